@@ -8,7 +8,7 @@ import { faultsOf, type Migration, readMigrations, triggersOf } from '../../scri
 
 const migrations = readMigrations(join(import.meta.dirname, '../../drizzle'))
 
-/** What a database says of itself, without the line breaks. */
+/** The schema of a database after these migrations, without line breaks. */
 function schemaAfter(files: Migration[]): Record<string, string> {
   const database = new DatabaseSync(':memory:')
   for (const { sql } of files) database.exec(sql)
@@ -18,12 +18,12 @@ function schemaAfter(files: Migration[]): Record<string, string> {
 }
 
 describe('the migrations', () => {
-  it('are in the form that D1 takes', () => {
+  it('have the form that D1 accepts', () => {
     expect(migrations.flatMap(faultsOf)).toEqual([])
   })
 
-  // D1 knows a migration by its name: whoever applied these earlier must have what they give today.
-  it('give the schema that they gave when they were first applied', () => {
+  // D1 identifies a migration by its name, so a database that applied these earlier must match today's schema.
+  it('produce the schema that they produced when first applied', () => {
     const schema = schemaAfter(migrations.filter(({ name }) => name < '0002'))
     const text = Object.keys(schema)
       .toSorted()
@@ -33,7 +33,7 @@ describe('the migrations', () => {
     )
   })
 
-  it('name the triggers that the database then has', () => {
+  it('name the triggers that the database ends up with', () => {
     const schema = schemaAfter(migrations)
     const triggers = Object.keys(schema).filter((name) => schema[name]?.startsWith('CREATE TRIGGER'))
     expect(triggersOf(migrations)).toEqual(triggers.toSorted())
@@ -41,7 +41,7 @@ describe('the migrations', () => {
   })
 })
 
-describe('a migration that D1 would tear apart is refused', () => {
+describe('a migration that D1 would split wrongly is rejected', () => {
   const good = 'CREATE TRIGGER IF NOT EXISTS t AFTER DELETE ON a BEGIN DELETE FROM b; END;'
   const cases: [string, string, RegExp | null][] = [
     ['the right form', `-- Why.\n${good}\nUPDATE a SET b = 1;`, null],

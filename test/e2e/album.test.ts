@@ -6,7 +6,7 @@ import { type Format, makeAudio, makeImage, probeTags, withCover } from '../supp
 import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
 
-/** An album as people have it on their disks: two discs, every format, tags, a picture, `cover.jpg`, files that come in any order. */
+/** A typical album on disk: two discs, every format, tags, a picture, `cover.jpg`, files in any order. */
 
 const ALBUM = { album: 'Kind of Blue', album_artist: 'Miles Davis Sextet', genre: 'Jazz', date: '1959' }
 
@@ -29,7 +29,7 @@ const SONGS: Song[] = [
   { format: 'flac', disc: 1, track: 1, title: 'So What' },
 ]
 const IN_ORDER = SONGS.toSorted((a, b) => a.disc - b.disc || a.track - b.track)
-/** RIFF has no disc, and the first is meant where none is said. */
+/** RIFF has no disc field; the first disc is assumed where none is given. */
 const tagsOf = ({ format, disc, track, title }: Song) => ({
   ...ALBUM,
   title,
@@ -51,13 +51,13 @@ afterAll(() => stack?.dispose())
 
 async function aFile(song: Song): Promise<Buffer> {
   const flags = Object.entries(tagsOf(song)).flatMap(([name, value]) => ['-metadata', `${name}=${value}`])
-  // In these two, ffmpeg writes tags only when it is told to.
+  // For these two formats ffmpeg writes tags only with this flag.
   const written = song.format === 'aiff' || song.format === 'adts' ? ['-write_id3v2', '1'] : []
   const audio = await makeAudio(song.format, { seconds: 1 }, [...flags, ...written])
   return song.format === 'flac' ? withCover('flac', audio, await makeImage('jpeg', 1500, 1500)) : audio
 }
 
-test('an uploaded album is heard and downloaded as its tags say, and what somebody sets wins', async () => {
+test('an uploaded album plays and downloads with its tags, and edited values win', async () => {
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'The album' } }))
   const track_ids: string[] = []
   for (const song of SONGS) {
@@ -73,7 +73,7 @@ test('an uploaded album is heard and downloaded as its tags say, and what somebo
       body: { collection_id, is_downloadable: true, variants: downloads },
     }),
   )
-  // No other call, and no key.
+  // No other request, and no key.
   const heard = await must(listener.get('/v1/play/{play_session_id}', { params: { play_session_id } }))
   expect(heard.tracks.map(({ player_title, player_subtitle }) => [player_title, player_subtitle])).toEqual(
     IN_ORDER.map(({ title }) => [title, 'Miles Davis']),
@@ -87,7 +87,7 @@ test('an uploaded album is heard and downloaded as its tags say, and what somebo
   const { regular } = first.cover_image
   expect(new URL(regular.url).pathname).toMatch(/\/media\/.*\/cover\/regular\.jpg$/)
 
-  // The last track has no picture, and neither has the collection.
+  // Neither the last track nor the collection has a picture.
   const last = { play_session_id, play_track_id: heard.tracks.at(-1)!.id }
   const coverOf = async () => {
     const view = await must(listener.get('/v1/play/{play_session_id}/{play_track_id}', { params: last }))
@@ -122,7 +122,7 @@ test('an uploaded album is heard and downloaded as its tags say, and what somebo
   await expectDownloads(downloads, { play_session_id, play_track_id: id }, { ...tags, title: edited })
 })
 
-/** What the downloaded files say of themselves, by ffprobe. */
+/** Checks the tags and the picture of downloaded files, read by ffprobe. */
 async function expectDownloads(
   indexes: string[],
   ids: { play_session_id: string; play_track_id: string },
@@ -133,7 +133,7 @@ async function expectDownloads(
     const { download } = await must(listener.get(path, { params: { ...ids, variant_index } }))
     const { tags, picture } = await probeTags(Buffer.from(await (await fetch(download.url)).arrayBuffer()))
     expect(tags, variant_index).toMatchObject(expected)
-    // WebM has no place for one.
+    // WebM cannot contain a cover.
     expect(picture, variant_index).toBe(variant_index === 'opus-96' ? null : 400)
   }
 }

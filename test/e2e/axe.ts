@@ -8,13 +8,13 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[]
 }
 
-/** What depends on the colors of a page. */
+/** Rules that depend on the colors of a page. */
 export const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** What axe finds wrong with a page, its best practices counted too, or only by some of its rules; shadow trees are looked into. */
+/** Violations that axe finds in a page, including best practices and shadow trees; `rules` limits it to some rules. */
 export async function findings(page: Page, rules?: string[]): Promise<string[]> {
   const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-  // Through the debugger, because the page's policy lets no script in.
+  // Evaluated through the debugger, because the page's policy blocks scripts.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await readFile(path, 'utf8'))
   const violations = await page.evaluate(async (runOnly) => {
     const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } }

@@ -41,13 +41,13 @@ const audio = () => page.locator('.dock audio')
 const position = () => audio().evaluate((element: HTMLAudioElement) => element.currentTime)
 const dock = () => page.locator('.dock')
 
-test('the link that npm start prints signs in, and the key leaves the address', async () => {
+test('the link printed by npm start signs in, and the key is removed from the address', async () => {
   await page.goto(`${stack.base_url}/#key=${stack.api_key}`)
   await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor(PATIENCE)
   expect(page.url()).toBe(`${stack.base_url}/`)
 })
 
-test('a file that is dropped before there is any collection makes one, is uploaded and can be played', async () => {
+test('a file dropped on an empty library creates a collection, uploads and plays', async () => {
   const contents = (await readFile(join(directory, 'song.wav'))).toString('base64')
   await drop('song.wav', contents)
   await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(PATIENCE)
@@ -57,7 +57,7 @@ test('a file that is dropped before there is any collection makes one, is upload
   await dock().getByRole('button', { name: 'Pause' }).waitFor()
 })
 
-test('a click on the waveform and the keyboard both seek', async () => {
+test('a click on the waveform and an arrow key both seek', async () => {
   await dock().getByRole('button', { name: 'Pause' }).click()
   const slider = dock().getByRole('slider', { name: 'Position' })
   const box = await slider.boundingBox()
@@ -70,7 +70,7 @@ test('a click on the waveform and the keyboard both seek', async () => {
   await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^2\d seconds of 30 seconds$/)
 })
 
-test('a new cover is shown', async () => {
+test('a new cover is displayed', async () => {
   const before = await page.locator('.cover-box img').getAttribute('src')
   await page.setInputFiles('.cover-box input[type=file]', join(directory, 'cover.png'))
   const shown = (source: string) => {
@@ -80,14 +80,14 @@ test('a new cover is shown', async () => {
   await page.waitForFunction(shown, before ?? '', PATIENCE)
 })
 
-test('a dropped file that is no audio says why', async () => {
+test('a dropped file that is not audio shows the reason', async () => {
   await drop('diary.mp3', Buffer.from('%PDF-1.7\n\0').toString('base64'))
   const row = page.getByRole('listitem').filter({ hasText: 'diary' })
   await row.getByText('Failed.').waitFor(PATIENCE)
   expect(await row.locator('.note').textContent()).toMatch(/^Failed\. \w+/)
 })
 
-test('after a reload everything is there, and fits on a phone', async () => {
+test('after a reload the library is unchanged and fits on a phone', async () => {
   await page.setViewportSize({ width: 375, height: 800 })
   await page.reload()
   await page.getByRole('button', { name: 'Play song' }).click(PATIENCE)
@@ -97,7 +97,7 @@ test('after a reload everything is there, and fits on a phone', async () => {
   expect(problems).toEqual([])
 })
 
-/** Drops a file somewhere on the page. */
+/** Drops a file on the page. */
 async function drop(name: string, contents: string) {
   const transfer = await page.evaluateHandle(
     ([name, contents]) => {
@@ -111,7 +111,7 @@ async function drop(name: string, contents: string) {
   await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
 }
 
-test('the API reference shows every operation, and asks no other host for anything', async () => {
+test('the API reference shows every operation and contacts no other host', async () => {
   const reference = await browser.newPage()
   const hosts = new Set<string>()
   reference.on('request', (request) => hosts.add(new URL(request.url()).host))

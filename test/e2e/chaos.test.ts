@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
 test.runIf(process.platform === 'linux')(
-  'whatever is killed, every track has the file that should be its own',
+  'after any process is killed, every track has its correct file',
   { timeout: 600_000 },
   async () => {
     const args = [

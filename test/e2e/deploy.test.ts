@@ -28,7 +28,7 @@ afterAll(async () => {
   await cloudflare?.close()
 })
 
-describe('what is missing is said before anything changes', () => {
+describe('a deployment reports missing prerequisites before it changes anything', () => {
   beforeEach(() => reset(cloudflare.account))
 
   async function expectRefusal(says: RegExp[], args = IMAGE, environment: NodeJS.ProcessEnv = {}) {
@@ -57,7 +57,7 @@ describe('what is missing is said before anything changes', () => {
     )
   })
 
-  test('names that belong to somebody else, and an image that is not there', async () => {
+  test('names that belong to another Worker, and a missing image', async () => {
     const { queues, workers } = cloudflare.account
     queues.set('tonearm-task', { queue_id: 'ab', consumer: 'shop' })
     workers.set('tonearm', { vars: {}, secrets: {}, queues: [] })
@@ -117,7 +117,7 @@ describe('a deployment', () => {
     cloudflare.account.databases.get('tonearm')!.sql.exec("delete from d1_migrations where name like '0001%'")
   beforeAll(() => reset(cloudflare.account))
 
-  test('whose upload fails keeps the operator’s key, and does not show it', async () => {
+  test('keeps the operator’s key after a failed upload, and does not print it', async () => {
     cloudflare.account.rules.failedUploads = 1
     const { code, output } = await deploy(cloudflare, IMAGE)
     expect(output).toMatch(/FAILED: wrangler deploy failed; .*run this again\. The new ROOT_KEY is kept/)
@@ -126,7 +126,7 @@ describe('a deployment', () => {
     expect(cloudflare.account.workers.size).toBe(0)
   })
 
-  test('goes on from there: service, key, organization and the studio’s link', async () => {
+  test('resumes after the failure and prints service, key, organization and the studio’s link', async () => {
     const { code, output, changes } = await deploy(cloudflare, IMAGE)
     expect(output).toContain(
       `ROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${secrets().ROOT_KEY}\n`,
@@ -146,7 +146,7 @@ describe('a deployment', () => {
     expect(secrets()).toMatchObject(cloudflare.account.pair)
   })
 
-  test('of a new version applies what is new, mends lost triggers, and leaves secrets, address and domain', async () => {
+  test('of a new version applies new migrations, restores lost triggers, and keeps secrets, address and domain', async () => {
     const before = { ...secrets() }
     cloudflare.account.domains.set('audio.example.com', 'tonearm')
     cloudflare.account.hasOrganization = true
@@ -165,7 +165,7 @@ describe('a deployment', () => {
     expect(triggers('tonearm')).toEqual(triggersOf(migrations))
     expect(applied('tonearm')).toEqual(all)
     expect(secrets()).toEqual(before)
-    // What is said to be empty is, beside what was not said.
+    // Variables given as empty are emptied; the others keep their values.
     expect(cloudflare.account.workers.get('tonearm')?.vars).toMatchObject({
       PUBLIC_BASE_URL: cloudflare.url,
       TRANSCODER_URL: '',
@@ -173,7 +173,7 @@ describe('a deployment', () => {
     expect(changes.filter((change) => /^POST \/(r2|queues$)/.test(change))).toEqual([])
   })
 
-  test('beside another one has everything of its own; a migration that D1 tears apart is imported', async () => {
+  test('alongside another one has separate resources, and imports a migration that D1 splits wrongly', async () => {
     const { workers, databases, buckets, queues, rules } = cloudflare.account
     const before = structuredClone(workers.get('tonearm'))
     rules.refusedTriggers = 1
@@ -192,7 +192,7 @@ describe('a deployment', () => {
     expect(workers.get('tonearm-staging')?.vars.S3_BUCKET).toBe('tonearm-staging-media')
   })
 
-  test('whose migration D1 refuses in both ways leaves the Worker alone, and says so', async () => {
+  test('leaves the Worker unchanged when D1 rejects a migration both ways', async () => {
     const before = structuredClone([...cloudflare.account.workers])
     Object.assign(cloudflare.account.rules, { refusedTriggers: 1, refusesImports: true })
     forgetTriggers()
@@ -203,7 +203,7 @@ describe('a deployment', () => {
   })
 })
 
-test('whoever is logged in is asked for the keys of the bucket, and what is typed is not shown', async () => {
+test('a logged-in user is prompted for the keys of the bucket, and the input is not displayed', async () => {
   reset(cloudflare.account)
   const { token, pair } = cloudflare.account
   const home = mkdtempSync(join(tmpdir(), 'tonearm-login-'))
@@ -211,7 +211,7 @@ test('whoever is logged in is asked for the keys of the bucket, and what is type
   mkdirSync(join(home, '.wrangler/config'), { recursive: true })
   writeFileSync(join(home, '.wrangler/config/default.toml'), login)
   try {
-    // util-linux's `script` is a terminal.
+    // `script` of util-linux provides a terminal.
     const command = [
       'script',
       '-qec',

@@ -5,13 +5,16 @@ import { join } from 'node:path'
 import { type Cloudflare, playCloudflare } from '../support/cloudflare/server.ts'
 import type { Shared } from './shared_stack.ts'
 
-/** `npm run deploy` with the real wrangler against a played account. What is asked of the deployed service, a real one answers. */
+/** Runs `npm run deploy` with the real wrangler against a fake account. A real stack answers requests to the deployed service. */
 
 export const root = join(import.meta.dirname, '../..')
 export const IMAGE = ['--image', 'docker.io/example/tonearm-transcoder:1']
 const SCRIPT = [process.execPath, 'scripts/deploy.ts']
 
-/** An account whose service is the shared stack, with the operator's key that was uploaded; it looks as if it had no organization yet. */
+/**
+ * A fake account whose service is the shared stack, with the uploaded operator's key. It reports no organization until a test changes
+ * that.
+ */
 export function playAccount(stack: Shared): Promise<Cloudflare> {
   const played = playCloudflare(async (request) => {
     const { account } = await played
@@ -30,7 +33,7 @@ export function playAccount(stack: Shared): Promise<Cloudflare> {
   return played
 }
 
-/** Starts the script in an environment; nobody sits at a terminal. */
+/** Starts the script without a terminal. */
 export function startDeploy(
   cloudflare: Cloudflare,
   args: string[],
@@ -47,7 +50,7 @@ export function startDeploy(
     PUBLIC_BASE_URL: cloudflare.url,
     WRANGLER_DOCKER_BIN: '/nowhere/docker',
     WRANGLER_LOG: 'log',
-    // Wrangler is large; compiled once, it starts in two thirds of the time.
+    // Wrangler is large; with a compile cache it starts in two thirds of the time.
     NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
     ...environment,
   }

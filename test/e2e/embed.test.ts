@@ -13,14 +13,14 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, PATIENCE, untilPlaying } from './studio_steps.ts'
 
-/** The embed page in frames of other people's pages, found by oEmbed as their editors find it. */
+/** The embed page in frames on third-party pages, discovered by oEmbed as editors do. */
 
 let stack: Shared
 let browser: Browser
 let host: HostPage
 let client: Client
 let address: string
-/** Embeds of a single track, alone, compact and as a collection, and of a playlist that is longer than any frame. */
+/** Embeds of a single track (normal and compact), of a collection, and of a playlist longer than any frame. */
 let embeds: Record<'track' | 'compact' | 'collection' | 'playlist', string>
 const { SCREENSHOTS } = process.env
 
@@ -57,7 +57,7 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-test('a link is unfurled by oEmbed, its frame plays on another origin, and nobody else is asked for anything', async () => {
+test('a link expands by oEmbed, and its frame plays on another origin without contacting other hosts', async () => {
   const html = await (await fetch(address)).text()
   const [, found = ''] = /<link rel="alternate" type="application\/json\+oembed" href="([^"]+)"/.exec(html) ?? []
   const answer = await fetch(found.replaceAll('&amp;', '&'), { headers: { origin: host.origin } })
@@ -68,7 +68,7 @@ test('a link is unfurled by oEmbed, its frame plays on another origin, and nobod
   const { page, problems } = await openTab(browser)
   const asked = new Set<string>()
   page.on('request', (request) => asked.add(new URL(request.url()).origin))
-  // As strict as a page can be that shows a frame.
+  // The strictest policy under which a page can show a frame.
   host.show(`<!doctype html><title>Blog</title>${oembed.html}`, {
     'content-security-policy': `default-src 'none'; frame-src ${stack.base_url}; style-src 'unsafe-inline'`,
   })
@@ -82,7 +82,7 @@ test('a link is unfurled by oEmbed, its frame plays on another origin, and nobod
   await page.context().close()
 })
 
-test('one plays at a time: frames of the service pause each other, and players of the page around them', async () => {
+test('only one player plays at a time, across frames and the enclosing page', async () => {
   const { page, problems } = await openTab(browser)
   const session = embeds.playlist.split('/').at(-1)
   host.show(`<!doctype html><title>Blog</title><script type="module" src="${stack.base_url}/elements/player.js"></script>
@@ -90,7 +90,7 @@ test('one plays at a time: frames of the service pause each other, and players o
     <tonearm-player play-session-id="${session}"></tonearm-player>`)
   await page.goto(host.origin)
   const players = [page.frameLocator('iframe').first(), page.frameLocator('iframe').last(), page]
-  // Not of one that has come to its end.
+  // Ignores a player that has reached its end.
   const silent = () =>
     Promise.all(
       players.map((place) =>
@@ -110,7 +110,7 @@ test('one plays at a time: frames of the service pause each other, and players o
 })
 
 test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-00000000dead'])(
-  'the page %j is whole at 375 pixels, and axe finds nothing',
+  'the page %j fits at 375 pixels without axe violations',
   async (rest) => {
     const { page } = await openTab(browser, { viewport: { width: 375, height: 420 }, reducedMotion: 'reduce' })
     const url = new URL(address + (rest.startsWith('?') ? rest : ''))
@@ -132,14 +132,14 @@ test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-000000
 
 const WIDTHS = [200, 375, 480, 560, 800]
 
-/** The frame that oEmbed hands out to who has this much room, as wide as that. */
+/** The frame that oEmbed returns for a width, stretched to that width. */
 async function frameFor(what: keyof typeof embeds, width: number) {
   const about = `${stack.base_url}/oembed?format=json&maxwidth=${width}&url=${encodeURIComponent(embeds[what])}`
   const { html } = (await (await fetch(about)).json()) as { html: string }
   return html.replace(/ width="\d+"/, ` width="${width}" id="${what}-${width}"`).replace(' loading="lazy"', '')
 }
 
-/** How a player lies in its frame, in pixels. */
+/** Measures the layout of a player in its frame, in pixels. */
 function measure(html: Element) {
   const root = document.querySelector('tonearm-player')!.shadowRoot!
   const box = (selector: string) => root.querySelector(selector)!.getBoundingClientRect()
@@ -164,13 +164,13 @@ function measure(html: Element) {
 }
 
 test.each(['light', 'dark'] as const)(
-  'a frame of the size that is handed out shows the player whole and nothing empty, in %s',
+  'a frame of the offered size shows the whole player without empty space, in %s',
   async (colorScheme) => {
     const all: { what: keyof typeof embeds; width: number }[] = [
       ...WIDTHS.map((width) => ({ what: 'track' as const, width })),
       ...WIDTHS.map((width) => ({ what: 'playlist' as const, width })),
       { what: 'collection', width: 480 },
-      // What a frame of 200 pixels gets in any case.
+      // The compact layout that a frame of 200 pixels always gets.
       ...[375, 480].map((width) => ({ what: 'compact' as const, width })),
     ]
     const frames = await Promise.all(all.map(({ what, width }) => frameFor(what, width)))
@@ -186,11 +186,11 @@ test.each(['light', 'dark'] as const)(
       const where = `${what} at ${width}: ${JSON.stringify({ waveform, rows, below })}`
       expect(seen, where).toEqual({ scrolls: false, fills: true, cut: false, overlaps: false })
       expect([waveform >= 36, waveform <= 60, below <= 20], where).toEqual([true, true, true])
-      // Whole rows, and enough of them.
+      // Complete rows, and enough of them.
       expect(rows, where).toEqual(what !== 'playlist' || width === 200 ? [] : [width < 560 ? 4 : 5])
     }
     await picture('ready')
-    // A message takes its room from the waveform.
+    // A message reduces the height of the waveform.
     for (const { what, width } of all.filter(({ width }) => width > 200)) {
       const frame = page.frameLocator(`#${what}-${width}`)
       const seen = await frame.locator('html').evaluate((html) => {

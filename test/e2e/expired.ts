@@ -2,7 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 
 import type { Shared } from './shared_stack.ts'
 
-/** Things whose time is over. An hour is too long for a test, so the clock is put forward where it is written down. */
+/** Expires sessions, shares and URLs. An hour is too long for a test, so these helpers change the stored time. */
 
 const HOUR = 3600_000
 
@@ -12,7 +12,9 @@ type Table = 'upload_sessions' | 'play_sessions' | 'shares'
 export const expire = (stack: Shared, table: Table, id: string, hours = 0): Promise<void> =>
   expireAt(stack, table, id, Date.now() - hours * HOUR - 1000)
 
-/** Sets when a session or a share ends, in milliseconds: by wrangler, because D1 refuses requests while another program writes. */
+/**
+ * Sets the expiry of a session or a share in milliseconds. Goes through wrangler, because D1 fails requests while another program writes.
+ */
 export async function expireAt({ base_url }: Shared, table: Table, id: string, time: number): Promise<void> {
   const sql = `update ${table} set expires_at = ${time} where id = '${id}'`
   const response = await fetch(`${base_url}/cdn-cgi/local/explorer/api/d1/database/DB/raw`, {
@@ -23,7 +25,7 @@ export async function expireAt({ base_url }: Shared, table: Table, id: string, t
   if (!response.ok) throw new Error(`${sql}: ${response.status} ${await response.text()}`)
 }
 
-/** The same upload URL as the service would have signed it two hours ago, with the keys of wrangler.toml's local storage. */
+/** The upload URL as signed two hours ago, with the keys of wrangler.toml's local storage. */
 export async function signedLongAgo(upload_url: string, size: number): Promise<string> {
   const url = new URL(upload_url)
   for (const name of Array.from(url.searchParams.keys())) {

@@ -6,7 +6,7 @@ import { corrupt, type ImageFormat, makeAudio, makeImage, truncate } from '../su
 import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, play, send, settle, untilCovered, upload } from './steps.ts'
 
-/** What people upload that is not simply good audio: wrong files, broken files, pictures. */
+/** Uploads that are not intact audio: wrong files, broken files, pictures. */
 
 let stack: Shared
 let server: Client
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack?.dispose())
 
-describe.concurrent('a file that is no audio fails with a reason', () => {
+describe.concurrent('a file that is not audio fails with a reason', () => {
   const cases: [string, () => Promise<Buffer>, RegExp][] = [
     ['empty', async () => Buffer.alloc(0), /^empty_file$/],
     ['text', async () => Buffer.from('Dear diary, '.repeat(200)), /^text_file$/],
@@ -40,7 +40,7 @@ describe.concurrent('a file that is no audio fails with a reason', () => {
   })
 })
 
-describe.concurrent('broken audio is played as far as it goes', () => {
+describe.concurrent('broken audio plays up to the damage', () => {
   const cases: [string, () => Promise<Buffer>][] = [
     ['cut-off.mp3', async () => truncate(await makeAudio('mp3', { seconds: 5 }), 0.6)],
     ['cut-off.wav', async () => truncate(await makeAudio('wav', { seconds: 5 }), 0.6)],
@@ -55,7 +55,7 @@ describe.concurrent('broken audio is played as far as it goes', () => {
   })
 })
 
-test('a cover becomes three squares and a palette, and a track without one has its collection’s', async () => {
+test('a cover becomes three squares and a palette, and a track without one inherits its collection’s', async () => {
   const audio = await makeAudio('mp3', { seconds: 2 })
   const sent = ['png', 'jpeg', 'webp'].map(async (name) => {
     const format = name as ImageFormat
@@ -89,7 +89,7 @@ async function sendCover(handle: Parameters<typeof send>[0], format: ImageFormat
   await send(handle, form)
 }
 
-/** Waits for a track's own or inherited cover, and looks at it: red on the left, blue on the right. */
+/** Waits for a track's own or inherited cover and checks its colors: red on the left, blue on the right. */
 async function expectCover(track_id: string) {
   const view = await untilCovered(server, track_id)
   for (const [type, size] of Object.entries({ icon: 80, small: 200, regular: 400 })) {

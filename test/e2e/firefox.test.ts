@@ -12,12 +12,12 @@ import { must, PATIENCE, settle } from './steps.ts'
 import { countRemembered } from './uploader_page.ts'
 import { heavy } from './uploader_setup.ts'
 
-/** The main journeys in Firefox, where the machine has one. Autoplay is blocked until there is a gesture, Firefox's default. */
+/** The main journeys in Firefox, if the machine has one. Autoplay is blocked until a gesture, Firefox's default. */
 
 let stage: Stage
 let album: { collection_id: string }
 let play_session_id: string
-/** A track that takes seconds to process; the journeys before the last one need that time anyway. */
+/** A track that takes seconds to process; the tests before the last one take that long anyway. */
 let long_id: string
 
 const path = await findFirefox()
@@ -28,7 +28,7 @@ beforeAll(async () => {
   album = { collection_id: await stage.aCollection('Album') }
   const first = await stage.aTrack(album.collection_id, 'First.wav', { seconds: 8, expression: tone(330, -6) })
   const second = await stage.aTrack(album.collection_id, 'Second.wav', { seconds: 4, expression: tone(440, -6) })
-  // Losslessly encoded, it is more than Firefox keeps.
+  // Encoded losslessly, it is larger than Firefox's cache.
   long_id = await stage.aTrack(await stage.aCollection('Noise'), 'Long.wav', { seconds: 60, expression: noise })
   await Promise.all([first, second].map((id) => settle(stage.server, id)))
   play_session_id = await stage.aSession('collection', album)
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => stage?.dispose())
 beforeEach(({ skip }) => skip(!path, 'there is no Firefox: install firefox-esr, or name one with FIREFOX_PATH'))
 
-test('a player waits for a gesture, plays, seeks where it is clicked, and goes on with the next track', async () => {
+test('a player waits for a gesture, plays, seeks by click, and continues with the next track', async () => {
   const attributes = { 'play-session-id': play_session_id, autoplay: '' }
   const { page, problems, seen, until, close } = await stage.openPlayer(attributes)
   await until('pause')
@@ -59,7 +59,7 @@ test('a player waits for a gesture, plays, seeks where it is clicked, and goes o
   await close()
 })
 
-test('a frame plays on a page of another origin, and obeys that page', async () => {
+test('a frame plays on a page of another origin and follows its commands', async () => {
   const { base_url } = stage.stack
   const { page, problems, until, close } = await stage.openHost(`
     <iframe src="${base_url}/embed/${play_session_id}" allow="autoplay" width="600" height="400"></iframe>
@@ -86,7 +86,7 @@ test('a frame plays on a page of another origin, and obeys that page', async () 
   await close()
 })
 
-test('a share opens with its password only, and plays', async () => {
+test('a share opens only with its password, and plays', async () => {
   const body = { scope: 'collection' as const, id: album.collection_id, password: 'last stop' }
   const { share } = await must(stage.server.post('/v1/share', { body }))
   const { page, problems, close } = await stage.open()
@@ -105,7 +105,7 @@ test('a share opens with its password only, and plays', async () => {
   await close()
 })
 
-test('the studio signs in, makes a collection, takes a file, plays it and saves a title', async () => {
+test('the studio signs in, creates a collection, uploads and plays a file, and saves a title', async () => {
   const file = join(stage.directory, 'demo.mp3')
   await writeFile(file, await makeAudio('mp3', { seconds: 3, channels: 1 }))
   const { page, problems, close } = await stage.open()
@@ -128,7 +128,7 @@ test('the studio signs in, makes a collection, takes a file, plays it and saves 
   await close()
 })
 
-test('the uploader sends a large file in parts, and after a reload only those that are missing', async () => {
+test('the uploader sends a large file in parts, and after a reload only the missing ones', async () => {
   const { server, line, host } = stage
   const collection_id = await stage.aCollection('Inbox')
   const key = { title: 'Shop', type: 'uploader' as const, collection_id, allowed_origins: [host.origin] }
@@ -143,7 +143,7 @@ test('the uploader sends a large file in parts, and after a reload only those th
   page.on('dialog', (dialog) => void dialog.accept())
   const send = () => choose(page, 'tonearm-uploader >>> input[type=file][multiple]', file)
   const stored = () => line.parts.filter(({ isAnswered }) => isAnswered).map(({ number }) => number)
-  // The first parts arrive, the others are held.
+  // The first parts arrive; the rest are held.
   line.hold(20_000_000)
   await send()
   await expect.poll(line.isStill, PATIENCE).toBe(true)
@@ -161,7 +161,7 @@ test('the uploader sends a large file in parts, and after a reload only those th
   await close()
 })
 
-test('a session that ends while it plays is renewed with the key, and another URL takes over unheard', async () => {
+test('a session that ends during playback is renewed with the key without an audible gap', async () => {
   const { server, stack } = stage
   await settle(server, long_id)
   const { secret } = await must(server.post('/v1/api_key', { body: { title: 'Web', type: 'player' } }))
@@ -192,7 +192,7 @@ test('a session that ends while it plays is renewed with the key, and another UR
   const audio = () => page.$('tonearm-player >>> audio')
   const before = await audio()
   const first = await before!.evaluate(({ src }) => src)
-  // After a failure the same element would load the next URL.
+  // A different element proves the seamless path: after a failure the same element would load the next URL.
   await expect.poll(async () => page.evaluate((a, b) => a === b, before, await audio()), PATIENCE).toBe(false)
   expect(await page.$eval('tonearm-player >>> audio', ({ src }) => src)).not.toBe(first)
   await expect.poll(async () => (await fetch(first, { headers: { range: 'bytes=0-1' } })).status, PATIENCE).toBe(403)

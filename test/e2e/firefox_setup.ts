@@ -14,19 +14,19 @@ import { openLine } from '../support/line.ts'
 import { joinStack } from './shared_stack.ts'
 import { must, PATIENCE, upload } from './steps.ts'
 
-/** What the journeys in Firefox work with: the service, a page of another origin, tabs, and the steps in them. */
+/** Fixtures of the Firefox journeys: the service, a page on another origin, tabs, and the steps in them. */
 
-/** `path` is Firefox's program. */
+/** Starts everything; `path` is the Firefox executable. */
 export async function setUp(path: string) {
   const [firefox, stack, host, line] = await Promise.all([startFirefox(path), joinStack(), startHostPage(), openLine()])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-journeys-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
-  /** Opens a page of the host in a tab of its own. `seen` are the names of the player's events, without `tonearm-`. */
+  /** Opens a page of the host in a new tab. `seen` collects the names of the player's events without `tonearm-`. */
   async function openHost(body: string, options: BrowserContextOptions = {}) {
     const tab = await openTab(firefox.browser, options)
     const seen: string[] = []
-    // Over the console, because in Firefox `evaluate` counts as a gesture, after which sound may start.
+    // Uses the console: in Firefox `evaluate` counts as a gesture, which would allow sound.
     tab.page.on('console', (message) => message.type() === 'debug' && seen.push(message.text()))
     await tab.page.evaluateOnNewDocument(() => {
       for (const name of ['ready', 'play', 'pause', 'trackchange', 'error', 'sessionrefresh'])
@@ -70,13 +70,13 @@ export async function setUp(path: string) {
 export type Stage = Awaited<ReturnType<typeof setUp>>
 type Place = Page | Frame
 
-/** A page is asked this often, in milliseconds. */
+/** Polling interval in milliseconds. */
 const POLLING = { polling: 50 }
 
-/** Presses a button of a player by its name. */
+/** Presses a player's button by its label. */
 export const press = (place: Place, name: string) => place.locator(`>>> button[aria-label="${name}"]`).click()
 
-/** Waits for an element with a text, also in shadow trees. */
+/** Waits for an element with the text, also in shadow trees. */
 export const untilShown = (place: Place, text: string) => place.locator(`>>> ::-p-text(${text})`).wait()
 
 /** Fills in a field of the studio by its label. */
@@ -85,20 +85,20 @@ export async function fill(page: Page, label: string, value: string): Promise<vo
   await page.locator(`[id="${await found.evaluate((element) => element.getAttribute('for'))}"]`).fill(value)
 }
 
-/** Chooses a file in an input, which may be hidden. */
+/** Selects a file in an input, which may be hidden. */
 export async function choose(page: Page, input: string, path: string): Promise<void> {
   const found = (await page.locator(input).waitHandle()) as ElementHandle<HTMLInputElement>
   await found.uploadFile(path)
 }
 
-/** Where the first player of a page is. */
+/** State of the first player of a page. */
 export const stateOf = (place: Place) =>
   place.evaluate(() => {
     const { currentTime, paused, track } = document.querySelector<TonearmPlayer>('tonearm-player')!
     return { time: currentTime, paused, title: track?.player_title }
   })
 
-/** Waits until the first player of a page is past a time in seconds, of a track if it is named. */
+/** Waits until the first player of a page has passed a time in seconds, in the named track if given. */
 export const untilTime = (place: Place, seconds: number, title = '') =>
   place.waitForFunction(
     (least, wanted) => {

@@ -12,7 +12,7 @@ import { freePorts, processesOf, run, startStack, type Stack } from '../support/
 import { startOther } from './shared_stack.ts'
 import { must, PATIENCE } from './steps.ts'
 
-/** A stack on one machine heals what hangs, and names what it cannot heal. The tests build on each other. */
+/** A local stack recovers from hangs and names the problems it cannot fix. The tests build on each other. */
 
 let stack: Stack
 let directory: string
@@ -53,7 +53,7 @@ test.each([
   expect(start.output()).toMatch(says)
 })
 
-test('of three starts at the same moment on one STATE_DIR one wins', async () => {
+test('only one of three simultaneous starts on one STATE_DIR succeeds', async () => {
   const STATE_DIR = join(directory, 'race')
   const starts = await Promise.all([1, 2, 3].map(() => begin(STATE_DIR)))
   const refused = () => starts.filter(({ process }) => process.exitCode === 1)
@@ -61,13 +61,13 @@ test('of three starts at the same moment on one STATE_DIR one wins', async () =>
   const [winner] = starts.filter(({ process }) => process.exitCode === null)
   for (const one of starts.filter((start) => start !== winner))
     expect(one.output()).toContain(`already runs on ${STATE_DIR}`)
-  // Before it says so, it may be ended by the signal itself.
+  // Until it prints this, the signal itself may end the process.
   await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), PATIENCE)
   winner?.process.kill('SIGINT')
   expect(await winner?.exited).toBe(0)
 })
 
-/** Wrangler's two: the proxy, which begins first, and the one that runs the Worker. */
+/** The two workerd processes of wrangler: the proxy, which starts first, and the one that runs the Worker. */
 async function workerds(): Promise<number[]> {
   const all = (await processesOf(stack.state_dir)).filter((line) => line.includes('workerd serve'))
   const pids = all.map((line) => Number(line.split(' ')[0]))
@@ -75,9 +75,9 @@ async function workerds(): Promise<number[]> {
   return pids.toSorted((a, b) => begun(a) - begun(b))
 }
 
-// It takes two starts and the 30 seconds of the watch.
+// Takes two starts and the 30-second watchdog.
 test.runIf(process.platform === 'linux')(
-  'a proxy that dies is noticed, and all is served again',
+  'a dead proxy is detected and the service restarts',
   { timeout: 600_000 },
   async () => {
     stack = await startOther()
@@ -100,7 +100,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('a database that is locked, damaged or lost is named, with what to do', async () => {
+test('a locked, damaged or lost database is named, with instructions', async () => {
   const { state_dir } = stack
   const file = databaseFile(state_dir)!
   const other = new DatabaseSync(file)

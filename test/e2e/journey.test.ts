@@ -5,7 +5,7 @@ import { makeAudio } from '../support/audio.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { keys, must, play, send, bytes, settle, upload, words } from './steps.ts'
 
-/** From nothing to a listener who hears something, over HTTP only; field lists are those of the specification, §2 and §4. */
+/** From an empty library to a listener, over HTTP only. Field lists follow the specification, §2 and §4. */
 
 const SECONDS = 4
 const TRACK = words(
@@ -33,10 +33,10 @@ beforeAll(async () => {
 })
 afterAll(() => stack?.dispose())
 
-describe.concurrent('audio becomes playable', () => {
+describe.concurrent('uploaded audio becomes playable', () => {
   test.each(['mp3', 'm4a', 'flac', 'wav', 'ogg'] as const)('%s', async (format) => {
     const audio = await makeAudio(format, { seconds: SECONDS })
-    // Every other format is left to be noticed by reading the track.
+    // For every other format the service must detect the upload when the track is read.
     const noticed = format === 'm4a' || format === 'wav'
     const created = await upload(server, collection_id, `Tone.${format}`, audio, !noticed)
     expect(keys(created.track)).toEqual(TRACK)
@@ -85,7 +85,7 @@ describe.concurrent('audio becomes playable', () => {
   })
 })
 
-/** A variant can be read from the middle, and by nobody who changed the link. */
+/** A variant supports range requests, and rejects a tampered link. */
 async function checkFile(entry: { path: string; url: string; variant: object }): Promise<void> {
   expect(keys(entry)).toEqual(words('path url variant'))
   expect(keys(entry.variant)).toEqual(['index'])
@@ -115,7 +115,7 @@ test('a list shows the tracks of its collection', async () => {
   expect(session.first_track?.track_id).toBe(session.tracks[0]?.id)
 })
 
-test('an upload session takes a track', async () => {
+test('an upload session accepts a track', async () => {
   const opened = await must(server.post('/v1/upload_session', { body: { collection_id } }))
   expect(keys(opened)).toEqual(words('ok upload_session_id upload_session expires_at'))
   expect(keys(opened.upload_session)).toEqual(words('id collection_id expires_at'))
@@ -128,7 +128,7 @@ test('an upload session takes a track', async () => {
   expect(await settle(server, created.track_id)).toMatchObject({ status: 'ready' })
 })
 
-test('without a key, or with a wrong one, nothing is shown', async () => {
+test('requests without a valid key are rejected', async () => {
   for (const api_key of ['', 'ta_sk_wrong']) {
     const stranger = createClient({ base_url: stack.base_url, api_key })
     expect(await stranger.get('/v1/collection')).toMatchObject({ ok: false, status: 401, code: 'unauthorized' })

@@ -15,8 +15,8 @@ import { type Album, openPage, PATIENCE, setUp, type Stage } from './player_setu
 import { ANSWERS, answersOf, SECRET, useReceiver } from './receivers.ts'
 
 /**
- * The packages as people get them: tarballs, installed in a blank project without a network, and each of `examples` compiled, built and used
- * there. What else an example needs comes from the development dependencies.
+ * The packages as users get them: tarballs installed in an empty project without a network, where each project of `examples` is compiled,
+ * built and used. Other dependencies of the examples come from our devDependencies.
  */
 
 const root = join(import.meta.dirname, '../..')
@@ -41,7 +41,7 @@ afterAll(async () => {
   if (project) await rm(project, { recursive: true, maxRetries: 5 })
 })
 
-/** Runs a command in the project; a failure has its words. */
+/** Runs a command in the project; the error of a failure includes its output. */
 async function run(command: string, args: string[], own: Record<string, string> = {}, cwd = project): Promise<string> {
   const { NODE_ENV: _, ...env } = { ...process.env, ...own }
   const { stdout } = await promisify(execFile)(command, args, { cwd, env }).catch(
@@ -53,10 +53,10 @@ async function run(command: string, args: string[], own: Record<string, string> 
 }
 const node = (...args: string[]) => run(process.execPath, args)
 
-/** Packs, which has publint, attw and tsc judge the packages, and installs them. */
+/** Packs the packages, which runs publint, attw and tsc on them, and installs the tarballs. */
 async function makeProject(): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'tonearm-project-'))
-  // Not every machine lets npm write below HOME.
+  // Some machines do not let npm write below HOME.
   const npm = { npm_config_cache: join(made, '.npm') }
   await run(process.execPath, ['scripts/pack.ts'], npm, root)
   await writeFile(join(made, 'package.json'), '{ "private": true, "type": "module" }')
@@ -76,7 +76,7 @@ async function makeProject(): Promise<string> {
 
 const TYPES: Record<string, string> = { '.js': 'text/javascript', '.html': 'text/html', '.css': 'text/css' }
 
-/** A careful site: nothing runs or looks different but by its own files, and no text becomes a script. */
+/** A site with a strict policy: only its own scripts and styles load, and no text becomes a script. */
 async function startSite(folder: string) {
   const service = stage.stack.base_url
   const policy = [
@@ -97,9 +97,9 @@ async function startSite(folder: string) {
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-test('the examples are well typed', async () => {
+test('the examples pass the type check', async () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  // vue-tsc needs the compiler's old interface (docs/decisions/0044).
+  // vue-tsc needs the compiler's old API (docs/decisions/0044).
   const require = createRequire(join(root, 'package.json'))
   const old = createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc')
   const vue = `require(${JSON.stringify(require.resolve('vue-tsc'))}).run(${JSON.stringify(old)})`
@@ -109,7 +109,7 @@ test('the examples are well typed', async () => {
   ])
 })
 
-/** Puts an example onto the site, built as its package.json says. */
+/** Builds an example as its package.json does and publishes it on the site. */
 async function publish(example: string): Promise<void> {
   const folder = join(project, example)
   await writeFile(join(folder, '.env'), `VITE_TONEARM_URL=${stage.stack.base_url}\nVITE_PLAY_SESSION_ID=${session}\n`)
@@ -117,7 +117,7 @@ async function publish(example: string): Promise<void> {
   await node(vite, 'build', folder, '--base', './', '--outDir', join(project, 'site', example), '--logLevel', 'warn')
 }
 
-/** A page with the package's own files, without a bundler. */
+/** A page that loads the package's files without a bundler. */
 async function publishPlain(): Promise<void> {
   const folder = join(project, 'site/plain')
   await cp(join(project, 'node_modules/@tonearm/elements'), folder, { recursive: true })
@@ -129,14 +129,14 @@ async function publishPlain(): Promise<void> {
   )
 }
 
-test.each(['react', 'vue'])('%s plays from the package, hears events and sets properties', async (example) => {
+test.each(['react', 'vue'])('%s plays from the package, receives events and sets properties', async (example) => {
   await publish(example)
   const opened = await openPage(stage.browser, `${site.origin}/${example}/`)
   await opened.until('ready')
   await opened.page.getByText('Now: First').waitFor(PATIENCE)
   await opened.page.getByRole('button', { name: 'Listen' }).click()
   await opened.untilTime(0.3)
-  // What a framework does when a property is no longer given.
+  // Frameworks assign undefined or null when a property is no longer given.
   const after = await opened.page.evaluate(() => {
     const player = document.querySelector('tonearm-player')!
     Object.assign(player, { volume: undefined, rate: null })
@@ -147,7 +147,7 @@ test.each(['react', 'vue'])('%s plays from the package, hears events and sets pr
   await opened.close()
 })
 
-test('without a framework it plays under a policy that is strict; custom-elements.json names what there is', async () => {
+test('plays without a framework under a strict policy, and custom-elements.json matches the elements', async () => {
   await publishPlain()
   const opened = await openPage(stage.browser, `${site.origin}/plain/`)
   await opened.until('ready')
@@ -182,7 +182,7 @@ interface Declaration {
   members: { name: string }[]
 }
 
-test('a page of Next is rendered on a server, by the client and without a DOM', async () => {
+test('a Next page renders on a server through the client, without a DOM', async () => {
   await build({
     entryPoints: [join(project, 'next/app/page.tsx')],
     outfile: join(project, 'next/page.mjs'),
@@ -209,7 +209,7 @@ console.log(renderToString(await Page()), UploadQueue.name, Playback.name)`,
   expect(html).toContain('UploadQueue Playback')
 })
 
-test('webhooks arrive at a server of Node, once each, and at a route of Next', async () => {
+test('a Node server and a Next route receive webhooks, each event once', async () => {
   const { said, complained } = await useReceiver(join(project, 'node'), async (url) => {
     expect(await answersOf((init) => fetch(url, init))).toEqual(ANSWERS)
     const { status } = await fetch(url, { method: 'POST', body: 'x'.repeat(65_537) })
@@ -229,14 +229,14 @@ test('webhooks arrive at a server of Node, once each, and at a route of Next', a
   }
 })
 
-test('a receiver without its secret does not start, and says so', async () => {
-  // A port that there is none of: should it start after all, it ends nevertheless.
+test('a receiver without its secret exits with a message', async () => {
+  // An invalid port, so the process ends even if it starts by mistake.
   const env = { TONEARM_WEBHOOK_SECRET: '', PORT: '70000' }
   const starting = run(process.execPath, ['server.ts'], env, join(project, 'node'))
   await expect(starting).rejects.toThrow('TONEARM_WEBHOOK_SECRET is missing')
 })
 
-test('the address of an element stays and is asked for again; the module behind it is kept', async () => {
+test('the stable address of an element expires soon, and its module is immutable', async () => {
   const address = await fetch(`${stage.stack.base_url}/elements/1/player.js`)
   expect(address.headers.get('cache-control')).toMatch(/max-age=300\b/)
   const [, path = ''] = /'(.+)'/.exec(await address.text()) ?? []
@@ -245,8 +245,8 @@ test('the address of an element stays and is asked for again; the module behind 
   expect(await module.text()).toContain('customElements')
 })
 
-test('the Worker hands out a session and a key; its page plays and uploads with them', async () => {
-  // Wrangler does not start where it cannot make a directory below HOME, and would tell others on the machine of this one.
+test('the Worker hands out a session and a key, and its page plays and uploads with them', async () => {
+  // Wrangler fails to start if it cannot create a directory below HOME, and its registry would announce this instance to others.
   for (const name of ['XDG_CONFIG_HOME', 'WRANGLER_REGISTRY_PATH']) vi.stubEnv(name, join(project, '.wrangler', name))
   vi.stubEnv('WRANGLER_WRITE_LOGS', 'false')
   const { unstable_startWorker } = await import('wrangler')
@@ -279,7 +279,7 @@ test('the Worker hands out a session and a key; its page plays and uploads with 
     expect(state).toBe('complete')
     expect(opened.problems).toEqual([])
     expect(await answersOf((init) => fetch(`${url}webhook`, init))).toEqual(ANSWERS)
-    // Who is not of this site gets no key, and nobody the server's.
+    // Other origins get no upload key, and the page never contains the server key.
     const refused = await fetch(`${url}upload-key`, {
       method: 'POST',
       headers: { origin: 'https://elsewhere.example' },

@@ -17,7 +17,7 @@ import {
 } from './player_setup.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
-/** `<tonearm-player>` on a page of another origin with a strict policy: what it plays, and how. */
+/** `<tonearm-player>` on a page of another origin with a strict policy: playback. */
 
 let stage: Stage
 let album: Album
@@ -32,7 +32,7 @@ afterAll(() => stage?.dispose())
 const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
   openReady(stage, play_session_id, ...rest)
 
-test('plays, pauses, and asks nobody but the service', async () => {
+test('plays, pauses, and contacts only the service', async () => {
   const opened = await open()
   expect(await opened.state()).toMatchObject({ title: 'First', paused: true, variant: 'aac-160' })
   expect((await opened.state()).duration).toBeCloseTo(30, 0)
@@ -50,14 +50,14 @@ test('plays, pauses, and asks nobody but the service', async () => {
   await opened.close()
 })
 
-test('tracks are chosen in the list, by next and by previous', async () => {
+test('selects tracks in the list, by next and by previous', async () => {
   const opened = await open()
   await opened.page.getByRole('listitem').getByRole('button', { name: /Third/ }).click()
   await opened.untilTime(0.2)
   expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
   expect(await opened.page.locator('[aria-current=true]').textContent()).toContain('Third')
   expect(await button(opened, 'Next track').isDisabled()).toBe(true)
-  // After 3 seconds it would go back to the beginning of the track.
+  // After 3 seconds it would return to the start of the track.
   await opened.call('pause')
   await button(opened, 'Previous track').click()
   await opened.until('trackchange', 3)
@@ -67,7 +67,7 @@ test('tracks are chosen in the list, by next and by previous', async () => {
   await opened.close()
 })
 
-test('an album goes on by itself, in an element that had the next file ready', async () => {
+test('continues an album in a second element that has preloaded the next file', async () => {
   const opened = await open({ track: '2', autoplay: '' })
   await opened.untilTime(1)
   const audio = () =>
@@ -76,20 +76,20 @@ test('an album goes on by itself, in an element that had the next file ready', a
   await opened.until('trackchange', 2)
   expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
   const second = await audio()
-  // Another element takes over only when it has the file; else the first one would load it.
+  // A different element proves the preload; otherwise the first one would load the file.
   expect(await opened.page.evaluate(([a, b]) => a === b, [first, second])).toBe(false)
   expect(await opened.page.locator('tonearm-player audio').count()).toBe(1)
   await opened.until('ended', 2)
   expect((await opened.events('ended')).map(({ detail }) => detail.last)).toEqual([false, true])
   expect((await opened.state()).paused).toBe(true)
   expect(opened.problems).toEqual([])
-  // Once more from the beginning of what was played last.
+  // Playing again restarts the last track.
   await opened.call('play')
   await opened.page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime < 3, null, PATIENCE)
   await opened.close()
 })
 
-test('attributes say where to begin, how fast, how loud, and in which variant', async () => {
+test('attributes set the start, speed, volume and variant', async () => {
   const opened = await open({ start: '0:12', rate: '1.5', volume: '0.4', variants: 'opus-96 mp3-128', loop: 'one' })
   const audio = () =>
     opened.page.evaluate(() => {
@@ -104,18 +104,18 @@ test('attributes say where to begin, how fast, how loud, and in which variant', 
   await opened.page.getByRole('slider', { name: 'Volume' }).fill('0.7')
   expect(await audio()).toEqual({ volume: 0.7, playbackRate: 2, muted: false })
   await button(opened, 'Mute').click()
-  // Another attribute's change leaves alone what the listener has chosen.
+  // Changing another attribute keeps the listener's settings.
   await opened.page.locator('tonearm-player').evaluate((player) => player.setAttribute('shuffle', ''))
   expect(await audio()).toEqual({ volume: 0.7, playbackRate: 2, muted: true })
   await opened.close()
 })
 
-test('normalize plays a loud track softer, by what the analysis says', async () => {
+test('normalize reduces a loud track by its analysis', async () => {
   const key = { title: 'Web', type: 'player' as const, allowed_origins: [stage.host.origin] }
   const { secret } = await must(stage.server.post('/v1/api_key', { body: key }))
   const source = { 'api-key': secret, scope: 'track', 'resource-id': album.track_ids[1]! }
   const opened = await stage.open({})
-  // The clock stands still, so that the player's patience with the analysis does not end.
+  // The paused clock keeps the player's timeout for the analysis from expiring.
   await opened.page.clock.install()
   await opened.page.clock.pauseAt(Date.now() + 60_000)
   await opened.page.locator('tonearm-player').evaluate(
@@ -136,7 +136,7 @@ test('normalize plays a loud track softer, by what the analysis says', async () 
   await opened.close()
 })
 
-test('a download is offered when both the page and the session allow it', async () => {
+test('offers a download if both the page and the session allow it', async () => {
   const opened = await open({ download: 'mp3-128' })
   const sent = opened.page.waitForRequest(/mp3-128\.mp3\?.*response-content-disposition=attachment/, PATIENCE)
   await button(opened, 'Download').click()
@@ -152,7 +152,7 @@ test('a download is offered when both the page and the session allow it', async 
   }
 })
 
-test('a download leaves the page and its music alone, whatever the storage answers', async () => {
+test('a download does not interrupt the page or playback, whatever storage responds', async () => {
   const opened = await open({ download: 'mp3-128' })
   const { page } = opened
   const context = page.context()
@@ -164,7 +164,7 @@ test('a download leaves the page and its music alone, whatever the storage answe
     await opened.untilTime(time + 0.2)
     expect([page.url(), (await opened.state()).paused]).toEqual([`${stage.host.origin}/`, false])
   }
-  // WebKit opens no tab once something was waited for: there it must be open before the service answers.
+  // WebKit opens no tab after an await, so the tab must be open before the service responds.
   for (const vendor of ['Google Inc.', 'Apple Computer, Inc.']) {
     const early = vendor.startsWith('Apple')
     await page.evaluate((value) => Object.defineProperty(navigator, 'vendor', { value, configurable: true }), vendor)
@@ -178,7 +178,7 @@ test('a download leaves the page and its music alone, whatever the storage answe
       )
       await button(opened, 'Download').click()
     }
-    // The local storage says nothing of an attachment: the browser shows the sound, beside the page.
+    // Local storage sends no attachment header, so the browser opens the audio in a tab.
     const tab = context.waitForEvent('page', PATIENCE)
     await press()
     const shown = await tab
@@ -186,7 +186,7 @@ test('a download leaves the page and its music alone, whatever the storage answe
     await goesOn()
     await shown.close()
 
-    // R2 sends what the URL asks for.
+    // R2 sends the disposition that the URL requests.
     await context.route(file, async (route) => {
       const response = await route.fetch()
       const disposition = new URL(route.request().url()).searchParams.get('response-content-disposition')!
@@ -199,10 +199,10 @@ test('a download leaves the page and its music alone, whatever the storage answe
     expect(download.suggestedFilename()).toBe('First.mp3')
     expect((await readFile(await download.path())).length).toBeGreaterThan(100_000)
     await goesOn()
-    // A browser with windows closes a tab that became a download.
+    // A browser with a window closes a tab that became a download.
     if (!early) for (const other of context.pages()) if (other !== page) await other.close()
 
-    // And refuses what was not signed so.
+    // A tampered signature is rejected.
     await context.unroute(file)
     await context.route(file, (route) =>
       route.continue({
@@ -219,17 +219,17 @@ test('a download leaves the page and its music alone, whatever the storage answe
     expect(error?.detail).toEqual({ code: 'download_failed', message: 'The storage answered 403' })
     await goesOn()
     expect([tabs - before, opened.problems]).toEqual([early ? 1 : 0, []])
-    // A tab that stays empty is closed.
+    // The empty tab is closed.
     await expect.poll(() => context.pages().length, PATIENCE).toBe(1)
     await context.unroute(file)
   }
-  // What another track has to say is not mixed up with it.
+  // Another track's message replaces this one.
   await button(opened, 'Next track').click()
   await page.getByRole('status').waitFor({ state: 'hidden', ...PATIENCE })
   await opened.close()
 })
 
-test('a session that is not there is an error with a code, and says so', async () => {
+test('an unknown session emits an error with a code and shows a message', async () => {
   const opened = await stage.open({ 'play-session-id': '000aaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa' })
   await opened.until('error')
   expect((await opened.events('error'))[0]?.detail).toMatchObject({ code: 'not_found' })
@@ -238,7 +238,7 @@ test('a session that is not there is an error with a code, and says so', async (
   await opened.close()
 })
 
-test('a session whose only track has no file says so, and plays when that is there', async () => {
+test('a session whose only track has no file shows a message, and plays once it is uploaded', async () => {
   const body = { title: 'Empty' }
   const { collection_id } = await must(stage.server.post('/v1/collection', { body }))
   const ghost = { collection_id, file_name: 'Ghost.wav' }

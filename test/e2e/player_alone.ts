@@ -10,8 +10,8 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 export { PATIENCE } from './steps.ts'
 
 /**
- * A page with `<tonearm-player>` and a service that the test plays: what the element does with an answer needs no song to be transcoded.
- * The real service is in player.test.ts and its neighbours.
+ * A page with `<tonearm-player>` and a fake service, for tests of the element's behavior that need no transcoding. player.test.ts and its
+ * neighbors use the real service.
  */
 
 const assets = join(import.meta.dirname, '../../dist/public')
@@ -25,7 +25,7 @@ export const CHAPTERS = [
 export const player = (page: Page) => page.locator('tonearm-player')
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 export const SESSION = '00000000-0000-4000-8000-000000000000'
-/** One that has ended, and one that there never was. */
+/** Sessions that the service reports as expired and as unknown. */
 export const EXPIRED = '00000000-0000-4000-8000-000000000410'
 export const UNKNOWN = '00000000-0000-4000-8000-000000000404'
 const REFUSED: Record<string, Answers['refusal']> = {
@@ -33,16 +33,16 @@ const REFUSED: Record<string, Answers['refusal']> = {
   [UNKNOWN]: { status: 404, code: 'not_found' },
 }
 
-/** What the service answers. */
+/** Responses of the fake service. */
 interface Answers {
   titles: string[]
-  /** Of each track. */
+  /** Duration of each track. */
   seconds: number
   list: object | null
   chapters: object[]
   refusal: { status: number; code: string } | null
 }
-/** Unless a test wants others. */
+/** Default responses. */
 export const ANSWERS: Answers = {
   titles: ['First', 'Second', 'Third'],
   seconds: 100,
@@ -53,7 +53,7 @@ export const ANSWERS: Answers = {
 
 export interface Alone {
   answers: Answers
-  /** A page whose player has its session, or knows that it gets none. */
+  /** Opens a page and waits until its player has a session or a refusal. */
   open: (attributes?: Record<string, string>, options?: Options) => Promise<Page>
   dispose: () => Promise<void>
 }
@@ -166,7 +166,7 @@ function answer(
       file_name: 'x.wav',
       image_colors: [],
       is_preliminary: false,
-      // No tags, as a Worker from before there were any answers.
+      // No tags, as in responses of an older Worker.
     },
     list,
     chapters,
@@ -185,7 +185,7 @@ function answer(
   })
 }
 
-/** With ranges, without which a browser cannot seek. */
+/** Supports ranges, without which a browser cannot seek. */
 function sendFile(body: Buffer, range: string | undefined, response: ServerResponse): void {
   const [, from, to] = /bytes=(\d+)-(\d*)/.exec(range ?? '') ?? []
   const [start, end] = [Number(from ?? 0), Number(to || body.length - 1)]

@@ -5,7 +5,7 @@ import { expire } from './expired.ts'
 import { type Album, button, type Opened, openReady, PATIENCE, setUpAlbum, type Stage } from './player_setup.ts'
 import { must } from './steps.ts'
 
-/** What the listener or the page asks of a player counts whenever it is asked: before there is a session, while it plays, in an event. */
+/** Commands of the listener or page apply at any time: before there is a session, during playback, in an event handler. */
 
 let stage: Stage
 let album: Album
@@ -50,7 +50,7 @@ async function openHeld(attributes: Record<string, string>) {
   return { opened, flow }
 }
 
-test('play and seek while the session is being opened, and before there is any', async () => {
+test('play and seek apply while the session is opening and before there is one', async () => {
   const { opened, flow } = await openHeld({ track: '1' })
   await opened.call('seek', 4)
   expect((await opened.state()).time).toBe(4)
@@ -67,7 +67,7 @@ test('play and seek while the session is being opened, and before there is any',
   await empty.close()
 })
 
-test('a seek before the file has come counts for that track only', async () => {
+test('a seek before the file has loaded applies only to that track', async () => {
   const opened = await stage.open({})
   const { page } = opened
   await page.route(/\/s3\//, () => {})
@@ -83,7 +83,7 @@ test('a seek before the file has come counts for that track only', async () => {
   await opened.close()
 })
 
-test('play in a session that had expired before it began: another one begins by itself', async () => {
+test('play in an already expired session starts the next session by itself', async () => {
   const old = await stage.aSession(album)
   await expire(stage.stack, 'play_sessions', old, 1)
   const opened = await stage.open({ 'play-session-id': old, track: '2' })
@@ -95,7 +95,7 @@ test('play in a session that had expired before it began: another one begins by 
   await opened.close()
 })
 
-test('another resource starts at its own beginning, the same track goes on, and `start` says otherwise', async () => {
+test('another resource starts at its beginning, the same track continues, and `start` overrides both', async () => {
   const source = { 'api-key': await aKey(), scope: 'track', 'resource-id': album.track_ids[0]! }
   const opened = await stage.open(source)
   await opened.until('ready')
@@ -113,7 +113,7 @@ test('another resource starts at its own beginning, the same track goes on, and 
   await opened.close()
 })
 
-test('what plays, or is to play, does so still when the page says with another session where to begin', async () => {
+test('a pending or active play continues when the page sets another session with a start', async () => {
   const playing = await open()
   await playing.call('play')
   await playing.untilTime(0.2)
@@ -132,7 +132,7 @@ test('what plays, or is to play, does so still when the page says with another s
   await opened.close()
 })
 
-test('normalize, loop and shuffle take effect while it plays', async () => {
+test('normalize, loop and shuffle take effect during playback', async () => {
   const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
   const opened = await open({ 'play-session-id': session, track: '3' })
   expect((await audioOf(opened)).volume).toBe(1)
@@ -147,7 +147,7 @@ test('normalize, loop and shuffle take effect while it plays', async () => {
   await opened.until('ended')
   await opened.page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime < 2, null, PATIENCE)
   expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
-  // Shuffled, the track that plays is the first of a new order, and both others follow.
+  // When shuffled, the current track comes first in a new order, and both others follow.
   await set(opened, { loop: 'none', shuffle: '' })
   expect(await button(opened, 'Next track').isDisabled()).toBe(false)
   await opened.call('next')
@@ -157,7 +157,7 @@ test('normalize, loop and shuffle take effect while it plays', async () => {
   await opened.close()
 })
 
-test('while it plays nothing is written anew but the time', async () => {
+test('playback updates only the time in the DOM', async () => {
   const opened = await open({ autoplay: '' })
   await opened.untilTime(0.5)
   await opened.page.evaluate(() => {

@@ -10,7 +10,10 @@ import { type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
 import { openTab, rowOf, signIn, untilPlaying, untilStill, visit } from './studio_steps.ts'
 
-/** The player with five covers, in every look, and a collection in the studio. With `SCREENSHOTS=<directory>` it leaves the pictures of docs/images there. */
+/**
+ * The player with five covers in every layout and theme, and a collection in the studio. `SCREENSHOTS=<directory>` saves the pictures for
+ * docs/images there.
+ */
 
 const { SCREENSHOTS } = process.env
 
@@ -53,7 +56,7 @@ async function untilShown({ page }: Opened): Promise<void> {
 
 const shoot = ({ page }: Opened) => page.locator('tonearm-player').screenshot({ omitBackground: true })
 
-/** Leaves pictures, one above the other. */
+/** Saves pictures as one image, stacked vertically. */
 async function leave(name: string, pictures: Buffer[]): Promise<void> {
   const sizes = await Promise.all(pictures.map((picture) => sharp(picture).metadata()))
   const pitch = sizes[0]!.height + 24
@@ -71,7 +74,7 @@ async function leave(name: string, pictures: Buffer[]): Promise<void> {
 }
 
 test.each(Object.entries(looks))(
-  'each of five covers reads well and is reached by everybody, %s',
+  'five covers are readable and pass every accessibility check, %s',
   async (name, look) => {
     const viewport = { width: name === 'phone' ? 375 : 720, height: 800 }
     const options = { viewport, reducedMotion: 'reduce', deviceScaleFactor: 2 } as const
@@ -98,7 +101,7 @@ test.each(Object.entries(looks))(
             getComputedStyle(document.querySelector('tonearm-player')!.shadowRoot!.querySelector('.play-button')!)
               .backgroundColor,
         )
-      // Each cover brings another one, soon after its track.
+      // Each cover has another color, applied soon after the track changes.
       await expect.poll(async () => painted.has(await color()), PATIENCE).toBe(false)
       painted.add(await color())
       expect(await findings(opened.page)).toEqual([])
@@ -110,7 +113,7 @@ test.each(Object.entries(looks))(
   },
 )
 
-test.runIf(SCREENSHOTS)('pictures of the studio', async () => {
+test.runIf(SCREENSHOTS)('saves pictures of the studio', async () => {
   const shapes = { wide: { width: 1000, height: 700 }, phone: { width: 375, height: 760 } }
   for (const [name, viewport] of Object.entries(shapes)) {
     const isMobile = name === 'phone'

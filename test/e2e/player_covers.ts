@@ -1,6 +1,6 @@
 import sharp from 'sharp'
 
-/** Five covers, drawn for the pictures of the documentation. */
+/** Five covers, drawn for the documentation's pictures. */
 
 const art: Record<string, string> = {
   'Harbour at Dusk': `<defs><linearGradient id="g" x1="0" y1="0" x2="0" y2="1"><stop offset="0" stop-color="#1d2b64"/>

@@ -6,18 +6,18 @@ import { names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.
 import { startOther } from './shared_stack.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
-/** Tracks that the service is still working on: they play as soon as there is anything to play, and better once there is more. */
+/** Tracks still in processing: they play from the first file available, and switch to a better one later. */
 
 let stage: Stage
 let stack: Stack
 
 beforeAll(async () => {
-  // Its transcoder stands still now and then.
+  // A separate stack, because these tests pause its transcoder.
   stage = await setUp(async () => (stack = await startOther()))
 })
 afterAll(() => stage?.dispose())
 
-/** A collection with one track that waits for its file, and a play session of it. */
+/** A collection with one track that has no file yet, and a play session for it. */
 async function aTrack(file_name: string, body: object = {}) {
   const { collection_id } = await must(stage.server.post('/v1/collection', { body: { title: 'New' } }))
   const created = await must(stage.server.post('/v1/track', { body: { collection_id, file_name } }))
@@ -25,7 +25,7 @@ async function aTrack(file_name: string, body: object = {}) {
   return { ...created, session }
 }
 
-/** Stops the transcoder where it is; answers what lets it go on. */
+/** Pauses the transcoder and returns a function that resumes it. */
 function pauseTranscoder() {
   const pid = stack.transcoder()
   process.kill(pid, 'SIGSTOP')
@@ -34,10 +34,10 @@ function pauseTranscoder() {
   return goOn
 }
 
-/** Hardly longer than what gets a preliminary file, and cheap to encode: a tone of a second, then silence. */
+/** Slightly longer than the minimum for a preliminary file, and cheap to encode: a tone of one second, then silence. */
 const LONG_SIGNAL: Signal = { seconds: 301, rate: 8000, channels: 1, expression: `lt(t,1)*${tone(440, -12)}` }
 
-/** The same, with a long file, at the moment at which its preliminary file can be played; what comes after that waits for `goOn`. */
+/** A track with a long file, paused when its preliminary file becomes playable; `goOn` resumes processing. */
 async function aLongTrack(format: Format, flags: string[], body?: object) {
   const track = await aTrack(`Long.${format}`, body)
   await send(track.track_upload, bytes(await makeAudio(format, LONG_SIGNAL, flags)))
@@ -64,15 +64,15 @@ const untilLevels = ({ page }: Opened) =>
   )
 const untilVariant = ({ page }: Opened, name: string) =>
   page.waitForFunction((wanted) => document.querySelector('tonearm-player')!.variant === wanted, name, PATIENCE)
-/** The longest step back in what the listener was told of the position; above zero when there was none. */
+/** The largest backward step of the reported position; positive if there was none. */
 async function stepBack({ events }: Opened): Promise<number> {
   const times = (await events('timeupdate')).map(({ detail }) => detail.currentTime as number)
   return Math.min(...times.slice(1).map((time, i) => time - times[i]!))
 }
 
-test('a track that is being processed plays as soon as it is ready', async () => {
+test('a track in processing plays as soon as it is ready', async () => {
   const { session, track_id, track_upload } = await aTrack('New.wav')
-  // Nothing is processed before the player has said that it is.
+  // Nothing is processed before the player has shown the message.
   const goOn = pauseTranscoder()
   await send(track_upload, bytes(await makeAudio('wav', { seconds: 6 })))
   await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
@@ -87,14 +87,14 @@ test('a track that is being processed plays as soon as it is ready', async () =>
   await opened.close()
 })
 
-/** Milliseconds; the transcoder gives way to whatever else the machine does. */
+/** Milliseconds. The transcoder runs at a low priority, so it yields to other processes. */
 const LONG = 400_000
 
 test(
-  'a preliminary file gives way to the final one, heard or paused, at the same place',
+  'a preliminary file is replaced by the final one at the same position, playing or paused',
   { timeout: LONG },
   async () => {
-    // 64 kbit/s, because a session plays nothing early that is better than its variants.
+    // 64 kbit/s: a session plays no preliminary file that is better than its variants.
     const { track_id, session, goOn } = await aLongTrack('mp3', ['-b:a', '64k'])
     const heard = await stage.open({ 'play-session-id': session, autoplay: '' })
     const paused = await stage.open({ 'play-session-id': session, start: '1:40' })
@@ -125,7 +125,7 @@ test(
   },
 )
 
-test('a first file that is final already plays on untouched, and its levels come', { timeout: LONG }, async () => {
+test('an early file that is final plays on, and its levels appear', { timeout: LONG }, async () => {
   const { track_id, session, goOn } = await aLongTrack('wav', [], { variants: ['lossless'] })
   const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
   await opened.untilTime(0.5)

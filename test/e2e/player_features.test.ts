@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findings } from './axe.ts'
 import { type Alone, ANSWERS, button, CHAPTERS, PATIENCE, player, setUp, untilSettled } from './player_alone.ts'
 
-/** What the player does beside playing: chapters, menu, links, memory, keys, and what it says when something is wrong. */
+/** Player features besides playback: chapters, menu, links, memory, keys, and error messages. */
 
 let alone: Alone
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeEach(() => Object.assign(alone.answers, ANSWERS))
 const timeOf = (page: Page) => page.evaluate(() => document.querySelector('tonearm-player')!.currentTime)
 const untilTime = (page: Page, time: number) => expect.poll(() => timeOf(page), PATIENCE).toBeCloseTo(time, 0)
 
-test('the face and the lock screen name album and artist, the region the track', async () => {
+test('the face and the lock screen show album and artist, and the region names the track', async () => {
   alone.answers.list = { scope: 'collection', title: 'Night bus', subtitle: 'Ines Calder' }
   const page = await alone.open()
   expect(await player(page).locator('[part=album]').textContent()).toBe('Night bus')
@@ -29,7 +29,7 @@ test('the face and the lock screen name album and artist, the region the track',
   await page.context().close()
 })
 
-test('chapters are marked, listed and walked through; a long track has skip buttons', async () => {
+test('chapters are marked, listed and navigable, and a long track has skip buttons', async () => {
   Object.assign(alone.answers, { seconds: 700, chapters: CHAPTERS })
   const page = await alone.open()
   const list = page.getByRole('list', { name: 'Chapters' })
@@ -57,7 +57,7 @@ test('chapters are marked, listed and walked through; a long track has skip butt
   await short.context().close()
 })
 
-test('the menu shares a link to now, sets a timer, lists the keys, and finds other devices', async () => {
+test('the menu shares a timed link, sets a sleep timer and lists the keys', async () => {
   const page = await alone.open({ share: '' }, { permissions: ['clipboard-read', 'clipboard-write'] })
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(75))
   await button(page, 'More').click()
@@ -71,7 +71,7 @@ test('the menu shares a link to now, sets a timer, lists the keys, and finds oth
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/#track=1&t=75$/)
   await menu.getByLabel('Sleep timer').selectOption('End of the track')
   expect(await findings(page)).toEqual([])
-  // A press on its button closes it, and does not open it again.
+  // Pressing its button closes the menu without reopening it.
   await button(page, 'More').click()
   await menu.waitFor({ state: 'hidden' })
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(99.5))
@@ -85,7 +85,7 @@ test('the menu shares a link to now, sets a timer, lists the keys, and finds oth
   await page.context().close()
 })
 
-test('other devices are offered where the browser knows some', async () => {
+test('the menu offers other devices if the browser reports any', async () => {
   const page = await alone.open({ 'play-session-id': '' })
   await page.evaluate(() => {
     const remote = {
@@ -104,7 +104,7 @@ test('other devices are offered where the browser knows some', async () => {
   await page.context().close()
 })
 
-test('an address says where to begin, and leads there when it changes', async () => {
+test('the address sets the start, and seeks when it changes', async () => {
   const page = await alone.open({ share: '' }, { hash: '#track=2&t=0:20' })
   expect(await timeOf(page)).toBe(20)
   const title = () => page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)
@@ -113,13 +113,13 @@ test('an address says where to begin, and leads there when it changes', async ()
   await expect.poll(title, PATIENCE).toBe('Third')
   await untilTime(page, 40)
   await page.context().close()
-  // Without the attribute an address is the page's own affair.
+  // Without the attribute the player ignores the address.
   const other = await alone.open({}, { hash: '#t=20' })
   expect(await timeOf(other)).toBe(0)
   await other.context().close()
 })
 
-test('volume, speed and the place in a long track are there after a reload, unless the page says otherwise', async () => {
+test('volume, speed and the position in a long track survive a reload unless disabled', async () => {
   alone.answers.seconds = 700
   const page = await alone.open()
   await page.getByRole('slider', { name: 'Volume' }).fill('0.4')
@@ -144,7 +144,7 @@ test('volume, speed and the place in a long track are there after a reload, unle
   await page.context().close()
 })
 
-test('an expired session says what to do, shows no pause button, and asks again when play is pressed', async () => {
+test('an expired session shows instructions, no pause button, and reports again on play', async () => {
   alone.answers.refusal = { status: 410, code: 'session_expired' }
   const page = await alone.open({ autoplay: '' })
   await page.getByRole('status').getByText('Reload the page').waitFor()
@@ -158,7 +158,7 @@ test('an expired session says what to do, shows no pause button, and asks again 
   await page.context().close()
 })
 
-test('a developer reads in the console what is wrong, and the cure', async () => {
+test('the console explains setup errors and their fixes', async () => {
   alone.answers.refusal = { status: 403, code: 'origin_not_allowed' }
   const page = await alone.open({ 'play-session-id': '' })
   const said: string[] = []
@@ -174,10 +174,10 @@ test('a developer reads in the console what is wrong, and the cure', async () =>
   await page.context().close()
 })
 
-test('a page moves the player in its frame, hears of it, and lets it grow', async () => {
+test('a page controls the player in its frame, receives events, and lets it grow', async () => {
   const page = await alone.open()
   await page.goto(new URL('/around', page.url()).href)
-  // As text: what tests are made of has imports of its own.
+  // As a string: bundled test code would have its own imports.
   await page.evaluate(`(async () => {
     const { EmbeddedPlayer } = await import('/elements/embed.js')
     const embedded = new EmbeddedPlayer(document.querySelector('iframe'), { autoHeight: true })
@@ -195,7 +195,7 @@ test('a page moves the player in its frame, hears of it, and lets it grow', asyn
   await page.context().close()
 })
 
-test('a page selects a track in a frame whose session is late', async () => {
+test('a page selects a track in a frame whose session is still loading', async () => {
   const page = await alone.open()
   const late = Promise.withResolvers<void>()
   await page.route('**/v1/play/**', async (route) => {

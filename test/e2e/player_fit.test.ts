@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findings } from './axe.ts'
 import { type Alone, button, CHAPTERS, EXPIRED, PATIENCE, setUp, player as players, UNKNOWN } from './player_alone.ts'
 
-/** The player at every width, for mouse and finger, in every language and theme. */
+/** The player at every width, with mouse and touch, in every language and theme. */
 
 const player = (page: Page) => players(page).first()
 let alone: Alone
@@ -13,8 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => alone?.dispose())
 
-describe('it fits', () => {
-  /** Controls that touch each other or reach out of the player, and those that a finger would miss. */
+describe('layout', () => {
+  /** Controls that overlap or extend beyond the player, and touch targets that are too small. */
   const misfits = (page: Page, least: number) =>
     page.evaluate((size) => {
       const root = document.querySelector('tonearm-player')!.shadowRoot!
@@ -38,12 +38,12 @@ describe('it fits', () => {
       return found
     }, least)
 
-  test('every width, with a mouse and with a finger, in both layouts', async () => {
+  test('fits every width with mouse and touch, in both layouts', async () => {
     alone.answers.seconds = 700
     for (const [hasTouch, titles, seconds, fontSize] of [
       [false, ['First', 'Second'], 700, 15],
       [true, ['First', 'Second'], 700, 15],
-      // As wide as fonts get; which ones there are is the machine's.
+      // The widest font size; the available fonts depend on the machine.
       [true, ['First', 'Second'], 700, 18],
       [false, ['Only'], 700, 15],
       [true, ['Only'], 700, 15],
@@ -70,7 +70,7 @@ describe('it fits', () => {
     }
   })
 
-  test('a page without a doctype shows it as any other, in both layouts', async () => {
+  test('looks the same on a page without a doctype, in both layouts', async () => {
     Object.assign(alone.answers, { titles: ['First', 'Second'], seconds: 100 })
     const heights = async (doctype: string) => {
       const page = await alone.open({}, { doctype, viewport: { width: 480, height: 1200 } })
@@ -89,7 +89,7 @@ describe('it fits', () => {
     expect(await heights('')).toEqual(await heights('<!doctype html>'))
   })
 
-  /** What is cut off or written letter under letter: in the menu, and in the messages of a second player. */
+  /** Parts that are cut off or wrapped letter by letter: in the menu, and in the messages of a second player. */
   const cutOff = (page: Page) =>
     page.evaluate(() => {
       const [first, second] = [...document.querySelectorAll('tonearm-player')].map(({ shadowRoot }) => shadowRoot!)
@@ -103,7 +103,7 @@ describe('it fits', () => {
       ]
     })
 
-  test('every language, and nobody is left out', async () => {
+  test('fits every language without axe violations', async () => {
     Object.assign(alone.answers, {
       titles: ['First', 'Second'],
       seconds: 700,
@@ -111,7 +111,7 @@ describe('it fits', () => {
       chapters: CHAPTERS,
     })
     const page = await alone.open({ share: '' }, { viewport: { width: 480, height: 800 } })
-    // Beside it one that says what is wrong, and offers to try again.
+    // A second player shows an error and a retry button.
     await page.evaluate(() => document.querySelector('main')!.append(document.createElement('tonearm-player')))
     const second = players(page).nth(1)
     await button(page, 'More').first().click()

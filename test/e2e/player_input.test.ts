@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { button, openReady, position, setUp, type Stage, TWO_TRACKS } from './player_setup.ts'
 
-/** How the player is moved: by pointer, by finger, by keyboard, and from the lock screen. */
+/** Input: pointer, touch, keyboard, and lock screen. */
 
 let stage: Stage
 let play_session_id: string
@@ -17,7 +17,7 @@ afterAll(() => stage?.dispose())
 const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
   openReady(stage, play_session_id, ...rest)
 
-test('a pointer seeks on the waveform, and shows the time beside it', async () => {
+test('a pointer seeks on the waveform and shows the time', async () => {
   const opened = await open()
   const { width } = (await position(opened).boundingBox())!
   await position(opened).hover({ position: { x: width / 3, y: 20 } })
@@ -30,7 +30,7 @@ test('a pointer seeks on the waveform, and shows the time beside it', async () =
   await opened.close()
 })
 
-test('the keyboard does everything: space, arrows, Home, End and M, wherever the focus is', async () => {
+test('keys control the player wherever the focus is: space, arrows, Home, End and M', async () => {
   const opened = await open()
   const { keyboard } = opened.page
   const time = async () => (await opened.state()).time
@@ -49,7 +49,7 @@ test('the keyboard does everything: space, arrows, Home, End and M, wherever the
   await keyboard.press('m')
   await keyboard.press(' ')
   await opened.untilTime(3.2)
-  // On a button the space bar presses that button.
+  // On a button, the space bar presses that button.
   await button(opened, 'Shuffle').focus()
   await keyboard.press(' ')
   expect(await button(opened, 'Shuffle').getAttribute('aria-pressed')).toBe('true')
@@ -57,7 +57,7 @@ test('the keyboard does everything: space, arrows, Home, End and M, wherever the
   await opened.close()
 })
 
-test('the lock screen shows the track and moves it', async () => {
+test('the lock screen shows and controls the track', async () => {
   const opened = await open()
   await opened.page.evaluate(() => {
     const handlers: Record<string, unknown> = {}

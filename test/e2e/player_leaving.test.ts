@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { type Alone, ANSWERS, PATIENCE, SESSION, setUp } from './player_alone.ts'
 
-/** A player that fails, or is taken out of its page: the lock screen, its place, and its memory. */
+/** A player that fails or is removed from its page: lock screen, position, and memory. */
 
 let alone: Alone
 beforeAll(async () => {
@@ -34,7 +34,7 @@ test('the lock screen follows a failure and an expiry', async () => {
   await page.context().close()
 })
 
-test('a player that is taken out stops, and keeps its place when it is put back', async () => {
+test('a removed player stops, and keeps its position when it is reinserted', async () => {
   const page = await alone.open({ autoplay: '', start: '10' })
   await page.evaluate(() => {
     const element = document.querySelector('tonearm-player')!
@@ -67,21 +67,21 @@ test('a player that is taken out stops, and keeps its place when it is put back'
     })
   await putBack('nothing')
   await expect.poll(state, PATIENCE).toEqual(['Second', 4, true, 1])
-  // What a page asks of one that is out counts when it is back.
+  // Calls while it is removed apply when it is reinserted.
   await takeOut()
   await putBack('play')
   await expect.poll(state, PATIENCE).toEqual(['Second', 4, false, 1])
   await page.context().close()
 })
 
-test('a player that had nothing to play when it was taken out keeps its autoplay', async () => {
+test('a player removed before it had a session keeps its autoplay', async () => {
   const page = await alone.open()
   await page.evaluate(async (session) => {
     const element = document.createElement('tonearm-player')
     element.setAttribute('autoplay', '')
     document.body.append(element)
     element.remove()
-    // It closes in a microtask of its own.
+    // It closes in its own microtask.
     await Promise.resolve()
     element.setAttribute('play-session-id', session)
     document.querySelector('tonearm-player')!.replaceWith(element)

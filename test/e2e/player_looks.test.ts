@@ -7,7 +7,7 @@ import { findings } from './axe.ts'
 import { button, openReady, position, setUp, type Stage, TWO_TRACKS } from './player_setup.ts'
 import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
 
-/** How the player looks and reads, to whoever looks and however they do. */
+/** The player's appearance and accessibility. */
 
 let stage: Stage
 let play_session_id: string
@@ -22,7 +22,7 @@ afterAll(() => stage?.dispose())
 const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
   openReady(stage, play_session_id, ...rest)
 
-test('nothing is wrong for people who see, hear or move otherwise', async () => {
+test('axe finds no violations in each theme and layout', async () => {
   const looks: Record<string, string>[] = [
     { theme: 'light', download: '' },
     { theme: 'dark' },
@@ -37,7 +37,7 @@ test('nothing is wrong for people who see, hear or move otherwise', async () => 
   }
 })
 
-/** The colors that Chromium has painted: what is seen, what it is on, and the contrast that WCAG 2.2 (1.4.3, 1.4.11) asks for. */
+/** Color pairs as painted by Chromium: foreground, background, and the contrast required by WCAG 2.2 (1.4.3, 1.4.11). */
 function paintedPairs(accents: readonly string[]): [string, string, string, number][] {
   const player = document.querySelector('tonearm-player')!
   const root = player.shadowRoot!
@@ -75,7 +75,7 @@ const hex = (rgb: string) =>
     .map((value) => Number(value).toString(16).padStart(2, '0'))
     .join('')}`
 
-test.each(['light', 'dark'])('every color that is painted reads well with 200 random colors, %s', async (theme) => {
+test.each(['light', 'dark'])('painted colors keep their contrast with 200 random colors, %s', async (theme) => {
   const opened = await open({ theme, shuffle: '' }, { reducedMotion: 'reduce' })
   const pairs = await opened.page.evaluate(paintedPairs, randomColors(200))
   expect(pairs).toHaveLength(200 * 14)
@@ -85,14 +85,14 @@ test.each(['light', 'dark'])('every color that is painted reads well with 200 ra
   await opened.close()
 })
 
-test('other languages, right to left, without motion', async () => {
+test('another language, right to left, without motion', async () => {
   const opened = await open({ locale: 'ar' }, { html: 'lang="ar" dir="rtl"', reducedMotion: 'reduce' })
   await button(opened, 'تشغيل').click()
   await opened.untilTime(0.3)
   const cover = (await opened.page.locator('tonearm-player [part=cover]').boundingBox())!
   const waveform = (await opened.page.locator('tonearm-waveform').boundingBox())!
   expect(cover.x).toBeGreaterThan(waveform.x)
-  // A Latin title loses its end where there is no room, not its beginning.
+  // A Latin title is truncated at its end, not at its start.
   const name = opened.page.locator('tonearm-player .name').first()
   expect(await name.evaluate((each) => [getComputedStyle(each).direction, getComputedStyle(each).textAlign])).toEqual([
     'ltr',
@@ -121,7 +121,7 @@ test.each(['full', 'compact'])('fits a phone of 375 pixels, %s', async (layout) 
   await opened.close()
 })
 
-test('cover and color of a track are shown', async () => {
+test('shows the cover and color of a track', async () => {
   const { collection_id } = await must(stage.server.post('/v1/collection', { body: { title: 'Colors' } }))
   const created = await upload(stage.server, collection_id, 'Red.mp3', await makeAudio('mp3', { seconds: 3 }))
   const { track_id } = created

@@ -4,7 +4,7 @@ import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { tone } from '../support/audio.ts'
 import { type Album, names, type Opened, openReady, PATIENCE, setUpAlbum, type Stage } from './player_setup.ts'
 
-/** The player in a page that has more than one, hides it in a shadow tree, moves it, and takes it away. */
+/** The player in a page with several players, in a shadow tree, when it is moved, and when it is removed. */
 
 let stage: Stage
 let album: Album
@@ -36,11 +36,11 @@ const another = ({ page }: Opened, attributes: Record<string, string>, mode: Sha
     [{ 'play-session-id': play_session_id, ...attributes }, mode] as const,
   )
 
-/** Whether a player thinks that it is paused, and whether its sound is. */
+/** Whether the player and its audio element are paused. */
 const pausedOf = (player: TonearmPlayer) => [player.paused, player.shadowRoot!.querySelector('audio')!.paused]
 const isPlaying = (player: TonearmPlayer) => player.currentTime > 0.2
 
-test.each(['open', 'closed'] as const)('in a shadow tree it plays until it is paused, %s', async (mode) => {
+test.each(['open', 'closed'] as const)('plays and pauses in a shadow tree, %s', async (mode) => {
   const opened = await open()
   const player = await another(opened, {}, mode)
   await player.evaluate((element) => element.play())
@@ -51,7 +51,7 @@ test.each(['open', 'closed'] as const)('in a shadow tree it plays until it is pa
   await opened.close()
 })
 
-test('one plays at a time, and the lock screen is its own', async () => {
+test('only one player plays at a time and controls the lock screen', async () => {
   const opened = await open({ track: '2' })
   const other = await another(opened, { track: '1' })
   const first = await opened.page.evaluateHandle(() => document.querySelector('tonearm-player')!)
@@ -70,7 +70,7 @@ test('one plays at a time, and the lock screen is its own', async () => {
     [false, false],
   ])
   expect(await lockScreen()).toEqual(['First', 'playing'])
-  // Neither a change of the one that is paused nor its end is anything to the one that plays.
+  // Neither a change nor the removal of the paused player affects the playing one.
   await first.evaluate((element) => element.setAttribute('theme', 'dark'))
   expect(await lockScreen()).toEqual(['First', 'playing'])
   await first.evaluate((element) => element.remove())
@@ -80,7 +80,7 @@ test('one plays at a time, and the lock screen is its own', async () => {
   await opened.close()
 })
 
-test('one that has nothing to play yet begins by itself later, whatever has played before', async () => {
+test('a player that gets its session later keeps its autoplay after another one has played', async () => {
   const opened = await open()
   const later = await opened.page.evaluateHandle(() => {
     const player = document.createElement('tonearm-player')
@@ -96,13 +96,13 @@ test('one that has nothing to play yet begins by itself later, whatever has play
   await opened.close()
 })
 
-test('taken away while it waits, it is never heard', async () => {
+test('a player removed while loading never plays', async () => {
   const opened = await open()
   const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
   await opened.page.route('**/analysis.json?**', () => {})
   const asked = opened.page.waitForRequest('**/analysis.json?**', PATIENCE)
   const { page } = opened
-  // Its patience with the analysis ends only after it was taken away.
+  // The timeout for the analysis must expire after the removal.
   await page.clock.install()
   await page.clock.pauseAt(Date.now() + 60_000)
   const gone = await page.evaluateHandle((id) => {
@@ -123,7 +123,7 @@ test('taken away while it waits, it is never heard', async () => {
   await ended
   await page.clock.runFor(1000)
   await page.clock.resume()
-  // What it might still do it would have done before another one is ready.
+  // Any late effect would occur before another player is ready.
   await another(opened, {})
   expect(
     await gone.evaluate(({ audio, seen }) => ({ seen, paused: audio!.paused, loaded: audio!.hasAttribute('src') })),
@@ -131,7 +131,7 @@ test('taken away while it waits, it is never heard', async () => {
   await opened.close()
 })
 
-test('moved within the page it plays on', async () => {
+test('a player moved within the page plays on', async () => {
   const opened = await open()
   let sessions = 0
   opened.page.on('request', (request) => {
@@ -153,8 +153,8 @@ test('moved within the page it plays on', async () => {
   await opened.close()
 })
 
-test('taken away, neither of its elements loads anything any more', async () => {
-  // Within the last 20 seconds of a track the next one is loaded ahead.
+test('a removed player stops loading in both of its elements', async () => {
+  // The next track is preloaded within the last 20 seconds of a track.
   const opened = await open()
   const { page } = opened
   const spare = await page.evaluateHandle(() => {
@@ -175,10 +175,10 @@ test('taken away, neither of its elements loads anything any more', async () => 
   await opened.close()
 })
 
-test('properties that were set before the element was known count', async () => {
+test('properties set before the element is defined take effect', async () => {
   const opened = await open()
   const made = await opened.page.evaluate(async (id) => {
-    // Elements of a document without a window are upgraded when they come into one that has.
+    // Elements of a document without a window are upgraded when they are adopted by one with a window.
     const elsewhere = document.implementation.createHTMLDocument()
     const player = Object.assign(elsewhere.createElement('tonearm-player'), {
       volume: 0.3,

@@ -6,20 +6,20 @@ import { expire } from './expired.ts'
 import { type Album, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
 import { must, untilEnded } from './steps.ts'
 
-/** Playback outlives what it began with: signed URLs, sessions, connections. What waits longest begins first; the rest runs meanwhile. */
+/** Playback continues past the end of URLs, sessions and connections. The longest waits start first, and the other tests run meanwhile. */
 
 let stage: Stage
 let album: Album
 
 beforeAll(async () => {
   stage = await setUp()
-  // Losslessly encoded noise is far more than a browser keeps in memory, so that seeking needs the network. One channel at twice the rate
-  // has the bytes of two, and is made in two thirds of the time.
+  // Losslessly encoded noise exceeds the browser's memory cache, so seeking needs the network. Mono at twice the sample rate has as many
+  // bytes as stereo but takes two thirds of the time to encode.
   album = await stage.anAlbum({ Long: { seconds: 130, rate: 88_200, channels: 1, expression: noise } })
 })
 afterAll(() => stage?.dispose())
 
-/** A minute, the shortest life of a session. */
+/** One minute, the shortest lifetime of a session. */
 const SHORT = { expires_in: 60, variants: ['lossless'] }
 const source = async () => {
   const key = { title: 'Web', type: 'player' as const, collection_id: album.collection_id }
@@ -28,7 +28,7 @@ const source = async () => {
 }
 const urlOf = ({ page }: Opened) =>
   page.evaluate(() => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!.src)
-/** Waits until the storage itself refuses a URL. */
+/** Waits until storage rejects a URL. */
 const untilRefused = (url: string) =>
   expect
     .poll(async () => (await fetch(url, { headers: { range: 'bytes=0-1' } })).status, {
@@ -60,7 +60,7 @@ describe.concurrent('a session of one minute', () => {
     await opened.close()
   })
 
-  test('is renewed before its end while it plays, and nobody hears it', async () => {
+  test('is renewed before its end during playback without a pause', async () => {
     const opened = await stage.open({ ...(await source()), 'expires-in': '60', variants: 'lossless', autoplay: '' })
     await opened.untilTime(1)
     const first = await urlOf(opened)
@@ -76,7 +76,7 @@ describe.concurrent('a session of one minute', () => {
     await opened.close()
   })
 
-  test('cannot be renewed by its id alone: the page is told, and goes on with another one', async () => {
+  test('cannot be renewed by its id alone: the page gets an event and continues with another session', async () => {
     const opened = await stage.open({ 'play-session-id': await stage.aSession(album, SHORT) })
     await opened.until('ready')
     await opened.call('play')
@@ -95,14 +95,14 @@ describe.concurrent('a session of one minute', () => {
   })
 })
 
-describe.concurrent('the network', () => {
+describe.concurrent('network outage', () => {
   let line: Line
   beforeAll(async () => {
     line = await openLine()
   })
   afterAll(() => line?.close())
 
-  test('goes for longer than there are variants to try, and comes back: playback goes on by itself where it was', async ({
+  test('that outlasts the attempts of every variant: playback resumes by itself at the same position', async ({
     expect,
   }) => {
     const session = await stage.aSession(album, { variants: ['lossless'] })
@@ -116,7 +116,7 @@ describe.concurrent('the network', () => {
     })
     line.cut()
     await opened.call('seek', 85)
-    // Three requests for each question.
+    // Each call makes three requests.
     await expect.poll(() => unanswered, PATIENCE).toBeGreaterThanOrEqual(10)
     await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
     expect(await opened.state()).toMatchObject({ paused: false, time: 85 })
@@ -128,7 +128,7 @@ describe.concurrent('the network', () => {
   })
 })
 
-test.concurrent('a storage that answers 503 for seconds: the same file goes on at the same place, with few requests', async ({
+test.concurrent('a storage that answers 503 for seconds: the same file resumes at the same position, with few requests', async ({
   expect,
 }) => {
   const session = await stage.aSession(album, { variants: ['lossless', 'aac-160'] })
@@ -142,7 +142,7 @@ test.concurrent('a storage that answers 503 for seconds: the same file goes on a
   })
   await opened.page.route(/\/s3\//, async (route) => {
     if (route.request().headers().range === 'bytes=0-0') requests.asked++
-    // The player asks about the file at once, after 2 seconds and after 3 more.
+    // The player probes the file at once, after 2 seconds and after 3 more.
     if (requests.asked > 2) return await route.continue()
     requests.refused++
     await route.fulfill({ status: 503, body: '<Error/>', headers: { 'access-control-allow-origin': '*' } })
@@ -159,8 +159,8 @@ test.concurrent('a storage that answers 503 for seconds: the same file goes on a
   await opened.close()
 })
 
-test.concurrent('a 403 in the middle of playback is healed by a fresh play view, at the same place', async () => {
-  // URLs of a session that lasts so long change every 16 seconds (docs/decisions/0028).
+test.concurrent('a 403 during playback is recovered with a fresh play view at the same position', async () => {
+  // URLs of a session with this lifetime change every 16 seconds (docs/decisions/0028).
   const play_session_id = await stage.aSession(album, { variants: ['lossless'], expires_in: 95 })
   const opened = await stage.open({ 'play-session-id': play_session_id })
   await opened.until('ready')
@@ -169,7 +169,7 @@ test.concurrent('a 403 in the middle of playback is healed by a fresh play view,
   const [first, params] = [await urlOf(opened), { play_session_id, play_track_id: album.track_ids[0]! }]
   const look = () => must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
   await expect.poll(async () => (await look()).variants[0]!.url, { timeout: 30_000, interval: 500 }).not.toBe(first)
-  // From now on the storage refuses this URL, as if its time were over.
+  // From now on storage rejects this URL as if it had expired.
   await opened.page.route(
     (url) => url.href === first,
     (route) => route.fulfill({ status: 403, body: '<Error/>' }),
@@ -184,7 +184,7 @@ test.concurrent('a 403 in the middle of playback is healed by a fresh play view,
   await opened.close()
 })
 
-test.concurrent('a session that is long gone is renewed with the key, and the focus in the list stays', async () => {
+test.concurrent('a session that expired long ago is renewed with the key, and the focus in the list stays', async () => {
   const { collection_id, track_ids } = await stage.anAlbum({ One: { seconds: 2 }, Two: { seconds: 3 } })
   const { secret } = await must(
     stage.server.post('/v1/api_key', { body: { title: 'Web', type: 'player', collection_id } }),
@@ -194,7 +194,7 @@ test.concurrent('a session that is long gone is renewed with the key, and the fo
   const opened = await stage.open({ 'play-session-id': session, ...key })
   const plain = await stage.open({ 'play-session-id': session })
   for (const each of [opened, plain]) await each.until('ready')
-  // After a day it is not even known to have ended.
+  // A day after its end, the service no longer knows the session.
   await expire(stage.stack, 'play_sessions', session, 25)
   for (const { page } of [opened, plain]) {
     await page.evaluate(() => {
@@ -213,12 +213,12 @@ test.concurrent('a session that is long gone is renewed with the key, and the fo
     ),
   ).toContain('Two')
   await opened.close()
-  // Without a key the page is asked for another one.
+  // Without a key the page is asked for another session.
   await plain.call('next')
   await plain.page.getByRole('status').getByText('has expired').waitFor(PATIENCE)
   expect(await names(plain)).toEqual(expect.arrayContaining(['sessionexpired']))
   expect(await names(plain)).not.toContain('error')
-  // A session that is gone before the page has it.
+  // A session that has already expired when the page opens it.
   const late = await stage.open({ 'play-session-id': session, ...key })
   await late.until('ready')
   expect((await late.events('sessionrefresh'))[0]?.detail).toMatchObject({ renewed: true })

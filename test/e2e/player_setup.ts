@@ -8,7 +8,7 @@ import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, PATIENCE as STEP_PATIENCE, settle, upload } from './steps.ts'
 
-/** What tests of the player work with: the service, albums on it, and a page of somebody else that shows them. */
+/** Fixtures for player tests: the service, albums on it, and a third-party page that shows them. */
 export interface Stage {
   stack: Shared
   browser: Browser
@@ -29,19 +29,19 @@ interface Options extends BrowserContextOptions {
   html?: string
 }
 
-/** An event of the element, by its name without `tonearm-`. */
+/** An event of the element; its name omits `tonearm-`. */
 export interface Seen {
   name: string
   detail: Record<string, unknown>
 }
 export interface Opened {
   page: Page
-  /** What the page or its policy complained about. */
+  /** Console and policy errors of the page. */
   problems: string[]
-  /** The hosts that were asked for anything. */
+  /** Origins that were requested. */
   hosts: Set<string>
   events: (name?: string) => Promise<Seen[]>
-  /** Waits for an event that has come, or comes yet. */
+  /** Waits until an event has occurred `count` times. */
   until: (name: string, count?: number) => Promise<void>
   untilTime: (seconds: number) => Promise<void>
   state: () => Promise<{
@@ -55,22 +55,22 @@ export interface Opened {
   close: () => Promise<void>
 }
 
-/** Longer than anything takes; a page looks often enough, and not at every frame, for which it would paint. */
+/** A generous timeout. The page polls at an interval, because polling on each frame would force painting. */
 export const PATIENCE = { ...STEP_PATIENCE, polling: 50 }
 
-/** What a careful site sends: only the service may be reached, and nothing inline runs. */
+/** The policy of a strict site: only the service may be reached, and inline code is blocked. */
 const strictPolicy = (service: string) =>
   [
     `default-src 'none'; script-src ${service}; style-src 'self'; connect-src ${service}; img-src ${service}`,
     `media-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`,
   ].join('; ')
 
-/** `start` for tests that need a stack of their own. */
+/** Sets up a browser, a stack and a host page; `start` is for tests that need a separate stack. */
 export async function setUp(start: () => Promise<Shared> = joinStack): Promise<Stage> {
   const [stack, browser, host] = await Promise.all([start(), joinBrowser(), startHostPage()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
-  /** Of one channel unless told otherwise, which is encoded in half the time. */
+  /** Creates an album, in mono by default, which encodes in half the time. */
   async function anAlbum(signals: Record<string, Signal>): Promise<Album> {
     const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Album' } }))
     const track_ids: string[] = []
@@ -92,7 +92,7 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<S
   let opening: Promise<unknown> = Promise.resolve()
   function open(attributes: Record<string, string>, { html = 'lang="en"', ...options }: Options = {}) {
     const policy = { 'content-security-policy': strictPolicy(stack.base_url) }
-    // The site shows one page at a time, so tests that run at the same time take turns.
+    // The site shows one page at a time, so concurrent tests open it one by one.
     const opened = opening.then(() => {
       host.show(playerPage(stack.base_url, attributes, html), policy)
       return openPage(browser, host.origin, options)
@@ -108,7 +108,7 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<S
   return { stack, browser, host, server, anAlbum, aSession, open, dispose }
 }
 
-/** A stage with one album on it, and a session of that. */
+/** Sets up a stage with one album and a session for it. */
 export async function setUpAlbum(signals: Record<string, Signal>, body?: object) {
   const stage = await setUp()
   const album = await stage.anAlbum(signals)
@@ -129,7 +129,7 @@ function playerPage(service: string, attributes: Record<string, string>, html: s
 </html>`
 }
 
-/** Opens an address in a context of its own, and watches what happens there. */
+/** Opens a URL in a new context and records its problems, hosts and events. */
 export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
   const context = await browser.newContext({ viewport: { width: 800, height: 700 }, ...options })
   const page = await context.newPage()
@@ -137,7 +137,7 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   const hosts = new Set<string>()
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => {
-    // The browser itself writes an error for every answer like 403 and for every lost connection.
+    // The browser logs an error for each failed response, such as a 403, and for each lost connection.
     const own = message.text().startsWith('Failed to load resource')
     if (message.type() === 'error' && !own) problems.push(message.text())
   })
@@ -189,7 +189,7 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
 
 export const button = ({ page }: Opened, name: string) => page.getByRole('button', { name, exact: true })
 export const position = ({ page }: Opened) => page.getByRole('slider', { name: 'Position' })
-/** The names of what happened, without the time that went by. */
+/** Names of all events except timeupdate. */
 export const names = async ({ events }: Opened) =>
   (await events()).map(({ name }) => name).filter((name) => name !== 'timeupdate')
 
@@ -205,7 +205,7 @@ export async function openReady(
   return opened
 }
 
-/** A swelling tone, which every waveform tells from others, and a short track behind it. */
+/** A swelling tone with a distinctive waveform, and a short second track. */
 export const TWO_TRACKS: Record<string, Signal> = {
   First: { seconds: 30, rate: 16_000, channels: 1, expression: '0.5*sin(2*PI*330*t)*abs(sin(t/3))' },
   Second: { seconds: 4, expression: tone(440, -6) },

@@ -12,7 +12,7 @@ import { freePorts } from '../support/stack.ts'
 export const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const EVENT = JSON.stringify({ id: 'event-1', type: 'track.ready', data: { track_id: 'track-1', duration: 2.5 } })
 
-/** What a receiver answers to a webhook, when it comes again, and when another body was signed. */
+/** Responses of a receiver to a webhook, to its repetition, and to a body that does not match the signature. */
 export async function answersOf(receive: (init: RequestInit) => Promise<Response>) {
   const at = new Date()
   const headers = {
@@ -27,10 +27,10 @@ export async function answersOf(receive: (init: RequestInit) => Promise<Response
   }
   return answers
 }
-/** What a receiver has to answer. */
+/** The expected responses. */
 export const ANSWERS = ['204 ', '204 ', '400 signature_mismatch']
 
-/** Runs the `server.ts` of a folder for as long as it is used; answers all that it has printed, as its streams are closed then. */
+/** Runs `server.ts` of a folder during `use` and returns its complete output. */
 export async function useReceiver(cwd: string, use: (url: string) => Promise<void>) {
   const [port] = await freePorts()
   const env = { ...process.env, TONEARM_WEBHOOK_SECRET: SECRET, PORT: String(port) }

@@ -12,7 +12,7 @@ import { noiseWav } from '../support/wav.ts'
 import { startOther } from './shared_stack.ts'
 import { must, PATIENCE, play, settle, untilTranscoding, upload } from './steps.ts'
 
-/** Whatever dies, the work is done in the end, and nothing stays behind. The tests build on each other. */
+/** Recovery after processes die, without leftovers. The tests build on each other. */
 
 let stack: Stack
 let client: Client
@@ -41,12 +41,12 @@ beforeAll(async () => {
   stack = await startOther()
   client = connect()
   collection_id = (await must(client.post('/v1/collection', { body: { title: 'Restart' } }))).collection_id
-  // Long enough to be in the middle of it.
+  // Long enough to be interrupted mid-job.
   audio = await makeAudio('flac', { seconds: 20 })
 })
 afterAll(() => stack?.dispose())
 
-test('a transcoder that is killed in the middle of a job is started again and does it', async () => {
+test('a transcoder killed mid-job restarts and finishes the job', async () => {
   const { track_id } = await upload(client, collection_id, 'one.flac', audio)
   await untilTranscoding(client, track_id)
   const before = stack.transcoder()
@@ -56,13 +56,13 @@ test('a transcoder that is killed in the middle of a job is started again and do
   done.push(track_id)
 })
 
-test('after everything was killed in the middle of a job, the next start, of a new version, does it and has kept the rest', async () => {
+test('after all processes were killed mid-job, the next start migrates, finishes the job and keeps the other tracks', async () => {
   const { track_id } = await upload(client, collection_id, 'two.flac', audio)
   await untilTranscoding(client, track_id)
   await stack.killAll()
   await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
 
-  // As the version before left it.
+  // The state that the previous version leaves.
   forgetTriggers(stack.state_dir)
   const { api_key, organization_id } = stack
   stack = await startStack({ state_dir: stack.state_dir })
@@ -80,9 +80,9 @@ test('after everything was killed in the middle of a job, the next start, of a n
   }
 })
 
-test('behind long files on every place a text file is refused; they end with their collection', async () => {
+test('a text file behind long files on every slot is rejected without waiting, and deleting the collection ends their jobs', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Long' } }))
-  // For each place one hour or half of it, by the bytes of the place (docs/decisions/0032), and some that wait.
+  // For each slot, files of an hour or half an hour sized for that slot (docs/decisions/0032), and some that wait.
   const long = [
     [8000, 60],
     ...Array.from({ length: 5 }, () => [2000, 60]),
@@ -107,25 +107,25 @@ test('behind long files on every place a text file is refused; they end with the
   expect(await ffmpegs()).toEqual([])
 })
 
-test('who leaves in the middle of a cover has caused no fault of ours', async () => {
+test('an aborted cover upload is not logged as an error', async () => {
   const params = { collection_id }
   const { collection_cover_upload } = await must(client.post('/v1/collection/{collection_id}/cover', { params }))
   const { hostname, port, pathname } = new URL(collection_cover_upload.upload_url)
   const socket = connectTo(Number(port), hostname)
   socket.write(`POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-length: 100000\r\n\r\n`)
-  // Its first bytes have left; who asks for the image waits for the others.
+  // The first bytes have been sent; the handler waits for the rest.
   await new Promise((resolve) => socket.write('\x89PNG', resolve))
   await must(client.get('/v1/collection/{collection_id}', { params }))
   const before = stack.output().length
   socket.destroy()
   await vi.waitFor(() => expect(stack.output().slice(before)).toContain('/v1/cover_upload/'), { timeout: 20_000 })
-  // What it had to say stands before what comes of the next request.
+  // Log entries of the aborted request precede those of the next one.
   await must(client.get('/v1/collection/{collection_id}', { params }))
   await vi.waitFor(() => expect(stack.output().slice(before)).toMatch(/cover_upload[^]*GET \/v1\/collection/))
   expect(stack.output().slice(before)).not.toContain('"event":"fault"')
 })
 
-test('a port that is in use is named, with what to do', async () => {
+test('a port in use is named, with instructions', async () => {
   const { PORT, TRANSCODER_PORT } = stack.ports
   const second = run({ PORT, TRANSCODER_PORT, STATE_DIR: `${stack.state_dir}/second` })
   expect(await second.exited).toBe(1)
@@ -135,14 +135,14 @@ test('a port that is in use is named, with what to do', async () => {
   )
 })
 
-test('a start on the data of one that runs names that one, not its ports', async () => {
+test('a start on the data of a running stack names that stack instead of its ports', async () => {
   const { PORT, TRANSCODER_PORT } = stack.ports
   const second = run({ PORT, TRANSCODER_PORT, STATE_DIR: stack.state_dir })
   expect(await second.exited).toBe(1)
   expect(second.output()).toContain(`already runs on ${stack.state_dir}: ${stack.base_url}`)
 })
 
-test('Ctrl-C in the middle of a job ends every process with exit code 0', async () => {
+test('Ctrl-C mid-job ends every process with exit code 0', async () => {
   const { track_id } = await upload(client, collection_id, 'three.flac', audio)
   await untilTranscoding(client, track_id)
   expect((await processesOf(stack.state_dir)).length).toBeGreaterThan(2)
@@ -150,7 +150,7 @@ test('Ctrl-C in the middle of a job ends every process with exit code 0', async 
   await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
 })
 
-test('an ffmpeg that does not run ends the start, with what to do', async () => {
+test('an ffmpeg that does not run ends the start with instructions', async () => {
   const broken = run({ ...stack.ports, STATE_DIR: `${stack.state_dir}/broken`, FFMPEG_PATH: '/bin/false' })
   expect(await broken.exited).toBe(1)
   expect(broken.output()).toContain('The transcoder cannot run: /bin/false does not run: set FFMPEG_PATH to')

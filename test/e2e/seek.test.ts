@@ -9,20 +9,25 @@ import { wavFile } from '../support/wav.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, play, settle, upload } from './steps.ts'
 
-/** Chromium hears what was uploaded: nothing added, cut or moved, and after a seek what is there. With ffmpeg: test/container/gapless.test.ts. */
+/**
+ * Chromium plays exactly the uploaded audio: nothing is added, cut or moved, and seeking is accurate. For ffmpeg see
+ * test/container/gapless.test.ts.
+ */
 
 const SOURCE = { rate: 44100, seconds: 8.1234 }
-/** The left channel tells the place to the sample, the right one which burst it is; it is not 0 at any of the positions. */
+/** The left channel gives the position to the sample; the right one, never 0 at a tested position, identifies the burst. */
 const [left, right] = [chirps(0.5), chirp(300.3, 1000, 0.3)]
-/** Where bursts begin, in seconds. */
+/** Start times of bursts in seconds. */
 const BURSTS = [0, 1.5, 4, 7.5, 8]
-/** Far ahead, back, onto a burst and into the middle of nothing. */
+/** Far ahead, back, onto a burst, and between bursts. */
 const POSITIONS = [7.3, 0.5, 1.5, 3.21]
 
-/** `first`: the most frames from a position that was sought to the first sound. `duration`: seconds by which the element's may differ. */
+/**
+ * `first`: maximum frames from the seek position to the first sound. `duration`: allowed deviation of the element's duration in seconds.
+ */
 type Expected = { index: string; rate: number; first: number; duration: number }
 
-/** MP3 alone starts late after a seek: its frames keep bits in the two before them (ISO/IEC 11172-3 §2.4.3.4). */
+/** Only MP3 starts late after a seek: its frames use bits of the two previous ones (ISO/IEC 11172-3 §2.4.3.4). */
 const VARIANTS: Expected[] = [
   { index: 'aac-160', rate: 44100, first: 0, duration: 0.0005 },
   { index: 'mp3-128', rate: 44100, first: 3 * 1152, duration: 0.0005 },
@@ -58,12 +63,12 @@ beforeEach(async () => {
   return () => page.close()
 })
 
-test('the track lasts as long as its source, in milliseconds', () => {
+test('the track has the duration of its source in milliseconds', () => {
   expect(duration).toBe(8.123)
 })
 
 describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
-  test('has its length and its sounds in their places once it is decoded', async () => {
+  test('keeps its length and the position of its sounds when decoded', async () => {
     const heard = await decodeInPage(page, { url: urls[index]!, rate })
     const added = heard.left.length - Math.ceil((Math.round(SOURCE.seconds * SOURCE.rate) * rate) / SOURCE.rate)
     const moved = BURSTS.map((second) => lateness(heard.left, left, rate, second))
@@ -73,14 +78,14 @@ describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
     expect(Math.min(...alike), seen).toBeGreaterThan(0.95)
   })
 
-  test('plays what is at the position that was sought', async () => {
+  test('plays the audio at the seek position', async () => {
     const statuses = new Set<number>()
     page.on('response', (response) => response.url() === urls[index] && statuses.add(response.status()))
     const found = await listenFrom(page, { url: urls[index]!, rate, positions: POSITIONS, seconds: 0.7 })
     expect([...statuses]).toEqual([206])
     expect(Math.abs(found.duration - duration), `lasts ${found.duration} s`).toBeLessThanOrEqual(expected.duration)
     for (const { position, arrived, ...heard } of found.played) {
-      // The next burst but for one that began already.
+      // The next burst, unless one has already started.
       const burst = Math.ceil((position + 0.1) * 2) / 2 - position
       const late = lateness(heard.left, (second) => left(second + position), rate, burst, 4000)
       const alike = likeness(heard.right, (second) => right(second + position), rate, burst, late)

@@ -16,7 +16,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, PATIENCE, signIn, untilPlaying, visit } from './studio_steps.ts'
 
-/** Links that last, as visitors meet them. */
+/** Share links as visitors see them. */
 
 let stack: Shared
 let browser: Browser
@@ -50,7 +50,7 @@ const share = async (body: object = {}): Promise<Share> =>
 
 const inAnHour = () => new Date(Date.now() + 3600_000).toISOString()
 
-/** A page as strict as one can be that shows a frame. */
+/** The strictest page that can still show a frame. */
 const framed = ({ embed_url }: Share) =>
   host.show(
     `<!doctype html><html lang="en"><title>Blog</title><iframe src="${embed_url}" title="Night bus" width="480" height="400"></iframe>`,
@@ -63,7 +63,7 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `share-${name}.png`), fullPage: true })
 }
 
-test('the page is whole and right, its card too, begins where its address says, and can be taken home', async () => {
+test('the page of a share renders with its card, starts at the linked time, and downloads as a ZIP', async () => {
   const { url } = await share({ is_downloadable: true })
   const { page, problems } = await openTab(browser, {
     reducedMotion: 'reduce',
@@ -117,7 +117,7 @@ test('the page is whole and right, its card too, begins where its address says, 
   await page.context().close()
 })
 
-test('the frame plays on a strict page of another origin, until the share is revoked', async () => {
+test('the frame plays on a strict page of another origin until the share is revoked', async () => {
   const made = await share({ allowed_origins: [host.origin] })
   const { page, problems } = await openTab(browser)
   framed(made)
@@ -133,7 +133,7 @@ test('the frame plays on a strict page of another origin, until the share is rev
   await page.context().close()
 })
 
-/** What the page around a frame receives from it, as text. */
+/** The messages that the page receives from its frame, as text. */
 async function messagesOf(made: Share, act: (frame: Frame) => Promise<void>): Promise<string> {
   const { page } = await openTab(browser)
   await page.addInitScript(() => {
@@ -151,7 +151,7 @@ async function messagesOf(made: Share, act: (frame: Frame) => Promise<void>): Pr
   return text
 }
 
-/** Plays, and goes to another track once the session has to be renewed. */
+/** Plays, then changes the track after the session must be renewed. */
 async function playAndRenew(frame: Frame): Promise<void> {
   await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
   await untilPlaying(frame, 0.1)
@@ -164,7 +164,7 @@ async function playAndRenew(frame: Frame): Promise<void> {
 
 const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/
 
-test('a frame sends titles and ids only to pages of the allowed origins', async () => {
+test('a frame sends titles and ids only to pages of allowed origins', async () => {
   const toStranger = await messagesOf(await share(), playAndRenew)
   expect(toStranger).not.toMatch(/Depot|Ring road/)
   expect(toStranger).not.toMatch(UUID)
@@ -180,18 +180,18 @@ test('a frame sends titles and ids only to pages of the allowed origins', async 
   expect(toAllowed).toMatch(new RegExp(`"playSessionId":"${UUID.source}`))
 })
 
-test('a locked share without allowed origins is shown in no frame', async () => {
+test('a password-protected share without allowed origins cannot be framed', async () => {
   const made = await share({ password: 'last stop' })
   const { page, problems } = await openTab(browser)
   framed(made)
   await page.goto(host.origin)
-  // The page has loaded with all of its frames.
+  // The page and all of its frames have loaded.
   expect(await page.frameLocator('iframe').getByLabel('Password').count()).toBe(0)
   expect(problems.join()).toContain("frame-ancestors 'self'")
   await page.context().close()
 })
 
-test('a frame with a password opens to who knows it, and tells others nothing', async () => {
+test('a frame with a password opens with it and reveals nothing otherwise', async () => {
   const made = await share({ password: 'last stop', allowed_origins: [host.origin] })
   const { page, problems } = await openTab(browser)
   framed(made)
@@ -201,7 +201,7 @@ test('a frame with a password opens to who knows it, and tells others nothing', 
   await frame.getByRole('button', { name: 'Open' }).click()
   await frame.getByText('This is not the password.').waitFor(PATIENCE)
   expect(await frame.locator('html').innerHTML()).not.toMatch(/Night bus|Ines Calder|Depot/)
-  // The browser's own word for the 403 that this was answered with; some say it once more when the frame goes on.
+  // The browser's own message for the 403 of that response; some browsers repeat it when the frame continues.
   const [word = ''] = problems
   expect(word).toContain('403')
   const others = () => problems.filter((problem) => problem !== word)
@@ -221,7 +221,7 @@ test('a frame with a password opens to who knows it, and tells others nothing', 
   await page.context().close()
 })
 
-test('a share ends by itself, and says so', async () => {
+test('a share expires by itself with a message', async () => {
   const { id, url } = await share({ expires_at: inAnHour() })
   expect((await fetch(url)).status).toBe(200)
   await expire(stack, 'shares', id)
@@ -233,7 +233,7 @@ test('a share ends by itself, and says so', async () => {
   await page.context().close()
 })
 
-test('the studio makes a link, shows its QR code and revokes it', async () => {
+test('the studio creates a link, shows its QR code and revokes it', async () => {
   const { page, problems } = await openTab(browser)
   const over = await share({ title: 'The last bus', expires_at: inAnHour() })
   const locked = await share({ password: 'last stop' })
@@ -268,7 +268,7 @@ test('the studio makes a link, shows its QR code and revokes it', async () => {
   await shut.getByText('This link has a password, so other sites cannot show it in a frame.').waitFor()
   expect(await shut.getByText('<iframe').count()).toBe(0)
 
-  // Two at once, the slower one first: neither comes back.
+  // Revokes two at once, the slower one first: neither reappears.
   const cut = Promise.withResolvers<void>()
   await page.route(`**/v1/share/${over.id}`, async (route) => {
     await cut.promise

@@ -11,10 +11,10 @@ import { databaseFile } from '../../scripts/service.ts'
 import { showLog } from '../support/logs.ts'
 import { type Stack, startStack } from '../support/stack.ts'
 
-/** A stack for all files that only use it; those that stop it, or keep its transcoder busy, start one of their own. */
+/** One stack for all files that only use it. Files that stop it or block its transcoder start a separate one. */
 export interface Shared {
   base_url: string
-  /** The server key of an organization that nobody else uses. */
+  /** Server key of an organization used by one test file only. */
   api_key: string
   organization_id: string
   root_key: string
@@ -25,12 +25,12 @@ type Started = Pick<Stack, 'base_url' | 'root_key' | 'state_dir'> & { problem?: 
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of the stack that all share: what it printed (`log`), and where it is, once it is ready (`started`). */
+    /** The shared stack: its output (`log`) and its connection data once it is ready (`started`). */
     stack: { log: string; started: string }
   }
 }
 
-/** Vitest's global set-up of the project `e2e`. Files that need no stack, or one of their own, begin while it starts. */
+/** Vitest's global setup of the project `e2e`. Files that need no stack or a separate one start while it boots. */
 export default async function startForAll(project: TestProject) {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-shared-'))
   const [log, started] = [join(directory, 'log'), join(directory, 'started')]
@@ -44,7 +44,7 @@ export default async function startForAll(project: TestProject) {
   }
 }
 
-/** Writes what came of it into a file, and beside that a copy of its database, which is new; answers what ends it. */
+/** Starts the shared stack, writes the result to a file next to a copy of the fresh database, and returns its dispose function. */
 async function startShared(log: string, started: string): Promise<() => Promise<void>> {
   const nothing = async () => undefined
   const start = async () => {
@@ -71,7 +71,7 @@ async function untilStarted(): Promise<Started> {
   return stack
 }
 
-/** Another stack. It begins with a copy of the database: to make one, wrangler takes a core for three seconds. */
+/** Starts a separate stack from a copy of the database, because wrangler needs a core for three seconds to create one. */
 export async function startOther(): Promise<Stack> {
   const shared = await untilStarted()
   const state_dir = await mkdtemp(join(tmpdir(), 'tonearm-stack-'))
@@ -81,7 +81,7 @@ export async function startOther(): Promise<Stack> {
   return startStack({ state_dir })
 }
 
-/** The stack that all share, with a new organization. */
+/** Joins the shared stack with a new organization. */
 export async function joinStack(): Promise<Shared> {
   showLog('the stack that all share', () => readFileSync(inject('stack').log, 'utf8'))
   const stack = await untilStarted()

@@ -3,21 +3,21 @@ import { expect, vi } from 'vitest'
 import { type Client, waitForTrack } from '../../src/client/index.ts'
 import type { UploadHandle } from '../../src/contract/media.ts'
 
-/** The steps that journeys are made of; each fails with what the service answered. */
+/** Steps shared by the e2e tests; each fails with the service's response. */
 
-/** Of what is waited for, against a hang only: what takes seconds takes minutes on one core that others keep busy. */
+/** Only guards against a hang: on one busy core, seconds become minutes. */
 export const PATIENCE = { timeout: 300_000 }
 
 type Answer = { ok: boolean }
 
-/** The answer of a call that must succeed. */
+/** Returns the response of a call that must succeed. */
 export async function must<T extends Answer>(answer: Promise<T>): Promise<Extract<T, { ok: true }>> {
   const result = await answer
   expect(result, JSON.stringify(result)).toMatchObject({ ok: true })
   return result as Extract<T, { ok: true }>
 }
 
-/** Sends a file to where a handle leads. */
+/** Uploads a body to an upload handle. */
 export async function send(
   handle: UploadHandle,
   body: BodyInit,
@@ -30,7 +30,7 @@ export async function send(
 
 export const bytes = (buffer: Buffer) => new Uint8Array(buffer)
 
-/** Creates a track and uploads its audio. `complete: false` leaves it to the service to notice. */
+/** Creates a track and uploads its audio. With `complete: false` the service must detect the upload itself. */
 export async function upload(client: Client, collection_id: string, file_name: string, audio: Buffer, complete = true) {
   const created = await must(client.post('/v1/track', { body: { collection_id, file_name } }))
   await send(created.track_upload, bytes(audio))
@@ -39,23 +39,23 @@ export async function upload(client: Client, collection_id: string, file_name: s
   return created
 }
 
-/** Waits until nothing more happens to a track. */
+/** Waits until a track reaches a final status. */
 export async function settle(client: Client, track_id: string) {
   return (await must(waitForTrack(client, track_id))).track
 }
 
-/** Waits until the transcoder is at work on a track. */
+/** Waits until the transcoder works on a track. */
 export async function untilTranscoding(client: Client, track_id: string) {
   const look = async () => {
     const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id } }))
     expect(track.status).toBe('processing')
-    // The first progress that is told may stand until the end: the next one is written ten seconds later.
+    // The first reported progress may be the last one: the next is written ten seconds later.
     expect(track.info.progress).toBeGreaterThan(0)
   }
   await vi.waitFor(look, { ...PATIENCE, interval: 100 })
 }
 
-/** A play session for one track, and its play view, read without a key. */
+/** Creates a play session for one track, and reads its play view without a key. */
 export async function play(client: Client, listener: Client, track_id: string) {
   const session = await must(
     client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body: { track_id, is_downloadable: true } }),
@@ -66,14 +66,14 @@ export async function play(client: Client, listener: Client, track_id: string) {
   return { session, view, params }
 }
 
-/** The names of an object's fields, sorted; `api_request_id` may be absent (specification §2) and is left out. */
+/** The sorted field names of an object, without `api_request_id`, which may be absent (specification §2). */
 export const keys = (value: object) =>
   Object.keys(value)
     .filter((key) => key !== 'api_request_id')
     .toSorted()
 export const words = (text: string) => text.split(' ').toSorted()
 
-/** Waits until a track has its own or an inherited cover, and answers its play view. */
+/** Waits until a track has its own or an inherited cover, and returns its play view. */
 export async function untilCovered(client: Client, track_id: string) {
   const look = async () => {
     const { view } = await play(client, client, track_id)

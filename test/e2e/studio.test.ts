@@ -13,7 +13,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, namesOf, openTab, PATIENCE, rowOf, untilPlaying, visit } from './studio_steps.ts'
 
-/** The studio's whole journey, from signing in to a player on somebody else's page. The tests build on each other. */
+/** The studio from sign-in to a player on a third-party page. The tests build on each other. */
 
 let stack: Shared
 let browser: Browser
@@ -48,14 +48,14 @@ const listed = async () => {
   const params = { collection_id: collection }
   return (await must(client().get('/v1/collection/{collection_id}/track', { params }))).tracks
 }
-/** Presses a button that copies, and answers what it copied. */
+/** Presses a copy button and returns the copied text. */
 async function copied(label: string): Promise<string> {
   await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click(PATIENCE)
   await page.locator('#announcer').getByText(`${label} copied`).waitFor()
   return page.evaluate(() => navigator.clipboard.readText())
 }
 
-test('a wrong key is refused with a reason, and so is one of another kind', async () => {
+test('rejects an invalid key and a key of another type, with a reason', async () => {
   await page.goto(stack.base_url)
   const key = page.getByLabel('Server key')
   await key.fill('ta_sk_wrong')
@@ -65,11 +65,11 @@ test('a wrong key is refused with a reason, and so is one of another kind', asyn
   await key.fill(secret)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('The studio needs a server key').waitFor()
-  // The browser itself notes the 401 and the 403.
+  // The browser logs the 401 and the 403.
   problems.length = 0
 })
 
-test('a server key signs in and stays in this tab only', async () => {
+test('a server key signs in and is kept only in this tab', async () => {
   await page.getByLabel('Server key').fill(stack.api_key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
@@ -77,13 +77,13 @@ test('a server key signs in and stays in this tab only', async () => {
   expect(kept).toEqual([[stack.api_key], [], ''])
 })
 
-test('a collection is made, and three files dropped on it are uploaded and processed', async () => {
+test('a new collection accepts three dropped files, which are uploaded and processed', async () => {
   await page.getByRole('button', { name: 'New collection' }).first().click()
   await page.getByLabel('Title', { exact: true }).fill('Demo tape')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Demo tape' }).waitFor()
   collection = new URL(page.url()).hash.split('/')[2] ?? ''
-  // The page follows the tracks itself, so the uploader's engine must not.
+  // The page polls the tracks itself, so the upload engine must not.
   const followed: string[] = []
   page.on('request', (request) => {
     if (request.method() === 'GET' && request.url().includes('/v1/upload/')) followed.push(request.url())
@@ -107,11 +107,11 @@ test('a collection is made, and three files dropped on it are uploaded and proce
   expect(followed).toEqual([])
   expect(await rowOf(page, 'first').locator('.duration').textContent()).toBe('0:12')
   await expect.poll(() => rowOf(page, 'third').locator('.loudness').textContent(), PATIENCE).toMatch(/^−\d+\.\d LUFS$/)
-  // Neither a tag nor a subtitle: the file's name is not said again.
+  // Without a tag or a subtitle, the file's name is not repeated.
   expect(await rowOf(page, 'third').locator('.track-text').textContent()).toBe('third')
 })
 
-test('title, subtitle and color are saved as they are typed, and a player shows them', async () => {
+test('title, subtitle and color are saved while typing and shown in a player', async () => {
   await page.getByRole('link', { name: 'Look' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Demo tape 2')
   await page.getByLabel('Subtitle').fill('Ines Calder')
@@ -130,7 +130,7 @@ test('title, subtitle and color are saved as they are typed, and a player shows 
   })
 })
 
-test('a cover that was chosen is shown, there and among the collections', async () => {
+test('a new cover appears on the page and in the list of collections', async () => {
   await page.setInputFiles('.cover-box input[type=file]', files('cover.png')[0]!)
   const redLeft = (selector: string) =>
     page.waitForFunction(
@@ -148,7 +148,7 @@ test('a cover that was chosen is shown, there and among the collections', async 
   await redLeft('.cover-card img')
 })
 
-test('a play session is made, and its codes can be copied', async () => {
+test('a play session is created, and its codes can be copied', async () => {
   await visit(page, `#/collection/${collection}/share`, 'Demo tape 2')
   await page.getByLabel('Ends after').selectOption({ label: '1 hour' })
   await page.getByLabel('MP3 128').check(PATIENCE)
@@ -182,7 +182,7 @@ test('the frame plays on a page of another origin', async () => {
   await other.context().close()
 })
 
-test('a key is minted and shown once; its player plays for good on the page it was made for, until it is revoked', async () => {
+test('a new key is shown once, and its player works on the allowed page until the key is revoked', async () => {
   await visit(page, '#/keys', 'Keys')
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Shop')
@@ -197,9 +197,9 @@ test('a key is minted and shown once; its player plays for good on the page it w
   expect(await page.content()).not.toContain(secret)
 
   const { page: shop, problems: faults } = await openTab(browser)
-  // In the language of the page; without one it would be the browser’s.
+  // In the language of the page, not of the browser.
   host.show(`<!doctype html><html lang="en"><title>Shop</title>${code}`)
-  // What is pressed before the player has a session is not forgotten.
+  // A press before the player has a session takes effect later.
   const session = Promise.withResolvers<void>()
   await shop.route('**/v1/play_session/*', async (route) => {
     await session.promise
@@ -219,7 +219,7 @@ test('a key is minted and shown once; its player plays for good on the page it w
   await expect.poll(async () => (await revoked.get('/v1/variant')).ok, PATIENCE).toBe(false)
 })
 
-test('a deletion asks first; the key that is revoked elsewhere signs the page out', async () => {
+test('a deletion asks for confirmation, and a key revoked elsewhere signs the page out', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape 2')
   await choose(page, 'More for second', 'Delete track …')
   await page.getByRole('button', { name: 'Cancel' }).click()

@@ -7,7 +7,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, openTab, PATIENCE, signIn, visit } from './studio_steps.ts'
 
-/** The studio's dialogs, by keyboard: where the focus is, what Enter does, and that nothing is lost unasked. */
+/** The studio's dialogs by keyboard: focus, Enter, and a question before input is discarded. */
 
 let stack: Shared
 let browser: Browser
@@ -30,14 +30,14 @@ const dialog = (name: string | RegExp) => page.getByRole('dialog', { name })
 const question = () => dialog('Discard what you entered?')
 const press = (key: string) => page.keyboard.press(key)
 const type = (text: string) => page.keyboard.type(text)
-/** What has the focus: the label of a field, or what a button says. */
+/** The focused element: a field's label or a button's text. */
 const focused = () =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null
     return element?.labels?.[0]?.textContent || element?.ariaLabel || element?.textContent
   })
 const expectFocus = (what: string) => expect.poll(focused, PATIENCE).toBe(what)
-/** Sends a form by its button, which has the focus then. */
+/** Submits the form by its button, which then has the focus. */
 const create = () => dialog('New key').getByRole('button', { name: 'Create key' }).click()
 const open = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
 
@@ -47,19 +47,19 @@ test.each([
   ['#/keys', 'Keys', 'New key', 'Title'],
   ['#/variants', 'Variants', 'New variant', 'Name'],
 ])(
-  '%s: typing begins in the first field, nothing typed is lost unasked, and Enter creates',
+  '%s: focuses the first field, asks before discarding input, and creates on Enter',
   async (route, heading, name, field) => {
     await visit(page, route, heading)
     await open(name)
     await expectFocus(field)
-    // Nothing was typed, so nothing is asked.
+    // Nothing was typed, so there is no question.
     await press('Escape')
     await dialog(name).waitFor({ state: 'detached' })
 
     await open(name)
     await expectFocus(field)
     await type('Morning mix')
-    // However it is closed, also twice in a row: browsers let no page stop the second Escape.
+    // For each way to close it, Escape twice in a row included: browsers let no page block the second Escape.
     const ways = [
       () => press('Escape'),
       () => press('Escape'),
@@ -82,7 +82,7 @@ test.each([
     await question().getByRole('button', { name: 'Discard' }).click()
     await dialog(name).waitFor({ state: 'detached' })
 
-    // Without waiting for anything, as fast fingers do.
+    // Types without waiting for the dialog to open.
     await open(name)
     await type('Morning mix')
     await press('Enter')
@@ -93,7 +93,7 @@ test.each([
   },
 )
 
-test('a confirmation begins on Cancel', async () => {
+test('a confirmation focuses Cancel', async () => {
   await visit(page, '#/keys', 'Keys')
   await choose(page, 'More for Morning mix', 'Revoke key …')
   await expectFocus('Cancel')
@@ -102,10 +102,10 @@ test('a confirmation begins on Cancel', async () => {
   expect((await must(client.get('/v1/api_key'))).count).toBe(2)
 })
 
-test('sites are taken as people write them; what is none is said at the field, once', async () => {
+test('accepts sites in common notations and reports an invalid one once, at its field', async () => {
   await open('New key')
   await type('Shop')
-  // Files that are dropped now would lead to another page.
+  // Files dropped now would navigate to another page.
   let made = 0
   page.on('request', (request) => request.url().endsWith('/v1/collection') && request.method() === 'POST' && made++)
   const dataTransfer = await page.evaluateHandle(() => {
@@ -134,10 +134,10 @@ test('sites are taken as people write them; what is none is said at the field, o
   expect(made).toBe(0)
 })
 
-test('what the service refuses of a field is said there', async () => {
+test('shows an error of the service at its field', async () => {
   await open('New key')
   const title = page.getByLabel('Title', { exact: true })
-  // As somebody types it whose browser has another idea of length.
+  // Simulates a browser that counts the length differently.
   await title.evaluate((field) => field.removeAttribute('maxlength'))
   await title.fill('x'.repeat(256))
   await create()
@@ -145,17 +145,17 @@ test('what the service refuses of a field is said there', async () => {
   await expectFocus('Title')
   expect(await dialog('New key').getByRole('alert').allTextContents()).toEqual(['Must be at most 255 characters.'])
   await title.fill('Slow')
-  // The browser itself notes each answer that is a refusal.
+  // The browser logs each failed response.
   problems.length = 0
 })
 
-test('while a key is being made nothing closes its dialog, and its secret is asked for before it goes', async () => {
+test('a dialog stays open while a key is created, and asks before its secret disappears', async () => {
   const held = Promise.withResolvers<void>()
   await page.route('**/v1/api_key', async (route) => {
     await held.promise
     await route.continue()
   })
-  // What was refused before is over; a form that is busy takes no Enter.
+  // Waits for the previous submission to end: a busy form ignores Enter.
   await expect.poll(() => page.locator('form[aria-busy=true]').count(), PATIENCE).toBe(0)
   const sent = page.waitForRequest('**/v1/api_key')
   await page.getByLabel('Title', { exact: true }).press('Enter')
@@ -171,7 +171,7 @@ test('while a key is being made nothing closes its dialog, and its secret is ask
   held.resolve()
   const shown = dialog('The secret of Slow')
   await shown.getByText(/^ta_pk_/).waitFor(PATIENCE)
-  // Pressed once more than needed, Enter does nothing.
+  // An extra Enter has no effect.
   await press('Enter')
   await press('Escape')
   await dialog('Have you kept the secret?').getByRole('button', { name: 'Back to the secret' }).click()

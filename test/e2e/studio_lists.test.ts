@@ -8,7 +8,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { choose, namesOf, openTab, PATIENCE, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
-/** The studio's lists of tracks: waveforms, order, playing, details, playlists. The tests build on each other. */
+/** The studio's lists of tracks: waveforms, order, playback, details, playlists. The tests build on each other. */
 
 let stack: Shared
 let browser: Browser
@@ -44,7 +44,7 @@ const listed = async () => {
   return (await must(client.get('/v1/collection/{collection_id}/track', { params }))).tracks
 }
 
-test('each row shows its waveform: a fading tone looks unlike a steady one', async () => {
+test('each row shows its own waveform', async () => {
   const inkOf = (name: string) =>
     rowOf(page, name)
       .locator('canvas')
@@ -57,7 +57,7 @@ test('each row shows its waveform: a fading tone looks unlike a steady one', asy
   await expect.poll(async () => (await inkOf('second')) < 0.9 * (await inkOf('third')), PATIENCE).toBe(true)
 })
 
-test('below its title a row says what was written for it, else the artist of the file, else what players show', async () => {
+test('a row shows its own subtitle, else the artist of the file, else the subtitle that players show', async () => {
   const below = (name: string) => rowOf(page, name).locator('.track-text .soft').textContent()
   await expect.poll(() => below('first'), PATIENCE).toBe('Ines Calder')
   expect(await below('second')).toBe('Various')
@@ -86,7 +86,7 @@ test('below its title a row says what was written for it, else the artist of the
   await expect.poll(() => below('first'), PATIENCE).toBe('Live')
 })
 
-test('rows are moved by keyboard, by menu and by dragging, and the service knows the order', async () => {
+test('rows are moved by keyboard, menu and dragging, and the service stores the order', async () => {
   const expectOrder = async (names: string[]) => {
     expect(await namesOf(page)).toEqual(names)
     const saved = async () => (await listed()).map(({ file_name }) => file_name.replace('.mp3', ''))
@@ -95,7 +95,7 @@ test('rows are moved by keyboard, by menu and by dragging, and the service knows
   const [a, b, c] = (await namesOf(page)) as [string, string, string]
   await page.getByRole('button', { name: `Move ${a}:` }).press('ArrowDown')
   await expectOrder([b, a, c])
-  // The handle keeps the focus, so that the next press goes on.
+  // The handle keeps the focus for the next key press.
   const focused = () => page.evaluate(() => document.activeElement?.ariaLabel ?? '')
   await expect.poll(focused, PATIENCE).toContain(`Move ${a}:`)
   await page.keyboard.press('ArrowDown')
@@ -112,7 +112,7 @@ test('rows are moved by keyboard, by menu and by dragging, and the service knows
   await expectOrder([a, c, b])
 })
 
-test('what plays is marked, goes on on other pages, and can be paused from its row', async () => {
+test('the playing track is marked, plays on across pages, and can be paused in its row', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await rowOf(page, 'second').getByRole('button', { name: 'Play second' }).click(PATIENCE)
   await untilPlaying(page, 0.3)
@@ -127,7 +127,7 @@ test('what plays is marked, goes on on other pages, and can be paused from its r
   await page.getByRole('button', { name: 'Close the player' }).click()
 })
 
-test('a track shows its files with their sizes, its loudness and its source', async () => {
+test('a track shows its files with sizes, its loudness and its source', async () => {
   await rowOf(page, 'first').getByRole('link', { name: 'first' }).click()
   const row = page.getByRole('row').filter({ hasText: 'mp3-128' })
   await row.getByText(/^\d+ KB$|^\d+\.\d KB$/).waitFor(PATIENCE)
@@ -135,7 +135,7 @@ test('a track shows its files with their sizes, its loudness and its source', as
   expect(await page.getByRole('region', { name: 'Source' }).textContent()).toMatch(/Codecmp3.*44\.1 kHz/)
 })
 
-test('a search finds collections, and the tracks of all of them by what is known of their files', async () => {
+test('a search finds collections, and tracks by the tags of their files', async () => {
   await visit(page, '#/collections', 'Collections')
   const search = page.getByRole('searchbox', { name: 'Search collections' })
   const cards = page.locator('.cover-card')
@@ -146,7 +146,7 @@ test('a search finds collections, and the tracks of all of them by what is known
   await search.fill('demo')
   await cards.filter({ hasText: 'Demo tape' }).waitFor(PATIENCE)
   await page.getByText('No tracks found.').waitFor()
-  // What it answered before is not shown in place of what could not be answered.
+  // Earlier results are not shown for a search that failed.
   await page.route('**/v1/collection?*', (route) => route.abort())
   await search.fill('ird')
   await page.getByText('The service cannot be reached').waitFor(PATIENCE)
@@ -155,7 +155,7 @@ test('a search finds collections, and the tracks of all of them by what is known
   expect(problems.splice(0)).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('ERR_FAILED')))
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('No collections found.').waitFor()
-  // Cleared, it keeps the focus until all are here again, and afterwards.
+  // When cleared, the field keeps the focus before and after all cards return.
   const left = await search.evaluateHandle((field) => {
     const left = { once: false }
     new MutationObserver(() => (left.once ||= !field.isConnected)).observe(document.body, {
@@ -174,7 +174,7 @@ test('a search finds collections, and the tracks of all of them by what is known
   await page.getByRole('heading', { level: 1, name: 'third' }).waitFor(PATIENCE)
 })
 
-test('a playlist is made, filled, ordered and emptied', async () => {
+test('a playlist is created, filled, reordered and emptied', async () => {
   await visit(page, '#/playlists', 'Playlists')
   await page.getByRole('button', { name: 'New playlist' }).first().click()
   await page.getByLabel('Title', { exact: true }).fill('Mix')
@@ -198,7 +198,7 @@ test('a playlist is made, filled, ordered and emptied', async () => {
   expect(problems).toEqual([])
 })
 
-test('what is deleted lies in the trash, comes back from there to where it was, or goes for good', async () => {
+test('a deleted track moves to the trash, from where it is restored in place or deleted permanently', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await rowOf(page, 'second').locator('.loudness', { hasText: 'LUFS' }).waitFor(PATIENCE)
   const before = await namesOf(page)
@@ -212,14 +212,14 @@ test('what is deleted lies in the trash, comes back from there to where it was, 
   await page.getByRole('heading', { level: 1, name: 'second' }).waitFor(PATIENCE)
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await expect.poll(() => namesOf(page), PATIENCE).toEqual(before)
-  // All that the rows ask for is there: nothing is asked for what is gone.
+  // All rows are complete, so no request for a deleted track can fail later.
   await expect.poll(() => page.locator('.track .loudness', { hasText: 'LUFS' }).count(), PATIENCE).toBe(before.length)
 
   await choose(page, 'More for Demo tape', 'Delete collection …')
   await page.getByRole('button', { name: 'Delete collection', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor(PATIENCE)
   await visit(page, '#/trash', 'Trash')
-  // Some cannot be deleted: somebody else is at it.
+  // Simulates an item that is in use and cannot be deleted.
   await page.route('**/v1/trash', (route) => route.fulfill({ json: { ok: true, deleted: 0, left: 1 } }), { times: 1 })
   await page.getByRole('button', { name: 'Empty trash …' }).click()
   await page.getByRole('button', { name: 'Empty trash', exact: true }).click()
@@ -231,7 +231,7 @@ test('what is deleted lies in the trash, comes back from there to where it was, 
   expect(await must(client.get('/v1/trash'))).toMatchObject({ count: 0 })
   expect(problems).toEqual([])
 
-  // What somebody else deletes for good while it is shown.
+  // An item that is deleted permanently elsewhere while it is shown.
   const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'Gone' } }))
   await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id }, query: { trash: 'true' } }))
   await page.reload()

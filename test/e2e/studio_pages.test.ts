@@ -12,7 +12,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { fillShop, type Place, type Places } from './studio_shop.ts'
 import { expectNoOverflow, openTab, PATIENCE, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
 
-/** Every page of the studio as people see it: light, dark, on a phone. */
+/** Every page of the studio in light, dark, and on a phone. */
 
 let stack: Shared
 let browser: Browser
@@ -35,7 +35,7 @@ const SCREENS = {
 } as const
 
 describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (screen) => {
-  /** The page as it stands now: complete, without a finding of axe, in light and dark, and nothing of it beside the screen. */
+  /** Checks the current page in light and dark: complete, without axe violations or horizontal overflow. */
   async function judge(page: Page, name: string) {
     await untilStill(page)
     await expectNoOverflow(page, name)
@@ -53,7 +53,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
   }
   const open = () => openTab(browser, { ...SCREENS[screen], reducedMotion: 'reduce' })
 
-  test('every page can be seen whole, axe finds nothing, and on a phone every control can be tapped', async () => {
+  test('every page is complete, passes axe, and has tappable controls on a phone', async () => {
     const { page, problems } = await open()
     await page.goto(stack.base_url)
     await page.getByLabel('Server key').waitFor()
@@ -68,7 +68,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.context().close()
   })
 
-  test('so can dialogs, menus, codes and the player', async () => {
+  test('dialogs, menus, codes and the player pass the same checks', async () => {
     const { page, problems } = await open()
     await signIn(page, stack)
     await visit(page, ...places.share)
@@ -89,7 +89,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     const painted = paintedPlace(row.getByRole('menu', { includeHidden: true }))
     await row.getByRole('button', { name: /^More for A song/ }).click()
     await page.getByRole('menuitem', { name: 'Details' }).waitFor()
-    // Not in a corner of the window first.
+    // Not first painted in a corner of the window.
     const first = await painted
     const { x, y } = (await row.getByRole('menu').boundingBox())!
     expect([first, x >= 8, y >= 8]).toEqual([{ x, y }, true, true])
@@ -101,7 +101,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.context().close()
   })
 
-  test('so can the system, which the root key opens, with a button that tries again', async () => {
+  test('the system page opens with the root key, passes the same checks, and retries failed jobs', async () => {
     const { page, problems } = await open()
     await page.goto(stack.base_url)
     await page.getByLabel('Server key').fill(stack.root_key)
@@ -109,7 +109,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.getByText('All is well.').waitFor(PATIENCE)
     expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['System'])
     await judge(page, 'system')
-    // What no test brings about on a stack that others use, too.
+    // States that no test can cause on a shared stack.
     await page.route('**/v1/system', async (route) => {
       const answer = (await (await route.fetch()).json()) as { system: System }
       const failures = [
@@ -126,13 +126,13 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.getByRole('button', { name: 'Try 1,203 tracks again' }).click()
     await page.locator('#announcer').getByText('0 tracks started again').waitFor(PATIENCE)
     expect(problems).toEqual([])
-    // The page asks again and again, also in this moment.
+    // The page keeps polling, even now.
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.context().close()
   })
 })
 
-/** Where an element is when it is painted first: sizes are observed after animation frames and before painting. */
+/** The position of an element when it is first painted: sizes are observed after animation frames and before painting. */
 const paintedPlace = (element: Locator) =>
   element.evaluate(
     (target) =>
@@ -144,7 +144,7 @@ const paintedPlace = (element: Locator) =>
       }),
   )
 
-/** What cannot be tapped at its middle when it is scrolled to, or is smaller than WCAG 2.2 §2.5.8 wants. */
+/** Controls that cannot be tapped at their center after scrolling to them, or are smaller than WCAG 2.2 §2.5.8 requires. */
 const untappable = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const controls = [...document.querySelectorAll<HTMLElement>('a[href]:not(.skip), button, input, select, textarea')]
@@ -154,13 +154,13 @@ const untappable = (page: Page): Promise<string[]> =>
       const { left, top, width, height } = control.getBoundingClientRect()
       const hit = document.elementFromPoint(left + width / 2, top + height / 2)
       const reached = hit && (control.contains(hit) || hit.contains(control))
-      // A link within a sentence may be as low as its line, and so may a box whose label can be tapped too.
+      // An inline link may be as low as its line of text, and so may a checkbox with a tappable label.
       const small = !control.closest('p, label, .soft') && (width < 24 || height < 24)
       return !reached || small ? [`${control.outerHTML.slice(0, 120)} ${width} × ${height}`] : []
     })
   })
 
-test('on a phone the search is as wide as the page, and finding nothing is said once for each kind', async () => {
+test('on a phone the search has the width of the page, and an empty result is announced once per kind', async () => {
   const { page } = await openTab(browser, SCREENS.phone)
   await signIn(page, stack)
   const search = page.getByRole('searchbox')
@@ -173,7 +173,7 @@ test('on a phone the search is as wide as the page, and finding nothing is said 
   await page.context().close()
 })
 
-test('the back button leads back, and a reload stays where it is', async () => {
+test('the back button returns to the previous page, and a reload keeps the page', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
   await page.getByRole('link', { name: /A collection whose/ }).click()

@@ -5,7 +5,7 @@ import { bytes, must, send, settle, upload } from './steps.ts'
 /** A route of the studio, and the heading of its page. */
 export type Place = readonly [route: string, heading: string]
 
-/** An organization with something of everything: long names, a failure, a file that never came, an empty collection. */
+/** An organization with every kind of content: long names, a failure, a file that never arrived, an empty collection. */
 export async function fillShop(client: Client) {
   const title = 'A collection whose title is longer than a phone is wide'
   const song = 'A song with a name-that-goes-on-and-on-without-a-space'
@@ -15,7 +15,7 @@ export async function fillShop(client: Client) {
   await send(made.collection_cover_upload, bytes(await makeImage('png')))
   const audio = await makeAudio('mp3', { seconds: 6, channels: 1 })
   const { track_id } = await upload(client, collection_id, `${song}.mp3`, audio)
-  // No text that is refused when it arrives: only the transcoder finds no audio in it.
+  // Not plain text, which is rejected on arrival: only the transcoder detects that this is not audio.
   const diary = Buffer.from('Dear diary\0'.repeat(200))
   const { track_id: failed } = await upload(client, collection_id, 'diary.mp3', diary)
   await must(client.post('/v1/track', { body: { collection_id, file_name: 'on-its-way.wav' } }))
@@ -29,7 +29,7 @@ export async function fillShop(client: Client) {
   await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id: gone }, query: { trash: 'true' } }))
   const key = { title: 'Web', type: 'player' as const, collection_id, allowed_origins: ['https://www.example.com'] }
   await must(client.post('/v1/api_key', { body: key }))
-  // Nobody listens there.
+  // Nothing listens on this port.
   const hook = {
     url: 'http://127.0.0.1:9/a-path-that-is-longer-than-a-phone-is-wide',
     title: 'Shop',

@@ -8,7 +8,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, send, settle, upload } from './steps.ts'
 import { choose, openTab, PATIENCE, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
-/** What the studio does while answers are slow, and when they fail. */
+/** The studio with slow and failed responses. */
 
 let stack: Shared
 let browser: Browser
@@ -34,7 +34,7 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-/** Holds the requests of a method until they are released; answers how many there were. */
+/** Holds the requests of a method; `release` lets them go and returns their count. */
 async function hold(url: string, method: string) {
   const held = Promise.withResolvers<void>()
   let count = 0
@@ -55,7 +55,7 @@ async function hold(url: string, method: string) {
 const cut = (url: string, method: string) =>
   page.route(url, (route) => (route.request().method() === method ? route.abort() : route.fallback()))
 
-test('what a button sends is sent once, however often it is pressed', async () => {
+test('a double click sends one request', async () => {
   await visit(page, '#/keys', 'Keys')
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Once')
@@ -87,7 +87,7 @@ test('what a button sends is sent once, however often it is pressed', async () =
 const saved = async () =>
   (await must(client.get('/v1/collection/{collection_id}', { params: { collection_id: collection } }))).collection
 
-test('what could not be saved is saved with the next change, and not called saved before', async () => {
+test('a failed change is saved with the next one, and is not reported as saved before', async () => {
   await visit(page, `#/collection/${collection}/look`, 'Demo tape')
   await cut('**/v1/collection/*', 'PUT')
   await page.getByLabel('Subtitle').fill('Ines Calder')
@@ -98,22 +98,22 @@ test('what could not be saved is saved with the next change, and not called save
   expect(await saved()).toMatchObject({ player_subtitle: 'Ines Calder', player_color: '#C0392B' })
 })
 
-test('one change of a look is sent after the other, also the last one when its page is left', async () => {
+test('changes of a look are sent one by one, and the last one even after leaving the page', async () => {
   const saving = await hold('**/v1/collection/*', 'PUT')
   await page.getByLabel('Subtitle').fill('Early')
   await saving.begun()
   await page.getByLabel('Subtitle').fill('Late')
   await page.getByRole('link', { name: 'Keys' }).click()
-  // Asked for after the form is gone, so what it would have sent by itself is counted by now.
+  // This request is sent after the form is removed, so any request that the form would send has been counted.
   await page.locator('.key').first().waitFor(PATIENCE)
   expect(saving.release()).toBe(1)
   await expect.poll(async () => (await saved()).player_subtitle, PATIENCE).toBe('Late')
 })
 
-test('what the service refused is not sent with the next change, so that this one is saved', async () => {
+test('a value that the service rejected is not sent again with the next change', async () => {
   await visit(page, `#/collection/${collection}/look`, 'Demo tape')
   const subtitle = page.getByLabel('Subtitle')
-  // As somebody types it whose browser has another idea of length.
+  // Simulates a browser that counts the length differently.
   await subtitle.evaluate((field) => field.removeAttribute('maxlength'))
   await subtitle.fill('x'.repeat(256))
   await page.getByRole('alert').getByText('Must be at most 255 characters.').waitFor(PATIENCE)
@@ -123,7 +123,7 @@ test('what the service refused is not sent with the next change, so that this on
   expect(await saved()).toMatchObject({ player_subtitle: 'Late', player_color: '#2980B9' })
 })
 
-test('a title that could not be saved and was emptied since is not saved with the next change', async () => {
+test('a title that failed to save and was then cleared is not sent with the next change', async () => {
   await cut('**/v1/collection/*', 'PUT')
   await page.getByLabel('Title', { exact: true }).fill('Foo')
   await page.getByRole('alert').getByText('The service cannot be reached').waitFor(PATIENCE)
@@ -135,7 +135,7 @@ test('a title that could not be saved and was emptied since is not saved with th
   expect(await saved()).toMatchObject({ title: 'Demo tape', player_subtitle: 'Later' })
 })
 
-test('what was chosen last is played, and why nothing plays is said', async () => {
+test('the latest choice plays, and a failure to play is announced', async () => {
   const play = () => page.getByRole('button', { name: 'Play', exact: true }).first().click(PATIENCE)
   await visit(page, `#/playlist/${playlist}`, 'Mix')
   await cut('**/v1/play_session/playlist', 'POST')
@@ -158,7 +158,7 @@ test('what was chosen last is played, and why nothing plays is said', async () =
   await page.getByRole('button', { name: 'Close the player' }).click()
 })
 
-test('a page that waits for a track outlives a failure, says so meanwhile, and takes answers that are slower than its looks', async () => {
+test('a page waiting for a track shows a failure, recovers, and accepts responses slower than its polling', async () => {
   const body = { collection_id: collection, file_name: 'late.mp3' }
   const { track_id, track_upload } = await must(client.post('/v1/track', { body }))
   await visit(page, `#/track/${track_id}/look`, 'late')
@@ -175,12 +175,12 @@ test('a page that waits for a track outlives a failure, says so meanwhile, and t
     await new Promise((resolve) => setTimeout(resolve, 2000))
     await route.fulfill({ response }).catch(() => {})
   })
-  // A call is tried three times: the fourth belongs to the next look.
+  // A call makes three attempts: the fourth request belongs to the next poll.
   await expect.poll(() => failed, PATIENCE).toBeGreaterThan(3)
   expect(await page.getByLabel('Subtitle').inputValue()).toBe('Typed meanwhile')
   await page.locator('.problem').getByText('The service cannot be reached').waitFor(PATIENCE)
   slow = true
-  // Known to be empty at once, without the transcoder.
+  // The service itself recognizes an empty file, without the transcoder.
   await send(track_upload, new Uint8Array(0))
   await must(client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   await page.locator('.thing-text').getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
@@ -188,7 +188,7 @@ test('a page that waits for a track outlives a failure, says so meanwhile, and t
   await page.unroute(`**/v1/track/${track_id}`)
 })
 
-test('another file brings its own loudness, or its own reason why it failed', async () => {
+test('a replaced file shows its new loudness or its new error', async () => {
   const diary = Buffer.from('Dear diary, '.repeat(200))
   await settle(client, (await upload(client, collection, 'diary.mp3', diary)).track_id)
   await visit(page, `#/collection/${collection}`, 'Demo tape')
@@ -209,11 +209,11 @@ test('another file brings its own loudness, or its own reason why it failed', as
   await failed.getByText(/text/).waitFor(PATIENCE)
   await replace('diary', Buffer.alloc(0))
   await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
-  // And where it is read again.
+  // Also after the list is read again.
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
-  // What is wrong with a file is wrong with it the next time, too.
+  // A file with an error offers replacement only, not a retry.
   const chooser = page.waitForEvent('filechooser')
   await failed.getByRole('button', { name: 'Replace file' }).click()
   await (await chooser).setFiles({ name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: loud })

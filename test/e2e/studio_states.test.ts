@@ -10,7 +10,7 @@ import { must } from './steps.ts'
 import { fillShop, type Place, type Places } from './studio_shop.ts'
 import { namesOf, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
 
-/** What the studio says when there is nothing, not yet, too much, or when something fails. */
+/** The studio's empty, loading, error and overload states. */
 
 let stack: Shared
 let browser: Browser
@@ -27,10 +27,10 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-test('a failed track says why, in its list and on its page, and can be tried again', async () => {
+test('a failed track shows its reason in the list and on its page, and can be retried', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
-  // As if it had been no fault of the file.
+  // Simulates an error that is not caused by the file.
   const asked = Promise.withResolvers<void>()
   const answered = Promise.withResolvers<void>()
   await page.route(`**/v1/track/${places.failed[0].split('/').at(-1)}`, async (route) => {
@@ -43,7 +43,7 @@ test('a failed track says why, in its list and on its page, and can be tried aga
   })
   await visit(page, ...places.collection)
   const row = rowOf(page, 'diary')
-  // Nothing is advised before the reason is known.
+  // No action is offered before the reason is known.
   await asked.promise
   await row
     .getByText(/^Failed\.\s*$/)
@@ -52,7 +52,7 @@ test('a failed track says why, in its list and on its page, and can be tried aga
   expect(await row.getByRole('button', { name: /Try again|Replace/ }).count()).toBe(0)
   answered.resolve()
   await row.getByText(/^Failed\. \S/).waitFor(PATIENCE)
-  // It fails again within moments.
+  // The retry fails again within moments.
   const seen = await row.evaluateHandle((element) => {
     const seen = { left: false }
     const look = () => (seen.left ||= element.getAttribute('data-status') !== 'failed')
@@ -65,12 +65,12 @@ test('a failed track says why, in its list and on its page, and can be tried aga
   await page.unrouteAll({ behavior: 'wait' })
   await visit(page, ...places.failed)
   await page.getByRole('heading', { name: 'What went wrong' }).waitFor(PATIENCE)
-  // Another file, where the same would fail again.
+  // A retry would fail the same way, so the page offers a replacement.
   await page.getByRole('button', { name: 'Replace file' }).waitFor()
   await page.context().close()
 })
 
-test('empty places say what to do, and unknown ones that there is nothing', async () => {
+test('empty lists suggest an action, and unknown addresses show a message', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
   await visit(page, ...places.empty)
@@ -83,7 +83,7 @@ test('empty places say what to do, and unknown ones that there is nothing', asyn
   await page.context().close()
 })
 
-test('each page says that it is loading, then that the service cannot be reached, and goes on when it can', async () => {
+test('each page shows its loading state, then the connection error, and recovers', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
   const { collections, keys, variants, playlists, collection, track, playlist, share } = places
@@ -104,10 +104,10 @@ test('each page says that it is loading, then that the service cannot be reached
     expect([place, await findings(page)]).toEqual([place, []])
     await page.unroute('**/v1/**')
     const again = page.locator('.problem').getByRole('button', { name: 'Try again' })
-    // Another part of the page may be at its last try yet, and say so only after the others went on.
+    // Another part of the page may still be in its last attempt and show its error later.
     const unfinished = again.or(page.getByText(/Loading …|The service cannot be reached/))
     const pressed = async () => {
-      // What was pressed before may have taken it away.
+      // An earlier click may have removed the button.
       for (const button of await again.all()) await button.click({ timeout: 1000 }).catch(() => {})
       return unfinished.count()
     }
@@ -118,7 +118,7 @@ test('each page says that it is loading, then that the service cannot be reached
   await page.context().close()
 })
 
-test('what is typed is shown as text, and a picture as a file is refused with a reason', async () => {
+test('titles are shown as text, and an image chosen as audio is rejected with a reason', async () => {
   const { page, problems } = await openTab(browser)
   await signIn(page, stack)
   const title = '<img src=x onerror=alert(1)>"&amp;'
@@ -135,7 +135,7 @@ test('what is typed is shown as text, and a picture as a file is refused with a 
   await page.context().close()
 })
 
-test('an upload that is interrupted goes on by itself, and one that is paused when it is resumed', async () => {
+test('an interrupted upload resumes by itself, and a paused one on request', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
   await visit(page, ...places.empty)
@@ -155,7 +155,7 @@ test('an upload that is interrupted goes on by itself, and one that is paused wh
   await page.context().close()
 })
 
-test('a long list: all tracks are shown, and only what is looked at is read', async () => {
+test('a long list shows all tracks but loads details only for visible rows', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Archive' } }))
   for (let from = 0; from < 240; from += 30) {
     await Promise.all(
@@ -171,10 +171,10 @@ test('a long list: all tracks are shown, and only what is looked at is read', as
   await visit(page, `#/collection/${collection_id}`, 'Archive')
   await expect.poll(() => page.locator('.track').count(), PATIENCE).toBe(240)
   await page.getByText('240 tracks').waitFor()
-  // Those that wait for their files are looked at four at a time.
+  // Tracks that wait for their files are polled four at a time.
   expect(reads).toBeLessThan(60)
 
-  // Whoever goes back finds the list as it was left: by the browser, by the page's own link, and after a reload there.
+  // The scroll position is restored by the browser's back, by the page's own link, and after a reload.
   const position = () => page.evaluate(() => Math.round(scrollY))
   await rowOf(page, 'Tape 220').scrollIntoViewIfNeeded()
   const left = await position()
@@ -188,7 +188,7 @@ test('a long list: all tracks are shown, and only what is looked at is read', as
   }
   await page.reload()
   await expect.poll(position, PATIENCE).toBe(left)
-  // A link to the list itself takes its entry's state away, in browsers that keep to HTML, 7.4.2.3.3. Chromium leaves it.
+  // A link to the list itself clears the entry's state in browsers that follow HTML, 7.4.2.3.3. Chromium keeps it.
   await page.evaluate(() => history.replaceState(null, ''))
   const toKeys = async () => {
     await page.getByRole('link', { name: 'Keys' }).click()
@@ -199,7 +199,7 @@ test('a long list: all tracks are shown, and only what is looked at is read', as
   await expect.poll(position, PATIENCE).toBe(left)
   await toKeys()
 
-  // Nothing of it is left for whoever signs in next.
+  // No scroll position remains for the next user.
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('Server key').waitFor(PATIENCE)
   await page.reload()

@@ -8,15 +8,15 @@ import { PATIENCE } from './steps.ts'
 
 export { PATIENCE }
 
-/** The steps of tests that work in the studio. */
+/** Steps for tests of the studio. */
 
 export interface Studio {
   page: Page
-  /** Faults of the page so far; a test that brings one about empties it. */
+  /** Errors of the page so far; a test that causes one clears them. */
   problems: string[]
 }
 
-/** A tab of its own, which keeps the faults of the page. */
+/** Opens a new tab that records the errors of its page. */
 export async function openTab(browser: Browser, options: BrowserContextOptions = {}): Promise<Studio> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options })
   const page = await context.newPage()
@@ -39,7 +39,7 @@ export async function signIn(page: Page, { base_url, api_key }: Shared): Promise
   await page.getByRole('heading', { name: 'Collections' }).waitFor(PATIENCE)
 }
 
-/** Goes to a page of the studio, as a link would. */
+/** Navigates to a page of the studio like a link. */
 export async function visit(page: Page, route: string, heading: string | RegExp): Promise<void> {
   await page.evaluate((hash) => (location.hash = hash), route)
   await page.getByRole('heading', { level: 1, name: heading }).waitFor(PATIENCE)
@@ -58,21 +58,21 @@ export async function choose(page: Page, menu: string, entry: string): Promise<v
   await page.getByRole('menuitem', { name: entry }).click()
 }
 
-/** Waits until an audio element of the page, in whatever shadow tree, has come so far. */
+/** Waits until an audio element, in any shadow tree, has passed a time in seconds. */
 export async function untilPlaying(place: { locator: Page['locator'] }, seconds: number): Promise<void> {
   const audio = place.locator('audio').first()
   const position = () => audio.evaluate((element) => (element as HTMLAudioElement).currentTime)
   await expect.poll(position, { ...PATIENCE, interval: 100 }).toBeGreaterThan(seconds)
 }
 
-/** Nothing of the page lies beside what can be seen. */
+/** Expects no horizontal overflow. */
 export async function expectNoOverflow(page: Page, what: string): Promise<void> {
   const { width } = page.viewportSize()!
   const found = await page.evaluate(() => document.documentElement.scrollWidth)
   expect([what, found]).toEqual([what, width])
 }
 
-/** Waits until a page is complete: nothing is loading, pictures, waveforms and players are there. */
+/** Waits until a page is complete: nothing loads, and images, waveforms and players are present. */
 export async function untilStill(page: Page): Promise<void> {
   await expect.poll(() => page.locator('.loading').count(), PATIENCE).toBe(0)
   const still = () =>

@@ -11,7 +11,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, namesOf, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
 
-/** What becomes of uploads in the studio when something concerns them all. */
+/** Events in the studio that affect all uploads. */
 
 let stack: Shared
 let browser: Browser
@@ -39,14 +39,14 @@ const choice = (...names: string[]) =>
   names.map((name) => ({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0') }))
 const add = (...names: string[]) => page.setInputFiles('.thing-text input[type=file]', choice(...names))
 
-/** Chooses another file by a button of a row. */
+/** Selects another file by the button of a row. */
 async function chooseFor(button: string, name: string) {
   const chooser = page.waitForEvent('filechooser')
   await page.getByRole('button', { name: button }).click()
   await (await chooser).setFiles(choice(name)[0]!)
 }
 
-/** Whether the browser would ask before it leaves the page. */
+/** Whether the browser would ask before leaving the page. */
 const asks = () =>
   page.evaluate(() => {
     const event = new Event('beforeunload', { cancelable: true })
@@ -54,14 +54,14 @@ const asks = () =>
     return event.defaultPrevented
   })
 
-test('on the empty home files are chosen without a collection, which is made of them', async () => {
+test('files chosen on the empty home page create a collection', async () => {
   await page.getByRole('button', { name: 'Choose files' }).waitFor(PATIENCE)
   await page.setInputFiles('.empty input[type=file]', choice('one', 'two'))
   await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(PATIENCE)
   await expect.poll(async () => (await namesOf(page)).toSorted(), PATIENCE).toEqual(['one', 'two'])
 })
 
-test('an upload that a reload interrupted says so, and its file is chosen again for the same track', async () => {
+test('an upload interrupted by a reload asks for its file again and continues the same track', async () => {
   await openNew('Interrupted')
   const held = Promise.withResolvers<void>()
   const hold = (route: Route) => void held.promise.then(() => route.abort().catch(() => {}))
@@ -74,13 +74,13 @@ test('an upload that a reload interrupted says so, and its file is chosen again 
     (await must(client.get('/v1/collection/{collection_id}/track', { params: { collection_id: collection } }))).tracks
   const [track] = await listed()
 
-  // While it is on its way it has one row, also for whoever comes back to the page.
+  // An active upload has one row, also after returning to the page.
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await expect.poll(() => row.allTextContents(), PATIENCE).toEqual([expect.stringContaining('Starting')])
   await page.getByText('1 track', { exact: true }).waitFor(PATIENCE)
   expect(await row.count()).toBe(1)
-  // Another tab cannot know whose it is.
+  // Another tab cannot resume this upload.
   const { page: other } = await openTab(browser)
   await signIn(other, stack)
   await visit(other, `#/collection/${collection}`, 'Interrupted')
@@ -92,7 +92,7 @@ test('an upload that a reload interrupted says so, and its file is chosen again 
   await page.reload()
   await row.getByText('The upload was interrupted. Choose song.mp3 again to send it.').waitFor(PATIENCE)
 
-  // Signing out ends what is on its way; whoever signs in next knows nothing of it, nor of what was interrupted.
+  // Signing out ends active uploads, and the next user sees no interrupted ones.
   const second = page.waitForRequest(/\/uploads\//, PATIENCE)
   await add('second')
   await second
@@ -104,7 +104,7 @@ test('an upload that a reload interrupted says so, and its file is chosen again 
   await page.getByRole('button', { name: 'Sign in' }).click()
   await row.getByText('Waiting for its file').nth(1).waitFor(PATIENCE)
 
-  // A file that was chosen again can be interrupted again.
+  // A file that was selected again can be interrupted again.
   const again = page.waitForRequest(/\/uploads\//, PATIENCE)
   await chooseFor('Choose the file: song.mp3', 'other')
   await again
@@ -120,7 +120,7 @@ test('an upload that a reload interrupted says so, and its file is chosen again 
   expect(await listed()).toMatchObject([{ id: track?.id, file_name: 'third.mp3' }, { file_name: 'second.mp3' }])
 })
 
-test('a file that was changed since it was chosen is chosen again, not tried again', async () => {
+test('a file changed after its selection must be selected again, and has no retry', async () => {
   await openNew('Changed')
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-changed-'))
   const path = join(directory, 'song.mp3')
@@ -145,7 +145,7 @@ test('a file that was changed since it was chosen is chosen again, not tried aga
   await rm(directory, { recursive: true })
 })
 
-test('an upload that is cancelled was not interrupted; a file that is chosen for its track ends with the track', async () => {
+test('a canceled upload does not count as interrupted, and one for a deleted track ends with it', async () => {
   await openNew('Cancelled')
   const held = Promise.withResolvers<void>()
   await page.route('**/uploads/**', (route) => void held.promise.then(() => route.abort().catch(() => {})))
@@ -162,13 +162,13 @@ test('an upload that is cancelled was not interrupted; a file that is chosen for
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await row.getByText('Waiting for its file').waitFor(PATIENCE)
-  // Text is refused before anything of it is sent.
+  // Text is rejected before any of it is sent.
   const chooser = page.waitForEvent('filechooser')
   await page.getByRole('button', { name: 'Choose the file: song.mp3' }).click()
   await (await chooser).setFiles({ name: 'song.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('Dear diary, ') })
   await page.locator('#announcer').getByText('This is text, not audio.').waitFor(PATIENCE)
 
-  // On a track's own page another file takes the place of the one on its way.
+  // On a track's own page, another file replaces the active upload.
   sent = sending()
   await add('second')
   await sent
@@ -195,7 +195,7 @@ test('an upload that is cancelled was not interrupted; a file that is chosen for
   expect(await page.locator('#announcer').textContent()).toBe('other deleted')
   expect(await page.evaluate(() => sessionStorage.getItem('tonearm.unfinished'))).toBe('[]')
 
-  // It ends with the track also when that is deleted on its own page.
+  // The upload also ends when the track is deleted on its own page.
   await visit(page, `#/track/${tracks[0]!.id}`, 'song')
   sent = sending()
   const last = page.waitForEvent('filechooser')
@@ -212,7 +212,7 @@ test('an upload that is cancelled was not interrupted; a file that is chosen for
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
 
-test('uploads into a collection end when it is deleted, and the page can be left', async () => {
+test('uploads end when their collection is deleted, and the page can be left', async () => {
   await openNew('Short-lived')
   const held = Promise.withResolvers<void>()
   await page.route('**/uploads/**', async (route) => {
@@ -230,7 +230,7 @@ test('uploads into a collection end when it is deleted, and the page can be left
   held.resolve()
 })
 
-test('files that are uploaded together keep their order, whichever is there first', async () => {
+test('files uploaded together keep their order, whichever finishes first', async () => {
   await openNew('Together')
   const held = Promise.withResolvers<void>()
   await page.route(
@@ -250,7 +250,7 @@ test('files that are uploaded together keep their order, whichever is there firs
   await expect.poll(() => namesOf(page), PATIENCE).toEqual(['a', 'b'])
 })
 
-test('what stops all uploads is said, and the next files take the others along', async () => {
+test('an error that stops all uploads is shown, and adding files restarts the earlier ones', async () => {
   await openNew('Refused')
   const refusal = { ok: false, code: 'insufficient_scope', message: 'This key may not do that' }
   await page.route('**/v1/upload_session', (route) => route.fulfill({ status: 403, json: refusal }))
@@ -265,7 +265,7 @@ test('what stops all uploads is said, and the next files take the others along',
   expect([await said.count(), await asks()]).toEqual([0, false])
 })
 
-test('a collection that was deleted elsewhere takes no files; the page says so, and can be left', async () => {
+test('a collection deleted elsewhere rejects files with a message, and the page can be left', async () => {
   await openNew('Gone')
   await must(client.delete('/v1/collection/{collection_id}', { params: { collection_id: collection } }))
   await add('late')

@@ -8,7 +8,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { choose, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
 
-/** Variants of one's own in the studio, and tracks that are brought up to date with them. The tests build on each other. */
+/** Custom variants in the studio, and updating tracks to them. The tests build on each other. */
 
 let stack: Shared
 let browser: Browser
@@ -40,13 +40,13 @@ const dialog = () => page.getByRole('dialog')
 const field = (name: string) => dialog().getByLabel(name, { exact: true })
 const create = () => dialog().getByRole('button', { name: 'Create variant' }).click()
 
-/** What screen readers say of a field besides its name. */
+/** The description of a field for screen readers. */
 async function noteOf(name: string): Promise<string | null> {
   const id = await field(name).getAttribute('aria-describedby')
   return id && (await page.locator(`[id="${id}"]`).textContent())
 }
 
-test('the default variants are shown with their formats and sizes, and cannot be changed', async () => {
+test('the default variants show their formats and sizes and cannot be changed', async () => {
   await visit(page, '#/variants', 'Variants')
   await own().getByText('None yet').waitFor(PATIENCE)
   const always = page.getByRole('region', { name: 'Always there' })
@@ -57,7 +57,7 @@ test('the default variants are shown with their formats and sizes, and cannot be
   expect(await always.getByRole('button').count()).toBe(0)
 })
 
-test('what is wrong with a new variant is said at its field', async () => {
+test('an invalid variant shows each error at its field', async () => {
   await page.getByRole('button', { name: 'New variant' }).click()
   await field('Bitrate in kbit/s').fill('123')
   await field('Name').fill('Radio')
@@ -72,11 +72,11 @@ test('what is wrong with a new variant is said at its field', async () => {
   await field('Bitrate in kbit/s').fill('64')
   await create()
   await expect.poll(() => noteOf('Index'), PATIENCE).toContain('There is a variant with the index mp3-128 already')
-  // The browser itself notes each answer that is a refusal.
+  // The browser logs each failed response.
   problems.length = 0
 })
 
-test('a variant is created and a preview too, then one is edited', async () => {
+test('creates a variant and a preview, and edits one', async () => {
   await field('Index').fill('')
   await field('Channels').selectOption({ label: 'Mono' })
   await create()
@@ -112,9 +112,9 @@ test('a variant is created and a preview too, then one is edited', async () => {
   })
 })
 
-test('a collection is brought up to date, and its tracks have the files then', async () => {
+test('updating a collection gives its tracks the new files', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
-  // Until both were seen, the page does not learn that it is over.
+  // Hides the end of the update from the page until both have been shown.
   const seen = Promise.withResolvers<void>()
   await page.route('**/v1/collection/*/reprocess', async (route) => {
     if (route.request().method() === 'GET') await seen.promise
@@ -130,12 +130,12 @@ test('a collection is brought up to date, and its tracks have the files then', a
   for (const [index, format] of Object.entries({ radio: 'MP3', hook: 'FLAC' })) {
     const row = page.getByRole('row').filter({ hasText: index })
     await row.getByText(/^\d+(\.\d)? KB$/).waitFor(PATIENCE)
-    // The formats come with a request of their own.
+    // The formats are loaded by a separate request.
     await expect.poll(() => row.textContent(), PATIENCE).toContain(format)
   }
 })
 
-test('a damaged file can be played, and its page says what was lost', async () => {
+test('a damaged file plays, and its page lists the warnings', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await rowOf(page, 'cut').getByRole('link', { name: 'cut: look at the warnings' }).click(PATIENCE)
   const told = page.getByRole('region', { name: 'Warnings' })
@@ -147,7 +147,7 @@ test('a damaged file can be played, and its page says what was lost', async () =
   expect(await told.getByRole('listitem').allTextContents()).toEqual(warnings.map(({ message }) => message))
 })
 
-test('a variant is deleted after a question, with its files', async () => {
+test('a variant is deleted with its files after a confirmation', async () => {
   await visit(page, '#/variants', 'Variants')
   await choose(page, 'More for Hook', 'Delete variant …')
   await dialog().getByRole('button', { name: 'Cancel' }).click()
@@ -157,7 +157,7 @@ test('a variant is deleted after a question, with its files', async () => {
   await own()
     .getByText('Hook')
     .waitFor({ state: 'detached', ...PATIENCE })
-  // A queue takes its files away, and the page reads its list once.
+  // A queue deletes the files, and the page reads its list only once.
   const files = async () =>
     (await must(client.get('/v1/track/{track_id}/variant', { params: { track_id: cut } }))).variants
   await expect.poll(async () => (await files()).map(({ index }) => index), PATIENCE).not.toContain('hook')
@@ -166,7 +166,7 @@ test('a variant is deleted after a question, with its files', async () => {
   expect(await page.getByRole('row').filter({ hasText: 'hook' }).count()).toBe(0)
 })
 
-test('all collections are brought up to date at once, after a question', async () => {
+test('all collections are updated at once after a confirmation', async () => {
   const params = {
     collection_id: (await must(client.post('/v1/collection', { body: { title: 'B-sides' } }))).collection_id,
   }
@@ -179,7 +179,7 @@ test('all collections are brought up to date at once, after a question', async (
   expect(problems).toEqual([])
 })
 
-test('when that stops before its end, how far it came is said, and why', async () => {
+test('a partial update reports its progress and the reason', async () => {
   let first = ''
   await page.route('**/v1/collection/*/reprocess', (route) => {
     const url = route.request().url()

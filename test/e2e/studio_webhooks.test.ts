@@ -22,14 +22,14 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, openTab, PATIENCE, signIn, visit } from './studio_steps.ts'
 
-/** Webhooks in the studio, with a receiver that really gets them; what has happened; and the receiver of `npm run webhooks`. */
+/** Webhooks in the studio with a real receiver, the activity page, and the receiver of `npm run webhooks`. */
 
 let stack: Shared
 let browser: Browser
 let client: Client
 let server: Server
 let url: string
-/** What the receiver has got; the first is refused, as the next try comes soon, and the one behind it late. */
+/** Requests of the receiver. It rejects the first, because the next attempt follows soon and later ones do not. */
 const received: { headers: IncomingHttpHeaders; body: string }[] = []
 async function answer(request: IncomingMessage, response: ServerResponse) {
   received.push({ headers: request.headers, body: await text(request) })
@@ -51,12 +51,12 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-test('a webhook is made, tested, sent again, given a new secret, paused and deleted', async () => {
+test('a webhook is created, tested, resent, rotated, paused and deleted', async () => {
   const { page, problems } = await openTab(browser)
   await signIn(page, stack)
   await visit(page, '#/webhooks', 'Webhooks')
   await page.getByRole('button', { name: 'New webhook' }).click()
-  // What is wrong is said at its field.
+  // Errors are shown at their field.
   await page.getByLabel('URL').fill('https://10.0.0.1/')
   await page.getByRole('button', { name: 'Create webhook' }).click()
   await page.locator('.field .error').waitFor(PATIENCE)
@@ -65,7 +65,7 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
   await page.getByRole('combobox', { name: 'Events' }).selectOption('some')
   await page.getByLabel('Playlist changed').check()
   await page.getByLabel('All playlist events').check()
-  // A group holds its types.
+  // The group includes its types.
   expect(await page.getByLabel('Playlist changed').count()).toBe(0)
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const dialog = page.getByRole('dialog')
@@ -83,7 +83,7 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
   await timeline.getByText('what it says').first().waitFor()
   await timeline.getByText('Headers').first().click()
   await timeline.getByText('webhook-signature: v1,').first().waitFor()
-  // It is tried again by itself; what comes after that comes by the button.
+  // It is retried automatically; the later request comes from the button.
   await timeline.getByText('Delivered').waitFor(PATIENCE)
   const tried = received.length
   await page.getByRole('button', { name: 'Send again' }).click()
@@ -108,7 +108,7 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
   const before = received.length
   await page.getByRole('button', { name: 'Send a test' }).click()
   await expect.poll(() => received.length, PATIENCE).toBeGreaterThan(before)
-  // Among all, where it stands before it has arrived.
+  // Shown in the list of all deliveries before it has been delivered.
   await expect.poll(() => page.url(), PATIENCE).not.toContain('/delivered')
   const last = received.at(-1)!
   expect([
@@ -132,7 +132,7 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
   await page.getByLabel('Title').fill('Shop of ours')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Shop of ours' }).waitFor(PATIENCE)
-  // Without a title it has the host's name; what was not touched is not sent.
+  // An empty title becomes the host's name, and unchanged fields are not sent.
   await choose(page, 'More for Shop of ours', 'Edit …')
   await page.getByLabel('Title').fill('')
   const put = page.waitForRequest((request) => request.method() === 'PUT')
@@ -142,12 +142,12 @@ test('a webhook is made, tested, sent again, given a new secret, paused and dele
   await choose(page, 'More for 127.0.0.1', 'Delete webhook …')
   await dialog.getByRole('button', { name: 'Delete webhook' }).click()
   await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor(PATIENCE)
-  // The URL that was refused, and nothing else.
+  // Only the rejected URL caused an error.
   expect(problems.filter((problem) => !problem.includes('400'))).toEqual([])
   await page.context().close()
 })
 
-test('the activity says what has happened to what, and who has done it, also on the page of a track', async () => {
+test('the activity lists changes and their authors, also on the page of a track', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'An album' } }))
   const body = { collection_id, file_name: 'song.wav' }
   const { track_id } = await must(client.post('/v1/track', { body }))
@@ -163,7 +163,7 @@ test('the activity says what has happened to what, and who has done it, also on 
   await changed.getByText(api_keys.at(-1)!.title).waitFor(PATIENCE)
   await page.getByLabel('Show').selectOption('collection.created')
   await expect.poll(() => rows.locator('th[scope=row]').allTextContents(), PATIENCE).toEqual(['Collection created'])
-  // What is chosen is still so for whoever comes back.
+  // The filter is kept when returning to the page.
   await rows.getByRole('link').click()
   await page.getByRole('heading', { name: 'An album' }).waitFor(PATIENCE)
   await page.goBack()
@@ -171,7 +171,7 @@ test('the activity says what has happened to what, and who has done it, also on 
   await page.getByRole('link', { name: 'Activity' }).click()
   await changed.waitFor(PATIENCE)
   expect(await page.getByLabel('Show').inputValue()).toBe('')
-  // The same where it was chosen on this very page.
+  // Also when it was set on this page.
   await page.getByLabel('Show').selectOption('collection.*')
   await expect.poll(() => changed.count(), PATIENCE).toBe(0)
   await page.getByRole('link', { name: 'Activity' }).click()
@@ -189,7 +189,7 @@ test('the activity says what has happened to what, and who has done it, also on 
   await page.context().close()
 })
 
-test('npm run webhooks prints what happens, and leaves no endpoint behind, nor those of runs that were killed', async () => {
+test('npm run webhooks prints events and deletes its endpoint, including those of killed runs', async () => {
   const [port] = await freePorts()
   const [title, abandoned] = ['npm run webhooks', `http://127.0.0.1:${port}/`]
   await must(client.post('/v1/webhook_endpoint', { body: { title, url: abandoned } }))

@@ -10,8 +10,8 @@ import { PATIENCE } from './uploader_page.ts'
 import { addCover, type Bench, choose, setUp } from './uploader_setup.ts'
 
 /**
- * `<tonearm-uploader>` on a page of somebody else, with the whole service behind it: from the file to the track. What happens after
- * each failure is in test/browser/upload.test.ts; here is what needs a browser, real storage and a real line.
+ * `<tonearm-uploader>` on a third-party page with the complete service: from the file to the track. test/browser/upload.test.ts covers
+ * each failure; these tests need a browser, real storage and a real connection.
  */
 
 let bench: Bench
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
-test('three files, one of them paused and one of them retried, become tracks in the order of the list', async () => {
+test('three files, one paused and one retried, become tracks in list order', async () => {
   const uploader = await bench.open({ concurrency: '2' })
   const { row, until, page } = uploader
   expect(await uploader.asks()).toBe(false)
@@ -35,17 +35,17 @@ test('three files, one of them paused and one of them retried, become tracks in 
   )
   await page.waitForFunction(() => document.querySelector('tonearm-uploader')!.files[1]!.fraction > 0.01)
   expect(await row('three.wav').getAttribute('data-state')).toBe('queued')
-  // The browser asks before the page is left while files are on their way.
+  // The browser asks before leaving the page during uploads.
   expect(await uploader.asks()).toBe(true)
 
   await row('one.wav').getByRole('button', { name: 'Pause' }).click()
   await row('one.wav').getByText('Paused. It starts from the beginning when you resume.').waitFor()
-  // Its place in the line is free now.
+  // The paused file frees its slot.
   await uploader.untilSent('three.wav')
 
   bench.line.cut()
   await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(PATIENCE)
-  // The first pauses are too short to press a button in.
+  // The first delays are too short to press a button.
   const retries = async () =>
     (await uploader.events()).filter(({ type, name }) => type === 'upload-retry' && name === 'two.wav').length
   await expect.poll(retries, PATIENCE).toBeGreaterThanOrEqual(3)
@@ -72,7 +72,7 @@ test('three files, one of them paused and one of them retried, become tracks in 
   expect(uploader.problems).toEqual([])
 })
 
-test('while the browser is offline nothing is given up, and the upload goes on when it is back', async () => {
+test('an upload survives being offline and resumes when the browser is back online', async () => {
   const uploader = await bench.open()
   bench.line.hold()
   await choose(uploader, await bench.aHeavySong('offline.wav'))
@@ -87,7 +87,7 @@ test('while the browser is offline nothing is given up, and the upload goes on w
   expect((await bench.trackNames()).filter((name) => name === 'offline.wav')).toHaveLength(1)
 })
 
-test('an upload URL that has expired is replaced by a fresh one', async () => {
+test('an expired upload URL is replaced by a new one', async () => {
   const uploader = await bench.open()
   const song = await bench.aSong('expired.wav')
   const { size } = await stat(song)
@@ -110,7 +110,7 @@ test('an upload URL that has expired is replaced by a fresh one', async () => {
   expect(answered).toEqual([403, 200])
 })
 
-test('a file that is cancelled while its cover travels lets the page go, and brings the cover when it is sent after all', async () => {
+test('canceling a file during its cover upload frees the page, and a retry sends the cover again', async () => {
   const uploader = await bench.open()
   const row = uploader.row('covered.wav')
   const held = Promise.withResolvers<void>()
@@ -139,7 +139,7 @@ test('a file that is cancelled while its cover travels lets the page go, and bri
   bench.line.flow()
   await row.getByRole('button', { name: 'Try again' }).click()
   await uploader.untilSent('covered.wav')
-  // The service answers a little after it has the palette.
+  // The service responds slightly after it has stored the palette.
   const covers = async () =>
     (await uploader.events()).map(({ type }) => type).filter((type) => type.startsWith('cover'))
   await expect.poll(covers, PATIENCE).toEqual('cover-start cover-start cover-complete'.split(' '))
@@ -148,7 +148,7 @@ test('a file that is cancelled while its cover travels lets the page go, and bri
   expect(track.image_colors).not.toEqual([])
 })
 
-test('a title is taken until its track is asked for; then its field goes, and the focus to its row', async () => {
+test('a title can be edited until its track is requested; then the focus moves to the row', async () => {
   const uploader = await bench.open({ manual: '', 'edit-titles': '', concurrency: '1' })
   const { page, element } = uploader
   bench.line.hold()
@@ -170,7 +170,7 @@ test('a title is taken until its track is asked for; then its field goes, and th
   expect(track.player_title).toBe(title)
 })
 
-test('methods do what the buttons do, and what the page says of a file is kept with its track', async () => {
+test('methods work like the buttons, and `describe` sets the fields of the track', async () => {
   const uploader = await bench.open({ manual: '', 'edit-titles': '' })
   await choose(uploader, await bench.aSong('a.wav', 1), await bench.aSong('b.wav', 1))
   await uploader.element.getByLabel('Title of a.wav').fill(' Opening ')

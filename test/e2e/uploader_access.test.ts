@@ -11,7 +11,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { openShop, openUploader, PATIENCE, type Shop, type Uploader } from './uploader_page.ts'
 
-/** `<tonearm-uploader>` for everybody: without a mouse, without a screen, in dark, on a phone, from right to left. */
+/** Accessibility of `<tonearm-uploader>`: keyboard, screen reader, dark theme, phone, right to left. */
 
 let stack: Shared
 let browser: Browser
@@ -50,13 +50,13 @@ const input = ({ element }: Uploader) => element.locator('input[type=file][multi
 const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Dear diary') }
 const diary = { name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0'.repeat(200)) }
 
-/** What a language calls things. */
+/** The texts of a language. */
 const texts = async (locale: string) =>
   ((await import(`../../src/elements/texts/${locale}.ts`)) as { uploader: UploaderTexts }).uploader
 
 const audit = ({ page }: Uploader) => findings(page)
 
-test.each(['light', 'dark'])('axe finds nothing in any state, in %s', async (theme) => {
+test.each(['light', 'dark'])('axe finds no violations in any state, in %s', async (theme) => {
   const uploader = await open({ manual: '', 'edit-titles': '', theme, accent: '#ffd400' })
   expect(await audit(uploader)).toEqual([])
   await input(uploader).setInputFiles([song, notes, diary])
@@ -82,7 +82,7 @@ test.each(['light', 'dark'])('axe finds nothing in any state, in %s', async (the
   expect(await audit(wrong)).toEqual([])
 })
 
-test('everything can be done with the keyboard, and the focus is never lost', async () => {
+test('every action works with the keyboard, and the focus is never lost', async () => {
   const uploader = await open({ manual: '' })
   const { page } = uploader
   const focused = () =>
@@ -90,7 +90,7 @@ test('everything can be done with the keyboard, and the focus is never lost', as
       const inner = document.querySelector('tonearm-uploader')!.shadowRoot!.activeElement
       return inner?.ariaLabel ?? inner?.textContent ?? null
     })
-  // Before any key: the browser must have been told to hand its dialogs over when the first one opens.
+  // Listens before the first key press: the browser must intercept its file dialogs before one opens.
   const chooser = page.waitForEvent('filechooser')
   await page.keyboard.press('Tab')
   expect(await focused()).toBe('Choose files')
@@ -109,7 +109,7 @@ test('everything can be done with the keyboard, and the focus is never lost', as
     'Remove from the list: Morning song.wav',
   ])
   await page.keyboard.press('Enter')
-  // The row that went away hands the focus to its neighbour.
+  // A removed row passes the focus to its neighbor.
   expect(await focused()).toContain('Evening song.wav')
   await page.keyboard.press('Shift+Tab')
   expect(await focused()).toBe('Upload 1 file')
@@ -118,7 +118,7 @@ test('everything can be done with the keyboard, and the focus is never lost', as
   expect(await focused()).not.toBeNull()
 })
 
-test('a screen reader is told what happens, in few words', async () => {
+test('a screen reader gets short announcements', async () => {
   const uploader = await open()
   const { page } = uploader
   await page.evaluate(() => {
@@ -142,7 +142,7 @@ test('a screen reader is told what happens, in few words', async () => {
   expect(await bar.count()).toBe(1)
 })
 
-test('it fits on a phone and from right to left, and speaks the language of the page', async () => {
+test('fits a phone and right-to-left text, and uses the language of the page', async () => {
   const uploader = await open(
     { manual: '', lang: 'de-CH', dir: 'rtl' },
     { viewport: { width: 375, height: 700 }, hasTouch: true },
@@ -164,7 +164,7 @@ test('it fits on a phone and from right to left, and speaks the language of the 
     uploader.row(song.name).locator('.dismiss').boundingBox(),
   ])
   expect(thumb!.x).toBeGreaterThan(dismiss!.x)
-  // A Latin name loses its end where there is no room, not its beginning.
+  // A Latin name is truncated at its end, not at its start.
   const name = uploader.row('notes.txt').locator('.name')
   expect(await name.evaluate((each) => [getComputedStyle(each).direction, getComputedStyle(each).textAlign])).toEqual([
     'ltr',
@@ -172,10 +172,10 @@ test('it fits on a phone and from right to left, and speaks the language of the 
   ])
 })
 
-test('every language fits into 200 pixels, empty and with files, and axe finds nothing', async () => {
+test('every language fits into 200 pixels, empty and with files, without axe violations', async () => {
   const uploader = await open({ manual: '', 'edit-titles': '' }, { viewport: { width: 216, height: 900 } })
   const { page, element } = uploader
-  /** Buttons and words that reach out of the element. */
+  /** Buttons and text that extend beyond the element. */
   const outside = () =>
     element.evaluate((host) => {
       const { left, right } = host.getBoundingClientRect()
@@ -221,7 +221,7 @@ test('every language fits into 200 pixels, empty and with files, and axe finds n
   }
 })
 
-test('nothing moves for those who do not want it', async () => {
+test('nothing moves with reduced motion', async () => {
   const uploader = await open({}, { reducedMotion: 'reduce' })
   await input(uploader).setInputFiles([song])
   const fill = uploader.row(song.name).locator('.fill')

@@ -6,7 +6,7 @@ import { must } from './steps.ts'
 import { PATIENCE, type Uploader } from './uploader_page.ts'
 import { type Bench, choose, setUp } from './uploader_setup.ts'
 
-/** What `<tonearm-uploader>` takes, and what it says to everything else. */
+/** Files that `<tonearm-uploader>` accepts, and its messages for all others. */
 
 let bench: Bench
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
-test('a file that is no audio fails with the reason that the service gives', async () => {
+test("a file that is not audio fails with the service's reason", async () => {
   const uploader = await bench.open()
   await choose(uploader, await bench.aFile('diary.mp3', Buffer.from('%PDF-1.7\n\0'.repeat(200))))
   await uploader.until('diary.mp3', 'failed')
@@ -25,14 +25,14 @@ test('a file that is no audio fails with the reason that the service gives', asy
   await uploader.row('diary.mp3').getByText(failed.message!).waitFor()
   const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: failed.trackId! } }))
   expect(track.info.error).toMatchObject({ code: failed.code, message: failed.message })
-  // Sending the same document again would not make it audio.
+  // A retry of the same document cannot succeed.
   expect(await uploader.row('diary.mp3').getByRole('button', { name: 'Try again' }).count()).toBe(0)
 })
 
-test('text never leaves the page, whatever its name; the line above the list counts what is ready and what failed', async () => {
+test('text files are rejected in the page, and the total counts ready and failed files', async () => {
   const uploader = await bench.open()
   const before = await bench.trackNames()
-  // Of the songs' tracks only the first that is asked for is answered.
+  // Only the track requested first is answered.
   const held = Promise.withResolvers<void>()
   let answered = ''
   await uploader.page.route(/\/v1\/upload\/[^/]+\/track\/[^/]+$/, async (route) => {
@@ -67,7 +67,7 @@ test('text never leaves the page, whatever its name; the line above the list cou
   ])
 })
 
-test('too large, empty and unwanted files say why', async () => {
+test('too large, empty and unaccepted files show a reason', async () => {
   const uploader = await bench.open({ accept: '.wav', 'max-size': '500 kB' })
   const large = await bench.aSong('large.wav', 10)
   const empty = await bench.aFile('empty.wav', Buffer.alloc(0))
@@ -79,7 +79,7 @@ test('too large, empty and unwanted files say why', async () => {
   expect(said).toContainEqual(['file-rejected', 'too_large', 'Too large: at most 500 kB is allowed.'])
 })
 
-test('what concerns every file stands above the list until the page has put it right, and nothing is lost by it', async () => {
+test('a problem of every file is shown above the list until the page fixes it, without losing files', async () => {
   const session = () => must(bench.server.post('/v1/upload_session', { body: { collection_id: bench.collection_id } }))
   const ended = (await session()).upload_session_id
   await expire(bench.stack, 'upload_sessions', ended)
@@ -98,7 +98,7 @@ test('what concerns every file stands above the list until the page has put it r
   await says('The key of this page is not allowed to upload.')
   await set({ 'api-key': await bench.mintKey({ allowed_origins: ['https://elsewhere.example'] }) })
   await says(`The upload key may not be used on ${bench.shop.origin}.`)
-  // The key comes last: with it, the collection would take the file.
+  // The key is set last; otherwise the collection would accept the file first.
   await set({ 'upload-session-id': ended, 'collection-id': '', 'api-key': bench.key })
   await says('This upload session has expired.')
   expect(await uploader.row('key.wav').getAttribute('data-state')).toBe('queued')
@@ -109,7 +109,7 @@ test('what concerns every file stands above the list until the page has put it r
   expect(errors).toEqual('not_set_up unauthorized insufficient_scope origin_not_allowed session_expired'.split(' '))
 })
 
-test('a picture that is dropped on a file becomes its cover', async () => {
+test('an image dropped on a file becomes its cover', async () => {
   const uploader = await bench.open({ manual: '' })
   await choose(uploader, await bench.aSong('pictured.wav'), await bench.aSong('plain.wav'))
   const picture = (await makeImage('png')).toString('base64')
@@ -130,7 +130,7 @@ test('a picture that is dropped on a file becomes its cover', async () => {
     (await must(bench.server.get('/v1/track/{track_id}', { params: { track_id } }))).track.image_colors
   await vi.waitFor(async () => expect(await palette(ids[0]!)).not.toEqual([]), PATIENCE)
   expect(await palette(ids[1]!)).toEqual([])
-  // The service answers a little after it has the palette.
+  // The service responds slightly after it has stored the palette.
   await expect.poll(async () => (await uploader.events()).map(({ type }) => type), PATIENCE).toContain('cover-complete')
 
   await uploader.row('plain.wav').dispatchEvent('drop', { dataTransfer: await notAPicture(uploader) })
@@ -145,7 +145,7 @@ const notAPicture = ({ page }: Uploader) =>
     return data
   })
 
-test('files that are dropped or pasted are taken; a paste into a field of the page is not', async () => {
+test('dropped and pasted files are added, except for a paste into a field of the page', async () => {
   const uploader = await bench.open({ manual: '' })
   await uploader.page.evaluate(() => {
     const field = document.body.appendChild(document.createElement('textarea'))

@@ -8,7 +8,7 @@ import { drawCovers } from './player_covers.ts'
 import { PATIENCE, type Uploader } from './uploader_page.ts'
 import { type Bench, choose, setUp } from './uploader_setup.ts'
 
-/** The uploader in each of its states, on the way of real files. With `SCREENSHOTS=<directory>` it leaves a picture of each there. */
+/** The uploader in each of its states, with real files. `SCREENSHOTS=<directory>` saves a picture of each there. */
 
 let bench: Bench
 beforeAll(async () => {
@@ -19,7 +19,7 @@ afterAll(async () => {
   await bench?.dispose()
 })
 
-/** What a state must pass: nothing that axe finds, and every progress bar is the length that it says. */
+/** Expects no axe violations in a state, and saves its picture. */
 async function look({ page, element }: Uploader, name: string): Promise<void> {
   expect([name, await findings(page)]).toEqual([name, []])
   const { SCREENSHOTS } = process.env
@@ -30,7 +30,7 @@ async function look({ page, element }: Uploader, name: string): Promise<void> {
     .toFile(join(SCREENSHOTS, `uploader-${name}.png`))
 }
 
-test('empty, with files above it, sending, paused, failed and done: each state reads well', async () => {
+test('every state is accessible: empty, drag, uploading, paused, failed and done', async () => {
   const uploader = await bench.open(
     { concurrency: '2', theme: 'light', 'max-size': '100 MB' },
     { viewport: { width: 640, height: 900 }, deviceScaleFactor: 2, reducedMotion: 'reduce' },

@@ -7,7 +7,7 @@ import { PATIENCE } from './steps.ts'
 
 export { PATIENCE }
 
-/** A page of somebody else, on an origin of its own and with a strict Content-Security-Policy, that uses `<tonearm-uploader>`. */
+/** A third-party page on another origin with a strict Content-Security-Policy that uses `<tonearm-uploader>`. */
 export interface Shop extends HostPage {
   service: string
 }
@@ -17,7 +17,7 @@ export const openShop = async ({ base_url }: Shared): Promise<Shop> => ({
   service: base_url,
 })
 
-// What an embed may ask of a page: its script, and that the service and the storage may be called.
+// The permissions that an embed may require: its script, and connections to the service and the storage.
 const policy = (service: string) =>
   `default-src 'none'; script-src ${service}; connect-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`
 
@@ -36,7 +36,7 @@ function pageWith(service: string, { dir = 'ltr', lang = 'en', ...attributes }: 
 </html>`
 }
 
-/** An event of the element, with what tests want to know of it. */
+/** An event of the element, reduced to the fields that tests check. */
 export interface Seen {
   type: string
   id?: string
@@ -53,22 +53,22 @@ export interface Uploader {
   element: Locator
   problems: string[]
   events: () => Promise<Seen[]>
-  /** The element's own list, without the files themselves. */
+  /** The element's list without the File objects. */
   files: () => Promise<Omit<FileView, 'file'>[]>
   /** The row of a file. */
   row: (name: string) => Locator
   /** Waits until a file is in a state. */
   until: (name: string, state: string) => Promise<void>
-  /** Waits until the bytes of a file are there. */
+  /** Waits until the bytes of a file have been uploaded. */
   untilSent: (name: string) => Promise<void>
-  /** Leaves the page, whatever is lost, for one with other attributes. */
+  /** Leaves the page without confirmation for one with other attributes. */
   visit: (attributes: Record<string, string>) => Promise<void>
-  /** Whether the browser would ask before the page is left. */
+  /** Whether the browser would ask before leaving the page. */
   asks: () => Promise<boolean>
   close: () => Promise<void>
 }
 
-/** Opens the page in a browser; faults of the page, and whatever its policy refuses, are collected. */
+/** Opens the page in a browser and collects its errors and policy violations. */
 export async function openUploader(
   browser: Browser,
   shop: Shop,
@@ -79,7 +79,7 @@ export async function openUploader(
   const page = await context.newPage()
   const problems: string[] = []
   page.on('pageerror', (error) => problems.push(String(error)))
-  // The browser itself writes an error for every answer like 401 and for every lost connection.
+  // The browser logs an error for each failed response, such as a 401, and for each lost connection.
   page.on('console', (message) => {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
       problems.push(message.text())
@@ -133,7 +133,7 @@ function collectEvents(): void {
   document.addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))
 }
 
-/** How many parts of all files a later page would not send again. Runs in the page. */
+/** Counts the stored parts of all files in the ledger. Runs in the page. */
 export async function countRemembered(): Promise<number> {
   const opening = indexedDB.open('tonearm')
   await new Promise((resolve) => (opening.onsuccess = resolve))

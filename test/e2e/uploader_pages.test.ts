@@ -5,7 +5,7 @@ import { openTab, signIn, visit } from './studio_steps.ts'
 import { PATIENCE } from './uploader_page.ts'
 import { type Bench, choose, setUp } from './uploader_setup.ts'
 
-/** `<tonearm-uploader>` on pages that do things differently: without https, before the script has come, while files travel. */
+/** `<tonearm-uploader>` in unusual pages: without https, before its script has loaded, and moved during an upload. */
 
 let bench: Bench
 
@@ -15,13 +15,13 @@ beforeAll(async () => {
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
-/** Takes away what browsers keep from pages without https, as on a machine of the local network; 127.0.0.1 counts as secure. */
+/** Removes the APIs that browsers hide from pages without https, as on a local network; 127.0.0.1 counts as secure. */
 function withoutSecureContext(): void {
   delete (Crypto.prototype as Partial<Crypto>).randomUUID
   delete (Navigator.prototype as { clipboard?: Clipboard }).clipboard
 }
 
-test('without https it opens its session, and sends', async () => {
+test('opens a session and uploads without https', async () => {
   const uploader = await bench.open()
   await uploader.page.addInitScript(withoutSecureContext)
   await uploader.page.reload()
@@ -30,7 +30,7 @@ test('without https it opens its session, and sends', async () => {
   expect(uploader.problems).toEqual([])
 })
 
-test('without https the studio makes a key, and selects its secret to be copied by hand', async () => {
+test('the studio creates a key without https, and selects its secret for manual copying', async () => {
   const { page, problems } = await openTab(bench.browser)
   await page.addInitScript(withoutSecureContext)
   await signIn(page, bench.stack)
@@ -44,11 +44,11 @@ test('without https the studio makes a key, and selects its secret to be copied 
   await page.context().close()
 })
 
-test('what a page sets before the script has come is kept', async () => {
+test('properties set before the script has loaded are kept', async () => {
   const uploader = await bench.open()
   await uploader.page.evaluate(() => {
     const old = document.querySelector('tonearm-uploader')!
-    // Made where there are no elements of ours, so that it becomes one only when it comes to the page.
+    // Created in a document without our elements, so it is upgraded only when it is added to the page.
     const early = document.implementation.createHTMLDocument().createElement('tonearm-uploader')
     for (const { name, value } of old.attributes) early.setAttribute(name, value)
     Object.assign(early, { describe: () => ({ organizationIndex: 'early' }), texts: { browse: 'Pick songs' } })
@@ -62,7 +62,7 @@ test('what a page sets before the script has come is kept', async () => {
   expect(track).toMatchObject({ organization_index: 'early' })
 })
 
-test('an element that is moved on its page goes on with its files, and takes what is pasted once', async () => {
+test('an element moved within its page continues its uploads and handles a paste once', async () => {
   const uploader = await bench.open()
   bench.line.hold()
   await choose(uploader, await bench.aHeavySong('carried.wav'))

@@ -7,7 +7,7 @@ import { openTab, signIn, visit } from './studio_steps.ts'
 import { countRemembered, PATIENCE, type Uploader } from './uploader_page.ts'
 import { type Bench, choose, setUp, sha256 } from './uploader_setup.ts'
 
-/** Large files, which travel in parts: a lost connection, a reload and a crash cost a part, not the file. */
+/** Large files are sent in parts: a lost connection, a reload or a crash costs a part, not the file. */
 
 let bench: Bench
 
@@ -18,7 +18,7 @@ afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
 const PART = 8 * 1024 * 1024
-/** Counts how often each part has arrived. */
+/** Counts how often each part was stored. */
 function countParts(page: Page): Map<string, number> {
   const arrived = new Map<string, number>()
   page.context().on('response', (response) => {
@@ -30,7 +30,7 @@ function countParts(page: Page): Map<string, number> {
 
 const remembered = (page: Page) => page.evaluate(countRemembered)
 
-/** Until all that is on its way stands still, and the page knows of every part that has arrived. */
+/** Waits until all active uploads are held and the ledger contains every stored part. */
 async function untilStill(page: Page, arrived: Map<string, number>): Promise<void> {
   await expect.poll(bench.line.isStill, PATIENCE).toBe(true)
   await expect.poll(async () => (await remembered(page)) - arrived.size, PATIENCE).toBe(0)
@@ -43,9 +43,9 @@ async function expectWhole({ files }: Uploader, name: string, path: string): Pro
   expect((await bench.trackNames()).filter((each) => each === name)).toHaveLength(1)
 }
 
-test('over a line that is cut again and again a large file arrives, and only what was cut is sent twice', async () => {
+test('a large file arrives over a connection that is cut repeatedly, and only cut parts are sent twice', async () => {
   const uploader = await bench.open()
-  // As when the browser has no space left to remember what has arrived.
+  // Simulates a browser that has no space for the ledger.
   await uploader.page.evaluate(() => {
     type Put = (this: IDBObjectStore, value: unknown) => IDBRequest<IDBValidKey>
     const { value: put } = Object.getOwnPropertyDescriptor(IDBObjectStore.prototype, 'put') as { value: Put }
@@ -71,7 +71,7 @@ test('over a line that is cut again and again a large file arrives, and only wha
   await expectWhole(uploader, 'cut.wav', path)
 })
 
-test('a pause loses nothing; after a reload the file is chosen again and goes on, as the same track', async () => {
+test('a pause loses nothing, and after a reload the selected file continues the same track', async () => {
   const uploader = await bench.open()
   const { page, row } = uploader
   const path = await bench.aHeavySong('album.wav', 60_000_000)
@@ -80,7 +80,7 @@ test('a pause loses nothing; after a reload the file is chosen again and goes on
   await choose(uploader, path)
   await untilStill(page, arrived)
   await row('album.wav').getByRole('button', { name: 'Pause' }).click()
-  // The parts under way still arrive.
+  // Active parts still finish.
   await row('album.wav')
     .getByText(/^Pausing at \d+% …$/)
     .waitFor()
@@ -113,7 +113,7 @@ test('a pause loses nothing; after a reload the file is chosen again and goes on
   expect(await uploader.element.getByRole('listitem').count()).toBe(0)
 })
 
-test('two tabs never send the same file: the second one says so, and goes on when the first one crashes', async () => {
+test('two tabs never send the same file: the second says so and takes over after a crash of the first', async () => {
   const first = await bench.open()
   const path = await bench.aHeavySong('crashed.wav', 60_000_000)
   const arrived = countParts(first.page)
@@ -128,7 +128,7 @@ test('two tabs never send the same file: the second one says so, and goes on whe
   expect(await element.getByRole('listitem').count()).toBe(0)
   await element.locator('input[type=file][multiple]').setInputFiles(path)
   await element.getByText(/^This file is being sent in another tab\. Choose crashed\.wav again/).waitFor(PATIENCE)
-  // Without a goodbye.
+  // Closes without cleanup, like a crash.
   await first.page.close({ runBeforeUnload: false })
   bench.line.flow()
   await element.locator('li[data-state=ready]').waitFor(PATIENCE)
@@ -140,7 +140,7 @@ test('two tabs never send the same file: the second one says so, and goes on whe
   expect(await bench.hashOf(sent!.trackId!)).toBe(sha256(await readFile(path)))
 })
 
-test('a key that comes after the page reaches the file that was interrupted', async () => {
+test('a key set after loading resumes the interrupted file', async () => {
   const uploader = await bench.open()
   const { page, row } = uploader
   const path = await bench.aHeavySong('late.wav', 40_000_000)
@@ -161,7 +161,7 @@ test('a key that comes after the page reaches the file that was interrupted', as
   await expectWhole(uploader, 'late.wav', path)
 })
 
-test('a file that is taken from the list, or has vanished, leaves no track', async () => {
+test('a file that is removed from the list or has vanished leaves no track', async () => {
   const uploader = await bench.open({ manual: '' })
   const path = await bench.aHeavySong('removed.wav', 40_000_000)
   const vanishing = await bench.aSong('vanished.wav', 1)
@@ -177,7 +177,7 @@ test('a file that is taken from the list, or has vanished, leaves no track', asy
   await expect.poll(names, PATIENCE).toEqual([])
 })
 
-test('in the studio, too, a file that a reload interrupted goes on where it was when it is chosen again', async () => {
+test('the studio also resumes a file interrupted by a reload when it is selected again', async () => {
   const { page } = await openTab(bench.browser, { proxy: { server: bench.line.server } })
   await signIn(page, bench.stack)
   await visit(page, `#/collection/${bench.collection_id}`, 'Inbox')

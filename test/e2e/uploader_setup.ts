@@ -13,29 +13,29 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { openShop, openUploader, type Shop, type Uploader } from './uploader_page.ts'
 
-/** Everything that a test of the uploader works with: the service, a collection with a key, a page elsewhere, files. */
+/** Fixtures of the uploader tests: the service, a collection with a key, a page on another origin, files. */
 export interface Bench {
   stack: Shared
   browser: Browser
   shop: Shop
   line: Line
-  /** With the server key. */
+  /** A client with the server key. */
   server: Client
   collection_id: string
   /** An uploader key for the collection and the page's origin. */
   key: string
   mintKey: (body: KeyBody) => Promise<string>
-  /** Opens the page with an uploader; what it does with the network goes through `line`. */
+  /** Opens the page with an uploader, whose connections go through `line`. */
   open: (attributes?: Record<string, string>, options?: BrowserContextOptions) => Promise<Uploader>
-  /** Files on this machine, to be chosen in the browser. */
+  /** Creates local files to select in the browser. */
   aFile: (name: string, bytes: Buffer) => Promise<string>
   aSong: (name: string, seconds?: number) => Promise<string>
   aHeavySong: (name: string, bytes?: number) => Promise<string>
-  /** The SHA-256 of what the service has of a track, as it was uploaded. */
+  /** SHA-256 of a track's original file at the service. */
   hashOf: (track_id: string) => Promise<string>
-  /** The files of the collection's tracks, in order. */
+  /** File names of the collection's tracks, in order. */
   trackNames: () => Promise<string[]>
-  /** After each test. */
+  /** Restores the connection and closes all pages; called after each test. */
   tidy: () => Promise<void>
   dispose: () => Promise<void>
 }
@@ -46,7 +46,7 @@ interface KeyBody {
   collection_id?: string
 }
 
-/** Too many bytes for the buffers on the way, so that an upload can be stopped in its middle. */
+/** More bytes than the network buffers hold, so an upload can be stopped midway. */
 const HEAVY = 25_000_000
 
 export async function setUp(): Promise<Bench> {
@@ -123,10 +123,10 @@ export async function setUp(): Promise<Bench> {
   }
 }
 
-/** A WAV file of many bytes, of which few are sound: an unknown chunk stands first (RIFF), which decoders skip. */
+/** A WAV with `size` extra bytes in an unknown first chunk (RIFF), which decoders skip. */
 export function heavy(wav: Buffer, size = HEAVY): Buffer {
   const chunk = Buffer.alloc(8 + size)
-  // No part is like another.
+  // No two parts are alike.
   for (let at = 8; at < chunk.length - 4; at += 4096) chunk.writeUInt32LE(at, at)
   chunk.write('JUNK')
   chunk.writeUInt32LE(size, 4)
@@ -137,11 +137,11 @@ export function heavy(wav: Buffer, size = HEAVY): Buffer {
 
 export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-/** Chooses files as people do. */
+/** Selects files in the file input. */
 export const choose = ({ element }: Uploader, ...paths: string[]) =>
   element.locator('input[type=file][multiple]').setInputFiles(paths)
 
-/** Gives a file of the list its cover, as a page does. */
+/** Sets the cover of a file through the element's method. */
 export const addCover = ({ element }: Uploader, id: string, picture: Buffer) =>
   element.evaluate(
     (element, { id, base64 }) => {

@@ -8,7 +8,7 @@ import { must, settle } from './steps.ts'
 import { PATIENCE } from './uploader_page.ts'
 import { type Bench, setUp, sha256 } from './uploader_setup.ts'
 
-/** The real Uppy, with the options that docs/upload.md shows. */
+/** The real Uppy with the options shown in docs/upload.md. */
 
 const root = join(import.meta.dirname, '../..')
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
-/** The code of the page, and Uppy, as a page of somebody else would load them. */
+/** Bundles Uppy with the snippet of the documentation, as a third-party page would load it. */
 async function bundle(): Promise<string> {
   const page = await readFile(join(root, 'docs/upload.md'), 'utf8')
   const [, shown] = /### With Uppy[^]*?```js\n([^]*?)```/.exec(page)!
@@ -36,7 +36,7 @@ interface UppyFile {
   error?: string | null
 }
 
-/** As much of Uppy as the test needs. */
+/** The part of Uppy's interface that the tests use. */
 interface Uppy {
   addFile: (file: { name: string; data: File }) => string
   upload: () => Promise<unknown>
@@ -49,13 +49,13 @@ interface Uppy {
 }
 declare const uppy: Uppy
 declare const window: {
-  /** The parts that Uppy knows have arrived. */
+  /** Numbers of the parts that Uppy reports as uploaded. */
   arrived: number[]
   Uppy: new () => Uppy
   addTonearm: (uppy: Uppy, options: { url: string; key: string; uploadSessionId: string }) => Uppy
 }
 
-/** Opens a page with an Uppy, behind the line. */
+/** Opens a page with Uppy whose connections go through the proxy. */
 async function openUppy() {
   const { collection_id, line, server, shop } = bench
   const { upload_session_id } = await must(server.post('/v1/upload_session', { body: { collection_id } }))
@@ -83,19 +83,19 @@ async function openUppy() {
       return id
     })
   }
-  /** Begins with a file whose last part is short: that part alone gets through a line that holds each upload after its first bytes. */
+  /** Starts a file with a short last part: only this part passes while each upload is held after its first bytes. */
   async function pauseAfterOne(path: string): Promise<void> {
     line.hold()
     await add(path)
     await expect.poll(arrived, PATIENCE).not.toEqual([])
     await page.evaluate(() => uppy.pauseAll())
     expect(await arrived()).toHaveLength(1)
-    // What was on its way would otherwise arrive beside what is sent again, and storage might keep it.
+    // Active parts would otherwise arrive next to the resent ones, and storage might keep them.
     line.cut()
     line.flow()
     line.restore()
   }
-  /** What became of the first file: true once it is uploaded, else why it failed, if it did. */
+  /** State of the first file: true when it is uploaded, otherwise its error, if any. */
   const outcome = () =>
     page.evaluate(() => {
       const [{ error, progress }] = uppy.getFiles() as [UppyFile]
@@ -104,7 +104,7 @@ async function openUppy() {
   return { page, add, pauseAfterOne, arrived, outcome, close: () => context.close() }
 }
 
-test('Uppy uploads in parts with the options of the documentation, also after a pause and over cuts, and gives up', async () => {
+test('Uppy uploads in parts with the documented options, through a pause and cuts, and cancels', async () => {
   const { collection_id, line, server } = bench
   const { page, add, pauseAfterOne, arrived, outcome, close } = await openUppy()
   const calls: string[] = []
@@ -137,7 +137,7 @@ test('Uppy uploads in parts with the options of the documentation, also after a 
   await close()
 })
 
-test('a part that storage has with another ETag fails the upload, and Uppy can try again', async () => {
+test('a part with a wrong ETag fails the upload, and Uppy can retry it', async () => {
   const { page, pauseAfterOne, outcome, close } = await openUppy()
   await pauseAfterOne(await bench.aHeavySong('again.wav', 33_600_000))
   await page.evaluate(() => {

@@ -4,7 +4,7 @@ import { makeAudio } from '../support/audio.ts'
 import { findings } from './axe.ts'
 import { inPage, setUp, type Waveforms } from './waveform_setup.ts'
 
-/** `<tonearm-waveform>` on its own: a slider of time that shows levels. */
+/** `<tonearm-waveform>` on its own: a time slider that shows levels. */
 
 let waveforms: Waveforms
 beforeAll(async () => {
@@ -16,7 +16,7 @@ const LEVELS = JSON.stringify(Array.from({ length: 320 }, (_, i) => (i < 160 ? 0
 const waveform = (attributes = '') =>
   `<tonearm-waveform levels="${LEVELS}" duration="60" current-time="15" ${attributes}></tonearm-waveform>`
 
-test('draws at the resolution of the device, and again when its size changes', async () => {
+test("draws at the device's resolution, and redraws when its size changes", async () => {
   const page = await waveforms.open(waveform(), { deviceScaleFactor: 2 })
   const size = () =>
     inPage(page, ({ shadowRoot, clientWidth, clientHeight }) => {
@@ -30,7 +30,7 @@ test('draws at the resolution of the device, and again when its size changes', a
   await page.context().close()
 })
 
-test('shows what was played in one color and the rest in another, in those of the page', async () => {
+test('shows the played part and the rest in two colors that the page can set', async () => {
   const page = await waveforms.open(waveform())
   const colorsAt = (...fractions: number[]) =>
     page.locator('tonearm-waveform').evaluate((element, places) => {
@@ -38,7 +38,7 @@ test('shows what was played in one color and the rest in another, in those of th
       const context = canvas.getContext('2d')!
       const fills = places.map((place) => {
         const { data } = context.getImageData(Math.round(place * canvas.width), 0, 5, canvas.height)
-        // The first pixel that is wholly covered.
+        // The first fully opaque pixel.
         for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) return data.slice(i, i + 3).join()
         return ''
       })
@@ -58,7 +58,7 @@ test('shows what was played in one color and the rest in another, in those of th
   await page.context().close()
 })
 
-test('is a slider for pointers: it shows the time under them, follows a drag, and says where it ended', async () => {
+test('works as a slider for pointers: shows the time, follows a drag, and reports its end', async () => {
   const page = await waveforms.open(waveform())
   await page.evaluate(() => {
     const sought: number[] = []
@@ -86,7 +86,7 @@ test('is a slider for pointers: it shows the time under them, follows a drag, an
   await page.context().close()
 })
 
-test('is a slider for keys', async () => {
+test('works as a slider for keys', async () => {
   const page = await waveforms.open(waveform())
   const slider = page.getByRole('slider', { name: 'Position' })
   await slider.focus()
@@ -110,7 +110,7 @@ test('is a slider for keys', async () => {
   await page.context().close()
 })
 
-test('follows an audio element of the page, and seeks in it', async () => {
+test('follows an audio element of the page and seeks in it', async () => {
   const audio = (await makeAudio('mp3', { seconds: 8 })).toString('base64')
   const page = await waveforms.open(
     `<audio id="sound" src="data:audio/mpeg;base64,${audio}"></audio><tonearm-waveform for="sound"></tonearm-waveform>`,
@@ -122,7 +122,7 @@ test('follows an audio element of the page, and seeks in it', async () => {
   const time = () => page.evaluate(() => document.querySelector('audio')!.currentTime)
   expect(await time()).toBeCloseTo(4, 0)
   await page.evaluate(() => document.querySelector('audio')!.play())
-  // On every frame: several positions between two of the audio element's own few reports.
+  // Updates on each frame: several positions between two timeupdate events of the audio element.
   const moves = await page.evaluate(async () => {
     const audio = document.querySelector('audio')!
     const shown = new Set<number>()
@@ -137,7 +137,7 @@ test('follows an audio element of the page, and seeks in it', async () => {
   await page.context().close()
 })
 
-test('follows another element once `for` names that', async () => {
+test('follows another element when `for` changes', async () => {
   const audio = (await makeAudio('mp3', { seconds: 3 })).toString('base64')
   const source = `src="data:audio/mpeg;base64,${audio}"`
   const page = await waveforms.open(
@@ -164,10 +164,10 @@ test('follows another element once `for` names that', async () => {
   await page.context().close()
 })
 
-test('properties that were set before the element was known count', async () => {
+test('applies properties set before the element is defined', async () => {
   const page = await waveforms.open('')
   const shown = await page.evaluate(() => {
-    // Elements of a document without a window are upgraded when they come into one that has.
+    // Elements of a document without a window are upgraded when they are adopted by one with a window.
     const elsewhere = document.implementation.createHTMLDocument()
     const early = elsewhere.createElement('tonearm-waveform')
     document.querySelector('main')!.append(Object.assign(early, { levels: [0.5, 1], duration: 60, currentTime: 15 }))
@@ -178,7 +178,7 @@ test('properties that were set before the element was known count', async () => 
   await page.context().close()
 })
 
-test('what is no list of numbers draws nothing, and breaks nothing', async () => {
+test('ignores levels that are not a list of numbers', async () => {
   const page = await waveforms.open('<tonearm-waveform levels="[1, null" duration="x"></tonearm-waveform>')
   expect(await inPage(page, ({ levels, duration }) => [levels, duration])).toEqual([[], 0])
   await inPage(page, (element) => element.setAttribute('levels', '[0.5, "1", null, 1]'))

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changedColumns, type drawWaveform, type Picture } from '../../src/elements/shared/draw.ts'
 import { setUp, type Waveforms } from './waveform_setup.ts'
 
-/** The drawing of a waveform, pixel by pixel, as Chromium paints it. */
+/** The drawing of a waveform pixel by pixel, as Chromium paints it. */
 
 let waveforms: Waveforms
 let page: Page
 beforeAll(async () => {
   waveforms = await setUp()
   page = await waveforms.open('')
-  // As text, because the test runner rewrites an import().
+  // As a string, because the test runner rewrites import().
   await page.evaluate(`import('/elements/waveform.js').then((drawing) => Object.assign(window, { drawing }))`)
 })
 afterAll(() => waveforms?.dispose())
@@ -29,7 +29,7 @@ const PICTURE: Picture = {
   line: 2,
 }
 
-/** Draws by the module that pages load, one picture after another on the same canvas: [picture, from, to]. */
+/** Draws successive pictures on one canvas with the module that pages load: [picture, from, to]. */
 const draw = (...steps: [Picture, number?, number?][]): Promise<number[]> =>
   page.evaluate((all) => {
     const { drawing } = window as unknown as { drawing: { drawWaveform: typeof drawWaveform } }
@@ -40,12 +40,12 @@ const draw = (...steps: [Picture, number?, number?][]): Promise<number[]> =>
   }, steps)
 
 const NAMES: Record<string, string> = { '255,0,0': 'played', '0,0,255': 'rest', '0,255,0': 'head' }
-/** What a pixel is, by its color; nothing where it is transparent, and `edge` where a round corner covers it in part. */
+/** Names a pixel by its color: empty for transparent, `edge` for a partly covered rounded corner. */
 function at(pixels: number[], x: number, y: number): string {
   const [r, g, b, alpha] = pixels.slice((y * PICTURE.width + x) * 4)
   return alpha === 0 ? '' : alpha === 255 ? (NAMES[`${r},${g},${b}`] ?? 'other') : 'edge'
 }
-/** From where to where the middle of a bar reaches, in rows. */
+/** First and last row that the center of a bar covers. */
 function rows(pixels: number[], x: number): [number, number] {
   const filled = Array.from({ length: PICTURE.height }, (_, y) => y).filter((y) => at(pixels, x, y) !== '')
   return [filled[0]!, filled.at(-1)!]
@@ -53,14 +53,14 @@ function rows(pixels: number[], x: number): [number, number] {
 const column = (pixels: number[], x: number) => at(pixels, x, PICTURE.height / 2)
 
 describe('a picture', () => {
-  test('has bars as tall as their levels, around the middle, and nothing between them', async () => {
+  test('has bars as tall as their levels, centered, with empty gaps', async () => {
     const pixels = await draw([PICTURE])
-    // Five bars of six pixels and four gaps of five fill the width of 50 exactly.
+    // Five bars of six pixels and four gaps of five exactly fill the width of 50.
     expect([2, 13, 24, 35, 46].map((x) => rows(pixels, x))).toEqual([
       [0, 39],
       [10, 29],
       [15, 24],
-      // Silence is a dot, as tall as a bar is wide.
+      // Silence is a dot as tall as a bar is wide.
       [17, 22],
       [0, 39],
     ])
@@ -76,11 +76,11 @@ describe('a picture', () => {
       'rest',
       'rest',
     ])
-    // Round ends.
+    // Rounded ends.
     expect([at(pixels, 0, 0), at(pixels, 5, 39)].every((corner) => corner === '' || corner === 'edge')).toBe(true)
   })
 
-  test('changes its color at the progress, in the middle of a bar too, where a line stands', async () => {
+  test('changes color at the progress, even within a bar, and marks it with a line', async () => {
     const pixels = await draw([{ ...PICTURE, progress: 14 / 50 }])
     expect([0, 5, 6, 11, 12, 13, 14, 15, 16, 17, 22].map((x) => column(pixels, x))).toEqual([
       'played',
@@ -99,12 +99,12 @@ describe('a picture', () => {
     expect(rows(pixels, 15)).toEqual([10, 29])
   })
 
-  test('is all played at the end, and without a line all of it is bars', async () => {
+  test('is all played at the end, and has only bars without a line', async () => {
     const whole = await draw([{ ...PICTURE, progress: 1 }])
     expect([0, 13, 47, 48, 49].map((x) => column(whole, x))).toEqual(['played', 'played', 'played', 'head', 'head'])
     const plain = await draw([{ ...PICTURE, progress: 1, line: 0 }])
     expect([47, 48, 49].map((x) => column(plain, x))).toEqual(['played', 'played', 'played'])
-    // A progress out of range draws the nearest one in it.
+    // A progress out of range is clamped.
     expect(await draw([{ ...PICTURE, progress: 7 }])).toEqual(whole)
     expect(await draw([{ ...PICTURE, progress: -7 }])).toEqual(await draw([PICTURE]))
   })
@@ -113,7 +113,7 @@ describe('a picture', () => {
 describe('a moving progress', () => {
   const steps = [0, 0.13, 0.14, 0.22, 0.24, 0.5, 0.93, 1, 0.97, 0.2, 0.02, 0]
 
-  test('drawn by the columns that it changes gives the same pixels as the whole picture', async () => {
+  test('redrawn only in changed columns equals the complete picture', async () => {
     for (let i = 1; i < steps.length; i++) {
       const [before, after] = [steps[i - 1]!, steps[i]!].map((progress) => ({ ...PICTURE, progress }))
       const parts = changedColumns(before!.progress, after!.progress, PICTURE)

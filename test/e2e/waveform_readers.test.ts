@@ -11,16 +11,16 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 
-/** The snippets of docs/waveform.md, as they stand there, with the real npm packages in a real Chromium. */
+/** The snippets of docs/waveform.md with the real npm packages in a real Chromium. */
 
 const root = join(import.meta.dirname, '../..')
-/** Long for its sample rate: 192 kHz make more samples per pixel than the 512 that peaks.js begins with. */
+/** Long for its sample rate: at 192 kHz there are more samples per pixel than the 512 of peaks.js's first zoom level. */
 const SOURCE = { seconds: 90, rate: 192_000, samples_per_pixel: 1024 }
-/** Amplitudes of the first and the second half, 1 is full scale. */
+/** Amplitudes of the first and the second half; 1 is full scale. */
 const [QUIET, LOUD] = [0.1, 0.8]
 const [WIDTH, HEIGHT] = [800, 200]
 
-/** What the page has: the snippets' functions, the play view, and what they drew. */
+/** Globals of the page: the snippets' functions, the play view, and the drawn instances. */
 declare const docs: {
   drawWithWavesurfer: (view: object, container: Element | null) => Promise<WaveSurfer>
   drawWithPeaks: (view: object, elements: object) => Promise<Peaks>
@@ -63,7 +63,7 @@ beforeEach(async () => {
   return () => page.close()
 })
 
-/** Everything in the page's `js` blocks as one script whose exports are in `docs`; and peaks.js itself, to show what it refuses. */
+/** Bundles the page's `js` blocks into one script with its exports in `docs`, plus peaks.js itself for the error case. */
 async function snippets(): Promise<string> {
   const text = await readFile(join(root, 'docs/waveform.md'), 'utf8')
   const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code)
@@ -73,7 +73,7 @@ async function snippets(): Promise<string> {
   return outputFiles[0]!.text
 }
 
-/** A sine, whose volume rises in the middle. The filters of ffmpeg are quicker than an expression of so many samples. */
+/** A sine that becomes louder halfway. ffmpeg's filters are faster than an expression for so many samples. */
 function aSource(): Promise<Buffer> {
   const { seconds, rate } = SOURCE
   const halves = [QUIET, LOUD].map((peak) => `sine=f=440:r=${rate}:d=${seconds / 2},volume=${peak * 8}`)
@@ -92,7 +92,7 @@ async function aPlayView(audio: Buffer) {
   return must(createClient({ base_url: stack.base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }))
 }
 
-/** How much of the height of each canvas that holds a drawing is drawn on, at a quarter and at three quarters of its width. */
+/** The covered share of the height of each drawn canvas, at a quarter and at three quarters of its width. */
 function drawings(selector: string): [quiet: number, loud: number][] {
   const roots = [...document.querySelectorAll(`${selector}, ${selector} *`)].map((node) => node.shadowRoot ?? node)
   const heights = (canvas: HTMLCanvasElement, part: number) => {
@@ -104,7 +104,7 @@ function drawings(selector: string): [quiet: number, loud: number][] {
   return found.filter(([quiet, loud]) => quiet > 0 || loud > 0)
 }
 
-/** Waits until the drawing in an element is as high as the audio is loud, give or take a few of its lines. */
+/** Waits until the drawing in an element matches the loudness, within a few lines. */
 async function untilDrawn(selector: string, expected: [quiet: number, loud: number]) {
   const look = async () => {
     const [found = [0, 0]] = await page.evaluate(drawings, selector)
@@ -114,14 +114,14 @@ async function untilDrawn(selector: string, expected: [quiet: number, loud: numb
   await vi.waitFor(look, { timeout: 30_000, interval: 100 })
 }
 
-test('wavesurfer.js draws it as high as the audio is loud, and knows the duration', async () => {
+test("wavesurfer.js draws the waveform at the audio's level and reports the duration", async () => {
   const wavesurfer = await page.evaluateHandle(() => docs.drawWithWavesurfer(view, document.querySelector('#first')))
   await untilDrawn('#first', [QUIET, LOUD])
   expect(await wavesurfer.evaluate((one) => one.getDuration())).toBe(SOURCE.seconds)
   expect(problems).toEqual([])
 })
 
-test('peaks.js draws it, and can be zoomed over all of it', async () => {
+test('peaks.js draws the waveform and zooms through its whole range', async () => {
   const peaks = await page.evaluateHandle(() => {
     const [zoomview, overview, mediaElement] = ['#first', '#second', 'audio'].map((one) => document.querySelector(one))
     return docs.drawWithPeaks(view, { zoomview, overview, mediaElement })
@@ -132,7 +132,7 @@ test('peaks.js draws it, and can be zoomed over all of it', async () => {
   })
   expect([duration, scale]).toEqual([SOURCE.seconds, SOURCE.samples_per_pixel])
   await untilDrawn('#second', [QUIET, LOUD])
-  // At full resolution the view shows the first seconds only, and all of it is quiet.
+  // At full resolution the view shows only the first seconds, which are all quiet.
   await untilDrawn('#first', [QUIET, QUIET])
   for (const level of [3, 2, 1, 0]) {
     await peaks.evaluate((one, wanted) => one.zoom.setZoom(wanted), level)
@@ -142,7 +142,7 @@ test('peaks.js draws it, and can be zoomed over all of it', async () => {
   expect(problems).toEqual([])
 })
 
-test('peaks.js refuses what the page says that it refuses: its own zoom levels', async () => {
+test('peaks.js rejects its default zoom levels, as the documentation says', async () => {
   const refused = await page.evaluate(async () => {
     const options = {
       zoomview: { container: document.querySelector('#first') },

@@ -6,10 +6,10 @@ import type { TonearmWaveform } from '../../src/elements/waveform/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { startHostPage } from '../support/host_page.ts'
 
-/** A page that has `<tonearm-waveform>` alone, without any service: the module is all that it needs. */
+/** A page with only `<tonearm-waveform>` and no service: the element needs nothing but its module. */
 
 const assets = join(import.meta.dirname, '../../dist/public')
-// Only what the site itself sends, and nothing inline.
+// Allows only the site's own scripts, and nothing inline.
 const policy = "default-src 'none'; script-src 'self'; require-trusted-types-for 'script'"
 
 export interface Waveforms {
@@ -43,6 +43,6 @@ export async function setUp(): Promise<Waveforms> {
   }
 }
 
-/** The element of a page, for what only script can do with it. */
+/** Evaluates a function with the element of a page. */
 export const inPage = <T>(page: Page, act: (waveform: TonearmWaveform) => T | Promise<T>) =>
   page.locator('tonearm-waveform').evaluate(act as (element: Element) => T | Promise<T>)
