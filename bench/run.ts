@@ -1,5 +1,6 @@
 import { cost } from './cost/bench.ts'
 import { fairness } from './fairness/bench.ts'
+import { growth } from './growth/bench.ts'
 import { layouts } from './layouts/bench.ts'
 import { transcode } from './transcode/bench.ts'
 import { upload } from './upload/bench.ts'
@@ -15,6 +16,7 @@ const benches: Record<string, { about: string; run: (args: string[]) => Promise<
   cost,
   upload,
   fairness,
+  growth,
   zip,
 }
 

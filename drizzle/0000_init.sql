@@ -102,6 +102,7 @@ CREATE TABLE `tracks` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
 	`collection_id` text NOT NULL,
+	`folder_id` text,
 	`upload_session_id` text,
 	`creator_id` text,
 	`index` text NOT NULL,
@@ -123,21 +124,22 @@ CREATE TABLE `tracks` (
 	`status` text NOT NULL,
 	`progress` real,
 	`job_id` text,
-	`source_path` text,
+	`source_suffix` text,
 	`source_size` integer,
-	`upload_path` text NOT NULL,
+	`upload_suffix` text DEFAULT '' NOT NULL,
 	`upload_expires_at` integer NOT NULL,
 	`awaiting_upload` integer NOT NULL,
 	`next_check_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
+	`updated_at` integer,
 	`info` text NOT NULL,
-	`levels` text DEFAULT '[]' NOT NULL,
+	`tags` text,
+	`folded` text,
 	`made_with` text,
 	`files` text,
-	`tags` text,
-	`updated_at` integer,
-	`folder_id` text,
-	`folded` text
+	`levels` blob,
+	`source_path` text GENERATED ALWAYS AS ('uploads/' || "organization_id" || '/' || coalesce("folder_id", "collection_id") || '/' || "id" || source_suffix) VIRTUAL,
+	`upload_path` text GENERATED ALWAYS AS ('uploads/' || "organization_id" || '/' || coalesce("folder_id", "collection_id") || '/' || "id" || upload_suffix) VIRTUAL NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `tracks_list` ON `tracks` (`collection_id`,`order`,`id`);--> statement-breakpoint

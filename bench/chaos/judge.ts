@@ -2,6 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+import { filesOf, type StoredFiles } from '../../src/adapters/track_files.ts'
+import { SIZE_SQL } from '../../src/adapters/track_info.ts'
 import type { Sound } from './clients.ts'
 
 /** Faults found in a STATE_DIR after its stack has stopped. */
@@ -41,11 +43,10 @@ export function judge(state_dir: string, expected: Map<string, Sound>): Verdict 
   const openUploads = r2('select upload_id from _mf_multipart_uploads where state = 0').map((row) => row.upload_id)
   const knownUploads = d1('select upload_id from multipart_uploads').map((row) => row.upload_id)
   const tracks = d1(
-    "select id, status, source_path, upload_path, file_name, duration, info ->> '$.size' as size, files from tracks",
+    `select id, organization_id, collection_id, coalesce(folder_id, '') as folder_id, "index", status, source_path,
+      upload_path, file_name, duration, ${SIZE_SQL} as size, coalesce(files, 'null') as files from tracks`,
   )
-  const files = d1("select value ->> 'path' as path from tracks, json_each(coalesce(files, '[]'))").map(
-    ({ path = '' }) => path,
-  )
+  const files = tracks.flatMap((track) => filesOfRow(track).map(({ path }) => path))
   const jobs = d1("select payload from jobs where state = 'open'").map(({ payload = '' }) => JSON.parse(payload) as Job)
   const purges = jobs.filter(({ kind }) => kind === 'purge')
   const referenced = new Set([
@@ -56,10 +57,11 @@ export function judge(state_dir: string, expected: Map<string, Sound>): Verdict 
     purges.some(
       ({ prefixes = [], paths = [] }) => paths.includes(key) || prefixes.some((prefix) => key.startsWith(prefix)),
     )
-  const isRight = ({ id = '', file_name, duration, size, files }: SqlRow) => {
+  const isRight = (track: SqlRow) => {
+    const { id = '', file_name, duration, size } = track
     const { seconds, bytes, ...winner } = expected.get(id)!
     const hasLength = (value: number) => Math.abs(value - seconds) <= TOLERANCE
-    const made = JSON.parse(files ?? '[]') as VariantFile[]
+    const made = filesOfRow(track)
     const original = made.find(({ index }) => index === 'original')
     const sizesSeen = [Number(size), original?.size, sizes.get(original?.path ?? '')]
     const audioFiles = made.filter(({ index }) => !['preview', 'waveform', 'analysis'].includes(index))
@@ -82,12 +84,23 @@ export function judge(state_dir: string, expected: Map<string, Sound>): Verdict 
   }
 }
 
-interface VariantFile {
-  index: string
-  path: string
-  size: number
-  duration: number
-}
+/** The files of a row, whose values are texts. */
+const filesOfRow = ({
+  id = '',
+  organization_id = '',
+  collection_id = '',
+  folder_id = '',
+  index = '',
+  files = 'null',
+}: SqlRow) =>
+  filesOf({
+    id,
+    organization_id,
+    collection_id,
+    folder_id: folder_id || null,
+    index,
+    files: JSON.parse(files) as StoredFiles | null,
+  })
 
 interface Job {
   kind: string

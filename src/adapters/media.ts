@@ -2,6 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 
 import type { CoverOutputs } from '../contract/job.ts'
 import { randomBase62 } from './id.ts'
+import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
 
 /**
  * Paths of files in R2, and signed URLs for them. R2 has no presigned POST, and a GET signature does not cover HEAD
@@ -22,31 +23,19 @@ export const collectionPrefixes = (organization_id: string, collection_id: strin
   `media/${organization_id}/${collection_id}/`,
 ]
 
-interface Owned {
-  id: string
-  organization_id: string
-  collection_id: string
-  folder_id: string | null
-}
-/** The collection in whose folder a track's files lie. */
-export const folderOf = ({ folder_id, collection_id }: Pick<Owned, 'folder_id' | 'collection_id'>) =>
-  folder_id ?? collection_id
-export const uploadPath = (track: Owned) => `uploads/${track.organization_id}/${folderOf(track)}/${track.id}`
 /**
  * The path of a track's next upload handle: 9 digits of milliseconds in base 36, then 6 random characters, so that paths sort in the order of the
  * handles. The time is always later than in the track's previous paths, even after the clock was set back.
  */
-export function nextUploadPath(track: Owned & { upload_path: string; source_path: string | null }, now: number) {
+export function nextUploadPath(track: PathOwner & { upload_path: string; source_path: string | null }, now: number) {
   const previousTimes = [track.upload_path, track.source_path ?? ''].map((path) =>
     Number.parseInt(path.split('.')[1]?.slice(0, 9) ?? '', 36),
   )
   const at = Math.max(now, ...previousTimes.map((time) => (time || 0) + 1))
   return `${uploadPath(track)}.${at.toString(36).padStart(9, '0')}${randomBase62(6)}`
 }
-export const trackPath = (track: Owned & { index: string }) =>
-  `media/${track.organization_id}/${folderOf(track)}/${track.index}`
 /** Where all files of a track lie. */
-export const trackPrefixes = (track: Owned & { index: string }) => [uploadPath(track), `${trackPath(track)}/`]
+export const trackPrefixes = (track: PathOwner & { index: string }) => [uploadPath(track), `${trackPath(track)}/`]
 /** The track's id or index in the path of one of its files. */
 export const nameIn = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
 

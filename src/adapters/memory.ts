@@ -2,12 +2,12 @@ import { createKeyCache } from './key_cache.ts'
 import { createLru } from './lru.ts'
 import type { PlayedIn, PlayedSession, PlayedTrack } from './play_rows.ts'
 import type { SignedUrls } from './presign.ts'
-import type { PlayedFile } from './track_files.ts'
+import type { TrackFile } from './track_files.ts'
 
 /** A cached track in its playback context, with the URLs signed for it since. */
 export type KeptTrack = PlayedIn & {
   track: PlayedTrack
-  files: PlayedFile[]
+  files: TrackFile[]
   levels: number[]
   urls: SignedUrls
   until: number

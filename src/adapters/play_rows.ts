@@ -5,6 +5,7 @@ import type { playSessions } from './play_sessions.ts'
 import type { collections, organizations, playlists, tracks } from './schema.ts'
 import { columnsOf, selectOf } from './statement.ts'
 import { HAS_FINAL_FILES } from './track_files.ts'
+import { CHAPTERS_SQL } from './track_info.ts'
 
 /** Everything that a play view shows, from several tables, in one statement. */
 
@@ -23,11 +24,14 @@ const select = selectOf({
     is_downloadable: 'flag',
     expires_at: 'plain',
   }),
-  track: columnsOf<typeof tracks.$inferSelect & { chapters: SourceInfo['chapters'] }>('tracks')(
+  track: columnsOf<
+    Omit<typeof tracks.$inferSelect, 'levels'> & { levels: string | null; chapters: SourceInfo['chapters'] }
+  >('tracks')(
     {
       id: 'plain',
       organization_id: 'plain',
       collection_id: 'plain',
+      folder_id: 'plain',
       index: 'plain',
       duration: 'plain',
       file_name: 'plain',
@@ -44,7 +48,7 @@ const select = selectOf({
       files: 'json',
       tags: 'json',
     },
-    { chapters: `coalesce(tracks.info -> '$.chapters', '[]')`, files: `coalesce(tracks.files, '[]')` },
+    { levels: 'hex(tracks.levels)', chapters: `coalesce(${CHAPTERS_SQL}, '[]')` },
   ),
   collection: columnsOf<typeof collections.$inferSelect & { first: FirstCover | null }>('collections')(
     { title: 'plain', ...appearance, ...cover, ...overridable, first: 'json' },

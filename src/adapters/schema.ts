@@ -4,9 +4,11 @@ import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-or
 import type { KeyType } from '../contract/api_key.ts'
 import type { ImageColor } from '../contract/color.ts'
 import type { AudioCodec } from '../contract/facts.ts'
-import type { Tags, TrackInfo } from '../contract/info.ts'
+import type { Tags } from '../contract/info.ts'
 import type { TrackStatus } from '../contract/track.ts'
-import type { TrackFile } from './track_files.ts'
+import { info, levels } from './column_types.ts'
+import type { StoredFiles } from './track_files.ts'
+import { uploadPathSql } from './track_paths.ts'
 
 /**
  * Tables of the API's resources. Column names equal the API's field names. Times are milliseconds since 1970.
@@ -17,6 +19,7 @@ import type { TrackFile } from './track_files.ts'
 
 type Json = Record<string, unknown>
 const json = <T>() => text({ mode: 'json' }).$type<T>()
+const quoted = (name: string) => `"${name}"`
 const flag = () => integer({ mode: 'boolean' })
 /** Folded texts for the search, by column (search.ts); null if no text needs folding. */
 const folded = () => text()
@@ -177,6 +180,8 @@ export const tracks = sqliteTable(
     id: text().primaryKey(),
     organization_id: text().notNull(),
     collection_id: text().notNull(),
+    /** The collection whose folder holds the files of a track that has moved (docs/decisions/0051); null if it never moved. */
+    folder_id: text(),
     upload_session_id: text(),
     creator_id: text(),
     index: text().notNull(),
@@ -193,32 +198,35 @@ export const tracks = sqliteTable(
     status: text().$type<TrackStatus>().notNull(),
     /** 0–1 while a job runs. */
     progress: real(),
-    /** The job that owns the track's status; a late answer of an older one is ignored. */
+    /** The job that owns the track's status; late results of older jobs are ignored. */
     job_id: text(),
-    /** The file that was processed last, or is being processed: the variant `original`. */
-    source_path: text(),
+    /** Selects `source_path`; null until an upload was accepted. */
+    source_suffix: text(),
     source_size: integer(),
-    /** Where the newest upload handle leads. Older ones have their purge jobs (pipeline/upload.ts). */
-    upload_path: text().notNull(),
+    /** Selects `upload_path`. */
+    upload_suffix: text().notNull().default(''),
     upload_expires_at: integer().notNull(),
-    /** A handle is out whose file was not taken: the newest one, and older ones down to that of `source_path`. */
+    /** An upload handle is open whose file was not accepted: the newest one, or an older one that is newer than `source_path`. */
     awaiting_upload: flag().notNull(),
-    /** When the sweep looks for the upload next. */
+    /** When the sweep checks for the upload next. */
     next_check_at: integer().notNull(),
     created_at: created_at(),
-    info: json<TrackInfo>().notNull(),
-    /** JSON text of 320 numbers; near the end, so that lists do not read it. */
-    levels: text().notNull().default('[]'),
-    /** The settings of the variants that the last job made, or found not to apply; null: none. Compared to find what is out of date. */
-    made_with: json<string[]>(),
-    /** The files that exist, in the catalogue's order; null: none. */
-    files: json<TrackFile[]>(),
-    /** What the file that was processed last says of itself; null until one is. */
-    tags: json<Tags>(),
     updated_at: updated_at(),
-    /** The collection in whose folder the files lie, of a track that has moved (docs/decisions/0051); null: its own. */
-    folder_id: text(),
+    info: info().notNull(),
+    /** The tags of the file that was processed last; null until one was. */
+    tags: json<Tags>(),
     folded: folded(),
+    /** The variants that the last job made, or skipped as not applicable, as `settingsOf` hashes; null until a job ended. */
+    made_with: text(),
+    files: json<StoredFiles>(),
+    /** Null until a job ended. Last in the row, so that lists do not read it. */
+    levels: levels(),
+    /** The upload that was processed last, or is being processed: the variant `original`. */
+    source_path: text().generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || source_suffix`)),
+    /** The newest upload handle. Each older one has a purge job (pipeline/upload.ts). */
+    upload_path: text()
+      .notNull()
+      .generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || upload_suffix`)),
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),

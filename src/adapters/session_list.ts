@@ -1,6 +1,7 @@
 import type { Tags } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { columnsOf, selectOf } from './statement.ts'
+import { HAS_FILES, indexSql } from './track_files.ts'
 
 /**
  * The tracks of a play session in playing order, each as one JSON text. D1's batch would return a thousand objects of many columns, and building them
@@ -24,7 +25,8 @@ export interface ListedRow {
   file: { index: string; bitrate: number; is_early: 0 | 1 } | null
 }
 
-const FILE = `tracks.files -> '$[0]'`
+const FILE = `iif(${HAS_FILES}, json_object('index', ${indexSql(`(tracks.files ->> '$.list[0][0]')`)},
+  'bitrate', tracks.files ->> '$.list[0][2]', 'is_early', tracks.files ->> '$.is_early' is not null), null)`
 
 /** Only the tags that are shown. The others would be most of the bytes that a thousand tracks read. */
 const TAGS = `iif(tracks.tags is null, null, json_object('title', tracks.tags ->> '$.title', 'artist', tracks.tags ->> '$.artist',
@@ -44,7 +46,7 @@ const entry = (place: string) => `json_object(
 const list = (source: string, column: string, inScope: string, place = column) =>
   selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
     `from ${source} join collections on collections.id = tracks.collection_id
-      where ${inScope} and (tracks.status not in ('failed', 'initializing') or ${FILE} is not null)
+      where ${inScope} and (tracks.status not in ('failed', 'initializing') or ${HAS_FILES})
       order by ${column} limit :limit`,
   )
 

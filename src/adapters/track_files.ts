@@ -1,19 +1,66 @@
-/** A file of a track. No Drizzle in this module, because play views do not load it (docs/decisions/0029). */
+import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
+
+/** The files of a track. Plain text, without Drizzle: play views use it (docs/decisions/0029). */
+
 export interface TrackFile {
   index: string
   path: string
-  /** Bytes, kbit/s, seconds. */
+  /** Bytes. */
   size: number
+  /** Kbit/s. */
   bitrate: number
+  /** Seconds. */
   duration: number
-  /** The organization's own variant; null for one of the catalog. */
+  /** The organization's own variant; null for the catalogue's. */
   variant_id: string | null
-  /** 1 for a first file of a track that is still being processed. A track never has early and final files at the same time. */
+  /** Set for the first file of a track that is still being processed. It is then the track's only file. */
   is_early: 0 | 1
 }
 
-/** The columns that play views need. */
-export type PlayedFile = Pick<TrackFile, 'index' | 'path' | 'bitrate' | 'is_early'>
+/**
+ * One file in `tracks.files`: file name, bytes, kbit/s, seconds, and the id of an organization's own variant. The variant's index is the
+ * name without its extension. `original` names the upload.
+ */
+export type StoredFile = [name: string, size: number, bitrate: number, duration: number, variant_id?: string]
 
-/** SQL condition on `tracks`: whether a track has final files. */
-export const HAS_FINAL_FILES = `(coalesce(tracks.files ->> '$[0].is_early', 1) = 0)`
+/** The column `tracks.files`. Paths are not stored: they follow from the track's ids, `base` and `source`. */
+export interface StoredFiles {
+  /** The name of the job's folder (`jobFolder`). */
+  base: string
+  /** The suffix of the upload's path (`uploadSuffix`), if `original` is listed. */
+  source?: string
+  is_early?: 1
+  /** In the order of the catalogue. */
+  list: StoredFile[]
+}
+
+/** Returns an entry of `StoredFiles`. */
+export const storedFile = (
+  name: string,
+  { size, bitrate, duration }: Pick<TrackFile, 'size' | 'bitrate' | 'duration'>,
+  variant_id?: string,
+): StoredFile =>
+  variant_id === undefined ? [name, size, bitrate, duration] : [name, size, bitrate, duration, variant_id]
+
+/** The columns that `filesOf` reads. */
+export type FilesOwner = PathOwner & { index: string; files: StoredFiles | null }
+
+/** Returns the files of a track with their paths. */
+export function filesOf(track: FilesOwner): TrackFile[] {
+  if (!track.files) return []
+  const { base, source = '', is_early = 0, list } = track.files
+  const folder = `${trackPath(track)}/${base}/`
+  return list.map(([name, size, bitrate, duration, variant_id = null]) => {
+    const path = name === 'original' ? uploadPath(track) + source : folder + name
+    return { index: name.split('.', 1)[0]!, path, size, bitrate, duration, variant_id, is_early }
+  })
+}
+
+/** The index of the variant whose file has this name, in SQL. */
+export const indexSql = (name: string) => `substr(${name}, 1, instr(${name} || '.', '.') - 1)`
+
+/** Whether a track has any file, in SQL. */
+export const HAS_FILES = `(tracks.files ->> '$.list[0][0]' is not null)`
+
+/** Whether a track has files and they are not early ones, in SQL. */
+export const HAS_FINAL_FILES = `(tracks.files ->> '$.list[0][0]' is not null and tracks.files ->> '$.is_early' is null)`

@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { findFile, findUploads, readObject } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
+import { uploadSuffix } from '../adapters/track_paths.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
@@ -9,6 +10,7 @@ import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
 import { done, end, type Job, type Outcome } from './jobs.ts'
 import { purgeLaterFrom } from './purge.ts'
+import { isMadeFrom } from './transcode/files.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
 import { discardUpload, findUnchecked, isUnchecked, mayTake, replacedPaths, takenFrom } from './upload.ts'
@@ -150,8 +152,7 @@ export async function ingestPath(system: System, path: string): Promise<void> {
 /** Deletes a late file of an older handle, even if the handle's purge job has already run. */
 async function dropLate(system: System, track: Pick<Waiting, 'id' | 'organization_id' | 'source_path'>, path: string) {
   if (await discardReplaced(system, track, path)) return
-  const unused = sql`tracks where id = ${track.id} and source_path > ${path} and not exists (
-    select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = ${path})`
+  const unused = sql`tracks where id = ${track.id} and source_path > ${path} and not ${isMadeFrom(path)}`
   await purgeLaterFrom(system, track.organization_id, sql`json_array(${path})`, unused)
 }
 
@@ -186,7 +187,7 @@ export async function endUpload(system: System, job: Job<'purge'>): Promise<Outc
   const isKept =
     track &&
     (track.source_path === path ||
-      track.files?.some((file) => file.path === path) ||
+      track.files?.source === uploadSuffix(path) ||
       (track.awaiting_upload && track.upload_path === path))
   const file = isKept ? null : await findFile(env, path)
   if (track && file) await discardUpload(system, track.id, file)

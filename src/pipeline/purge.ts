@@ -3,6 +3,7 @@ import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import { newId } from '../adapters/id.ts'
 import { deletePrefix, nameIn } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
+import { trackColumn, trackPathSql } from '../adapters/track_paths.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import type { System } from '../context.ts'
 import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
@@ -18,6 +19,7 @@ import {
   renew,
   sendJob,
 } from './jobs.ts'
+import { filesWhere } from './transcode/files.ts'
 
 type Purge = Job<'purge'>['payload']
 
@@ -137,7 +139,8 @@ async function deleteVariantFiles(
   renewLease: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = system
-  const isOfVariant = sql`value ->> 'variant_id' is ${variant_id}`
+  const isOfVariant = sql`value ->> 4 is ${variant_id}`
+  const folder = sql.raw(trackPathSql(trackColumn))
   const position = sql`(created_at, tracks.rowid)`
   const ofOrganization = sql`organization_id = ${organization_id}`
   // In order of creation, which does not change when a track moves to another collection.
@@ -152,14 +155,14 @@ async function deleteVariantFiles(
     if (!last) return
     const until = sql`(${last.at}, ${last.rowid})`
     const inPage = sql`${ofOrganization} and ${position} > ${after} and ${position} <= ${until}`
-    const paths = sql`(select nullif(json_group_array(value ->> 'path'), '[]')
-      from tracks, json_each(coalesce(files, '[]')) where ${inPage} and ${isOfVariant})`
+    const paths = sql`(select nullif(json_group_array(${folder} || '/' || (files ->> '$.base') || '/' || (value ->> 0)), '[]')
+      from tracks, json_each(files, '$.list') where ${inPage} and ${isOfVariant})`
     await db.batch([
       purgeLaterFrom(system, organization_id, paths, sql`(select 1)`),
       db
         .update(tracks)
-        .set({ files: sql`(select json_group_array(json(value)) from json_each(files) where not (${isOfVariant}))` })
-        .where(and(inPage, sql`exists (select 1 from json_each(files) where ${isOfVariant})`)),
+        .set({ files: filesWhere(sql`files`, sql`not (${isOfVariant})`) })
+        .where(and(inPage, sql`exists (select 1 from json_each(files, '$.list') where ${isOfVariant})`)),
     ])
     await renewLease()
     after = until

@@ -11,6 +11,7 @@ import { forgottenJobs, sendJob } from './jobs.ts'
 import { sweepMultipart } from './multipart.ts'
 import { fillSearch } from './search.ts'
 import { dispatch } from './transcode/dispatch.ts'
+import { isMadeFromSource } from './transcode/files.ts'
 import { isQueued } from './transcode/queue.ts'
 import { endUnwanted } from './transcode/unwanted.ts'
 import { dueTrash, sweepTrash } from './trash.ts'
@@ -77,7 +78,7 @@ type ExpiringTable = typeof playSessions | typeof uploadSessions | typeof idempo
  * id. Each sweep rereads the few old jobs that are kept for this.
  */
 const hasSourceName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
-  and files is not null and not exists (select 1 from json_each(files) where value ->> 'path' = source_path))`
+  and files is not null and not ${isMadeFromSource})`
 
 /** Expired rows by table, and the column that finds them. */
 function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: SQL }[] {

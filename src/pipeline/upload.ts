@@ -8,7 +8,7 @@ import { jobs, type MultipartRow } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
 import { AFTER_URLS, insertJobFrom } from './jobs.ts'
-import { hasFinalFiles } from './transcode/files.ts'
+import { hasFinalFiles, isMadeFrom, isMadeFromSource, suffixOf } from './transcode/files.ts'
 
 /**
  * Upload handles of a track (docs/decisions/0063). Each handle has its own path, and the newest handle with a complete file wins. When a
@@ -94,8 +94,8 @@ export const namesOfSource = {
  * added to `info.replaced_uploads`.
  */
 export function takenFrom(path: string) {
-  const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null and not exists (
-    select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path))`
+  const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null
+    and not ${isMadeFromSource})`
   const name = (column: 'file_name' | 'file_name_original') =>
     sql`iif(${hasFinalFiles}, ${sql.raw(column)}, ${nameOf(column, sql`${path}`)})`
   return {
@@ -130,8 +130,8 @@ export async function discardUpload(
     .select({ id: tracks.id })
     .from(tracks)
     .where(
-      sql`id = ${track_id} and (source_path = ${path} or ${isUnchecked(track_id, path)} or exists (
-        select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = ${path}))`,
+      sql`id = ${track_id} and (source_path = ${path} or ${isUnchecked(track_id, path)}
+        or ${isMadeFrom(path)})`,
     )
   const resultOf = await runBatch(db, [
     db
@@ -177,7 +177,7 @@ export function giveUp(
     db
       .update(tracks)
       .set({
-        upload_path: sql`coalesce(${ofPreviousHandle(sql`id`)}, ${first})`,
+        upload_suffix: sql`coalesce(${suffixOf(ofPreviousHandle(sql`id`))}, '')`,
         upload_expires_at: sql`coalesce(${ofPreviousHandle(sql`payload ->> '$.upload.expires_at'`)}, ${now})`,
         next_check_at: now,
         awaiting_upload: sql`source_path is null or ${ofPreviousHandle(sql`1`)} is not null`,

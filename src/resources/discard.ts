@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
+import { isBlob } from '../adapters/column_types.ts'
 import { insertFrom, runBatch } from '../adapters/database.ts'
 import { hidePlaces } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
@@ -18,9 +19,11 @@ type Table = (typeof TABLE_OF)[PlayScope]
 /** Columns per function call: two arguments each, 32 in all (D1, Limits). */
 const AT_ONCE = 16
 
-/** A row as JSON. */
+/** A row as JSON. JSON holds no bytes, so these are hexadecimal. */
 function packed(table: Table): SQL {
-  const pairs = Object.values(getTableColumns(table)).map((column) => sql`${sql.raw(`'${column.name}'`)}, ${column}`)
+  const pairs = Object.values(getTableColumns(table))
+    .filter(({ generated }) => !generated)
+    .map((column) => sql`${sql.raw(`'${column.name}'`)}, ${isBlob(column) ? sql`hex(${column})` : column}`)
   const parts = Array.from({ length: Math.ceil(pairs.length / AT_ONCE) }, (_, at) => {
     const part = pairs.slice(at * AT_ONCE, (at + 1) * AT_ONCE)
     return sql`json_object(${sql.join(part, sql`, `)})`

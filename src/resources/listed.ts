@@ -3,6 +3,7 @@ import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { among } from '../adapters/database.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations, tracks } from '../adapters/schema.ts'
+import { LOUDNESS_SQL, unpackLoudness } from '../adapters/track_info.ts'
 import type { Context } from '../context.ts'
 import { PLAYBACK_TTL } from '../contract/facts.ts'
 import type { Loudness } from '../contract/info.ts'
@@ -80,10 +81,10 @@ export const columnsFor = (include: Include) => ({
   ...listedColumns,
   ...(isIncluded(include, 'levels') && { levels: tracks.levels }),
   ...(isIncluded(include, 'loudness') && {
-    loudness: sql`info -> '$.loudness'`.as('loudness') as SQL.Aliased<string | null>,
+    loudness: sql.raw(LOUDNESS_SQL).as('loudness') as SQL.Aliased<string | null>,
   }),
 })
-type TrackListRow = ListedRow & { levels?: string; loudness?: string | null }
+type TrackListRow = ListedRow & { levels?: number[] | null; loudness?: string | null }
 
 /** Tracks as lists show them. A playlist's cover ranks behind the collection's own, and before a borrowed one. */
 export async function toTracks(
@@ -94,8 +95,11 @@ export async function toTracks(
 ) {
   const shown = rows.map((row) => ({
     ...toListedTrack(row),
-    levels: row.levels === undefined ? undefined : { levels: JSON.parse(row.levels) as number[] },
-    loudness: typeof row.loudness === 'string' ? (JSON.parse(row.loudness) as Loudness) : row.loudness,
+    levels: row.levels === undefined ? undefined : { levels: row.levels ?? [] },
+    loudness:
+      typeof row.loudness === 'string'
+        ? (unpackLoudness(JSON.parse(row.loudness) as unknown[]) as Loudness)
+        : row.loudness,
   }))
   if (!isIncluded(include, 'artwork')) return shown
   const [organization, owners, cover] = await Promise.all([

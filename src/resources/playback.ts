@@ -1,9 +1,11 @@
 import { isNewId } from '../adapters/id.ts'
+import { hexLevels } from '../adapters/levels.ts'
 import type { KeptTrack } from '../adapters/memory.ts'
 import { type PlayedSession, type PlayRow, playRows } from '../adapters/play_rows.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { checkSessionId } from '../adapters/session_id.ts'
 import type { Client } from '../adapters/statement.ts'
+import { filesOf } from '../adapters/track_files.ts'
 import type { Context } from '../context.ts'
 import { PLAY_REUSE } from '../contract/facts.ts'
 import type { Playback, PlayScope } from '../contract/play.ts'
@@ -36,10 +38,10 @@ export function partsOf(row: PlayRow | undefined, now: number): PlaybackParts {
   // A borrowed cover ranks behind one that was uploaded for the playlist.
   const collection = row.collection && coverOr(row.collection, playlist?.cover_path ? null : row.collection.first)
   if (!track || !collection || !organization) return { session }
-  const levels = JSON.parse(track.levels) as number[]
+  const levels = hexLevels(track.levels)
   const until = now + PLAY_REUSE * 1000
   const urls = new Map<string, string>()
-  const files = track.files ?? []
+  const files = filesOf(track)
   return { session, played: { track, collection, playlist, organization, files, levels, urls, until } }
 }
 

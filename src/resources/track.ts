@@ -2,11 +2,12 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { among, insertFrom, runBatch } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
-import { findFile, folderOf, nextUploadPath, trackPath, trackPrefixes, uploadPath } from '../adapters/media.ts'
+import { findFile, nextUploadPath, trackPrefixes } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { isInCollection, tracks } from '../adapters/schema.ts'
 import { foldedOf, refolded } from '../adapters/search.ts'
+import { folderOf, trackPath } from '../adapters/track_paths.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
@@ -117,7 +118,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
       order: sql`coalesce((select max("order") from tracks where collection_id = collections.id), 0) + 1`,
       cover_colors: [],
       status: 'initializing',
-      ...firstUpload(uploadPath(identity), now),
+      ...firstUpload(now),
       created_at: now,
       info: {},
     },

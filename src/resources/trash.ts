@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, sql, type SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
+import { isBlob } from '../adapters/column_types.ts'
 import { listCounts } from '../adapters/counter_schema.ts'
 import { insertFrom, runBatch } from '../adapters/database.ts'
 import { showPlaces, waitingFor } from '../adapters/playlist_order.ts'
@@ -14,7 +15,7 @@ import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/jobs.ts'
 import { purgeLaterFrom } from '../pipeline/purge.ts'
-import { definedFiles, pathsWithout } from '../pipeline/transcode/files.ts'
+import { definedFiles, filePaths, pathsWithout } from '../pipeline/transcode/files.ts'
 import { insertRestoredTranscodes } from '../pipeline/transcode/queue.ts'
 import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
 import { deleteSome, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
@@ -34,10 +35,11 @@ const isOwnedByCaller = ({ principal }: Context, id: string) =>
 
 const itemNotFound = () => notFound('item in the trash')
 
-/** Selects the columns from the stored content. A column added since then gets its default. */
+/** Selects the columns from the stored content. A column added since then gets its default. Bytes are hexadecimal (discard.ts). */
 function columnsFromContent(table: (typeof TABLE_OF)[PlayScope]): Record<string, SQL> {
   const columns = Object.entries(getTableColumns(table)).map(([name, column]) => {
-    const value = sql.raw(`content ->> '${name}'`)
+    const text = `content ->> '${name}'`
+    const value = sql.raw(isBlob(column) ? `unhex(${text})` : text)
     const { notNull, default: initial } = column
     return [name, notNull && initial !== undefined ? sql`coalesce(${value}, ${sql.param(initial, column)})` : value]
   })
@@ -53,8 +55,9 @@ function orderFromContent(table: string, owner: string, key: string): SQL {
 }
 
 const files = sql`content ->> 'files'`
+const inContent = (name: string) => `(content ->> '${name}')`
 /** The files of variants that still exist. An early file was deleted with its job. */
-const keptFiles = sql`iif(${files} is null or (${files}) ->> '$[0].is_early' = 1, null, ${definedFiles(files)})`
+const keptFiles = sql`iif(${files} is null or (${files}) ->> '$.is_early' = 1, null, ${definedFiles(files)})`
 
 /** Columns that differ after a restore. */
 const CHANGED_COLUMNS: Record<PlayScope, (now: number) => Record<string, SQL>> = {
@@ -100,7 +103,7 @@ function restoration(context: Context, { id, scope, organization_id }: TrashRow)
     playlist: waitingFor(id),
   }
   const isRestored = scope === 'track' ? sql`id = ${id}` : sql`collection_id = ${id}`
-  const unused = pathsWithout(sql`coalesce(${files}, '[]')`, sql`coalesce(${keptFiles}, '[]')`)
+  const unused = pathsWithout(filePaths(files, inContent), filePaths(keptFiles, inContent))
   const transcodes = scope === 'playlist' ? null : insertRestoredTranscodes(context, organization_id, isRestored)
   const otherStatements: BatchItem<'sqlite'>[] = [
     ...(scope === 'track' ? [purgeLaterFrom(context, organization_id, unused, source)] : []),

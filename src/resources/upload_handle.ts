@@ -5,6 +5,7 @@ import { recordEvents } from '../adapters/record_event.ts'
 import { tracks } from '../adapters/schema.ts'
 import { refolded } from '../adapters/search.ts'
 import { signCoverGrant } from '../adapters/token.ts'
+import { uploadSuffix } from '../adapters/track_paths.ts'
 import type { Context } from '../context.ts'
 import type { CoverOwner } from '../contract/cover.ts'
 import { UPLOAD_TTL } from '../contract/facts.ts'
@@ -64,8 +65,7 @@ const handle = (method: 'PUT' | 'POST', upload_url: string, now: number): Upload
 })
 
 /** The columns of a track with a new upload handle. */
-export const firstUpload = (upload_path: string, now: number) => ({
-  upload_path,
+export const firstUpload = (now: number) => ({
   upload_expires_at: now + UPLOAD_TTL * 1000,
   next_check_at: now + 60_000,
   awaiting_upload: true,
@@ -85,9 +85,9 @@ export function handOut(context: Context, organization_id: string, condition: SQ
   const update = db
     .update(tracks)
     .set({
-      ...firstUpload(path, now),
+      ...firstUpload(now),
       // The older of two concurrent calls may commit last.
-      upload_path: sql`max(upload_path, ${path})`,
+      upload_suffix: sql`max(upload_suffix, ${uploadSuffix(path)})`,
       upload_expires_at: sql`max(upload_expires_at, ${expires_at})`,
       status: ifEmpty(sql`'initializing'`, 'status'),
       info: ifEmpty(sql`'{}'`, 'info'),

@@ -4,7 +4,7 @@ import { among } from '../adapters/database.ts'
 import { playSessions } from '../adapters/play_sessions.ts'
 import { tracks } from '../adapters/schema.ts'
 import { checkSessionId } from '../adapters/session_id.ts'
-import type { TrackFile } from '../adapters/track_files.ts'
+import { filesOf, type TrackFile } from '../adapters/track_files.ts'
 import type { Context } from '../context.ts'
 import { MAX_ZIP_BYTES, MAX_ZIP_FILES } from '../contract/facts.ts'
 import { checkExpiry } from '../core/time.ts'
@@ -55,14 +55,15 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   const tooLarge = () =>
     new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
   if (sessionTracks.length > MAX_ZIP_FILES) throw tooLarge()
+  const { id, organization_id, collection_id, folder_id, index, files } = tracks
   const found = await db
-    .select({ id: tracks.id, files: tracks.files })
+    .select({ id, organization_id, collection_id, folder_id, index, files })
     .from(tracks)
     .where(inArray(tracks.id, among([...new Set(sessionTracks.map(({ id }) => id))])))
-  const filesOf = new Map(found.map(({ id, files }) => [id, (files ?? []).filter(({ is_early }) => is_early === 0)]))
+  const filesById = new Map(found.map((track) => [track.id, filesOf(track).filter(({ is_early }) => is_early === 0)]))
   const digits = String(sessionTracks.length).length
   const entries = sessionTracks.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {
-    const files = filesOf.get(id) ?? []
+    const files = filesById.get(id) ?? []
     const file = order.flatMap((index) => files.filter((candidate) => candidate.index === index))[0]
     if (!file) return []
     const number = String(at + 1).padStart(Math.max(2, digits), '0')

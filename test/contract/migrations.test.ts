@@ -29,7 +29,7 @@ describe('the migrations', () => {
       .toSorted()
       .map((name) => `${name} ${schema[name]}\n`)
     expect(createHash('sha256').update(text.join('')).digest('hex')).toBe(
-      'df23f83fe1e91e7bbbe2097f932cdfe7e99381687ff614d660bca2b91f8196fe',
+      '13f5af163a55dbaec447410bf26a74a6e66dec55abb19654482e831c90df1e93',
     )
   })
 

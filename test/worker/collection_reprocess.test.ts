@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
+import { HASH_LENGTH } from '../../src/pipeline/transcode/variant_spec.ts'
 import { aReadyTrack, eventually, trackRow, upload } from './fixtures.ts'
 import { aHeldShop } from './held_shop.ts'
 import { aCollection, aTrack, ok } from './support.ts'
@@ -58,7 +59,7 @@ describe('the reprocess of a collection', () => {
     await tenant.post()
     await tenant.finish()
     expect(transcodes).toHaveLength(2)
-    expect((await trackRow(late!)).made_with).toHaveLength(8)
+    expect((await trackRow(late!)).made_with).toHaveLength(8 * HASH_LENGTH)
     await ok('PUT', `/v1/variant/${variant_id}`, { key: tenant.key, body: { name: 'Other name' } })
     await tenant.post()
     await tenant.finish()

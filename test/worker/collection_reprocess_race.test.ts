@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import { reprocesses } from '../../src/adapters/work_schema.ts'
+import { HASH_LENGTH } from '../../src/pipeline/transcode/variant_spec.ts'
 import { beforeBatch, deliver, eventually, jobRow, trackRow } from './fixtures.ts'
 import { aHeldShop } from './held_shop.ts'
 import { rowsOf } from './meter.ts'
@@ -48,7 +49,7 @@ describe('a repeated request for a reprocess that runs', () => {
     expect((await jobRow(first)).state).toBe('done')
     await tenant.finish()
     expect(await tenant.progress()).toMatchObject({ total: 4, done: 4, failed: 0 })
-    for (const id of ids) expect((await trackRow(id)).made_with).toHaveLength(9)
+    for (const id of ids) expect((await trackRow(id)).made_with).toHaveLength(9 * HASH_LENGTH)
     // Two tracks were processed before `Voice` was defined.
     expect(transcodes).toHaveLength(6)
   })

@@ -9,8 +9,9 @@ import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { expect, onTestFinished, vi } from 'vitest'
 
-import { trackPath, uploadPath } from '../../src/adapters/media.ts'
 import { tracks } from '../../src/adapters/schema.ts'
+import { filesOf as decoded, storedFile, type StoredFiles, type TrackFile } from '../../src/adapters/track_files.ts'
+import { uploadPath, uploadSuffix } from '../../src/adapters/track_paths.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import worker, { TranscoderContainer } from '../../src/index.ts'
 import { insertTranscode } from '../../src/pipeline/transcode/queue.ts'
@@ -29,7 +30,26 @@ export async function aShop() {
 export const trackRow = async (id: string): Promise<Track> =>
   (await db.select().from(tracks).where(eq(tracks.id, id)).get())!
 /** The rows of a track's files. */
-export const filesOf = async (id: string) => (await trackRow(id))?.files ?? []
+export async function filesOf(id: string): Promise<TrackFile[]> {
+  const row = (await trackRow(id)) as Track | undefined
+  return row ? decoded(row) : []
+}
+/** The column `files` of a track that has these. */
+export function filesColumn(files: TrackFile[]): StoredFiles {
+  const original = files.find(({ index }) => index === 'original')
+  return {
+    base:
+      files
+        .find(({ index }) => index !== 'original')
+        ?.path.split('/')
+        .at(-2) ?? '00job',
+    ...(original && { source: uploadSuffix(original.path) }),
+    ...(files[0]?.is_early && { is_early: 1 }),
+    list: files.map((file) =>
+      storedFile(file === original ? 'original' : file.path.split('/').at(-1)!, file, file.variant_id ?? undefined),
+    ),
+  }
+}
 export const jobRow = async (id: string) => (await db.select().from(jobs).where(eq(jobs.id, id)).get())!
 
 /** Writes the bytes of an upload, as the presigned `PUT` does. */
@@ -42,7 +62,11 @@ export const changeTracks = (key: string, changes: object[], headers = {}) =>
   ok('POST', '/v1/track/batch', { key, body: { changes }, headers })
 
 /** The columns of a track whose upload has arrived. */
-export const uploaded = (row: Track) => ({ source_path: row.upload_path, source_size: 10, awaiting_upload: false })
+export const uploaded = (row: Track) => ({
+  source_suffix: row.upload_suffix,
+  source_size: 10,
+  awaiting_upload: false,
+})
 
 /** A track in the state that a finished job leaves, without stored files; see `storeFiles`. */
 export async function aReadyTrack(
@@ -53,11 +77,9 @@ export async function aReadyTrack(
 ) {
   const { id } = await aTrack(key, collection_id, body)
   const row = await trackRow(id)
-  const files = [
-    ...file_names.map((name) => ({ index: name.replace(/\.\w+$/, ''), path: `${trackPath(row)}/00job/${name}` })),
-    { index: 'original', path: uploadPath(row) },
-  ].map((file) => ({ ...file, size: 5, bitrate: 128, duration: 12.346, variant_id: null, is_early: 0 as const }))
-  const levels = JSON.stringify(Array.from({ length: 320 }, () => 0.5))
+  const file = { size: 5, bitrate: 128, duration: 12.346 }
+  const files = { base: '00job', source: '', list: [...file_names, 'original'].map((name) => storedFile(name, file)) }
+  const levels = Array.from({ length: 320 }, () => 0.5)
   await db
     .update(tracks)
     .set({ ...uploaded(row), status: 'ready', job_id: 'done', duration: 12.346, levels, info: { codec: 'mp3' }, files })

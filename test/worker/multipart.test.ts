@@ -228,7 +228,7 @@ describe('a concurrent deletion', () => {
   it('removes files at earlier upload URLs when another file is complete', async () => {
     await db
       .update(tracks)
-      .set({ source_path: sql`upload_path`, awaiting_upload: false })
+      .set({ source_suffix: sql`upload_suffix`, awaiting_upload: false })
       .where(eq(tracks.id, track_id))
     await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     const { upload_path } = (await db.select().from(tracks).where(eq(tracks.id, track_id)).get())!

@@ -51,8 +51,9 @@ async function manyTracks(): Promise<Seeded[]> {
       status = iif("order" % 11 = 0, 'failed', iif("order" % 13 = 0, 'initializing', status))`,
     fill(HOSTILE),
   )
-  await query(`update tracks set files = json_array(json_object('index', 'aac-160', 'path', 'media/' || id, 'size', 5,
-      'bitrate', 160, 'duration', 1, 'variant_id', null, 'is_early', 0)) where "order" % 22 = 0 or "order" > 105`)
+  await query(
+    `update tracks set files = json_object('base', '00job', 'list', json_array(json_array('aac-160.m4a', 5, 160, 1))) where "order" % 22 = 0 or "order" > 105`,
+  )
   return query<Seeded>('select * from tracks order by "order"')
 }
 
@@ -83,7 +84,10 @@ describe('a list of 1,000 tracks', () => {
     expect(view.tracks).toEqual(expected.map((row) => listedTrack(row, inherited)))
     // Earlier tracks have no file, or not yet.
     expect(expected[0]!.order).toBeLessThan(106)
-    expect(view.first_track).toMatchObject({ track_id: rows[5]!.id, variants: [{ path: `media/${rows[5]!.id}` }] })
+    expect(view.first_track).toMatchObject({
+      track_id: rows[5]!.id,
+      variants: [{ path: expect.stringContaining(`/${rows[5]!.index}/00job/aac-160.m4a`) }],
+    })
     const again = await ok('GET', `/v1/play/${view.play_session_id}`)
     expect(again.tracks).toEqual(view.tracks)
     expect(again.first_track!.track).toEqual(view.first_track!.track)

@@ -149,7 +149,6 @@ export function seed(
       metadata: `'{}'`,
       cover_colors: `'[]'`,
       status: `iif(i % 2, 'ready', 'processing')`,
-      upload_path: `'uploads/seeded/' || i`,
       upload_expires_at: 0,
       awaiting_upload: 0,
       next_check_at: 0,

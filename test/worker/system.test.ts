@@ -165,12 +165,13 @@ describe('failed tracks', () => {
   it('are started a hundred at a time, and a missing file does not block the others', async () => {
     const work = await aFailure('internal')
     await env.MEDIA.delete(work.row.upload_path)
-    await env.MEDIA.put('uploads/kept', 'RIFF\0audio')
     await seed('tracks', 1, 120, work)
     await query(
-      `update tracks set status = 'failed', job_id = 'job' || ("order" - 100), source_path = 'uploads/kept' where id <> ?`,
+      `update tracks set status = 'failed', job_id = 'job' || ("order" - 100), source_suffix = '' where id <> ?`,
       work.track_id,
     )
+    const sources = await query<{ path: string }>('select source_path as path from tracks where id <> ?', work.track_id)
+    await Promise.all(sources.map(({ path }) => env.MEDIA.put(path, 'RIFF\0audio')))
     await query(
       `insert into jobs (id, organization_id, payload, state, lease_until, wake_at, created_at, error)
         select tracks.job_id, jobs.organization_id, json_set(payload, '$.track_id', tracks.id), 'failed', 0, 0,

@@ -178,7 +178,7 @@ describe('a batch', () => {
     // the event, which reads nine.
     expect(perTrack).toEqual([
       [18, 5],
-      [49, 20],
+      [45, 20],
       [44, 8],
     ])
   })

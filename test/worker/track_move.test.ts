@@ -1,7 +1,7 @@
 import { env, exports } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
 
-import { aShop, beforeBatch, changeTracks, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
+import { aShop, beforeBatch, changeTracks, eventually, filesOf, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { settled } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { aCollection, aWaitingTrack, call, ok, query, refused } from './support.ts'
@@ -19,10 +19,7 @@ it('a moved track keeps its files when its previous collection is deleted, and l
   const unmoved = await aProcessedTrack(key, collection_id, { player_title: 'left' })
   const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id: moved } })
   await changeTracks(key, [{ action: 'move', track_id: moved, collection_id: goal }])
-  const ofMoved = await query<{ id: string; path: string }>(
-    `select tracks.id, value ->> 'path' as path from tracks, json_each(files) where tracks.id = ?`,
-    moved,
-  )
+  const ofMoved = await filesOf(moved)
   expect((await storedFiles()).length).toBeGreaterThan(ofMoved.length)
   await ok('DELETE', `/v1/collection/${collection_id}`, { key })
   await eventually(async () => (await storedFiles()).length === ofMoved.length)
@@ -94,7 +91,7 @@ it('a batch reports a result for each track despite concurrent changes', async (
   const bindings = beforeBatch(async () => {
     // The first batch only reads.
     if (++batches !== 2) return
-    await query('update tracks set source_path = ? where id = ?', 'uploads/other', replaced)
+    await query('update tracks set source_suffix = ? where id = ?', '.other', replaced)
     await query('delete from collections where id in (?, ?)', goal, source)
   })
   const { body } = await call('POST', '/v1/track/batch', { key, body: { changes }, bindings })

@@ -1,6 +1,16 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { aShop, changeTracks, eventually, laterBy, runSweep, storedFiles, trackRow, upload } from './fixtures.ts'
+import {
+  aShop,
+  changeTracks,
+  eventually,
+  filesOf,
+  laterBy,
+  runSweep,
+  storedFiles,
+  trackRow,
+  upload,
+} from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { aCollection, aWaitingTrack, ok, query, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
@@ -93,16 +103,15 @@ describe('a restore', () => {
     const queued = async (id: string) => {
       await upload(await trackRow(id))
       await query(
-        `update tracks set status = 'fallback_processing', job_id = 'gone', awaiting_upload = 0, source_path = upload_path, source_size = 10,
-          files = '[{"index":"early","path":"media/early","is_early":1}]' where id = ?`,
+        `update tracks set status = 'fallback_processing', job_id = 'gone', awaiting_upload = 0, source_suffix = upload_suffix, source_size = 10,
+          files = '{"base":"00job","is_early":1,"list":[["early",1,1,1]]}' where id = ?`,
         id,
       )
     }
     await queued(first_id)
     await ok('DELETE', `/v1/track/${first_id}?trash=true`, { key })
     await ok('POST', `/v1/trash/${first_id}/restore`, { key })
-    const [restored] = await query<{ files: string | null }>('select files from tracks where id = ?', first_id)
-    expect(restored!.files ?? '').not.toContain('media/early')
+    expect((await filesOf(first_id)).filter(({ is_early }) => is_early)).toEqual([])
     await eventually(async () => (await statusOf(first_id)) === 'ready')
     expect((await ok('GET', `/v1/track/${first_id}/variant`, { key })).variants).not.toEqual([])
 
@@ -129,9 +138,7 @@ describe('a restore', () => {
     const { key, collection_id, track_id, get, discard, restore } = await aLibrary()
     const { id: goal } = await aCollection(key)
     await changeTracks(key, [{ action: 'move', track_id, collection_id: goal }])
-    const paths = ((await query('select files from tracks where id = ?', track_id))[0]!.files as string).match(
-      /(media|uploads)[^"]+/g,
-    )!
+    const paths = (await filesOf(track_id)).map(({ path }) => path)
     await discard('track')
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     await eventually(async () => (await storedFiles()).length === paths.length)

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 
-import { aShop, eventually, laterBy, runSweep, storedFiles, trackRow } from './fixtures.ts'
+import { aShop, eventually, filesOf, laterBy, runSweep, storedFiles, trackRow } from './fixtures.ts'
 import { signedParts } from './signature.ts'
 import { ok, query } from './support.ts'
 import { error, made, serveTranscoder } from './transcoder.ts'
@@ -54,8 +54,8 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
         return row!.status === 'failed' || (row!.status === 'ready' && row!.duration === seconds)
       })
       const { file_name, file_name_original, status, duration, info } = (await ok('GET', at, { key })).track
-      const { files, source_path, source_size } = await trackRow(track_id)
-      const original = files?.find(({ index }) => index === 'original')
+      const { source_path, source_size } = await trackRow(track_id)
+      const original = (await filesOf(track_id)).find(({ index }) => index === 'original')
       expect({ file_name, file_name_original, status, duration, size: info.size, source_size }).toEqual({
         file_name: name,
         file_name_original: name,

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 
+import { HAS_FINAL_FILES, indexSql } from '../../src/adapters/track_files.ts'
 import { ok, query } from './support.ts'
 import { made } from './transcoder.ts'
 
@@ -15,14 +16,14 @@ export const usageOf = async (key: string, days = '') => (await ok('GET', `/v1/u
 /** The usage of an organization's tracks, by a scan. */
 async function scan(organization_id: string) {
   const files = await query<{ variant: string; bytes: number; files: number }>(
-    `select value ->> 'index' as variant, sum(value ->> 'size') as bytes, count(*) as files
-      from tracks, json_each(tracks.files) where organization_id = ? and value ->> 'is_early' = 0
+    `select ${indexSql('(value ->> 0)')} as variant, sum(value ->> 1) as bytes, count(*) as files
+      from tracks, json_each(tracks.files, '$.list') where organization_id = ? and ${HAS_FINAL_FILES}
       group by 1 order by 2 desc, 1`,
     organization_id,
   )
   const [length] = await query<{ duration: number }>(
     `select coalesce(sum(round(duration * 1000)), 0) / 1000.0 as duration from tracks
-      where organization_id = ? and files ->> '$[0].is_early' = 0`,
+      where organization_id = ? and ${HAS_FINAL_FILES}`,
     organization_id,
   )
   const original = files.find(({ variant }) => variant === 'original')
@@ -61,8 +62,8 @@ export const sized = (size: number, duration: number) => (job: Parameters<typeof
 /** Files of a track, written directly into the database: `size` is SQL over the row. */
 export const filesSql = (
   size: string,
-) => `(select json_group_array(json_object('index', value, 'path', value || '/' || id, 'size', ${size},
-  'bitrate', 1, 'duration', 1, 'variant_id', null, 'is_early', 0)) from json_each('["aac-160","flac","original"]'))`
+) => `json_object('base', '00job', 'source', '', 'list', (select json_group_array(json_array(value, ${size}, 1, 1))
+  from json_each('["aac-160.m4a","flac.flac","original"]')))`
 
 /** Tracks without files. Their ids sort differently from their positions. */
 export async function manyTracks(
@@ -73,10 +74,10 @@ export async function manyTracks(
 ) {
   await query(
     `insert into tracks (id, organization_id, collection_id, "index", file_name, "order", metadata, cover_colors, status,
-        upload_path, upload_expires_at, awaiting_upload, next_check_at, created_at, info)
+        upload_expires_at, awaiting_upload, next_check_at, created_at, info)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
       select printf('0000000${name}-0000-4000-8000-%012x', i * 7919 % 1000003), ?, ?, 'many' || i, 'many.mp3', i, '{}', '[]', 'processing',
-        'uploads/' || i, 0, 0, 0, ${created_at}, '{}' from n`,
+        0, 0, 0, ${created_at}, '{}' from n`,
     organization_id,
     collection_id,
   )

@@ -187,28 +187,25 @@ describe('a deleted variant', () => {
   it('is removed from many tracks, a thousand at a time, without other files', async () => {
     const { id } = await define({})
     await seed('tracks', 1, 1450, work)
-    const file = (index: string, variant_id: string) => `json_object('index', '${index}',
-      'path', 'media/many/' || "order" || '/${index}.mp3', 'size', 1, 'bitrate', 1, 'duration', 1,
-      'variant_id', ${variant_id}, 'is_early', 0)`
     await query(
-      `update tracks set files = json_array(${file('mp3-128', 'null')}, ${file('radio', '?')}) where "order" % 3 = 0`,
+      `update tracks set files = json_object('base', 'many', 'list', json_array(json_array('mp3-128.mp3', 1, 1, 1),
+        json_array('radio.mp3', 1, 1, 1, ?))) where "order" % 3 = 0`,
       id,
     )
+    const radio = `media/${work.organization_id}/${work.collection_id}/seeded350/many/radio.mp3`
     const with_files = `select files from tracks where files is not null`
     const many = (await query(with_files)).length
-    await env.MEDIA.put('media/many/450/radio.mp3', 'audio')
+    await env.MEDIA.put(radio, 'audio')
     await ok('DELETE', `/v1/variant/${id}`, { key: work.key })
     await eventually(async () => (await query(`${with_files} and files like '%radio%'`)).length === 0)
-    expect(
-      await query(`${with_files} and files like '[{"index":"mp3-128",%' and json_array_length(files) = 1`),
-    ).toHaveLength(many)
+    expect(await query(`${with_files} and files like '%[["mp3-128.mp3",1,1,1]]%'`)).toHaveLength(many)
     const [purge] = await query<{ paths: number }>(
       `select sum(json_array_length(payload ->> '$.paths')) as paths from jobs where payload ->> 'kind' = 'purge'`,
     )
     expect(purge?.paths).toBe(many)
     laterBy(3)
     await runSweep()
-    await eventually(async () => (await storedFiles('media/many/')).length === 0)
+    await eventually(async () => (await storedFiles(radio)).length === 0)
   })
 
   it('is removed from tracks that move during its deletion', async () => {

@@ -2,6 +2,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
 
+import { trackColumn, trackPathSql, uploadPathSql } from '../../src/adapters/track_paths.ts'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { failing, type Moment } from './faulty.ts'
 import {
@@ -130,7 +131,9 @@ async function remains(workspace: World) {
     await settle(workspace)
   }
   const named = await query<{ path: string }>(
-    `select value ->> 'path' as path from tracks, json_each(coalesce(files, '[]'))
+    `select iif(value ->> 0 = 'original', ${uploadPathSql(trackColumn)} || (files ->> '$.source'),
+        ${trackPathSql(trackColumn)} || '/' || (files ->> '$.base') || '/' || (value ->> 0)) as path
+        from tracks, json_each(files, '$.list')
       union select source_path from tracks where source_path is not null
       union select cover_path || '/' from collections where cover_path is not null`,
   )

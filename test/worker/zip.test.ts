@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import worker from '../../src/index.ts'
-import { aReadyTrack, aShop, filesOf } from './fixtures.ts'
+import { aReadyTrack, aShop, filesColumn, filesOf } from './fixtures.ts'
 import { seed } from './seed.ts'
 import { db, ok, query, refused } from './support.ts'
 import { aShare } from './visitor.ts'
@@ -106,7 +106,7 @@ describe('a ZIP', () => {
   it('uses the requested variant, and the next available one for a track that lacks it', async () => {
     await db
       .update(tracks)
-      .set({ files: (await filesOf(first)).filter(({ index }) => index !== 'original') })
+      .set({ files: filesColumn((await filesOf(first)).filter(({ index }) => index !== 'original')) })
       .where(eq(tracks.id, first))
     const id = await session()
     const zip = unzip(new Uint8Array(await (await fetchPath(`/zip/${id}?variant=original`)).arrayBuffer()))
@@ -130,7 +130,10 @@ describe('a ZIP', () => {
       files.filter((file) => !['mp3-128', 'original'].includes(file.index)),
     ]
     for (const files of incomplete) {
-      await db.update(tracks).set({ status: 'processing', files: files }).where(eq(tracks.id, second))
+      await db
+        .update(tracks)
+        .set({ status: 'processing', files: files && filesColumn(files) })
+        .where(eq(tracks.id, second))
       const { message } = await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/download`)
       expect(message).toMatch(/1 of 3/)
       expect((await fetchPath(`/zip/${id}`)).status).toBe(409)
@@ -160,7 +163,7 @@ describe('a ZIP', () => {
     const sized = async (id: string, size: number) =>
       db
         .update(tracks)
-        .set({ files: (await filesOf(id)).map((file) => ({ ...file, size })) })
+        .set({ files: filesColumn((await filesOf(id)).map((file) => ({ ...file, size }))) })
         .where(eq(tracks.id, id))
     await sized(first, 5e9)
     await sized(second, 4e9)
@@ -178,7 +181,10 @@ describe('a ZIP', () => {
     onTestFinished(() => errorLog.mockRestore())
     const size = 1_000_000
     const files = (await filesOf(first)).map((file) => ({ ...file, size }))
-    await db.update(tracks).set({ files }).where(eq(tracks.collection_id, collection_id))
+    await db
+      .update(tracks)
+      .set({ files: filesColumn(files) })
+      .where(eq(tracks.collection_id, collection_id))
     await env.MEDIA.put(files.find(({ index }) => index === 'mp3-128')!.path, new Uint8Array(size))
     const context = createExecutionContext()
     const response = await worker.fetch(new Request(`https://tonearm.test/zip/${await session()}`), env, context)
@@ -195,7 +201,7 @@ describe('a ZIP', () => {
     expect((await fetchPath(`/zip/${id}`)).status).toBe(403)
     expect((await fetchPath('/zip/nonsense')).status).toBe(404)
     const { files: small } = (await db.select().from(tracks).where(eq(tracks.id, first)).get())!
-    const files = small!.map((file) => ({ ...file, size: 9e9 }))
+    const files = filesColumn((await filesOf(first)).map((file) => ({ ...file, size: 9e9 })))
     await db.update(tracks).set({ files }).where(eq(tracks.collection_id, collection_id))
     await refused(413, 'zip_too_large', 'GET', `/v1/play/${await session()}/download`)
     await db.update(tracks).set({ files: small }).where(eq(tracks.collection_id, collection_id))
@@ -239,10 +245,9 @@ describe('a ZIP', () => {
     const other = await share({})
     expect(await page(other.slug)).not.toContain('<form')
     const answers = [await submit(`ta_sh_${other.slug}`), await submit('')]
-    const { files } = (await db.select().from(tracks).where(eq(tracks.id, first)).get())!
     await db
       .update(tracks)
-      .set({ files: files!.map((file) => ({ ...file, size: 9e9 })) })
+      .set({ files: filesColumn((await filesOf(first)).map((file) => ({ ...file, size: 9e9 }))) })
       .where(eq(tracks.collection_id, collection_id))
     answers.push(await submit(secret))
     const headings = await Promise.all(

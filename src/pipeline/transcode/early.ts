@@ -1,16 +1,17 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { tracks } from '../../adapters/schema.ts'
-import type { TrackFile } from '../../adapters/track_files.ts'
+import { storedFile, type StoredFiles } from '../../adapters/track_files.ts'
+import { jobFolder } from '../../adapters/track_paths.ts'
 import type { System } from '../../context.ts'
 import type { MadeVariant } from '../../contract/job.ts'
 import { ifLeaseHeld } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
 import { nudgeFor } from '../webhook.ts'
-import { hasFinalFiles, pathsWithout } from './files.ts'
-import { earlyPath, type TranscodeTask } from './request.ts'
+import { filePaths, hasFinalFiles, pathsWithout } from './files.ts'
+import { EARLY, type TranscodeTask } from './request.ts'
 import { trackOf } from './track_job.ts'
-import { filePath } from './variant_spec.ts'
+import { fileName } from './variant_spec.ts'
 
 /**
  * Attaches a first file, so that a track plays while the remaining files are made. Does nothing when the track already has final files or
@@ -18,18 +19,22 @@ import { filePath } from './variant_spec.ts'
  */
 export async function writeEarly(
   system: System,
-  { job, track, renditions, customVariants, base }: TranscodeTask,
+  { job, track, renditions, customVariants }: TranscodeTask,
   { index, size, bitrate, duration }: MadeVariant,
 ) {
   const { db } = system
   const rendition = renditions.find((candidate) => candidate.index === index)
   if (!rendition && index !== 'early') return
-  const path = rendition ? filePath(base, rendition) : earlyPath(base)
-  const variant_id = customVariants.find((candidate) => candidate.index === index)?.id ?? null
-  const files: TrackFile[] = [{ index, path, size, bitrate, duration, variant_id, is_early: 1 }]
+  const name = rendition ? fileName(rendition) : EARLY
+  const variant_id = customVariants.find((candidate) => candidate.index === index)?.id
+  const files: StoredFiles = {
+    base: jobFolder(job.id),
+    is_early: 1,
+    list: [storedFile(name, { size, bitrate, duration }, variant_id)],
+  }
   const needsFile = and(trackOf(job), ifLeaseHeld(job), sql`not ${hasFinalFiles}`)
   // Early files of an upload that was replaced before its transcode ended.
-  const replacedPaths = pathsWithout(sql`coalesce(files, '[]')`, sql`${JSON.stringify(files)}`)
+  const replacedPaths = pathsWithout(filePaths(sql`files`), filePaths(sql`${JSON.stringify(files)}`))
   await db.batch([
     purgeLaterFrom(system, track.organization_id, replacedPaths, sql`tracks where ${needsFile}`),
     db

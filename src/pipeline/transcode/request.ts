@@ -1,8 +1,9 @@
 import { eq, sql } from 'drizzle-orm'
 
 import { FIRST_COVER } from '../../adapters/first_cover.ts'
-import { signCoverOutputs, signUrl, trackPath } from '../../adapters/media.ts'
+import { signCoverOutputs, signUrl } from '../../adapters/media.ts'
 import { collections, organizations, tracks } from '../../adapters/schema.ts'
+import { jobFolder, trackPath } from '../../adapters/track_paths.ts'
 import { jobs, type OwnVariant } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { type Rendition, toJobVariant } from '../../contract/catalogue.ts'
@@ -178,7 +179,8 @@ export async function jobRequest(
 
 /** Storage prefix of a job's files. Each job has its own, so a new job never overwrites files that are playing. */
 export const basePath = (track: Parameters<typeof trackPath>[0], job_id: string) =>
-  `${trackPath(track)}/${job_id.slice(-8)}`
+  `${trackPath(track)}/${jobFolder(job_id)}`
 
 /** Path of the early file, a copy of the source's own stream. Its format is the source's, so it has no extension. */
-export const earlyPath = (base: string) => `${base}/early`
+export const EARLY = 'early'
+export const earlyPath = (base: string) => `${base}/${EARLY}`

@@ -3,7 +3,9 @@ import { and, eq, sql } from 'drizzle-orm'
 import { runBatch } from '../../adapters/database.ts'
 import { tracks } from '../../adapters/schema.ts'
 import { refolded } from '../../adapters/search.ts'
-import type { TrackFile } from '../../adapters/track_files.ts'
+import { storedFile, type StoredFiles } from '../../adapters/track_files.ts'
+import { packInfo } from '../../adapters/track_info.ts'
+import { jobFolder, uploadSuffix } from '../../adapters/track_paths.ts'
 import type { System } from '../../context.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { JobResult } from '../../contract/job.ts'
@@ -11,23 +13,25 @@ import { end, type Job, ifJustEnded } from '../jobs.ts'
 import { purge, purgeLaterFrom } from '../purge.ts'
 import { namesOfSource } from '../upload.ts'
 import { orderAlbum } from './album.ts'
-import { definedFiles, hasFinalFiles, pathsWithout } from './files.ts'
+import { definedFiles, filePaths, hasFinalFiles, pathsWithout } from './files.ts'
 import { earlyPath, type TranscodeTask } from './request.ts'
 import { failure, trackOf } from './track_job.ts'
-import { filePath, settingsOf } from './variant_spec.ts'
+import { fileName, settingsOf } from './variant_spec.ts'
 
 /** The transcoded files, and the uploaded file as the variant `original`. */
-function filesOf({ job, renditions, customVariants, base }: TranscodeTask, result: JobResult): TrackFile[] {
+function storedFiles({ job, renditions, customVariants }: TranscodeTask, result: JobResult): StoredFiles {
   const { source_path, source_size } = job.payload
-  const made = result.variants.flatMap(({ index, size, bitrate, duration }): TrackFile[] => {
-    const rendition = renditions.find((candidate) => candidate.index === index)
-    const variant_id = customVariants.find((variant) => variant.index === index)?.id ?? null
-    return rendition
-      ? [{ index, path: filePath(base, rendition), size, bitrate, duration, variant_id, is_early: 0 }]
-      : []
+  const made = result.variants.flatMap((file) => {
+    const rendition = renditions.find(({ index }) => index === file.index)
+    const variant_id = customVariants.find(({ index }) => index === file.index)?.id
+    return rendition ? [storedFile(fileName(rendition), file, variant_id)] : []
   })
-  const original = { index: 'original', path: source_path, size: source_size, duration: result.duration }
-  return [...made, { ...original, bitrate: Math.round(result.info.bitrate ?? 0), variant_id: null, is_early: 0 }]
+  const bitrate = Math.round(result.info.bitrate ?? 0)
+  return {
+    base: jobFolder(job.id),
+    source: uploadSuffix(source_path),
+    list: [...made, ['original', source_size, bitrate, result.duration]],
+  }
 }
 
 /**
@@ -38,7 +42,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const { db } = system
   const { job, track, base } = task
   const { organization_id } = track
-  const files = sql`${JSON.stringify(filesOf(task, result))}`
+  const files = sql`${JSON.stringify(storedFiles(task, result))}`
   const info = {
     ...result.info,
     warnings: result.warnings,
@@ -51,17 +55,22 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const lostTrack = and(eq(tracks.id, track.id), isUnowned, ifJustEnded(job, 'done'))
   // A variant may have been deleted during the transcode.
   const keptFiles = definedFiles(files)
-  const allFiles = sql`(select json_group_array(json(value)) from (
-    select value from json_each(coalesce(tracks.files, '[]')) union all select value from json_each(${files})))`
-  const filesAndEarly = sql`json_insert(${files}, '$[#]', json(${JSON.stringify({ path: earlyPath(base) })}))`
+  const current = filePaths(sql`tracks.files`)
+  const allFiles = sql`${current} union all ${filePaths(files)}`
+  const filesAndEarly = sql`${filePaths(files)} union all select ${earlyPath(base)}`
   // On reprocess, this job's early file plays until the newer job has one; then it is purged like any other.
-  const filesInUse = sql`json_insert(coalesce(tracks.files, '[]'), '$[#]', json_object('path', source_path), '$[#]', json_object('path', upload_path))`
+  const filesInUse = sql`${current} union all values (source_path), (upload_path)`
   const covers = sql`json_array(${`${base}/cover/`})`
   const coverless = sql`cover_path is null and cover_job_id is null`
   const remainingTrack = db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id))
   const resultOf = await runBatch(db, [
     end(system, job),
-    purgeLaterFrom(system, organization_id, pathsWithout(allFiles, keptFiles), sql`tracks where ${ownsTrack}`),
+    purgeLaterFrom(
+      system,
+      organization_id,
+      pathsWithout(allFiles, filePaths(keptFiles)),
+      sql`tracks where ${ownsTrack}`,
+    ),
     purgeLaterFrom(
       system,
       organization_id,
@@ -75,8 +84,11 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
         status: result.failed.length > 0 ? 'incomplete' : 'ready',
         ...namesOfSource,
         duration: Math.round(result.duration * 1000) / 1000,
-        levels: JSON.stringify(result.levels),
-        made_with: task.renditions.filter(({ index }) => settled.has(index)).map(settingsOf),
+        levels: result.levels,
+        made_with: task.renditions
+          .filter(({ index }) => settled.has(index))
+          .map(settingsOf)
+          .join(''),
         progress: null,
         files: keptFiles,
         ...(result.tags && { tags: result.tags, ...refolded('tracks', { tags: result.tags }, namesOfSource.folded) }),
@@ -86,7 +98,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
           cover_size: sql`iif(${coverless}, ${result.cover.large ?? null}, cover_size)`,
         }),
         // A null in the patch adds nothing.
-        info: sql`json_patch(${JSON.stringify(info)}, json_object('replaced_uploads', info -> '$.replaced_uploads'))`,
+        info: sql`json_patch(${JSON.stringify(packInfo(info))}, json_object('replaced_uploads', info -> '$.replaced_uploads'))`,
       })
       .where(ownsTrack),
     remainingTrack,
@@ -104,7 +116,7 @@ export async function failTranscode(system: System, job: Job<'transcode'>, code:
   const early = sql`tracks where ${ownsTrack} and not ${hasFinalFiles}`
   await db.batch([
     end(system, job, 'failed', info.error),
-    purgeLaterFrom(system, job.organization_id, pathsWithout(sql`coalesce(files, '[]')`, sql`'[]'`), early),
+    purgeLaterFrom(system, job.organization_id, pathsWithout(filePaths(sql`files`), sql`select '' as path`), early),
     db
       .update(tracks)
       .set({

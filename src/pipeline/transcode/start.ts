@@ -3,10 +3,12 @@ import type { BatchItem } from 'drizzle-orm/batch'
 
 import { runBatch } from '../../adapters/database.ts'
 import { tracks } from '../../adapters/schema.ts'
+import { uploadSuffix } from '../../adapters/track_paths.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { sendJob } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
+import { isMadeFromSource } from './files.ts'
 import { insertTranscode, insertTranscodes, type QueuedSource } from './queue.ts'
 import { endUnwanted } from './unwanted.ts'
 
@@ -64,8 +66,7 @@ export async function startTranscode(
   const isStartable = and(eq(tracks.id, track.id), condition)
   const isOwner = sql`exists (select 1 from tracks where id = ${track.id} and job_id = ${job.id})`
   // The previous source, if no files were made from it.
-  const unused = sql`tracks where ${isStartable} and source_path <> ${source.path} and not exists (
-    select 1 from json_each(coalesce(files, '[]')) where value ->> 'path' = source_path)`
+  const unused = sql`tracks where ${isStartable} and source_path <> ${source.path} and not ${isMadeFromSource}`
   const { set = {}, after = [] } = sourceChange?.({ isOwner }) ?? {}
   const ownJob = db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id))
   const resultOf = await runBatch(db, [
@@ -73,7 +74,13 @@ export async function startTranscode(
     purgeLaterFrom(system, track.organization_id, sql`json_array(source_path)`, unused),
     db
       .update(tracks)
-      .set({ ...startedColumns, job_id: job.id, source_path: source.path, source_size: source.size, ...set })
+      .set({
+        ...startedColumns,
+        job_id: job.id,
+        source_suffix: uploadSuffix(source.path),
+        source_size: source.size,
+        ...set,
+      })
       .where(isStartable),
     // Lost the race: keep the other job and drop this one.
     db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not ${isOwner}`)),

@@ -1,6 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { tracks } from '../../adapters/schema.ts'
+import { filesOf } from '../../adapters/track_files.ts'
 import { instanceOf } from '../../adapters/transcoder.ts'
 import { trash } from '../../adapters/trash_schema.ts'
 import { jobs, type JobPayload } from '../../adapters/work_schema.ts'
@@ -65,8 +66,9 @@ async function purgeOutputs(system: System, job_id: string, payload: Extract<Job
     (await trashedTrack(db, payload.track_id))
   if (!track) return
   const base = basePath(track, job_id)
+  const files = filesOf(track)
   const outputs = [earlyPath(base), ...renditions(payload.own ?? []).map((rendition) => filePath(base, rendition))]
-  const paths = outputs.filter((path) => !track.files?.some((file) => file.path === path))
+  const paths = outputs.filter((path) => !files.some((file) => file.path === path))
   const purge = { kind: 'purge' as const, prefixes: [`${base}/cover/`], paths }
   await insertJob(system, track.organization_id, purge, AFTER_URLS).insert
 }
