@@ -1,21 +1,21 @@
 import { sql } from 'drizzle-orm'
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/**
- * Events (docs/decisions/0056), written in the same batch as the change: by triggers for changes of the service, by `recordEvents` for those of a
- * request. The table is WITHOUT ROWID and has no other index, so an event costs one row written. A handwritten migration (drizzle/0001_triggers.sql)
- * creates it with its triggers, so it is not in schema.ts.
- */
-/** The table's default sets it. Drizzle omits only generated columns from an insert, so these are declared as generated. */
+/** Marks a column that the table's default fills: Drizzle omits only generated columns from an insert. */
 const byDefault = sql`default`
 
+/**
+ * Events (docs/decisions/0056), written in the same batch as the change: by triggers for changes by the service, by `recordEvents` for
+ * changes by a call. The table is WITHOUT ROWID and has no other index, so an event costs one row written. The migration is handwritten
+ * (drizzle/0001_triggers.sql).
+ */
 export const events = sqliteTable(
   'events',
   {
     organization_id: text().notNull(),
-    /** Milliseconds since 1970, or the organization's last `seq` + 1 if that is more. Increases, and is never reused. */
+    /** Milliseconds since 1970, or one more than the organization's last event. Unique and increasing within an organization. */
     seq: integer().notNull(),
-    /** The `webhook-id` of its deliveries. */
+    /** The `webhook-id` header of its deliveries. */
     id: text().notNull().generatedAlwaysAs(byDefault),
     type: text().notNull(),
     /** `track:{id}`, `collection:{id}`, … */
@@ -24,7 +24,7 @@ export const events = sqliteTable(
     sequence: integer()
       .generatedAlwaysAs(sql`seq`, { mode: 'virtual' })
       .notNull(),
-    /** `api_key:{id}` or `root`; null: the service. */
+    /** `api_key:{id}` or `root`; null for the service. */
     actor: text(),
     /** JSON of at most 16 KB: ids and facts, never URLs, titles or metadata. */
     data: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),

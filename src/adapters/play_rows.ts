@@ -7,14 +7,14 @@ import { columnsOf, selectOf } from './statement.ts'
 import { HAS_FINAL_FILES } from './track_files.ts'
 import { CHAPTERS_SQL } from './track_info.ts'
 
-/** Everything that a play view shows, from several tables, in one statement. */
+/** The rows of a play view, from all tables, in one statement. */
 
 const appearance = { theme: 'json', player_color: 'plain', player_subtitle: 'plain' } as const
 const cover = { cover_path: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
 const select = selectOf({
-  // Without the creator's metadata, because thousands of sessions are cached.
+  // Without `metadata`: an isolate caches thousands of sessions.
   session: columnsOf<typeof playSessions.$inferSelect>('sessions')({
     id: 'plain',
     organization_id: 'plain',
@@ -74,14 +74,14 @@ const rowsOf = (track_id: string) =>
     left join organizations on organizations.id = sessions.organization_id
     where sessions.id = :session_id`)
 
-/** The session, the track (`session_id`, `track_id`), and the rows that the track inherits from. A missing part is null. */
+/** Selects a session, a track of it (`session_id`, `track_id`), and the rows from which the track inherits. A missing part is null. */
 export const playRows = rowsOf(':track_id')
 
 /** The first track with final files. */
 const first = (places: string, inScope: string, place: string) =>
   rowsOf(`(select tracks.id from ${places} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
 
-/** The same for the session's first track with final files (`session_id`, `resource_id`). */
+/** The same for the first track of a session with final files (`session_id`, `resource_id`). */
 export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
   track: first('tracks', 'tracks.id = :resource_id', 'tracks.id'),
   collection: first('tracks', 'tracks.collection_id = :resource_id', 'tracks."order"'),

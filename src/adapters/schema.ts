@@ -11,9 +11,9 @@ import type { StoredFiles } from './track_files.ts'
 import { uploadPathSql } from './track_paths.ts'
 
 /**
- * Tables of the API's resources. Column names equal the API's field names. Times are milliseconds since 1970.
+ * The tables of the API's nouns. Column names are those of the API. Times are milliseconds since 1970.
  *
- * No foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would delete the children
+ * There are no foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would delete the children
  * (docs/architecture.md#d1). Children are deleted in the same batch as their parent.
  */
 
@@ -21,21 +21,21 @@ type Json = Record<string, unknown>
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 const quoted = (name: string) => `"${name}"`
 const flag = () => integer({ mode: 'boolean' })
-/** Folded texts for the search, by column (search.ts); null if no text needs folding. */
+/** Folded forms of texts for the search (search.ts), as JSON by column; null if it needs none. */
 const folded = () => text()
 const created_at = () => integer().notNull()
-/** The last change by a request; null if there was none since the creation. */
+/** When a call last changed the row; null if none has. */
 const updated_at = () => integer()
-/** Appearance for listeners. */
-const appearanceColumns = () => ({
+/** The columns that describe how something looks to listeners. */
+const look = () => ({
   player_color: text(),
   player_subtitle: text(),
-  /** Storage prefix of the squares; null without a cover. */
+  /** The storage prefix of the cover's squares; null without a cover. */
   cover_path: text(),
   cover_colors: json<ImageColor[]>().notNull(),
-  /** Edge of the large square in pixels; null without one. */
+  /** The edge of the large square in pixels; null without one. */
   cover_size: integer(),
-  /** The newest cover job. Late results of older jobs are ignored. */
+  /** The newest cover job; late results of older jobs are ignored. */
   cover_job_id: text(),
 })
 
@@ -49,7 +49,7 @@ export const organizations = sqliteTable(
     is_cover_overridable: flag().notNull().default(true),
     player_color: text(),
     player_subtitle: text(),
-    /** Whether a file's tags fill fields that are not set. */
+    /** Whether the tags of files fill in values that were not set. */
     uses_tags: flag().notNull().default(true),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -66,10 +66,10 @@ export const apiKeys = sqliteTable(
     title: text().notNull(),
     /** SHA-256 of the secret, in hex. */
     hash: text().notNull(),
-    /** The secret before the last rotation, valid during its grace period. */
+    /** The hash of the secret before the last rotation, during its grace period. */
     previous_hash: text(),
     previous_expires_at: integer(),
-    /** The first characters of the secret, to tell keys apart. */
+    /** The first characters of the secret, which identify the key to its owner. */
     hint: text().notNull(),
     collection_id: text(),
     track_id: text(),
@@ -104,8 +104,8 @@ export const collections = sqliteTable(
     theme: json<string[]>().notNull(),
     is_cover_overridable: flag().notNull().default(true),
     is_theme_overridable: flag().notNull().default(true),
-    ...appearanceColumns(),
-    /** A request has set the order of the tracks, so tags no longer do. */
+    ...look(),
+    /** The tracks were ordered by a call, so tags no longer order them. */
     is_ordered: flag().notNull().default(false),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -137,7 +137,7 @@ export const playlists = sqliteTable(
     track_count: integer().notNull().default(0),
     /** Increases with every change of the tracks; compared with `If-Match`. */
     version: integer().notNull().default(1),
-    /** The last change of the tracks. The other statements of its batch use it to check that this change took effect. */
+    /** The last change of the tracks. The later statements of a change compare it, to take effect only if the first one did. */
     change_id: text(),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -158,14 +158,14 @@ export const playlists = sqliteTable(
   ],
 )
 
-/** Entries of playlists; a track may occur several times. Entries hidden by the trash: see playlist_order.ts. */
+/** Positions in a playlist; a track may have several. Those of a playlist or track in the trash are kept under another id (playlist_order.ts). */
 export const playlistTracks = sqliteTable(
   'playlist_tracks',
   {
     id: text().primaryKey(),
     playlist_id: text().notNull(),
     track_id: text().notNull(),
-    /** 0, 1, 2, … without gaps after every change; fractions occur only within a batch. */
+    /** 0, 1, 2, … without gaps after every change; fractions exist only during one. */
     position: real().notNull(),
   },
   (t) => [
@@ -230,7 +230,7 @@ export const tracks = sqliteTable(
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),
-    // A stable order, for long scans.
+    // An order that never changes, for long walks.
     index('tracks_walk').on(t.collection_id, t.id),
     index('tracks_status').on(t.collection_id, t.status, t.order),
     index('tracks_creator')
@@ -255,7 +255,7 @@ export const tracks = sqliteTable(
   ],
 )
 
-/** Variants that an organization defined in addition to the catalog. */
+/** The variants that organizations have defined in addition to the catalogue. */
 export const variants = sqliteTable(
   'variants',
   {
@@ -268,7 +268,7 @@ export const variants = sqliteTable(
     /** Kbit/s; 0 for FLAC. */
     bitrate: integer().notNull(),
     channels: integer(),
-    /** Seconds; for previews. */
+    /** Seconds; only for previews. */
     start: real(),
     length: real(),
     seq: integer().notNull(),
@@ -295,8 +295,8 @@ export const uploadSessions = sqliteTable(
   (t) => [index('upload_sessions_expiry').on(t.expires_at), index('upload_sessions_collection').on(t.collection_id)],
 )
 
-/** The tables of resources that can be played, shared and trashed. */
+/** The table of each noun that can be played, shared and deleted. */
 export const TABLE_OF = { track: tracks, collection: collections, playlist: playlists }
 
-/** Whether a track is there: those of a deleted collection are gone, though their rows may take a moment. */
+/** Whether a track's collection exists. The tracks of a deleted collection are gone at once, although their rows are deleted later. */
 export const isInCollection = sql`exists (select 1 from collections where collections.id = tracks.collection_id)`

@@ -2,7 +2,7 @@ import { EXPIRED_FOR } from '../core/time.ts'
 import { notFound } from '../errors.ts'
 import { hourOf, idsBefore } from './id.ts'
 
-/** Expiry by play session id, without a query: an id starts with the hour in which its session ends (docs/decisions/0027). */
+/** Checks expiry by the id of a play session, which starts with the hour of its expiry (docs/decisions/0027). It takes no query. */
 
 const HOUR = 3600 * 1000
 

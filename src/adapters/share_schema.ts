@@ -3,28 +3,28 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import type { PlayScope } from '../contract/play.ts'
 
 /**
- * Permanent links. Triggers delete them with the resource they share (drizzle/0001_triggers.sql), and keep every slug that was ever in use in the
- * table `retired_slugs`.
+ * Public links. Triggers (drizzle/0001_triggers.sql) delete a share together with the collection, track or playlist that it shares, and keep
+ * every slug that a share once had in the table `retired_slugs`.
  */
 export const shares = sqliteTable(
   'shares',
   {
     id: text().primaryKey(),
     organization_id: text().notNull(),
-    /** The slug in the share's URL, unique in the whole service. */
+    /** The last part of the URL, unique in the service. */
     slug: text().notNull(),
-    /** Chosen by a user, so search engines may index the page. */
+    /** Whether a caller chose the slug, which then may be indexed by search engines. */
     is_custom_slug: integer({ mode: 'boolean' }).notNull(),
     scope: text().$type<PlayScope>().notNull(),
     resource_id: text().notNull(),
     title: text(),
-    /** Null: the variants that every session plays. */
+    /** Null selects the default variants of a session. */
     variants: text({ mode: 'json' }).$type<string[]>(),
     is_downloadable: integer({ mode: 'boolean' }).notNull().default(false),
     /** Null allows all. */
     allowed_origins: text({ mode: 'json' }).$type<string[]>(),
     expires_at: integer(),
-    /** In the format of src/adapters/password.ts; null for none. */
+    /** As src/adapters/password.ts writes it; null without a password. */
     password_hash: text(),
     seq: integer().notNull(),
     created_at: integer().notNull(),

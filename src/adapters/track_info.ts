@@ -50,7 +50,7 @@ const list = (values: Values, keys: readonly string[]) => keys.map((key) => valu
 const named = (values: unknown[], keys: readonly string[]) =>
   Object.fromEntries(keys.slice(0, values.length).map((key, at) => [key, values[at]]))
 
-/** Returns `info` as it is stored. Incomplete facts, as of a track that was never processed, keep their names. */
+/** Returns the stored form of `info`. Incomplete facts keep their names, for example before a track was processed. */
 export function packInfo(info: TrackInfo): StoredInfo {
   if (!hasAll(info, FACTS) || !hasAll(info.loudness, LOUDNESS)) return info
   const facts = { ...info, loudness: list(info.loudness, LOUDNESS) }

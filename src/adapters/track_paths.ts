@@ -25,7 +25,7 @@ export const trackPath = (track: Omit<PathOwner, 'id'> & { index: string }) =>
 /** The name of the folder, below `trackPath`, that holds what one job made. */
 export const jobFolder = (job_id: string) => job_id.slice(-8)
 
-/** The part of an upload path that a row stores: empty, or a dot and what follows it. */
+/** The part of an upload path that a row stores: empty, or a dot with the text behind it. */
 export const uploadSuffix = (path: string) => path.slice(`${path}.`.indexOf('.'))
 
 /** How SQL refers to a column of the track. */

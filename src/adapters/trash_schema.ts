@@ -3,7 +3,7 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 import type { PlayScope } from '../contract/play.ts'
 
-/** Complete rows of deleted items that can be restored (docs/decisions/0054). */
+/** Deleted rows that can be restored completely (docs/decisions/0054). */
 export const trash = sqliteTable(
   'trash',
   {
@@ -12,14 +12,14 @@ export const trash = sqliteTable(
     organization_id: text().notNull(),
     scope: text().$type<PlayScope>().notNull(),
     title: text().notNull(),
-    /** For a track. */
+    /** Set for a track. */
     collection_id: text(),
-    /** For a track that has moved: the collection whose folder holds its files. */
+    /** Set for a track that has moved: the collection whose folder holds its files. */
     folder_id: text(),
     seq: integer().notNull(),
     trashed_at: integer().notNull(),
     expires_at: integer().notNull(),
-    /** The deleted row: each column's value by its name. */
+    /** The deleted row: each column's value by its name, bytes in hexadecimal. */
     content: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
   },
   (t) => [
@@ -28,7 +28,7 @@ export const trash = sqliteTable(
     index('trash_collection')
       .on(t.collection_id)
       .where(sql`collection_id is not null`),
-    // Trashed collections, whose tracks are hidden.
+    // Collections: their tracks are hidden.
     index('trash_hidden')
       .on(t.organization_id)
       .where(sql`scope = 'collection'`),

@@ -1,11 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * Usage of organizations (docs/decisions/0055). The tables are WITHOUT ROWID. A handwritten migration (drizzle/0001_triggers.sql) creates them with
- * the triggers that fill them, so they are not in schema.ts.
+ * Usage of organizations (docs/decisions/0055). The tables are WITHOUT ROWID and triggers fill them, so the migration is handwritten
+ * (drizzle/0001_triggers.sql).
  */
 
-/** Changes per day; their sum is the current state. Days before the usage period are merged into one row without a date. */
+/** The changes of each day; their sum is the current usage. Old days are merged into one row with an empty date. */
 export const usageDays = sqliteTable(
   'usage_days',
   {
@@ -20,7 +20,7 @@ export const usageDays = sqliteTable(
   (t) => [primaryKey({ columns: [t.organization_id, t.date] })],
 )
 
-/** Progress of the counting: moving a cursor runs a trigger that counts everything between its old and new position. */
+/** How far rows are counted: a trigger counts those between the old and the new position of a cursor. */
 export const usageCursors = sqliteTable('usage_cursors', {
   name: text().$type<'sessions' | 'days'>().primaryKey(),
   at: text().notNull(),

@@ -3,8 +3,8 @@ import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { AttemptError, WebhookDeliveryState, WebhookEndpoint, WebhookEndpointState } from '../contract/webhook.ts'
 
 /**
- * Webhook endpoints and deliveries (docs/decisions/0057). Both tables are WITHOUT ROWID, and a trigger on `events` writes the deliveries, so a
- * handwritten migration (drizzle/0001_triggers.sql) creates them and they are not in schema.ts.
+ * Webhook endpoints and their deliveries (docs/decisions/0057). Both tables are WITHOUT ROWID, and a trigger on `events` writes the deliveries,
+ * so the migration is handwritten (drizzle/0001_triggers.sql).
  */
 
 export const webhookEndpoints = sqliteTable('webhook_endpoints', {
@@ -14,36 +14,36 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   title: text().notNull(),
   events: text({ mode: 'json' }).$type<string[]>().notNull(),
   is_ordered: integer({ mode: 'boolean' }).notNull(),
-  /** `deleted`: invisible to the API; the sweep removes its deliveries, then this row. */
+  /** `deleted` is hidden from the API; the sweep deletes the deliveries and then the row. */
   state: text().$type<WebhookEndpointState | 'deleted'>().notNull(),
   reason: text().$type<NonNullable<WebhookEndpoint['reason']>>(),
-  /** Both encrypted (src/adapters/seal.ts). */
+  /** This and the previous secret are encrypted (src/adapters/seal.ts). */
   secret: text().notNull(),
   previous_secret: text(),
   previous_secret_expires_at: integer(),
-  /** The first of the consecutive failed attempts since the last success, and their number. */
+  /** The start and the number of the current run of failed attempts. */
   failing_since: integer(),
   failures: integer().notNull().default(0),
   last_success_at: integer(),
-  /** The sweep has removed deliveries of events before this `seq`. */
+  /** Deliveries of earlier events were deleted by the sweep. */
   swept_until: integer().notNull(),
   seq: integer().notNull(),
   created_at: integer().notNull(),
 })
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
-/** One attempt, stored in its delivery: a separate table would cost one more row per attempt. */
+/** One attempt, stored in its delivery: a table of attempts would cost a row written for each. */
 export interface KeptAttempt {
   at: number
   duration_ms: number
   status: number | null
   error: AttemptError | null
   answer: string | null
-  /** The header `webhook-signature`, if one was sent. */
+  /** The header `webhook-signature`; null if none was sent. */
   signature: string | null
 }
 
-/** An event for one endpoint. */
+/** The deliveries of events to endpoints. */
 export const webhookDeliveries = sqliteTable(
   'webhook_deliveries',
   {
@@ -51,12 +51,9 @@ export const webhookDeliveries = sqliteTable(
     /** The event's `seq`. */
     seq: integer().notNull(),
     state: text().$type<WebhookDeliveryState>().notNull().default('pending'),
-    /** Attempts of the current schedule. */
+    /** The number of scheduled attempts so far. */
     attempt: integer().notNull().default(0),
-    /**
-     * The time of the next attempt, 0 for immediately. While sending: the end of the lease. Null if nothing is scheduled, or if an earlier delivery
-     * of its subject comes first.
-     */
+    /** When it is due, 0 for at once; during an attempt, when its lease expires. Null if it is not sent, or waits for an earlier one of its subject. */
     due_at: integer(),
     /** The event's subject, while later deliveries of an ordered endpoint wait for this one. */
     subject: text(),

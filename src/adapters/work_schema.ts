@@ -5,20 +5,20 @@ import type { CoverOwner } from '../contract/cover.ts'
 import type { variants } from './schema.ts'
 import type { Kind } from './search.ts'
 
-/** Tables for the service's internal state. Tables of the API's resources are in schema.ts. */
+/** The tables of the service's own bookkeeping. Those of the API's nouns, and the rules for both, are in schema.ts. */
 
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 
 /**
- * Rows that the search (search.ts) does not contain yet: those of a table with a rowid up to `cursor`. A row `table` means that the search table was
- * dropped; its `cursor` is the time to recreate it.
+ * The rows that the search (search.ts) does not contain yet: those of a table up to the rowid `cursor`. A row `table` means that the search was
+ * dropped; `cursor` is then the time at which the sweep recreates it.
  */
 export const searchFills = sqliteTable('search_fills', {
   kind: text().$type<Kind | 'table'>().primaryKey(),
   cursor: integer().notNull(),
 })
 
-/** An organization's variant as stored in a job: everything that its files depend on. */
+/** An organization's variant in a job: everything that its files depend on. */
 export type OwnVariant = Pick<
   typeof variants.$inferSelect,
   'id' | 'index' | 'name' | 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'
@@ -29,27 +29,27 @@ export interface UploadPlace {
   track_id: string
   /** Milliseconds since 1970. */
   expires_at: number
-  /** The track's names once this file has replaced the previous one; null if unchanged. */
+  /** The track's names after it has accepted this file; null leaves them unchanged. */
   file_name: string | null
   file_name_original: string | null
-  /** The track's name when a handle without a name was issued: only for `info.replaced_uploads`. */
+  /** The track's name when a handle without a name was created; only for `info.replaced_uploads`. */
   listed_name?: string
   /** The folded `file_name` for the search, if it differs (fold.ts). */
   folded_name: string | null
-  /** Already listed in `info.replaced_uploads`. */
+  /** Set once the file is listed in `info.replaced_uploads`. */
   is_replaced?: 1
 }
 
-/** The payload of a background job's row. */
+/** The payload of a background job. */
 export type JobPayload =
   | {
       kind: 'transcode'
       track_id: string
       source_path: string
       source_size: number
-      /** The organization's own variants when the job first ran. The job keeps using them, even if they are changed or deleted. */
+      /** The organization's variants when the job first ran. Later changes of them do not affect the job. */
       own?: OwnVariant[]
-      /** The collection's reprocess that this job is part of. */
+      /** The collection's reprocess that started the job. */
       reprocess_id?: string
     }
   | { kind: 'cover'; owner: CoverOwner; owner_id: string; source_path: string; source_size: number; cover_path: string }
@@ -59,10 +59,10 @@ export type JobPayload =
       paths?: string[]
       organization_id?: string
       collection_id?: string
-      /** The collection whose folder the prefixes are in. The files of tracks that have moved to another collection stay. */
+      /** The collection whose folder is purged: files of tracks that moved out of it are kept. */
       folder_id?: string
       variant?: { id: string; index: string }
-      /** Set if the only path belongs to an upload handle. Its object is deleted unless the track uses it (pipeline/upload.ts). */
+      /** Set if the only path is that of an upload handle. Its object is deleted unless the track uses it (pipeline/upload.ts). */
       upload?: UploadPlace
       /** The actor that deleted the collection, for the events of its tracks. */
       actor?: string | null
@@ -70,8 +70,8 @@ export type JobPayload =
   | { kind: 'reprocess'; collection_id: string }
 
 /**
- * Background work. The row is the source of truth, and queue messages only wake a worker: after `lease_until` any worker may claim the job
- * (again), and at `wake_at` the sweep sends another message for it.
+ * Background jobs. The row is authoritative; a queue message only wakes the consumer. After `lease_until` any worker may claim the job, and at
+ * `wake_at` the sweep sends another message for it.
  */
 export const jobs = sqliteTable(
   'jobs',
@@ -80,9 +80,9 @@ export const jobs = sqliteTable(
     organization_id: text().notNull(),
     payload: json<JobPayload>().notNull(),
     state: text().$type<'open' | 'done' | 'failed'>().notNull().default('open'),
-    /** Attempts so far, not counting those that failed for a reason outside the job. */
+    /** How often it was started, without the failures that it did not cause. */
     attempt: integer().notNull().default(0),
-    /** A unique name for each claim; null if the job was released and not claimed since. */
+    /** The id of the last claim, unique for each; null after the job was requeued. */
     holder: text(),
     pass: text().$type<'strict' | 'tolerant'>().notNull().default('strict'),
     lease_until: integer().notNull(),
@@ -91,13 +91,13 @@ export const jobs = sqliteTable(
     error: json<Record<string, unknown>>(),
     /** A transcode's rank in the queue, in milliseconds since 1970 or later (docs/decisions/0033); null for other kinds. */
     rank: integer(),
-    /** For a transcode: 0 for the smallest sources. */
+    /** A transcode's size class, 0 for the smallest sources. */
     size_class: integer().notNull().default(0),
-    /** The slot in which a transcode runs, until none of its processes runs any more. */
+    /** The slot in which a transcode runs, until the transcoder has stopped it. */
     slot: integer(),
-    /** Consecutive times that a transcode could not be started. */
+    /** How often in a row a transcode was interrupted or could not be handed to a transcoder. */
     tries: integer().notNull().default(0),
-    /** Part of a collection's reprocess; only a few of these jobs are open at a time. */
+    /** Part of a collection's reprocess, of which only a few are open at a time. */
     is_background: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (t) => [
@@ -127,15 +127,15 @@ export const jobs = sqliteTable(
 export const reprocesses = sqliteTable('reprocesses', {
   collection_id: text().primaryKey(),
   organization_id: text().notNull(),
-  /** The job that runs it. A job ignores rows written by a newer job. */
+  /** The job that walks through the tracks. A job ignores rows written by a newer job. */
   job_id: text().notNull(),
   state: text().$type<'running' | 'done'>().notNull(),
   all: integer({ mode: 'boolean' }).notNull(),
-  /** The settings of the variants that tracks are brought up to date with. */
+  /** The variants that tracks are brought up to date with, as `settingsOf` hashes. */
   wanted: json<string[]>().notNull(),
   /** The id of the last track that was checked. */
   cursor: text().notNull(),
-  /** Ids of tracks that are being processed. */
+  /** The ids of tracks that are being processed. */
   waiting: json<string[]>().notNull(),
   total: integer().notNull(),
   done: integer().notNull(),
@@ -144,21 +144,21 @@ export const reprocesses = sqliteTable('reprocesses', {
   finished_at: integer(),
 })
 
-/** Multipart uploads, at most one per track; they expire after a day. */
+/** Multipart uploads, at most one per track, until a day after they started. */
 export const multipartUploads = sqliteTable(
   'multipart_uploads',
   {
     id: text().primaryKey(),
     organization_id: text().notNull(),
     track_id: text().notNull(),
-    /** The path of the file, and R2's id of the upload. */
+    /** The path of the finished file, and R2's id of the upload. */
     path: text().notNull(),
     upload_id: text().notNull(),
     file_size: integer().notNull(),
     part_size: integer().notNull(),
     part_count: integer().notNull(),
     fingerprint: text(),
-    /** The ETags of the uploaded parts, by part number. */
+    /** The ETags of the stored parts, by part number. */
     parts: json<Record<string, string>>().notNull(),
     state: text().$type<'open' | 'complete'>().notNull(),
     expires_at: integer().notNull(),
