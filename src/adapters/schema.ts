@@ -27,7 +27,7 @@ const created_at = () => integer().notNull()
 /** When a call last changed the row; null if none has. */
 const updated_at = () => integer()
 /** The columns that describe how something looks to listeners. */
-const look = () => ({
+const appearanceColumns = () => ({
   player_color: text(),
   player_subtitle: text(),
   /** The storage prefix of the cover's squares; null without a cover. */
@@ -104,7 +104,7 @@ export const collections = sqliteTable(
     theme: json<string[]>().notNull(),
     is_cover_overridable: flag().notNull().default(true),
     is_theme_overridable: flag().notNull().default(true),
-    ...look(),
+    ...appearanceColumns(),
     /** The tracks were ordered by a call, so tags no longer order them. */
     is_ordered: flag().notNull().default(false),
     seq: integer().notNull(),
