@@ -34,7 +34,7 @@ export function nextUploadPath(track: PathOwner & { upload_path: string; source_
   const at = Math.max(now, ...previousTimes.map((time) => (time || 0) + 1))
   return `${uploadPath(track)}.${at.toString(36).padStart(9, '0')}${randomBase62(6)}`
 }
-/** Where all files of a track lie. */
+/** The folder of a track's files. */
 export const trackPrefixes = (track: PathOwner & { index: string }) => [uploadPath(track), `${trackPath(track)}/`]
 /** The track's id or index in the path of one of its files. */
 export const nameIn = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
