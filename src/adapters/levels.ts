@@ -1,6 +1,6 @@
 /**
- * Waveform levels as they are stored: numbers from 0 to 1 with 3 decimals, in 10 bits each, so 320 of them take 400 bytes. Plain code,
- * without Drizzle: play views use it (docs/decisions/0029).
+ * Waveform levels as they are stored: numbers from 0 to 1 with 3 decimals, in 10 bits each, so 320 of them take 400 bytes. Play
+ * views read them with `hexLevels` (hex_levels.ts).
  */
 
 /** Returns the bytes of a list of levels. */
@@ -23,18 +23,5 @@ export function unpackLevels(bytes: ArrayLike<number>): number[] {
     const value = ((bytes[at]! << 8) | bytes[at + 1]!) >> (6 - (bit % 8))
     levels.push((value & 1023) / 1000)
   }
-  return levels
-}
-
-/** Returns the levels in a hexadecimal text, as `hex()` in SQL writes bytes; none of null. Five digits hold two levels. */
-export function hexLevels(hex: string | null): number[] {
-  const levels: number[] = []
-  if (hex === null) return levels
-  const padded = hex.padEnd(Math.ceil(hex.length / 5) * 5, '0')
-  for (let at = 0; at < padded.length; at += 5) {
-    const pair = Number.parseInt(padded.slice(at, at + 5), 16)
-    levels.push((pair >> 10) / 1000, (pair & 1023) / 1000)
-  }
-  levels.length = Math.floor(hex.length / 2.5)
   return levels
 }

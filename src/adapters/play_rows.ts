@@ -1,17 +1,17 @@
 import type { SourceInfo } from '../contract/info.ts'
-import type { PlayScope } from '../contract/play.ts'
 import { FIRST_COVER, type FirstCover } from './first_cover.ts'
 import type { playSessions } from './play_sessions.ts'
 import type { collections, organizations, playlists, tracks } from './schema.ts'
 import { columnsOf, selectOf } from './statement.ts'
-import { HAS_FINAL_FILES } from './track_files.ts'
-import { CHAPTERS_SQL } from './track_info.ts'
 
 /** The rows of a play view, from all tables, in one statement. */
 
 const appearance = { theme: 'json', player_color: 'plain', player_subtitle: 'plain' } as const
 const cover = { cover_path: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
+
+/** The chapters in `info` (track_info.ts), in SQL as text: an isolate loads this file when it starts. */
+const CHAPTERS = `coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]')`
 
 const select = selectOf({
   // Without `metadata`: an isolate caches thousands of sessions.
@@ -48,7 +48,7 @@ const select = selectOf({
       files: 'json',
       tags: 'json',
     },
-    { levels: 'hex(tracks.levels)', chapters: `coalesce(${CHAPTERS_SQL}, '[]')` },
+    { levels: 'hex(tracks.levels)', chapters: CHAPTERS },
   ),
   collection: columnsOf<typeof collections.$inferSelect & { first: FirstCover | null }>('collections')(
     { title: 'plain', ...appearance, ...cover, ...overridable, first: 'json' },
@@ -62,7 +62,8 @@ const select = selectOf({
   }),
 })
 
-const rowsOf = (track_id: string) =>
+/** Selects the rows of a play view of the track with this id, an expression in SQL. */
+export const rowsOf = (track_id: string) =>
   select(`from play_sessions as sessions
     left join tracks on tracks.id = ${track_id} and tracks.organization_id = sessions.organization_id and (
       sessions.scope = 'track' and tracks.id = sessions.resource_id
@@ -76,21 +77,6 @@ const rowsOf = (track_id: string) =>
 
 /** Selects a session, a track of it (`session_id`, `track_id`), and the rows from which the track inherits. A missing part is null. */
 export const playRows = rowsOf(':track_id')
-
-/** The first track with final files. */
-const first = (places: string, inScope: string, place: string) =>
-  rowsOf(`(select tracks.id from ${places} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
-
-/** The same for the first track of a session with final files (`session_id`, `resource_id`). */
-export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
-  track: first('tracks', 'tracks.id = :resource_id', 'tracks.id'),
-  collection: first('tracks', 'tracks.collection_id = :resource_id', 'tracks."order"'),
-  playlist: first(
-    'playlist_tracks as places join tracks on tracks.id = places.track_id',
-    'places.playlist_id = :resource_id',
-    'places.position',
-  ),
-}
 
 export type PlayRow = NonNullable<Awaited<ReturnType<(typeof playRows)['get']>>>
 export type PlayedSession = NonNullable<PlayRow['session']>

@@ -8,7 +8,7 @@ import type { Tags } from '../contract/info.ts'
 import type { TrackStatus } from '../contract/track.ts'
 import { info, levels } from './column_types.ts'
 import type { StoredFiles } from './track_files.ts'
-import { uploadPathSql } from './track_paths.ts'
+import { uploadPathSql } from './track_storage.ts'
 
 /**
  * The tables of the API's nouns. Column names are those of the API. Times are milliseconds since 1970.

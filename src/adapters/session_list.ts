@@ -1,7 +1,7 @@
 import type { Tags } from '../contract/info.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { columnsOf, selectOf } from './statement.ts'
-import { HAS_FILES, indexSql } from './track_files.ts'
+import { HAS_FILES, indexSql } from './track_storage.ts'
 
 /**
  * The tracks of a play session in playing order, each as one JSON text. D1's batch would return a thousand objects of many columns, and building them

@@ -1,6 +1,6 @@
 import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
 
-/** The files of a track. Plain text, without Drizzle: play views use it (docs/decisions/0029). */
+/** The files of a track. An isolate loads this when it starts (docs/decisions/0029); see also track_storage.ts. */
 
 export interface TrackFile {
   index: string
@@ -34,14 +34,6 @@ export interface StoredFiles {
   list: StoredFile[]
 }
 
-/** Returns an entry of `StoredFiles`. */
-export const storedFile = (
-  name: string,
-  { size, bitrate, duration }: Pick<TrackFile, 'size' | 'bitrate' | 'duration'>,
-  variant_id?: string,
-): StoredFile =>
-  variant_id === undefined ? [name, size, bitrate, duration] : [name, size, bitrate, duration, variant_id]
-
 /** The columns that `filesOf` reads. */
 export type FilesOwner = PathOwner & { index: string; files: StoredFiles | null }
 
@@ -55,12 +47,3 @@ export function filesOf(track: FilesOwner): TrackFile[] {
     return { index: name.split('.', 1)[0]!, path, size, bitrate, duration, variant_id, is_early }
   })
 }
-
-/** The index of the variant whose file has this name, in SQL. */
-export const indexSql = (name: string) => `substr(${name}, 1, instr(${name} || '.', '.') - 1)`
-
-/** Whether a track has any file, in SQL. */
-export const HAS_FILES = `(tracks.files ->> '$.list[0][0]' is not null)`
-
-/** Whether a track has files and they are not early ones, in SQL. */
-export const HAS_FINAL_FILES = `(tracks.files ->> '$.list[0][0]' is not null and tracks.files ->> '$.is_early' is null)`

@@ -2,10 +2,10 @@ import type { SourceInfo, TrackInfo } from '../contract/info.ts'
 
 /**
  * The column `tracks.info`. The facts about a source are stored by position, because their names would take more bytes than their values
- * (docs/decisions/0069). Plain code, without Drizzle: play views use it (docs/decisions/0029).
+ * (docs/decisions/0069).
  */
 
-/** The facts in the order in which they are stored. Append only: stored rows depend on the positions. */
+/** The facts in the order in which they are stored. Append only: stored rows and play_rows.ts depend on the positions. */
 const FACTS = [
   'container',
   'codec',
@@ -71,8 +71,6 @@ export function unpackInfo({ facts, ...info }: StoredInfo): TrackInfo {
 
 const factSql = (key: (typeof FACTS)[number]) =>
   `coalesce(tracks.info -> '$.facts[${FACTS.indexOf(key)}]', tracks.info -> '$.${key}')`
-/** A track's chapters as JSON, in SQL; null without a processed source. */
-export const CHAPTERS_SQL = factSql('chapters')
 /** A track's loudness as JSON, in SQL, for `unpackLoudness`. */
 export const LOUDNESS_SQL = factSql('loudness')
 /** The bytes of a track's source, in SQL; null before it was processed. */

@@ -1,6 +1,6 @@
 /**
- * Storage paths of a track. They follow from its ids, so a row stores only the part that varies (docs/decisions/0069). Plain text, without
- * Drizzle: play views use it (docs/decisions/0029).
+ * Storage paths of a track. They follow from its ids, so a row stores only the part that varies (docs/decisions/0069). An isolate loads this
+ * when it starts, and the rest of it in track_storage.ts later (docs/decisions/0029).
  */
 
 export interface PathOwner {
@@ -21,20 +21,3 @@ export const uploadPath = (track: PathOwner) => `uploads/${track.organization_id
 /** The folder that holds everything made from a track's uploads. */
 export const trackPath = (track: Omit<PathOwner, 'id'> & { index: string }) =>
   `media/${track.organization_id}/${folderOf(track)}/${track.index}`
-
-/** The name of the folder, below `trackPath`, that holds what one job made. */
-export const jobFolder = (job_id: string) => job_id.slice(-8)
-
-/** The part of an upload path that a row stores: empty, or a dot with the text behind it. */
-export const uploadSuffix = (path: string) => path.slice(`${path}.`.indexOf('.'))
-
-/** How SQL refers to a column of the track. */
-export type ColumnSql = (name: string) => string
-export const trackColumn: ColumnSql = (name) => `tracks."${name}"`
-
-const folderSql = (column: ColumnSql) =>
-  `${column('organization_id')} || '/' || coalesce(${column('folder_id')}, ${column('collection_id')})`
-/** `uploadPath` in SQL. */
-export const uploadPathSql = (column: ColumnSql) => `'uploads/' || ${folderSql(column)} || '/' || ${column('id')}`
-/** `trackPath` in SQL. */
-export const trackPathSql = (column: ColumnSql) => `'media/' || ${folderSql(column)} || '/' || ${column('index')}`

@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { findFile, findUploads, readObject } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
-import { uploadSuffix } from '../adapters/track_paths.ts'
+import { uploadSuffix } from '../adapters/track_storage.ts'
 import { trash } from '../adapters/trash_schema.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'

@@ -1,5 +1,5 @@
+import { hexLevels } from '../adapters/hex_levels.ts'
 import { isNewId } from '../adapters/id.ts'
-import { hexLevels } from '../adapters/levels.ts'
 import type { KeptTrack } from '../adapters/memory.ts'
 import { type PlayedSession, type PlayRow, playRows } from '../adapters/play_rows.ts'
 import { viewSigner } from '../adapters/presign.ts'

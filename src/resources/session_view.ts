@@ -1,4 +1,5 @@
-import { firstPlayRows, type PlayRow } from '../adapters/play_rows.ts'
+import { firstPlayRows } from '../adapters/first_play_rows.ts'
+import { type PlayRow } from '../adapters/play_rows.ts'
 import type { playSessions } from '../adapters/play_sessions.ts'
 import type { collections, organizations, playlists } from '../adapters/schema.ts'
 import { type ListedRow, sessionList } from '../adapters/session_list.ts'

@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 
-import { hexLevels, packLevels, unpackLevels } from '../../src/adapters/levels.ts'
+import { hexLevels } from '../../src/adapters/hex_levels.ts'
+import { packLevels, unpackLevels } from '../../src/adapters/levels.ts'
 import { tracks } from '../../src/adapters/schema.ts'
 import { toHex } from '../../src/adapters/secret.ts'
 import { filesOf as decoded } from '../../src/adapters/track_files.ts'

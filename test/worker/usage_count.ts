@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-import { HAS_FINAL_FILES, indexSql } from '../../src/adapters/track_files.ts'
+import { HAS_FINAL_FILES, indexSql } from '../../src/adapters/track_storage.ts'
 import { ok, query } from './support.ts'
 import { made } from './transcoder.ts'
 

@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
 
-import { trackColumn, trackPathSql, uploadPathSql } from '../../src/adapters/track_paths.ts'
+import { trackColumn, trackPathSql, uploadPathSql } from '../../src/adapters/track_storage.ts'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { failing, type Moment } from './faulty.ts'
 import {

@@ -1,8 +1,9 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { tracks } from '../../adapters/schema.ts'
-import { storedFile, type StoredFiles } from '../../adapters/track_files.ts'
-import { jobFolder } from '../../adapters/track_paths.ts'
+import { type StoredFiles } from '../../adapters/track_files.ts'
+import { storedFile } from '../../adapters/track_storage.ts'
+import { jobFolder } from '../../adapters/track_storage.ts'
 import type { System } from '../../context.ts'
 import type { MadeVariant } from '../../contract/job.ts'
 import { ifLeaseHeld } from '../jobs.ts'

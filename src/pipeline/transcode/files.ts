@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import { HAS_FINAL_FILES } from '../../adapters/track_files.ts'
-import { type ColumnSql, trackColumn, trackPathSql, uploadPathSql } from '../../adapters/track_paths.ts'
+import { HAS_FINAL_FILES } from '../../adapters/track_storage.ts'
+import { type ColumnSql, trackColumn, trackPathSql, uploadPathSql } from '../../adapters/track_storage.ts'
 
 /** `tracks.files` in SQL. An argument `files` is such a JSON text (`StoredFiles`) or null, in a query that reads the track. */
 

@@ -3,7 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch'
 
 import { runBatch } from '../../adapters/database.ts'
 import { tracks } from '../../adapters/schema.ts'
-import { uploadSuffix } from '../../adapters/track_paths.ts'
+import { uploadSuffix } from '../../adapters/track_storage.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { sendJob } from '../jobs.ts'
