@@ -20,16 +20,16 @@ const RULES: Record<string, RegExp> = {
   'write notify, report, return, or specify':
     /\b(told|tells)\b(?![^.;]* apart\b)|\b(hears? of|heard of|says? of itself)\b/gi,
   'write is, is stored, or is at':
-    /\b(lies|stands|stood)\b(?! (in for|for|out|alone))|\b(lie|stand)( (in(?! for)|on|at|there|below|under|behind)\b|[.;,])/gi,
+    /\b(lies|stands|stood)\b(?! (in for|for|out|alone))|\b(lie|stand) (in(?! for)|on|at|there|below|under|behind)\b|\b(where|which)\b[^.;,]* (lie|stand)\b/gi,
   'write must, should, or will':
     /(?<!\b(this|aim|alternative|goal|idea|job|point|purpose|solution|way) )\b(is|are|was|were) to (?=[a-z])/gi,
-  'negate the verb: is not a …, has no …': /(?<!\bthere )\b(is|are|was|were|be|as|knows?|takes?) none\b/gi,
+  'negate the verb: is not a …, has no …': /(?<!\bthere )\b(is|are|was|were|be|as) none\b/gi,
   'state the limit or the condition':
     /\b(so many|so long|as good as|all the same|for good|in vain|long ago|up to now|ever (more|less)|(each|no) further)\b/gi,
   'write instead of': /\bin place of\b/gi,
   'start with the subject': /(?<=^|[.;:] )(Of|Beside|In place) (a|an|the|what|these|each|who|those|it|all|others)\b/g,
   'write start': /\b(begun|began)\b/gi,
-  'delete it, or write "also" before the verb': /, too\b/gi,
+  'delete it, or write "also" before the verb': /, too\b(?! [a-z])/gi,
   'write checks, reads, or polls': /\b(looks?|looked) (no more|at (what|who|it|them))\b/gi,
   'write no caller, another request, any worker': /\b(somebody|nobody|anybody)\b/gi,
 }

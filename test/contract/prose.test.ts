@@ -29,6 +29,7 @@ const BAD = [
   ['The upload is told, and begins anew.', 'anew', 'told', 'begins'],
   ['The file lies beside the index.', 'beside', 'lies'],
   ['A row that is to be deleted.', 'is to'],
+  ['The folder where the files of a track lie.', 'where the files of a track lie'],
   ['An event that is none.', 'is none'],
   ['Of a share, the slug is not enough.', 'Of a'],
   ['The player has a clock of its own, also when it is paused, and a timer, too.', 'of its own', 'also when', ', too'],
@@ -37,6 +38,7 @@ const GOOD = [
   'Rejects a request with no body. What if the caller retries?',
   'The caller, who owns the track, receives 404.',
   'Returns null if there is none. A prefix tells keys apart.',
+  'Rejects files that are empty, too large, or text.',
   'This is to support tokens of version 1. The goal is to keep it small.',
   '`told` and `what` are names of columns: "who asks" is a quotation.',
 ]
