@@ -38,7 +38,7 @@ const GOOD = [
   'Rejects a request with no body. What if the caller retries?',
   'The caller, who owns the track, receives 404.',
   'Returns null if there is none. A prefix tells keys apart.',
-  'Rejects files that are empty, too large, or text.',
+  'Rejects files that are empty, too large, or text, besides scripts of its own origin.',
   'This is to support tokens of version 1. The goal is to keep it small.',
   '`told` and `what` are names of columns: "who asks" is a quotation.',
 ]
