@@ -146,8 +146,8 @@ test('a frame grows with its rows if the page enables it', () => {
 test('messages from other windows and origins are ignored', () => {
   load()
   const player = new EmbeddedPlayer(anIframe())
-  const heard = vi.fn<() => void>()
-  player.on('play', heard)
+  const onPlay = vi.fn<() => void>()
+  player.on('play', onPlay)
   const stranger = new FakeWindow('https://evil.example')
   const event = { protocol: 'tonearm-1', event: 'play', detail: {} }
   page.from(stranger, event)
@@ -155,7 +155,7 @@ test('messages from other windows and origins are ignored', () => {
   frame.origin = 'https://evil.example'
   page.from(frame, event)
   for (const odd of [null, 'tonearm-1', { protocol: 'other', event: 'play' }]) page.from(frame, odd)
-  expect(heard).not.toHaveBeenCalled()
+  expect(onPlay).not.toHaveBeenCalled()
   frame.from(stranger, { protocol: 'tonearm-1', command: 'play' })
   for (const odd of [
     null,
@@ -182,10 +182,10 @@ describe('frame of a share', () => {
   }
   /** Details that the page receives for these events. */
   function received(): unknown[] {
-    const heard: unknown[] = []
-    page.addEventListener('message', (event) => heard.push((event as MessageEvent<{ detail: unknown }>).data.detail))
+    const details: unknown[] = []
+    page.addEventListener('message', (event) => details.push((event as MessageEvent<{ detail: unknown }>).data.detail))
     for (const [name, detail] of Object.entries(EVENTS)) happens(name, detail)
-    return heard.filter((detail) => !Object.hasOwn(detail as object, 'height'))
+    return details.filter((detail) => !Object.hasOwn(detail as object, 'height'))
   }
 
   test('sends neither titles nor ids to an unlisted page, even after a hello', () => {
@@ -235,23 +235,23 @@ function twoFrames() {
 const start = (player: EventTarget) => player.dispatchEvent(new CustomEvent('tonearm-play', { detail: {} }))
 
 test('only one of several frames that start at the same time plays', async () => {
-  const [one, two] = twoFrames()
+  const [first, second] = twoFrames()
   for (let i = 1; i <= 5; i++) {
-    start(one)
-    start(two)
-    await vi.waitFor(() => expect(one.pause.mock.calls.length + two.pause.mock.calls.length).toBe(i))
+    start(first)
+    start(second)
+    await vi.waitFor(() => expect(first.pause.mock.calls.length + second.pause.mock.calls.length).toBe(i))
   }
 })
 
 test('a frame that was not started keeps its autoplay when another one starts', async () => {
-  const [one, two] = twoFrames()
+  const [first, second] = twoFrames()
   // It is paused at the first start message and playing at the second.
   const paused = [true, false]
-  Object.defineProperty(one, 'paused', { get: () => paused.shift() })
-  start(two)
-  start(two)
+  Object.defineProperty(first, 'paused', { get: () => paused.shift() })
+  start(second)
+  start(second)
   await vi.waitFor(() => expect(paused).toEqual([]))
-  expect(one.pause).toHaveBeenCalledOnce()
+  expect(first.pause).toHaveBeenCalledOnce()
 })
 
 test.each([
@@ -259,11 +259,11 @@ test.each([
   ['that was started before it listened', false, false],
   ['whose session ended while it played', true, true],
 ])('a frame %s is paused when another one starts', async (_, isStarted, paused) => {
-  const [one, two] = twoFrames()
+  const [first, second] = twoFrames()
   // Within one millisecond, chance decides which of two starts is later.
   if (isStarted) vi.spyOn(Date, 'now').mockReturnValueOnce(1)
-  if (isStarted) start(one)
-  one.paused = paused
-  start(two)
-  await vi.waitFor(() => expect(one.pause).toHaveBeenCalledOnce())
+  if (isStarted) start(first)
+  first.paused = paused
+  start(second)
+  await vi.waitFor(() => expect(first.pause).toHaveBeenCalledOnce())
 })

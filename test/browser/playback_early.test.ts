@@ -16,19 +16,19 @@ test('applies a seek and a play made before the session loads', async () => {
 })
 test.each([
   ['a track by its number', () => playback.selectTrack('2'), [1, 0, false]],
-  ['a track by its id, later paused', () => (void playback.selectTrack('three'), playback.pause()), [2, 0, true]],
+  ['a track by its id, then a pause', () => (void playback.selectTrack('three'), playback.pause()), [2, 0, true]],
   ['a track, then a position in it', () => (void playback.selectTrack('2'), playback.seek(30)), [1, 30, false]],
   ['a position, then a track', () => (void playback.seek(30), playback.selectTrack('2')), [1, 0, false]],
   ['the next track, and a position in it', () => (void playback.next(), playback.seek(30)), [1, 30, true]],
   ['the next track twice', () => (void playback.next(), playback.next()), [2, 0, true]],
   ['the next track and the previous one', () => (void playback.next(), playback.previous()), [0, 0, true]],
-  ['more tracks than there are', () => Array.from({ length: 9 }, () => playback.next()), [2, 0, true]],
-  ['the one after a track', () => (void playback.selectTrack('2'), playback.next()), [2, 0, false]],
-  ['the beginning', () => (void playback.seek(30), playback.previous()), [0, 0, true]],
-  ['a place', () => playback.goTo({ track: '3', position: 12 }), [2, 12, true]],
-  ['a place in the first track', () => playback.goTo({ track: null, position: 12 }), [0, 12, true]],
-  ['a track that is not there', () => playback.selectTrack('nowhere'), [0, 0, true]],
-  ['a place in a track that is not there', () => playback.goTo({ track: 'nowhere', position: 12 }), [0, 0, true]],
+  ['more next calls than there are tracks', () => Array.from({ length: 9 }, () => playback.next()), [2, 0, true]],
+  ['a track, then the next one', () => (void playback.selectTrack('2'), playback.next()), [2, 0, false]],
+  ['a position, then the previous track', () => (void playback.seek(30), playback.previous()), [0, 0, true]],
+  ['a link', () => playback.goTo({ track: '3', position: 12 }), [2, 12, true]],
+  ['a link into the first track', () => playback.goTo({ track: null, position: 12 }), [0, 12, true]],
+  ['an unknown track', () => playback.selectTrack('nowhere'), [0, 0, true]],
+  ['a link into an unknown track', () => playback.goTo({ track: 'nowhere', position: 12 }), [0, 0, true]],
 ])('applies a call made before the session loads: %s', async (_, ask, expected) => {
   create()
   const opening = playback.open()

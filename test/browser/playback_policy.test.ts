@@ -68,8 +68,12 @@ describe('a file that fails, for example with 403', () => {
   test('gets a fresh URL first, then gives way to the next file', () => expect(fail(4, true)).toEqual([0, 1, 2, 3]))
   test('gets one more attempt if storage still has it', () => expect(fail(5, false)).toEqual([0, 0, 1, 1, 2]))
   test('starts a new count of attempts after playing on between failures', () => {
-    const once = afterMediaError(NO_ATTEMPTS, 10, true)
-    expect([isProgress(NO_ATTEMPTS, 12), isProgress(once, 10.9), isProgress(once, 12)]).toEqual([false, false, true])
+    const afterOne = afterMediaError(NO_ATTEMPTS, 10, true)
+    expect([isProgress(NO_ATTEMPTS, 12), isProgress(afterOne, 10.9), isProgress(afterOne, 12)]).toEqual([
+      false,
+      false,
+      true,
+    ])
   })
 })
 

@@ -55,7 +55,7 @@ describe('a storage outage', () => {
     service.ttl = 100
     await fail(503)
     const { url, until } = playback.state.loaded!
-    storage.onAsk = (asked) => (storage.answer = asked === url && until <= Date.now() ? 403 : 503)
+    storage.onAsk = (probed) => (storage.answer = probed === url && until <= Date.now() ? 403 : 503)
     await wait(150)
     expect(playback.state).toMatchObject({ status: 'offline', loaded: { variant: 'aac-160' } })
     expect(playback.state.loaded!.url).not.toBe(url)

@@ -39,7 +39,7 @@ export function playLocks() {
 
   function release(name: string): void {
     held.delete(name)
-    const next = waiting.findIndex((one) => one.name === name)
+    const next = waiting.findIndex((waiter) => waiter.name === name)
     if (next >= 0) waiting.splice(next, 1)[0]!.take()
   }
 

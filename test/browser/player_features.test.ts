@@ -105,31 +105,31 @@ describe('keys', () => {
     player.seek = vi.fn<Player['seek']>()
     player.next = vi.fn<Player['next']>()
     player.previous = vi.fn<Player['previous']>()
-    const own = {
+    const controller = {
       toggle: vi.fn<() => void>(),
       skip: vi.fn<Commands['skip']>(),
       stepChapter: vi.fn<Commands['stepChapter']>(),
       showKeys: vi.fn<() => void>(),
       remember: vi.fn<Commands['remember']>(),
     }
-    keyCommand(key, player, commandsOf(player, own as unknown as Commands))?.()
-    return { player, own }
+    keyCommand(key, player, commandsOf(player, controller as unknown as Commands))?.()
+    return { player, controller }
   }
   test('play and seek', () => {
-    for (const key of [' ', 'k', 'K']) expect(press(key).own.toggle, key).toHaveBeenCalledOnce()
-    expect(press('j').own.skip).toHaveBeenCalledWith(-1)
-    expect(press('L').own.skip).toHaveBeenCalledWith(1)
+    for (const key of [' ', 'k', 'K']) expect(press(key).controller.toggle, key).toHaveBeenCalledOnce()
+    expect(press('j').controller.skip).toHaveBeenCalledWith(-1)
+    expect(press('L').controller.skip).toHaveBeenCalledWith(1)
     expect(press('ArrowRight').player.seek).toHaveBeenCalledWith(55)
     expect(press('Home').player.seek).toHaveBeenCalledWith(0)
     expect(press('n').player.next).toHaveBeenCalledOnce()
     expect(press('p').player.previous).toHaveBeenCalledOnce()
-    expect(press(']').own.stepChapter).toHaveBeenCalledWith(1)
-    expect(press('?').own.showKeys).toHaveBeenCalledOnce()
+    expect(press(']').controller.stepChapter).toHaveBeenCalledWith(1)
+    expect(press('?').controller.showKeys).toHaveBeenCalledOnce()
   })
   test('change the volume in steps and store it', () => {
-    const { player, own } = press('ArrowUp', { muted: true })
+    const { player, controller } = press('ArrowUp', { muted: true })
     expect([player.volume, player.muted]).toEqual([0.55, false])
-    expect(own.remember).toHaveBeenCalledWith({ volume: 0.55 })
+    expect(controller.remember).toHaveBeenCalledWith({ volume: 0.55 })
     expect(press('ArrowDown').player.volume).toBe(0.45)
     expect(press('m', { volume: 0 }).player.volume).toBe(1)
   })

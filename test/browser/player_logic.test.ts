@@ -38,18 +38,18 @@ describe('colors', () => {
 })
 
 describe('color of a player', () => {
-  const grey = { hex: '#808080', area: 0.7, lightness: 0.5, saturation: 0 }
+  const gray = { hex: '#808080', area: 0.7, lightness: 0.5, saturation: 0 }
   const dull = { hex: '#6B5B4B', area: 0.2, lightness: 0.36, saturation: 0.18 }
   const red = { hex: '#C81E1E', area: 0.06, lightness: 0.45, saturation: 0.74 }
   const black = { hex: '#120303', area: 0.04, lightness: 0.04, saturation: 0.7 }
 
   test('is the configured one', () => expect(ownColor('#1B4D8A', [red])).toBe('#1B4D8A'))
   test('is the strongest color of the cover when none is configured', () => {
-    expect(ownColor('#2B3440', [grey, dull, red, black])).toBe('#C81E1E')
+    expect(ownColor('#2B3440', [gray, dull, red, black])).toBe('#C81E1E')
     expect(ownColor(null, [{ ...dull, hex: '#5A6E9B', saturation: 0.3 }, red])).toBe('#C81E1E')
   })
   test('is the default with a gray cover or none', () => {
-    expect(ownColor(null, [grey, dull, black])).toBe('#2B3440')
+    expect(ownColor(null, [gray, dull, black])).toBe('#2B3440')
     expect(ownColor('#2B3440')).toBe('#2B3440')
   })
 })

@@ -74,18 +74,18 @@ describe('poll', () => {
   const ready = { ok: true as const, status: 'ready' }
   const busy = { ok: true as const, status: 'processing' }
   const asking = (...answers: (typeof ready | Failure)[]) => {
-    let asked = 0
-    return vi.fn(async () => answers[Math.min(asked++, answers.length - 1)]!)
+    let polls = 0
+    return vi.fn(async () => answers[Math.min(polls++, answers.length - 1)]!)
   }
   const isLast = ({ status }: typeof ready) => status === 'ready'
 
   test('requests until the last state, with growing delays', async () => {
     const ask = asking(busy, busy, busy, ready)
     const answer = poll(ask, isLast, { pace: { first: 500, factor: 2, longest: 1500 } })
-    const began = Date.now()
+    const startedAt = Date.now()
     await vi.runAllTimersAsync()
     expect(await answer).toEqual(ready)
-    expect([ask.mock.calls.length, Date.now() - began]).toEqual([4, 500 + 1000 + 1500])
+    expect([ask.mock.calls.length, Date.now() - startedAt]).toEqual([4, 500 + 1000 + 1500])
   })
   test('tolerates temporary failures, but not too many in a row', async () => {
     const some = poll(asking(failure(0), failure(503), busy, failure(0), failure(0), ready), isLast, { maxFailures: 2 })
@@ -104,21 +104,21 @@ describe('poll', () => {
     expect([ask.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0])
   })
   test('keeps the minimum delay that leaves room for other polls', async () => {
-    const began = Date.now()
+    const startedAt = Date.now()
     const answer = poll(asking(busy, ready), isLast, { least: () => 3000 })
     await vi.runAllTimersAsync()
     await answer
-    expect(Date.now() - began).toBe(3000)
+    expect(Date.now() - startedAt).toBe(3000)
   })
 })
 
 test('runs tasks one by one in order, even if one fails', async () => {
   const inOrder = oneByOne()
-  const begun: number[] = []
+  const started: number[] = []
   let [running, most] = [0, 0]
   const work = (name: number) =>
     inOrder(async () => {
-      begun.push(name)
+      started.push(name)
       most = Math.max(most, ++running)
       await sleep(10)
       running--
@@ -127,5 +127,5 @@ test('runs tasks one by one in order, even if one fails', async () => {
     }).catch(() => 'failed')
   const all = Promise.all([1, 2, 3].map(work))
   await vi.runAllTimersAsync()
-  expect({ answers: await all, begun, most }).toEqual({ answers: [1, 'failed', 3], begun: [1, 2, 3], most: 1 })
+  expect({ answers: await all, started, most }).toEqual({ answers: [1, 'failed', 3], started: [1, 2, 3], most: 1 })
 })

@@ -84,8 +84,8 @@ test.each([
   [200, '3 min'],
   [3599, '1 h 0 min'],
   [4230, '1 h 11 min'],
-])('formats %d seconds as %s', (seconds, said) => {
-  expect(length(seconds)).toBe(said)
+])('formats %d seconds as %s', (seconds, expected) => {
+  expect(length(seconds)).toBe(expected)
 })
 
 describe('validation errors', () => {

@@ -26,28 +26,28 @@ async function load(locale: string) {
 }
 
 test.each(LOCALES.slice(1))('%s translates every English text', async (locale) => {
-  const [english, own] = [flat(en), flat(await load(locale))]
-  expect(Object.keys(own)).toEqual(Object.keys(english))
-  for (const [path, text] of Object.entries(own)) {
+  const [english, translated] = [flat(en), flat(await load(locale))]
+  expect(Object.keys(translated)).toEqual(Object.keys(english))
+  for (const [path, text] of Object.entries(translated)) {
     expect(text.trim(), path).not.toBe('')
     expect(placeholders(text), path).toEqual(placeholders(english[path]!))
   }
-  const same = Object.keys(own).filter((path) => own[path] === english[path])
-  expect(same.length, same.join()).toBeLessThan(Object.keys(own).length / 4)
+  const same = Object.keys(translated).filter((path) => translated[path] === english[path])
+  expect(same.length, same.join()).toBeLessThan(Object.keys(translated).length / 4)
 })
 
 test('a language loads on first use, and an unknown one never does', async () => {
-  const told = vi.fn()
-  expect(languageOf('xx', told)).toBeUndefined()
+  const onLoad = vi.fn()
+  expect(languageOf('xx', onLoad)).toBeUndefined()
   await load('de-AT')
-  expect(languageOf('de', told)?.player.pause).toBe('Pause')
-  expect(told).not.toHaveBeenCalled()
+  expect(languageOf('de', onLoad)?.player.pause).toBe('Pause')
+  expect(onLoad).not.toHaveBeenCalled()
 })
 
 test('texts of the page override the built-in ones', () => {
-  const own = { play: 'Go', errors: { not_found: 'Gone' } }
+  const overrides = { play: 'Go', errors: { not_found: 'Gone' } }
   const expected = { ...en.player, play: 'Go', errors: { ...en.player.errors, not_found: 'Gone' } }
-  expect(withOverrides(en.player, own)).toEqual(expected)
+  expect(withOverrides(en.player, overrides)).toEqual(expected)
 })
 
 test('picks the first supported locale', () => {
@@ -59,11 +59,11 @@ test('fills in placeholders', () =>
 
 test('uses the plural form of the language', async () => {
   const [ja, ar] = [await load('ja'), await load('ar')]
-  const said = (locale: 'en' | 'ja' | 'ar', n: number) => fillNumber({ en, ja, ar }[locale].uploader.added, n, locale)
-  expect([said('en', 1), said('en', 2000), said('ja', 1)]).toEqual([
+  const textOf = (locale: 'en' | 'ja' | 'ar', n: number) => fillNumber({ en, ja, ar }[locale].uploader.added, n, locale)
+  expect([textOf('en', 1), textOf('en', 2000), textOf('ja', 1)]).toEqual([
     '1 file added',
     '2,000 files added',
     '1個のファイルを追加しました',
   ])
-  expect(new Set([1, 2, 3, 11, 100].map((n) => said('ar', n).replace(/\P{L}/gu, ''))).size).toBe(5)
+  expect(new Set([1, 2, 3, 11, 100].map((n) => textOf('ar', n).replace(/\P{L}/gu, ''))).size).toBe(5)
 })

@@ -38,32 +38,32 @@ describe('a failure', () => {
 })
 
 test('files become tracks in list order, and each reports its events', async () => {
-  const { queue, told } = openQueue({ concurrency: 2 })
+  const { queue, events } = openQueue({ concurrency: 2 })
   const items = queue.add([aSong('one.wav'), aSong('two.wav'), aSong('three.wav')])
   for (const item of items) await until(item, 'ready')
   expect(service.tracks.map(({ body }) => body.file_name)).toEqual(['one.wav', 'two.wav', 'three.wav'])
   expect(service.count('POST /v1/upload_session')).toBe(1)
-  const of = (name: string) => [...new Set(told.filter((event) => event.name === name).map(({ type }) => type))]
+  const of = (name: string) => [...new Set(events.filter((event) => event.name === name).map(({ type }) => type))]
   expect(of('one.wav')).toEqual(
     'file-added upload-start upload-progress upload-complete track-processing track-ready'.split(' '),
   )
-  expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 3, failed: 0 })
+  expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 3, failed: 0 })
 })
 
 describe('a rejected file is never sent', () => {
   test('if it is too large, empty, not accepted, or text', async () => {
-    const { queue, told } = openQueue({ accept: '.wav,.mp3', maxSize: 1000 })
+    const { queue, events } = openQueue({ accept: '.wav,.mp3', maxSize: 1000 })
     const large = new File(['x'.repeat(1001)], 'large.wav')
     const text = new File(['Dear diary, '.repeat(50)], 'diary.mp3', { type: 'audio/mpeg' })
     const items = queue.add([large, new File([], 'empty.wav'), new File(['%PDF'], 'notes.pdf'), text])
     await until(items[3], 'rejected')
-    expect(told.filter(({ type }) => type === 'file-rejected')).toMatchObject([
+    expect(events.filter(({ type }) => type === 'file-rejected')).toMatchObject([
       { name: 'large.wav', code: 'too_large', limit: 1000 },
       { name: 'empty.wav', code: 'empty_file' },
       { name: 'notes.pdf', code: 'not_accepted' },
       { name: 'diary.mp3', code: 'text_file' },
     ])
-    expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 0, failed: 4 })
+    expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 0, failed: 4 })
     expect(service.calls).toEqual([])
   })
 
@@ -86,21 +86,21 @@ describe('on a drive that does not respond', () => {
   }
 
   test('a file is not mistaken for text', async () => {
-    const said = vi.fn<(isText: boolean) => void>()
-    void isTextFile(silent('song.wav')).then(said)
+    const onResult = vi.fn<(isText: boolean) => void>()
+    void isTextFile(silent('song.wav')).then(onResult)
     await vi.runAllTimersAsync()
-    expect(said).toHaveBeenCalledWith(false)
+    expect(onResult).toHaveBeenCalledWith(false)
   })
 
   test('a file fails with a reason, and the queue continues', async () => {
-    const { queue, told } = openQueue({ concurrency: 1 })
+    const { queue, events } = openQueue({ concurrency: 1 })
     const items = queue.add([silent('gone.wav'), silent('too.wav')])
     await until(items[1], 'failed')
     expect(items.map(({ state, problem }) => [state, problem?.code])).toEqual([
       ['failed', 'file_changed'],
       ['failed', 'file_changed'],
     ])
-    expect(told.at(-1)?.type).toBe('queue-complete')
+    expect(events.at(-1)?.type).toBe('queue-complete')
   })
 })
 
@@ -109,10 +109,10 @@ describe('a file is sent again', () => {
     let failures = 2
     service.intercept = ({ method }) =>
       method === 'PUT' && failures-- > 0 ? new Response('SlowDown', { status: 503 }) : undefined
-    const { queue, told } = openQueue()
+    const { queue, events } = openQueue()
     const [item] = queue.add([aSong('busy.wav')])
     await until(item, 'ready')
-    const retries = told.filter(({ type }) => type === 'upload-retry')
+    const retries = events.filter(({ type }) => type === 'upload-retry')
     expect(retries).toMatchObject([{ code: 'storage_503' }, { code: 'storage_503' }])
     expect([service.count('PUT'), service.tracks.length]).toEqual([3, 1])
   })
@@ -137,23 +137,23 @@ describe('a file is sent again', () => {
       first = false
       return silence(call)
     }
-    const { queue, told } = openQueue()
+    const { queue, events } = openQueue()
     const [item] = queue.add([aSong('silent.wav')])
     await until(item, 'waiting')
     expect(item?.problem?.code).toBe('network')
     await until(item, 'ready')
-    expect(told.filter(({ type }) => type === 'upload-retry')).toHaveLength(1)
+    expect(events.filter(({ type }) => type === 'upload-retry')).toHaveLength(1)
   })
 
   test('but only a limited number of times, and never after a rejection by storage', async () => {
     service.intercept = ({ method, path }) =>
       method === 'PUT' ? (path.endsWith('1') ? lost() : new Response('No', { status: 400 })) : undefined
-    const { queue, told } = openQueue()
+    const { queue, events } = openQueue()
     const [unlucky, refused] = queue.add([aSong('unlucky.wav'), aSong('refused.wav')])
     await until(refused, 'failed')
     expect([refused?.problem?.code, service.count('PUT /storage/track-2')]).toEqual(['storage_400', 1])
     await until(unlucky, 'failed')
-    expect(told.filter(({ type }) => type === 'upload-retry')).toHaveLength(7)
+    expect(events.filter(({ type }) => type === 'upload-retry')).toHaveLength(7)
   })
 
   test('unless only the response was lost and storage has all bytes', async () => {
@@ -204,21 +204,21 @@ describe('a session', () => {
       if (method === 'PUT') service.sessions.clear()
       return answer
     }
-    const { queue, told } = openQueue()
+    const { queue, events } = openQueue()
     const [item] = queue.add([aSong('late.wav')])
     await until(item, 'uploaded')
-    expect(told).toContainEqual(expect.objectContaining({ type: 'track-unfollowed', code: 'session_expired' }))
+    expect(events).toContainEqual(expect.objectContaining({ type: 'track-unfollowed', code: 'session_expired' }))
     expect(service.tracks[0]).toMatchObject({ bytes: 12 })
   })
 
   test('supplied by the page stops every file when it expires, until the page sets another', async () => {
-    const { queue, told } = openQueue({ uploadSessionId: 'gone' })
+    const { queue, events } = openQueue({ uploadSessionId: 'gone' })
     const items = queue.add([aSong('one.wav'), aSong('two.wav')])
     await vi.advanceTimersByTimeAsync(1000)
     expect([queue.problem?.code, ...items.map(({ state }) => state)]).toEqual(['session_expired', 'queued', 'queued'])
     queue.configure({ uploadSessionId: service.openSession() })
     for (const item of items) await until(item, 'ready')
-    expect(told.filter(({ type }) => type === 'upload-error')).toHaveLength(1)
+    expect(events.filter(({ type }) => type === 'upload-error')).toHaveLength(1)
   })
 })
 
@@ -228,10 +228,10 @@ test.each([
   [403, 'origin_not_allowed'],
 ])('%i %s stops every file and loses none', async (status, code) => {
   service.intercept = ({ path }) => (path === '/v1/upload_session' ? refusal(status, code) : undefined)
-  const { queue, told } = openQueue({ apiKey: 'ta_uk_wrong' })
+  const { queue, events } = openQueue({ apiKey: 'ta_uk_wrong' })
   const [item] = queue.add([aSong('key.wav')])
   await vi.advanceTimersByTimeAsync(1000)
-  expect([item?.state, queue.problem?.code, told.at(-1)?.type]).toEqual(['queued', code, 'upload-error'])
+  expect([item?.state, queue.problem?.code, events.at(-1)?.type]).toEqual(['queued', code, 'upload-error'])
   service.intercept = () => undefined
   queue.configure({ apiKey: 'ta_uk_right' })
   await until(item, 'ready')
@@ -239,10 +239,10 @@ test.each([
 })
 
 test('without a key nothing is sent, and an error event says so', async () => {
-  const { queue, told } = openQueue({ apiKey: '' })
+  const { queue, events } = openQueue({ apiKey: '' })
   queue.add([aSong('attributes.wav')])
   await vi.advanceTimersByTimeAsync(1000)
-  expect([told.at(-1), service.calls]).toEqual([{ type: 'upload-error', code: 'not_set_up', message: '' }, []])
+  expect([events.at(-1), service.calls]).toEqual([{ type: 'upload-error', code: 'not_set_up', message: '' }, []])
 })
 
 test('manual files start when the page turns manual mode off', async () => {

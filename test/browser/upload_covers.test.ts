@@ -33,13 +33,13 @@ describe('a cover', () => {
   const coversOf = (items: UploadItem[]) => items.map(({ name, cover }) => [name, cover?.file.name])
 
   test('applies to a single song; with several songs it needs a cover file name', () => {
-    const { queue, told } = openQueue({ accept: '.wav', manual: true })
+    const { queue, events } = openQueue({ accept: '.wav', manual: true })
     expect(coversOf(queue.add([aSong('one.wav'), aPicture('scan.png')]))).toEqual([['one.wav', 'scan.png']])
     expect(coversOf(queue.add([aSong('a.wav'), aSong('b.wav'), aPicture('Cover.PNG')]))).toEqual([
       ['a.wav', 'Cover.PNG'],
       ['b.wav', 'Cover.PNG'],
     ])
-    expect(told.filter(({ type }) => type === 'file-rejected')).toEqual([])
+    expect(events.filter(({ type }) => type === 'file-rejected')).toEqual([])
     const [, , refused] = queue.add([aSong('c.wav'), aSong('d.wav'), aPicture('scan.png')])
     expect([refused?.state, refused?.problem?.code]).toEqual(['rejected', 'not_accepted'])
     expect(queue.add([aPicture('cover.png')])[0]?.state).toBe('rejected')
@@ -75,11 +75,11 @@ describe('a cover', () => {
   })
 
   test('is rejected locally when its type is unsupported or it is too large', async () => {
-    const { queue, told } = openQueue({ manual: true })
+    const { queue, events } = openQueue({ manual: true })
     const [item] = queue.add([aSong('song.wav')])
     queue.addCover(item!, new File(['<svg/>'], 'front.svg', { type: 'image/svg+xml' }))
     queue.addCover(item!, new File([new Uint8Array(10_000_001)], 'front.png', { type: 'image/png' }))
-    expect(told.filter(({ type }) => type === 'cover-failed')).toMatchObject([
+    expect(events.filter(({ type }) => type === 'cover-failed')).toMatchObject([
       { code: 'unsupported_image' },
       { code: 'image_too_large' },
     ])

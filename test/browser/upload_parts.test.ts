@@ -48,7 +48,7 @@ function measured(time: (running: number) => number): number[] {
 test('a large file is sent in parts, at most four at a time, with few report calls', async () => {
   // Every connection has the same speed.
   const counts = measured(() => 1000)
-  const { item, told } = send('album.wav')
+  const { item, events } = send('album.wav')
   await until(item, 'ready')
   expect(Math.max(...counts)).toBe(4)
   expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
@@ -56,7 +56,7 @@ test('a large file is sent in parts, at most four at a time, with few report cal
   // Creating the upload returned eight URLs; the first report returned the others.
   expect(service.calls.filter((call) => call.endsWith('/part'))).toHaveLength(1)
   expect(service.count('PUT /storage')).toBe(0)
-  const progress = told.filter(({ type }) => type === 'upload-progress').map(({ loaded }) => loaded as number)
+  const progress = events.filter(({ type }) => type === 'upload-progress').map(({ loaded }) => loaded as number)
   expect([progress.at(-1), progress.every((loaded, at) => loaded >= (progress[at - 1] ?? 0))]).toEqual([
     item.size,
     true,
@@ -82,10 +82,10 @@ describe('only missing parts are sent again', () => {
   test('when the connection is lost midway', async () => {
     let failures = 0
     service.intercept = ({ path }) => (isPart(path) && service.count('PUT') > 6 && failures++ < 8 ? lost() : undefined)
-    const { item, told } = send('cut.wav')
+    const { item, events } = send('cut.wav')
     await until(item, 'ready')
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
-    expect(told.some(({ type, code }) => type === 'upload-retry' && code === 'network')).toBe(true)
+    expect(events.some(({ type, code }) => type === 'upload-retry' && code === 'network')).toBe(true)
     expect(service.tracks).toHaveLength(1)
   })
 

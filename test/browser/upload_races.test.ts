@@ -21,9 +21,9 @@ describe('a track whose response was lost is not created twice', () => {
 
   test('even if the page describes the file differently each time', async () => {
     loseAnswers()
-    let asked = 0
-    const { queue, types } = openQueue({ describe: () => ({ organizationIndex: `${++asked}` }) })
-    const [item] = queue.add([aSong('told.wav')])
+    let calls = 0
+    const { queue, types } = openQueue({ describe: () => ({ organizationIndex: `${++calls}` }) })
+    const [item] = queue.add([aSong('described.wav')])
     await until(item, 'ready')
     expect(types()).toContain('upload-retry')
     expect(service.tracks.map(({ body }) => body.organization_index)).toEqual(['1'])
@@ -66,10 +66,10 @@ describe('a change of the key or the session', () => {
 
   test('that prevents polling a track still shows its file as uploaded', async () => {
     service.intercept = ({ path }) => (LOOKING.test(path) ? refusal(401, 'unauthorized') : undefined)
-    const { queue, told } = openQueue()
+    const { queue, events } = openQueue()
     const [item] = queue.add([aSong('there.wav')])
     await until(item, 'uploaded')
-    expect(told).toContainEqual(expect.objectContaining({ type: 'track-unfollowed', code: 'unauthorized' }))
+    expect(events).toContainEqual(expect.objectContaining({ type: 'track-unfollowed', code: 'unauthorized' }))
   })
 
   test('is not undone by the response to an earlier request', async () => {
@@ -99,13 +99,13 @@ describe('a key or session that ends during a large upload', () => {
       if (isPart(path, 4)) isRevoked = true
       return isRevoked && key === 'Bearer ta_uk_1' ? refusal(401, 'unauthorized') : undefined
     }
-    const { queue, told } = openQueue()
+    const { queue, events } = openQueue()
     const [item] = queue.add([aLargeSong()])
     await vi.waitFor(() => expect(queue.problem?.code).toBe('unauthorized'), { timeout: 20_000 })
     queue.configure({ apiKey: 'ta_uk_2' })
     await until(item, 'ready')
     expect(service.tracks).toHaveLength(1)
-    expect(told.filter(({ type }) => type === 'upload-error')).toHaveLength(1)
+    expect(events.filter(({ type }) => type === 'upload-error')).toHaveLength(1)
   })
 
   test('does not stop the upload if the page has set another key', async () => {

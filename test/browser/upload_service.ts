@@ -96,7 +96,7 @@ class PlayedService {
   #answer({ method, path }: Call, init: RequestInit): Response {
     const [, kind, session = '', id = ''] = /^\/(?:v1\/)?(\w+)\/?([\w-]*)(?:\/track\/?)?([\w-]*)$/.exec(path) ?? []
     if (kind === 'upload_session') return Response.json({ ok: true, upload_session_id: this.openSession() })
-    const track = this.tracks.find((one) => one.id === (id || session))
+    const track = this.tracks.find((candidate) => candidate.id === (id || session))
     if (kind === 'storage' && track) {
       track.bytes = (init.body as Blob).size
       track.status = 'processing'
@@ -123,8 +123,8 @@ class PlayedService {
     return Response.json({ ok: true, track: { status, progress: 0.5, duration: 3, error: null } })
   }
 
-  #multipart(method: string, track_id: string, id: string, what: string, init: RequestInit): Response {
-    const track = this.tracks.find((one) => one.id === track_id)
+  #multipart(method: string, track_id: string, id: string, action: string, init: RequestInit): Response {
+    const track = this.tracks.find((candidate) => candidate.id === track_id)
     const sent = JSON.parse((init.body as string | null) ?? '{}') as MultipartBody
     if (!track) return refusal(404, 'not_found')
     if (method === 'POST' && !id) {
@@ -144,10 +144,10 @@ class PlayedService {
     }
     const { multipart } = track
     if (!multipart || (id && id !== multipart.id)) return refusal(404, 'not_found')
-    if (what === 'part' && track.status !== 'initializing') return refusal(409, 'multipart_complete')
+    if (action === 'part' && track.status !== 'initializing') return refusal(409, 'multipart_complete')
     for (const { part_number, etag } of sent.done ?? []) multipart.reported.set(part_number, etag)
     const part_count = Math.ceil(multipart.file_size / PART_SIZE)
-    if (what === 'complete') {
+    if (action === 'complete') {
       if (multipart.reported.size < part_count) return refusal(409, 'parts_missing')
       for (const [n, etag] of multipart.reported) {
         if (multipart.stored.get(n) === etag) continue
@@ -191,7 +191,7 @@ class PlayedService {
   #create(session: string, init: RequestInit): Response {
     const idempotencyKey = new Headers(init.headers).get('idempotency-key') ?? ''
     const body = JSON.parse(init.body as string) as StoredTrack['body']
-    const before = this.tracks.find((one) => one.idempotencyKey === idempotencyKey)
+    const before = this.tracks.find((candidate) => candidate.idempotencyKey === idempotencyKey)
     if (before && JSON.stringify(before.body) !== JSON.stringify(body)) return refusal(422, 'idempotency_key_reused')
     const track = before ?? this.#add({ session, idempotencyKey, body })
     const handle = (method: 'PUT' | 'POST', place: string) => ({
@@ -209,14 +209,14 @@ class PlayedService {
     return Response.json(answer)
   }
 
-  #add(given: Pick<StoredTrack, 'session' | 'idempotencyKey' | 'body'>): StoredTrack {
+  #add(input: Pick<StoredTrack, 'session' | 'idempotencyKey' | 'body'>): StoredTrack {
     const track: StoredTrack = {
       id: `track-${++this.#made}`,
       bytes: null,
       covers: 0,
       status: 'initializing',
       multipart: null,
-      ...given,
+      ...input,
     }
     this.tracks.push(track)
     return track
@@ -237,18 +237,18 @@ export function openQueue(
   onEvent: (type: string, item: UploadItem) => void = () => {},
   tab = { UploadQueue },
 ) {
-  const told: Told[] = []
+  const events: Told[] = []
   const queue = new tab.UploadQueue(
     { baseUrl: ORIGIN, apiKey: 'ta_uk_1', collectionId: 'collection', accept: '', ...options },
     {
       onEvent(type, item, detail) {
-        told.push({ type, name: item.name, ...detail })
+        events.push({ type, name: item.name, ...detail })
         onEvent(type, item)
       },
-      onQueueEvent: (type, detail) => told.push({ type, ...detail }),
+      onQueueEvent: (type, detail) => events.push({ type, ...detail }),
     },
   )
-  return { queue, told, types: () => told.map(({ type }) => type) }
+  return { queue, events, types: () => events.map(({ type }) => type) }
 }
 
 /** A file with a valid audio header. */

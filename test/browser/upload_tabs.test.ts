@@ -37,10 +37,10 @@ async function sending(name: string) {
 
 /** Ends the tab without cleanup. */
 async function crash({ item }: { item: UploadItem }): Promise<void> {
-  const kept = new Map(entries)
+  const snapshot = new Map(entries)
   item.controller.abort()
   await vi.advanceTimersByTimeAsync(100)
-  for (const [key, entry] of kept) entries.set(key, entry)
+  for (const [key, entry] of snapshot) entries.set(key, entry)
   service.intercept = () => undefined
   locks.end()
 }
@@ -88,14 +88,14 @@ describe('two tabs', () => {
 
   test('complete the second queue once the first tab has sent the file', async () => {
     const first = await sending('shared.wav')
-    const { queue, told, types } = await inTab()
+    const { queue, events, types } = await inTab()
     const [item, small] = queue.add([aLargeSong('shared.wav'), aSong('small.wav')])
     await until(item, 'interrupted')
     await until(small, 'ready')
     expect(types()).not.toContain('queue-complete')
     await crash(first)
     await until(item, 'ready')
-    await vi.waitFor(() => expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 2, failed: 0 }))
+    await vi.waitFor(() => expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 2, failed: 0 }))
     expect(types().filter((type) => type === 'queue-complete')).toHaveLength(1)
   })
 
@@ -103,27 +103,27 @@ describe('two tabs', () => {
     service.intercept = (call) => (call.path.startsWith('/v1/upload/') ? silence(call) : undefined)
     const [first] = (await inTab()).queue.add([aLargeSong('begun.wav')])
     await vi.waitFor(() => expect(service.count('POST /v1/upload/')).toBe(1))
-    const { queue, told, types } = await inTab()
+    const { queue, events, types } = await inTab()
     const [item] = queue.add([aLargeSong('begun.wav')])
     await until(item, 'interrupted')
     expect(types()).not.toContain('queue-complete')
     await crash({ item: first! })
-    await vi.waitFor(() => expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 0, failed: 0 }))
+    await vi.waitFor(() => expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 0, failed: 0 }))
     expect([item?.state, item?.problem]).toEqual(['interrupted', null])
     queue.choose(item!, aLargeSong('begun.wav'))
     await until(item, 'ready')
-    expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 })
+    expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 })
   })
 
   test('complete the second queue after the file is removed from it', async () => {
     await sending('given.wav')
-    const { queue, told, types } = await inTab()
+    const { queue, events, types } = await inTab()
     const [item, small] = queue.add([aLargeSong('given.wav'), aSong('small.wav')])
     await until(item, 'interrupted')
     await until(small, 'ready')
     expect(types()).not.toContain('queue-complete')
     queue.remove(item!)
-    await vi.waitFor(() => expect(told.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 }))
+    await vi.waitFor(() => expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 }))
   })
 
   test('that both resume an interrupted file send it once, and both see it arrive', async () => {

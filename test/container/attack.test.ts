@@ -17,22 +17,22 @@ let service: Service
 let scratch: string
 let server: Awaited<ReturnType<typeof startCanaryServer>>
 let files: Awaited<ReturnType<typeof layCanaryFiles>>
-let places: { absolute: string; neighbour: string; bait: string; otherBait: string }
+let canaryPaths: { absolute: string; neighbor: string; bait: string; otherBait: string }
 
-const NEIGHBOUR = 'canary.wav'
+const NEIGHBOR = 'canary.wav'
 
 beforeAll(async () => {
   storage = await startStorage()
   service = await startService()
   server = await startCanaryServer()
   scratch = await mkdtemp(join(tmpdir(), 'tonearm-canary-'))
-  places = {
+  canaryPaths = {
     absolute: join(scratch, 'absolute.wav'),
-    neighbour: join(service.workDir, NEIGHBOUR),
+    neighbor: join(service.workDir, NEIGHBOR),
     bait: join(scratch, 'bait.wav'),
     otherBait: join(scratch, 'other.wav'),
   }
-  files = await layCanaryFiles(Object.values(places))
+  files = await layCanaryFiles(Object.values(canaryPaths))
 })
 
 afterAll(async () => {
@@ -50,7 +50,7 @@ const VERDICT =
 /** Files that contain real audio: these QuickTime files, and AMR, where every byte decodes as speech (RFC 4867 §5). */
 const OWN_AUDIO = /^QuickTime|behind an AMR mark$/
 
-const attacks = () => attackFiles({ url: server.url, file: places.absolute, relative: `../${NEIGHBOUR}` })
+const attacks = () => attackFiles({ url: server.url, file: canaryPaths.absolute, relative: `../${NEIGHBOR}` })
 
 describe('a file that references other files', () => {
   it.each([
@@ -68,7 +68,7 @@ describe('a file that references other files', () => {
       }
       expect(server.requests).toEqual([])
       expect(files.opened).toEqual([])
-      expect(await service.leftovers()).toEqual([NEIGHBOUR])
+      expect(await service.leftovers()).toEqual([NEIGHBOR])
     },
   )
 })
@@ -76,7 +76,7 @@ describe('a file that references other files', () => {
 describe('canaries', () => {
   /** Runs ffmpeg without our limits on an attack, in a directory like a job's. */
   async function bare(attack: string, bait: string, flags: string[]) {
-    const aimed = await attackFiles({ url: server.url, file: places.absolute, relative: `../${basename(bait)}` })
+    const aimed = await attackFiles({ url: server.url, file: canaryPaths.absolute, relative: `../${basename(bait)}` })
     await mkdir(join(scratch, 'job'), { recursive: true })
     await writeFile(join(scratch, 'job/src'), new Map(aimed).get(attack)!)
     const args = ['-v', 'error', '-nostdin', ...flags, '-i', 'src', '-f', 'null', '-']
@@ -84,18 +84,18 @@ describe('canaries', () => {
   }
 
   it('are triggered when ffmpeg without our limits opens the same files', async () => {
-    await bare('ffconcat to a relative path', places.bait, ['-safe', '0'])
-    await vi.waitFor(() => expect(files.opened).toEqual([places.bait]), WAIT)
-    await bare('QuickTime with its audio in a file', places.otherBait, ['-enable_drefs', '1'])
-    await vi.waitFor(() => expect(files.opened).toEqual([places.bait, places.otherBait]), WAIT)
+    await bare('ffconcat to a relative path', canaryPaths.bait, ['-safe', '0'])
+    await vi.waitFor(() => expect(files.opened).toEqual([canaryPaths.bait]), WAIT)
+    await bare('QuickTime with its audio in a file', canaryPaths.otherBait, ['-enable_drefs', '1'])
+    await vi.waitFor(() => expect(files.opened).toEqual([canaryPaths.bait, canaryPaths.otherBait]), WAIT)
     // Without the file extension, ffmpeg 7.1 recognizes a playlist only with `-f hls`.
-    await bare('HLS to HTTP', places.bait, ['-protocol_whitelist', 'file,http,tcp', '-f', 'hls'])
+    await bare('HLS to HTTP', canaryPaths.bait, ['-protocol_whitelist', 'file,http,tcp', '-f', 'hls'])
     expect(server.requests).toContain('GET /hls.ts')
   })
 
   it('are triggered when any process opens them', async () => {
-    files.touch(places.absolute)
-    files.touch(places.neighbour)
-    await vi.waitFor(() => expect(files.opened.toSorted()).toEqual(Object.values(places).toSorted()), WAIT)
+    files.touch(canaryPaths.absolute)
+    files.touch(canaryPaths.neighbor)
+    await vi.waitFor(() => expect(files.opened.toSorted()).toEqual(Object.values(canaryPaths).toSorted()), WAIT)
   })
 })

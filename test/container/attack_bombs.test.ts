@@ -18,10 +18,10 @@ function jobFor(bytes: Buffer, changes: Partial<TranscodeJob> = {}): TranscodeJo
 describe('kilobytes that decode to days of audio', () => {
   const DAYS = 3 * 24 * 3600
   it.each([
-    ['FLAC that says so', 'strict', flacBomb(DAYS, 8000, DAYS * 8000)],
-    ['FLAC that says nothing', 'strict', flacBomb(DAYS, 8000, 0)],
-    ['FLAC that says nothing', 'tolerant', flacBomb(DAYS, 8000, 0)],
-    ['FLAC that says a second', 'strict', flacBomb(DAYS, 8000, 8000)],
+    ['FLAC with its true length', 'strict', flacBomb(DAYS, 8000, DAYS * 8000)],
+    ['FLAC without a length', 'strict', flacBomb(DAYS, 8000, 0)],
+    ['FLAC without a length', 'tolerant', flacBomb(DAYS, 8000, 0)],
+    ['FLAC with a length of one second', 'strict', flacBomb(DAYS, 8000, 8000)],
   ] as const)('rejects %s in the %s pass as too_long', async (_, pass, bytes) => {
     expect(bytes.length).toBeLessThan(1_000_000)
     const { error } = await runJob(service, jobFor(bytes, { pass }))
@@ -87,7 +87,7 @@ const wav = (change: (file: Buffer) => void) => async () => {
   return file
 }
 
-describe('a header with an absurd', () => {
+describe('absurd header fields', () => {
   it.each([
     ['sample rate of 4 GHz', wav((file) => file.writeUInt32LE(0xffffffff, 24))],
     ['sample rate of 0', wav((file) => file.writeUInt32LE(0, 24))],
@@ -100,7 +100,7 @@ describe('a header with an absurd', () => {
     ['timescale', async () => patched(await makeAudio('m4a', { seconds: 1 }), 'mdhd', 16, 0)],
     ['number of samples', async () => patched(await makeAudio('m4a', { seconds: 1 }), 'stsz', 12, 0xfffffff0)],
     ['number of chunks', async () => patched(await makeAudio('m4a', { seconds: 1 }), 'stco', 8, 0xfffffff0)],
-  ])('%s never causes an internal error', async (_, make) => {
+  ])('never cause an internal error: %s', async (_, make) => {
     const { error, result } = await runJob(service, jobFor(await make()))
     if (result) expect(result.duration).toBeLessThanOrEqual(600)
     else

@@ -72,8 +72,8 @@ export async function attackFiles(targets: Targets): Promise<[string, Buffer][]>
     ['HLS of a file', segment(`file://${file}`)],
     ['ffconcat', concat(relative)],
   ]
-  const disguised = Object.entries(DISGUISES).flatMap(([what, magic]) =>
-    worst.map(([name, text]): [string, Buffer] => [`${name} behind ${what}`, Buffer.from(magic + text, 'latin1')]),
+  const disguised = Object.entries(DISGUISES).flatMap(([disguise, magic]) =>
+    worst.map(([name, text]): [string, Buffer] => [`${name} behind ${disguise}`, Buffer.from(magic + text, 'latin1')]),
   )
   const movie = await makeAudio('m4a', { seconds: 1 })
   return [

@@ -97,21 +97,21 @@ export function transportOfStreams(): Buffer {
     const streams = Array.from({ length: 180 }, (_, i) => [0x03, 0xe0 | ((i + 512) >> 8), (i + 512) & 0xff, 0xf0, 0])
     return section(0x02, 0x100 + program, program, [0xe2, 0, 0xf0, 0, ...streams.flat()])
   })
-  const once = Buffer.concat([section(0x00, 0, 1, pat), ...tables])
-  return Buffer.concat([once, once, once])
+  const tableSet = Buffer.concat([section(0x00, 0, 1, pat), ...tables])
+  return Buffer.concat([tableSet, tableSet, tableSet])
 }
 
 /** One table, split into packets of 188 bytes. */
 function section(table: number, pid: number, id: number, content: number[]): Buffer {
   const length = content.length + 9
   const body = Buffer.from([table, 0xb0 | (length >> 8), length & 0xff, id >> 8, id & 0xff, 0xc1, 0, 0, ...content])
-  const whole = Buffer.concat([Buffer.from([0]), body, uint32(mpegCrc(body))])
+  const bytes = Buffer.concat([Buffer.from([0]), body, uint32(mpegCrc(body))])
   const packets: Buffer[] = []
-  for (let at = 0; at < whole.length; at += 184) {
+  for (let at = 0; at < bytes.length; at += 184) {
     const first = at === 0 ? 0x40 : 0
     const packet = Buffer.alloc(188, 0xff)
     packet.set([0x47, first | (pid >> 8), pid & 0xff, 0x10 | (packets.length % 16)])
-    whole.copy(packet, 4, at, at + 184)
+    bytes.copy(packet, 4, at, at + 184)
     packets.push(packet)
   }
   return Buffer.concat(packets)

@@ -44,8 +44,8 @@ describe('an encoder that rejects its settings', () => {
     const job = newJob(storage, storage.serve('plain', await makeAudio('wav', { seconds: 1 })))
     const opus = job.variants.find(({ index }) => index === 'opus-96')!
     const impossible = { ...opus, bitrate: 320, channels: 1 } as JobVariant
-    const others = job.variants.filter(({ index }) => index !== 'opus-96')
-    job.variants = [...others, impossible]
+    const encodable = job.variants.filter(({ index }) => index !== 'opus-96')
+    job.variants = [...encodable, impossible]
     const { result, fallback } = await succeed(service, job)
     expect(fallback).toBeUndefined()
     expect(result.failed).toMatchObject([{ index: 'opus-96' }])

@@ -58,29 +58,29 @@ describe('ffmpeg', () => {
     const service = await stage.start({ ...(await stage.fakeFfmpeg(SPY)), SOME_SECRET: SECRET })
     const job = stage.newLightJob()
     await succeed(service, job)
-    const told = stage.storage.files.get(`${job.job_id}/mp3-128`)!.toString()
+    const report = stage.storage.files.get(`${job.job_id}/mp3-128`)!.toString()
     const confined = await confinement(service)
     const has = (layer: string) => confined.includes(layer)
 
-    expect(told).toContain('ENVIRONMENT:GCONV_PATH PATH PWD \n')
+    expect(report).toContain('ENVIRONMENT:GCONV_PATH PATH PWD \n')
     // Niceness of the slot for the shortest jobs. Only root can set a lower value than its own.
     const isRoot = process.getuid?.() === 0 && !process.env.SERVICE_COMMAND
-    expect(told).toContain(`NICE:${isRoot ? 1 : Math.max(1, getPriority())}\n`)
+    expect(report).toContain(`NICE:${isRoot ? 1 : Math.max(1, getPriority())}\n`)
     // Every Debian has util-linux; the other layers depend on the kernel and the container.
     expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
-    expect(told).toMatch(/FILE:10485760 OPEN:256 MEMORY:3145728 CORE:0/)
-    if (!has('files')) expect(told).toMatch(/NoNewPrivs:\s1/)
-    if (has('network') && !has('files')) expect(told).toContain('DEVICES:1')
+    expect(report).toMatch(/FILE:10485760 OPEN:256 MEMORY:3145728 CORE:0/)
+    if (!has('files')) expect(report).toMatch(/NoNewPrivs:\s1/)
+    if (has('network') && !has('files')) expect(report).toContain('DEVICES:1')
     if (process.getuid?.() === 0 && !process.env.SERVICE_COMMAND) expect(has('user')).toBe(othersMayRun(ffmpeg))
     if (has('user')) {
-      expect(told).toMatch(/Uid:\s65534\s65534\s65534\s65534/)
-      expect(told).toMatch(/CapEff:\s0{16}\n/)
-      expect(told).toMatch(/CapBnd:\s0{16}\n/)
-      expect(told).toMatch(/Groups:\s*\n/)
+      expect(report).toMatch(/Uid:\s65534\s65534\s65534\s65534/)
+      expect(report).toMatch(/CapEff:\s0{16}\n/)
+      expect(report).toMatch(/CapBnd:\s0{16}\n/)
+      expect(report).toMatch(/Groups:\s*\n/)
     }
-    expect(told.includes('PASSWD')).toBe(!has('files'))
+    expect(report.includes('PASSWD')).toBe(!has('files'))
     const otherNamespace = has('network') && process.getuid?.() !== 0
-    if (has('user') || has('files') || otherNamespace) expect(told).not.toContain(SECRET)
+    if (has('user') || has('files') || otherNamespace) expect(report).not.toContain(SECRET)
   })
 
   it('runs unconfined where no layer works', async () => {

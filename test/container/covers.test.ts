@@ -90,14 +90,14 @@ describe('a cover', () => {
   })
 
   it.each([
-    ['of 3,000 pixels keeps 1,400 of them', 3000, 3200, 1400],
-    ['of 900 pixels keeps them all', 1200, 900, 900],
-    ['of 400 pixels has no larger square', 400, 500, undefined],
+    ['limits the large square to 1,400 pixels', 3000, 3200, 1400],
+    ['keeps all 900 pixels in the large square', 1200, 900, 900],
+    ['has no large square for 400 pixels', 400, 500, undefined],
   ])('%s', async (_, width, height, large) => {
     const { answer, square } = await cut(await makeImage('jpeg', width, height))
     expect(answer.ok && answer.result.large).toBe(large)
-    const kept = square('large') as Buffer | undefined
-    expect(kept && (await sharp(kept).metadata())).toEqual(
+    const largeSquare = square('large') as Buffer | undefined
+    expect(largeSquare && (await sharp(largeSquare).metadata())).toEqual(
       large && expect.objectContaining({ format: 'jpeg', width: large, height: large }),
     )
   })
@@ -134,8 +134,8 @@ describe('an unusable cover', () => {
     ['half a JPEG', 422, 'unsupported_image', async () => truncate(await makeImage('jpeg'), 0.5)],
     ['more than 40 megapixels', 422, 'image_too_large', () => makeImage('png', 8000, 5200)],
   ])('rejects %s with %i %s', async (_, status, code, make) => {
-    const { answer, ...rest } = await cut(await make())
-    expect(rest.status).toBe(status)
+    const { answer, ...response } = await cut(await make())
+    expect(response.status).toBe(status)
     expect(answer).toMatchObject({ ok: false, error: { code, retryable: false } })
   })
 

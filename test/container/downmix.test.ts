@@ -8,7 +8,7 @@ import { wavFile } from '../support/wav.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
-/** Downmixes of multichannel audio to stereo and mono: the same level and position in every codec, never above full scale. */
+/** The downmix of multichannel audio to stereo and mono: the same level and position in every codec, never above full scale. */
 
 const { storage, service } = await shareService()
 
@@ -18,13 +18,13 @@ const CODECS = Object.keys(TYPES) as (keyof typeof TYPES)[]
 /** Runs a job with every default variant plus a custom one with `channels` channels for each codec. */
 async function make(source: Buffer, channels: 1 | 2, wanted: (index: string) => boolean = () => true) {
   const job = newJob(storage, storage.serve(`source-${storage.requests.length}`, source))
-  const own = CODECS.map((codec): JobVariant => {
+  const customVariants = CODECS.map((codec): JobVariant => {
     const index = `own-${codec}`
     const url = storage.url(`${job.job_id}/${index}`)
     const bitrate = codec === 'flac' ? 0 : 128
     return { index, url, content_type: TYPES[codec], kind: 'audio', codec, bitrate, channels }
   })
-  job.variants = [...job.variants, ...own].filter(({ index }) => wanted(index))
+  job.variants = [...job.variants, ...customVariants].filter(({ index }) => wanted(index))
   const { result, fallback } = await succeed(service, job)
   expect([fallback, result.failed]).toEqual([undefined, []])
   const file = (index: string) => storage.files.get(`${job.job_id}/${index}`)!
@@ -65,7 +65,7 @@ const LAYOUTS: [name: string, mask: number, count: number, rate: number, bits: 1
   ['quad', 0x33, 4, 44_100, 24],
   ['3.0', 0x7, 3, 44_100, 16],
   ['hexagonal', 0x137, 6, 48_000, 16],
-  ['six channels of unknown places', 0, 6, 48_000, 24],
+  ['six channels of unknown positions', 0, 6, 48_000, 24],
 ]
 
 describe.each(LAYOUTS)('downmix of %s', (_, mask, count, rate, bits) => {
@@ -76,8 +76,8 @@ describe.each(LAYOUTS)('downmix of %s', (_, mask, count, rate, bits) => {
     const levels = await levelsOf(indexes.map((index) => [index, file(index)]))
     const { integrated_lufs, true_peak_dbtp, sample_peak_dbfs, replaygain_track_gain } = result.info.loudness!
     // The preview fades in and out.
-    const { preview, ...whole } = levels
-    expectEqual(whole, integrated_lufs!)
+    const { preview, ...fullLength } = levels
+    expectEqual(fullLength, integrated_lufs!)
     expect(Math.abs(preview!.lufs - levels['mp3-128']!.lufs)).toBeLessThanOrEqual(2)
     for (const [index, { peak }] of Object.entries(levels)) expect(peak, index).toBeLessThanOrEqual(0)
     expect(true_peak_dbtp).toBeLessThanOrEqual(0)
@@ -101,7 +101,7 @@ describe('mono from stereo', () => {
   it.each([
     ['the same in both channels', (wave: Wave) => [wave, wave]],
     ['on one side', (wave: Wave) => [wave, silence]],
-  ])('with a signal %s is the mean of both channels in every codec', async (_, place) => {
+  ])('of a signal %s is the mean of both channels in every codec', async (_, place) => {
     const source = wavFile(sample(place(sine(1000, 0.9)), { rate: 44_100, seconds: 2, bits: 16 }))
     const { file } = await make(source, 1, (index) => index.startsWith('own') || index === 'analysis')
     const levels = await levelsOf(CODECS.map((codec) => [codec, file(`own-${codec}`)]))
@@ -124,7 +124,7 @@ function amplitudeOf(samples: Int16Array, side: 0 | 1, hz: number, rate: number)
 }
 
 const H = Math.SQRT1_2
-const [LEFT, RIGHT, CENTRE, BACK, LOW] = [
+const [LEFT, RIGHT, CENTER, BACK, LOW] = [
   [1, 0],
   [0, 1],
   [H, H],
@@ -139,20 +139,20 @@ const SIDES = [SIDE_LEFT, SIDE_RIGHT]
 
 /** Gains of each channel to the left and to the right, from ITU-R BS.775-4, table 2, extended to channels that it lacks. */
 describe.each<[string, number, (number[] | undefined)[]]>([
-  ['5.1', 0x3f, [LEFT, RIGHT, CENTRE, LOW, ...SIDES]],
-  ['5.1 with side speakers', 0x60f, [LEFT, RIGHT, CENTRE, LOW, ...SIDES]],
-  ['7.1', 0x63f, [LEFT, RIGHT, CENTRE, LOW, ...SIDES, ...SIDES]],
-  ['6.1', 0x70f, [LEFT, RIGHT, CENTRE, LOW, BACK, ...SIDES]],
+  ['5.1', 0x3f, [LEFT, RIGHT, CENTER, LOW, ...SIDES]],
+  ['5.1 with side speakers', 0x60f, [LEFT, RIGHT, CENTER, LOW, ...SIDES]],
+  ['7.1', 0x63f, [LEFT, RIGHT, CENTER, LOW, ...SIDES, ...SIDES]],
+  ['6.1', 0x70f, [LEFT, RIGHT, CENTER, LOW, BACK, ...SIDES]],
   ['quad', 0x33, [LEFT, RIGHT, ...SIDES]],
   ['2.1', 0xb, [LEFT, RIGHT, LOW]],
-  ['3.0', 0x7, [LEFT, RIGHT, CENTRE]],
-  ['4.0', 0x107, [LEFT, RIGHT, CENTRE, BACK]],
-  ['hexagonal', 0x137, [LEFT, RIGHT, CENTRE, ...SIDES, BACK]],
-  ['octagonal', 0x737, [LEFT, RIGHT, CENTRE, ...SIDES, BACK, ...SIDES]],
-  ['with heights', 0x502f & ~0x20, [LEFT, RIGHT, CENTRE, LOW, ...SIDES]],
-  ['without a name', 0x10c, [CENTRE, LOW, BACK]],
-  ['three channels of unknown places', 0, [LEFT, RIGHT, CENTRE]],
-  ['four channels of unknown places', 0, [LEFT, RIGHT, ...SIDES]],
+  ['3.0', 0x7, [LEFT, RIGHT, CENTER]],
+  ['4.0', 0x107, [LEFT, RIGHT, CENTER, BACK]],
+  ['hexagonal', 0x137, [LEFT, RIGHT, CENTER, ...SIDES, BACK]],
+  ['octagonal', 0x737, [LEFT, RIGHT, CENTER, ...SIDES, BACK, ...SIDES]],
+  ['with heights', 0x502f & ~0x20, [LEFT, RIGHT, CENTER, LOW, ...SIDES]],
+  ['without a name', 0x10c, [CENTER, LOW, BACK]],
+  ['three channels of unknown positions', 0, [LEFT, RIGHT, CENTER]],
+  ['four channels of unknown positions', 0, [LEFT, RIGHT, ...SIDES]],
 ])('downmix matrix of %s', (_, mask, gains) => {
   it('matches the delivered stereo', async () => {
     const rate = 48_000
@@ -171,8 +171,8 @@ describe.each<[string, number, (number[] | undefined)[]]>([
   })
 })
 
-describe('downmixes at any sample rate', () => {
-  it.each([8000, 11_025, 44_100, 88_200, 192_000, 384_000])('keep length and position at %d Hz', async (rate) => {
+describe('a downmix at any sample rate', () => {
+  it.each([8000, 11_025, 44_100, 88_200, 192_000, 384_000])('keeps length and position at %d Hz', async (rate) => {
     const wave = chirps(0.9)
     const source = wavFile(sample([wave, wave, wave, silence, wave, wave], { rate, seconds: 1.1234, bits: 16 }))
     const { result, file } = await make(source, 2, (index) => index === 'own-flac')
@@ -195,7 +195,7 @@ it('computes levels and waveform from the delivered stereo', async () => {
   expect(many.result.info.loudness).toEqual(stereo.result.info.loudness)
 })
 
-describe('a source whose channel count changes half-way', () => {
+describe('a source whose channel count changes midway', () => {
   it.each([
     [6, 2],
     [2, 6],

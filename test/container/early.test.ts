@@ -50,9 +50,9 @@ describe('a long source', () => {
     expect(file!.bitrate).toBeGreaterThan(5)
     expect(bytes!.includes('Between us only')).toBe(false)
     expect((await probeAudio(bytes!)).codec).toBe({ mp3: 'mp3', m4a: 'aac', flac: 'flac' }[format])
-    const [ours, theirs] = [await decode(bytes!), await decode(source)]
-    expect(ours.length).toBe(theirs.length)
-    expect(Buffer.from(ours.buffer).equals(Buffer.from(theirs.buffer))).toBe(true)
+    const [earlySamples, sourceSamples] = [await decode(bytes!), await decode(source)]
+    expect(earlySamples.length).toBe(sourceSamples.length)
+    expect(Buffer.from(earlySamples.buffer).equals(Buffer.from(sourceSamples.buffer))).toBe(true)
     if (format === 'm4a') {
       const frames = Math.round(signal.seconds * 44100)
       expect(movieTimes(bytes!)).toMatchObject({
@@ -141,12 +141,12 @@ describe('a long source', () => {
 
 describe('creates no early file', () => {
   it.each([
-    ['of a short source', () => makeAudio('mp3', { seconds: 2 }), {}],
-    ['when the job wants none', () => makeAudio('mp3', signal), { early: null }],
+    ['for a short source', () => makeAudio('mp3', { seconds: 2 }), {}],
+    ['when the job requests none', () => makeAudio('mp3', signal), { early: null }],
     ['in a tolerant job', () => makeAudio('mp3', signal), { pass: 'tolerant' as const }],
-    ['of a codec that not every browser plays', () => makeAudio('ogg', signal), {}],
+    ['for a codec that not every browser plays', () => makeAudio('ogg', signal), {}],
     [
-      'of damaged PCM-like audio',
+      'for damaged PCM-like audio',
       async () => corrupt(await ffmpeg([...lavfi(signal), '-c:a', 'alac', '-f', 'ipod']), 30),
       {},
     ],

@@ -39,10 +39,15 @@ describe.each([
     const files = await make(source, [{ index: 'aac-160' }, { index: 'opus-96' }, { index: 'preview', ...webm }])
 
     const times = movieTimes(files['aac-160']!)
-    const own = Math.min(rate, 48000)
-    const frames = Math.round(SECONDS * own)
-    expect(times.media.clock).toBe(own)
-    expect(times).toMatchObject({ clock: own, length: frames, track: frames, edits: [{ length: frames, from: 1024 }] })
+    const outputRate = Math.min(rate, 48000)
+    const frames = Math.round(SECONDS * outputRate)
+    expect(times.media.clock).toBe(outputRate)
+    expect(times).toMatchObject({
+      clock: outputRate,
+      length: frames,
+      track: frames,
+      edits: [{ length: frames, from: 1024 }],
+    })
 
     for (const [index, seconds] of [
       ['opus-96', Math.round(SECONDS * rate) / rate],

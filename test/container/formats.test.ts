@@ -126,10 +126,10 @@ describe('a preview', () => {
   })
 
   it.each([
-    ['behind the end of a source that does not say how long it is', 'adts', 45, 2],
-    ['at a start as small as numbers get', 'wav', 1e-7, 2],
-    ['longer than the source', 'mp3', 1, 30],
-  ] as const)('that starts or lasts %s is moved', async (_, format, start, length) => {
+    ['starts after the end of a source of unknown length', 'adts', 45, 2],
+    ['starts at a very small number', 'wav', 1e-7, 2],
+    ['is longer than the source', 'mp3', 1, 30],
+  ] as const)('is fitted into the source when it %s', async (_, format, start, length) => {
     const job = newJob(storage, storage.serve(`${format}-${start}`, await makeAudio(format, { seconds: 4 })))
     job.variants = job.variants
       .filter(({ kind }) => kind === 'preview')

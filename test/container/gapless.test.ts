@@ -48,21 +48,21 @@ describe.each<[Format, number]>([
 
     // ffmpeg before version 5 keeps the padding of Vorbis' last frame, and before version 8 that of AAC, whose header gives the end in
     // milliseconds.
-    const [whole, decoded] = [Math.round(SECONDS * rate), samples.length / 2]
+    const [sourceFrames, decoded] = [Math.round(SECONDS * rate), samples.length / 2]
     const ended = format === 'm4a' ? Math.round((movieTimes(source).edits[0]!.length * rate) / 1000) : decoded
-    const kept = format === 'ogg' && result.duration < decoded / rate - 0.001 ? whole : ended
+    const kept = format === 'ogg' && result.duration < decoded / rate - 0.001 ? sourceFrames : ended
     expect(result.duration).toBe(Math.round((kept / rate) * 1000) / 1000)
     expect(result.warnings).toEqual([])
 
     const lossless = ['wav', 'flac', 'alac'].includes(format)
     for (const { index } of result.variants) {
       const variant = file(index)
-      const own = (await probeAudio(variant)).rate
-      const heard = await decode(variant)
-      const added = heard.length / 2 - (kept * own) / rate
-      const moved = BURSTS.map((second) => lateness(left(heard), wave, own, second))
+      const variantRate = (await probeAudio(variant)).rate
+      const variantSamples = await decode(variant)
+      const added = variantSamples.length / 2 - (kept * variantRate) / rate
+      const moved = BURSTS.map((second) => lateness(left(variantSamples), wave, variantRate, second))
       const seen = `${index}: ${added} frames more, bursts late by ${moved.join(', ')}`
-      if (index === 'lossless') expect(heard, seen).toEqual(samples)
+      if (index === 'lossless') expect(variantSamples, seen).toEqual(samples)
       if (index === 'mp3-128') expect(added, seen).toBe(0)
       if (index === 'opus-96') expect(Math.abs(added), seen).toBeLessThan(1)
       if (index === 'aac-160') expect(added >= 0 && added < AAC_FRAME, seen).toBe(true)

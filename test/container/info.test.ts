@@ -30,7 +30,7 @@ const CHAPTERS = [
   { start: 3, title: 'End' },
 ]
 
-type Row = {
+type FormatCase = {
   format: Format
   signal: Pick<Signal, 'rate' | 'channels'>
   facts: Record<string, unknown>
@@ -45,7 +45,7 @@ const stereo = (rate: number) => ({ rate, channels: 2 }) as const
 const mp4 = 'mov,mp4,m4a,3gp,3g2,mj2'
 
 // ffmpeg supports no chapters in WAV; WebM has no covers (it excludes Matroska's attachments).
-const ROWS: Row[] = [
+const ROWS: FormatCase[] = [
   {
     format: 'wav24',
     signal: mono(48000),
@@ -109,22 +109,24 @@ const ROWS: Row[] = [
 ]
 
 /** A file in ffmpeg's own metadata format with tags and chapters (ffmpeg-formats, "Metadata"). */
-function metadata({ chapters, cover }: Row, picture: Buffer): Buffer {
+function metadata({ chapters, cover }: FormatCase, picture: Buffer): Buffer {
   const escape = (text: string) => text.replaceAll(/[=;#\\\n]/g, (character) => `\\${character}`)
   const tag = ([name, value]: [string, string]) => `${name}=${escape(value)}`
-  const own: Record<string, string> = cover === 'comment' ? { METADATA_BLOCK_PICTURE: pictureBlock(picture) } : {}
-  const places: string[] = []
+  const extraTags: Record<string, string> = cover === 'comment' ? { METADATA_BLOCK_PICTURE: pictureBlock(picture) } : {}
+  const chapterLines: string[] = []
   CHAPTERS.forEach(({ start, title }, i) => {
     // Two comments per chapter, as OGMtools writes them; ffmpeg writes them incorrectly before version 6.
     if (chapters === 'in comments') {
-      own[`CHAPTER00${i}`] = `00:00:0${start.toFixed(3)}`
-      own[`CHAPTER00${i}NAME`] = title
+      extraTags[`CHAPTER00${i}`] = `00:00:0${start.toFixed(3)}`
+      extraTags[`CHAPTER00${i}NAME`] = title
     }
     const end = (CHAPTERS[i + 1]?.start ?? SECONDS) * 1000
     if (chapters !== 'in the container') return
-    places.push('[CHAPTER]', 'TIMEBASE=1/1000', `START=${start * 1000}`, `END=${end}`, `title=${escape(title)}`)
+    chapterLines.push('[CHAPTER]', 'TIMEBASE=1/1000', `START=${start * 1000}`, `END=${end}`, `title=${escape(title)}`)
   })
-  return Buffer.from([';FFMETADATA1', ...Object.entries({ ...TAGS, ...own }).map(tag), ...places, ''].join('\n'))
+  return Buffer.from(
+    [';FFMETADATA1', ...Object.entries({ ...TAGS, ...extraTags }).map(tag), ...chapterLines, ''].join('\n'),
+  )
 }
 
 /** A front cover in base64, as FLAC and Vorbis comments store it (RFC 9639 §8.8). */
@@ -139,7 +141,7 @@ function pictureBlock(picture: Buffer): string {
   return Buffer.concat(block).toString('base64')
 }
 
-async function aFile(row: Row): Promise<Buffer> {
+async function aFile(row: FormatCase): Promise<Buffer> {
   const picture = await makeImage('jpeg', 64, 64)
   const args = [...lavfi({ seconds: SECONDS, ...row.signal, expression: noise }), '-f', 'ffmetadata', '-i', 'metadata']
   const shown = ['-i', 'picture', '-map', '2:v', '-c:v', 'copy', '-disposition:v:0', 'attached_pic']

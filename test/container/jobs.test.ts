@@ -32,9 +32,9 @@ describe('attaching', () => {
     const second = await post(service, job, job.job_id)
     expect(await health(service)).toMatchObject({ ok: true, running: 1, queued: 0 })
     go()
-    const [one, two] = await Promise.all([collect(first), collect(second)])
-    expect(one.result).toBeDefined()
-    expect(two.result).toEqual(one.result)
+    const [firstOutcome, secondOutcome] = await Promise.all([collect(first), collect(second)])
+    expect(firstOutcome.result).toBeDefined()
+    expect(secondOutcome.result).toEqual(firstOutcome.result)
     expect(stage.storage.requests.filter((request) => request.method === 'GET')).toHaveLength(1)
   })
 

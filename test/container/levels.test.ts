@@ -14,9 +14,9 @@ function measure(samples: number[], channels = 1, chunkBytes = 7) {
 describe('PCM meter', () => {
   it('gives the same result however the bytes are split', () => {
     const samples = Array.from({ length: 4002 }, (_, i) => ((i * 7919) % 60000) - 30000)
-    const whole = measure(samples, 2, samples.length * 2)
-    expect(measure(samples, 2, 7)).toEqual(whole)
-    expect(whole).toMatchObject({ frames: 2001, framesPerBin: 16, bins: 126 })
+    const expected = measure(samples, 2, samples.length * 2)
+    expect(measure(samples, 2, 7)).toEqual(expected)
+    expect(expected).toMatchObject({ frames: 2001, framesPerBin: 16, bins: 126 })
   })
 
   it('uses constant memory however long the audio is', () => {
@@ -72,7 +72,7 @@ describe('levels relative to the loudest section', () => {
     ['a sawtooth is 1/√3 of a square', sawtooth, 1 / Math.sqrt(3)],
     ['half the amplitude is one half', (t) => square(t) / 2, 0.5],
     ['a tenth of the amplitude is one tenth', (t) => square(t) / 10, 0.1],
-    ['silence is nothing', silence, 0],
+    ['silence is 0', silence, 0],
   ])('use RMS: %s', (_, wave, expected) => {
     const found = levelsOf(square, wave, square, wave)
     for (const level of [...part(found, 0, 4), ...part(found, 2, 4)]) expect(level).toBe(1)

@@ -21,7 +21,7 @@ afterAll(() => measuring.stop())
 const RATE = 48000
 
 /** The reported analysis of a file with one wave per channel. */
-async function analyse(waves: Wave[], seconds: number, { rate = RATE, mask }: { rate?: number; mask?: number } = {}) {
+async function analyze(waves: Wave[], seconds: number, { rate = RATE, mask }: { rate?: number; mask?: number } = {}) {
   const { json } = await measuring.make(wavFile(sample(waves, { rate, seconds }), mask), ['analysis'])
   return json('analysis')
 }
@@ -70,7 +70,7 @@ describe('integrated loudness', () => {
     ['3341-12', -23, repeat<[number, number]>(25, [-20, 0.18], [-30, 0.22])],
   ])('of EBU Tech %s is %d LUFS ±0.1', async (_, expected, levels) => {
     const { wave, seconds } = steps(...levels)
-    const found = await analyse(stereo(wave), seconds)
+    const found = await analyze(stereo(wave), seconds)
     expect(Math.abs(found.integrated_lufs - expected)).toBeLessThanOrEqual(0.1001)
   })
 
@@ -80,14 +80,14 @@ describe('integrated loudness', () => {
     ['5.0 with back speakers', 0x37],
   ])('of EBU Tech 3341-6 in %s matches its downmix ±0.1', async (_, mask) => {
     const [front, center, surround] = [tone(-28), tone(-24), tone(-30)]
-    const found = await analyse([front, front, center, surround, surround], 20, { mask })
+    const found = await analyze([front, front, center, surround, surround], 20, { mask })
     expect(Math.abs(found.integrated_lufs - DOWN_MIX)).toBeLessThanOrEqual(0.1001)
     expect(found.channels).toBe(5)
   })
 
   it('excludes the low-frequency channel of 5.1 (ITU-R BS.1770)', async () => {
     const [front, center, surround] = [tone(-28), tone(-24), tone(-30)]
-    const found = await analyse([front, front, center, tone(-6), surround, surround], 20)
+    const found = await analyze([front, front, center, tone(-6), surround, surround], 20)
     expect(Math.abs(found.integrated_lufs - DOWN_MIX)).toBeLessThanOrEqual(0.1001)
   })
 
@@ -95,12 +95,12 @@ describe('integrated loudness', () => {
     ['mono', [tone(-23)]],
     ['the left channel only', [tone(-23), silence]],
   ])('of %s is 3 dB below that of both channels', async (_, waves) => {
-    const found = await analyse(waves, 5)
+    const found = await analyze(waves, 5)
     expect(Math.abs(found.integrated_lufs + 26)).toBeLessThanOrEqual(0.1001)
   })
 
   it.each([8000, 22050, 44100, 96000, 192000])('does not depend on the sample rate: %d Hz', async (rate) => {
-    const found = await analyse(stereo(tone(-23)), 5, { rate })
+    const found = await analyze(stereo(tone(-23)), 5, { rate })
     expect(Math.abs(found.integrated_lufs + 23)).toBeLessThanOrEqual(0.1001)
     expect(found.sample_rate).toBe(rate)
   })
@@ -114,7 +114,7 @@ describe('loudness range', () => {
     ['3342-4', 15, [-50, -35, -20, -35, -50]],
   ])('of EBU Tech %s is %d LU ±1', async (_, expected, levels) => {
     const { wave, seconds } = steps(...levels.map((dbfs): [number, number] => [dbfs, 20]))
-    const found = await analyse(stereo(wave), seconds)
+    const found = await analyze(stereo(wave), seconds)
     expect(Math.abs(found.loudness_range - expected)).toBeLessThanOrEqual(1)
   })
 })
@@ -132,14 +132,14 @@ describe('true peak', () => {
     ['3341-18', -6, 0.5, 8, 67.5],
     ['3341-19', 3, 1.41, 4, 45],
   ])('of EBU Tech %s is %d dBTP +0.2 -0.4', async (_, expected, peak, divisor, degrees) => {
-    const found = await analyse(stereo(fadeIn(sine(RATE / divisor, peak, degrees))), 2)
+    const found = await analyze(stereo(fadeIn(sine(RATE / divisor, peak, degrees))), 2)
     expectPeak(found.true_peak_dbtp, expected)
   })
 
   it.each([0, 1, 2, 3])(
     'of a full-scale burst, %d quarters of a sample late, is 0 dBTP (as 3341-20…23)',
     async (late) => {
-      const found = await analyse(stereo(fadeIn(burst(late / 4))), 2)
+      const found = await analyze(stereo(fadeIn(burst(late / 4))), 2)
       expectPeak(found.true_peak_dbtp, 0)
     },
   )
@@ -158,7 +158,7 @@ describe('true peak', () => {
   })
 
   it('exceeds the sample peak when the crest falls between samples', async () => {
-    const found = await analyse(stereo(fadeIn(sine(RATE / 4, 0.5, 45))), 2)
+    const found = await analyze(stereo(fadeIn(sine(RATE / 4, 0.5, 45))), 2)
     expect(found.sample_peak_dbfs).toBeCloseTo(-9.03, 2)
   })
 })
@@ -181,13 +181,13 @@ function burst(late: number): Wave {
 
 describe('derived gains', () => {
   it('follow ReplayGain 2.0 (-18 LUFS) and RFC 7845 (-23 LUFS, Q7.8)', async () => {
-    const found = await analyse(stereo(tone(-30)), 5)
+    const found = await analyze(stereo(tone(-30)), 5)
     expect(found).toMatchObject({ integrated_lufs: -30, replaygain_track_gain: 12, r128_track_gain: 7 * 256 })
     expect(Math.abs(found.replaygain_track_peak - amplitude(-30))).toBeLessThan(0.0005)
   })
 
   it('are negative for loud audio, whose peak may exceed full scale', async () => {
-    const found = await analyse(stereo(fadeIn(sine(RATE / 4, 1.41, 45))), 5)
+    const found = await analyze(stereo(fadeIn(sine(RATE / 4, 1.41, 45))), 5)
     const gain = -18 - found.integrated_lufs
     expect(found.integrated_lufs).toBeGreaterThan(0)
     expect(found.replaygain_track_gain).toBeCloseTo(gain, 5)
@@ -200,26 +200,26 @@ describe('undefined loudness', () => {
   const NONE = { integrated_lufs: null, loudness_range: null, replaygain_track_gain: null, r128_track_gain: null }
 
   it('is null for silence', async () => {
-    const found = await analyse(stereo(silence), 2)
+    const found = await analyze(stereo(silence), 2)
     const peaks = { true_peak_dbtp: null, sample_peak_dbfs: null, replaygain_track_peak: null }
     expect(found).toMatchObject({ ...NONE, ...peaks, is_silent: true })
   })
 
   it('is null below the absolute gate of -70 LUFS, where the peak is still reported', async () => {
-    const found = await analyse(stereo(tone(-80)), 2)
+    const found = await analyze(stereo(tone(-80)), 2)
     expect(found).toMatchObject({ ...NONE, is_silent: true })
     // Measured in 16-bit steps, and this signal spans three.
     expect(Math.abs(found.sample_peak_dbfs + 80)).toBeLessThanOrEqual(2)
   })
 
   it('is null for less than one gating block of 400 ms', async () => {
-    const short = await analyse(stereo(tone(-23)), 0.39)
+    const short = await analyze(stereo(tone(-23)), 0.39)
     expect(short).toMatchObject({ ...NONE, is_silent: false })
     expect(Math.abs(short.true_peak_dbtp + 23)).toBeLessThanOrEqual(0.2001)
   })
 
   it('becomes defined with the first complete block', async () => {
-    const found = await analyse(stereo(tone(-23)), 0.41)
+    const found = await analyze(stereo(tone(-23)), 0.41)
     expect(Math.abs(found.integrated_lufs + 23)).toBeLessThanOrEqual(0.1001)
   })
 })

@@ -37,7 +37,7 @@ const lossy = (bitrate: number | null, channels = 2): Source => ({
   bitrate,
   channels,
 })
-const WHOLE = { streamed: false, truncated: false }
+const INTACT = { streamed: false, truncated: false }
 
 const at = (index: string) => ({ index, url: 'http://localhost/x', content_type: 'audio/x' })
 const aac = (bitrate: number): JobVariant => ({ ...at(`aac-${bitrate}`), kind: 'audio', codec: 'aac', bitrate })
@@ -96,7 +96,8 @@ describe('plan', () => {
   it('halves the bitrate for mono, unless the variant is mono by definition', () => {
     const mono = { ...cd, channels: 1 }
     const speech = { ...aac(64), channels: 1 as const }
-    const bitrates = (source: Source) => plan([aac(160), aac(32), speech], source).encodes.map((one) => one.bitrate)
+    const bitrates = (source: Source) =>
+      plan([aac(160), aac(32), speech], source).encodes.map((encode) => encode.bitrate)
     expect([bitrates(mono), bitrates(cd)]).toEqual([
       [80, 32, 64],
       [160, 32, 64],
@@ -121,7 +122,7 @@ describe('ffmpegArguments', () => {
   const base = {
     tools: { version: '5.1.6-0+deb12u1' },
     source: cd,
-    sniffed: { demuxer: 'flac', ...WHOLE },
+    sniffed: { demuxer: 'flac', ...INTACT },
     maxDuration: 600,
     encodes,
     measures: MEASURES,

@@ -122,10 +122,10 @@ export function post(service: Service, job: unknown, id: string, signal?: AbortS
 /** Yields the events of a stream until it ends, each validated against the contract. */
 export async function* eventsOf(response: Response): AsyncGenerator<JobEvent> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let incomplete = ''
   for await (const chunk of response.body ?? []) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
+    const lines = (incomplete + decoder.decode(chunk, { stream: true })).split('\n')
+    incomplete = lines.pop() ?? ''
     for (const line of lines) yield JobEvent.parse(JSON.parse(line))
   }
 }

@@ -8,10 +8,10 @@ export async function shareService() {
   const storage = await startStorage()
   const service = await startService()
   afterAll(async () => {
-    const left = await service.leftovers()
+    const leftovers = await service.leftovers()
     await service.stop()
     await storage.close()
-    if (left.length > 0) throw new Error(`left behind: ${left.join(', ')}`)
+    if (leftovers.length > 0) throw new Error(`left behind: ${leftovers.join(', ')}`)
   })
   return { storage, service }
 }

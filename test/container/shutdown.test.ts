@@ -66,11 +66,11 @@ describe('shutdown', () => {
 
   it('by SIGTERM completes after every result is fetched, and the service responds until then', async () => {
     const service = await stage.start(PATIENT)
-    const left = stage.newLightJob()
+    const finished = stage.newLightJob()
     const { job, go } = stage.heldJob()
-    for (const one of [left, job]) {
+    for (const abandoned of [finished, job]) {
       const consumer = new AbortController()
-      await post(service, one, one.job_id, consumer.signal)
+      await post(service, abandoned, abandoned.job_id, consumer.signal)
       consumer.abort()
     }
     await vi.waitFor(() => expect(service.logs).toContainEqual(expect.objectContaining({ event: 'job_done' })), WAIT)
@@ -82,7 +82,7 @@ describe('shutdown', () => {
     const again = await post(service, job, job.job_id)
     go()
     expect((await collect(again)).result).toBeDefined()
-    expect((await collect(await post(service, left, left.job_id))).result).toBeDefined()
+    expect((await collect(await post(service, finished, finished.job_id))).result).toBeDefined()
     expect(await service.exited).toBe(0)
   })
 
@@ -143,12 +143,12 @@ describe('shutdown', () => {
 
 describe('a service that cannot run', () => {
   it.each([
-    ['whose ffmpeg is none', { FFMPEG_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFMPEG_PATH to/],
-    ['whose ffprobe is none', { FFPROBE_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFPROBE_PATH to/],
-    ['that everybody could use', { HOST: '0.0.0.0', TRANSCODER_SECRET: '' }, /^TRANSCODER_SECRET is not set/],
-    ['with a setting that is none', { PORT: 'x' }, /PORT/],
+    ['whose ffmpeg does not run', { FFMPEG_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFMPEG_PATH to/],
+    ['whose ffprobe does not run', { FFPROBE_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFPROBE_PATH to/],
+    ['that is public without a secret', { HOST: '0.0.0.0', TRANSCODER_SECRET: '' }, /^TRANSCODER_SECRET is not set/],
+    ['with an invalid setting', { PORT: 'x' }, /PORT/],
     [
-      'without a place to work in',
+      'without a usable work directory',
       { WORK_DIR: '/proc/tonearm/work' },
       /^WORK_DIR cannot be used: \/proc\/tonearm\/work \(/,
     ],

@@ -16,7 +16,7 @@ afterAll(() => measuring.stop())
 
 const RATE = 48000
 /** The smallest 16-bit sample above -60 dBFS, and the largest below it. */
-const [HEARD, UNHEARD] = [33, 32]
+const [AUDIBLE, INAUDIBLE] = [33, 32]
 
 /** Both silence reports for 2 s of audio that has the given samples at the given frames and `floor` elsewhere. */
 async function silenceOf(sounds: Record<number, number>, { channel = 0, floor = 0 } = {}) {
@@ -36,7 +36,7 @@ describe('silence at the ends', () => {
   })
 
   it('is measured to the frame, for either channel and sign', async () => {
-    expect(await silenceOf({ 48: HEARD, 95951: -HEARD }, { channel: 1 })).toEqual({ start: 0.001, end: 0.001 })
+    expect(await silenceOf({ 48: AUDIBLE, 95951: -AUDIBLE }, { channel: 1 })).toEqual({ start: 0.001, end: 0.001 })
   })
 
   it('is zero when the first and the last sample are audible', async () => {
@@ -44,14 +44,14 @@ describe('silence at the ends', () => {
   })
 
   it('includes noise at -60 dBFS', async () => {
-    const sounds = { 24000: HEARD, 72000: -HEARD }
-    expect(await silenceOf(sounds, { floor: UNHEARD })).toEqual({ start: 0.5, end: 0.5 })
-    expect(await silenceOf(sounds, { floor: -UNHEARD })).toEqual({ start: 0.5, end: 0.5 })
+    const sounds = { 24000: AUDIBLE, 72000: -AUDIBLE }
+    expect(await silenceOf(sounds, { floor: INAUDIBLE })).toEqual({ start: 0.5, end: 0.5 })
+    expect(await silenceOf(sounds, { floor: -INAUDIBLE })).toEqual({ start: 0.5, end: 0.5 })
   })
 
   it('is the whole duration when nothing is audible', async () => {
     expect(await silenceOf({})).toEqual({ start: 2, end: 2 })
-    expect(await silenceOf({ 100: UNHEARD }, { floor: -UNHEARD })).toEqual({ start: 2, end: 2 })
+    expect(await silenceOf({ 100: INAUDIBLE }, { floor: -INAUDIBLE })).toEqual({ start: 2, end: 2 })
   })
 
   it("excludes the encoder's padding and the ringing into it", () => {

@@ -37,10 +37,10 @@ describe('spaceFor', () => {
   it.each<[string, Partial<TranscodeJob>, number]>([
     ['the source alone', {}, 900e6],
     ['a copy of it for early play', { early: { url: 'http://localhost/early', from_duration: 300 } }, 1800e6],
-    ['FLAC, which may be as large', { variants: [flac] }, 1800e6],
-    ['a lossy variant, by its bitrate and the longest duration', { variants: [aac] }, 900e6 + 72e6],
-    ['a preview, by its length', { variants: [preview] }, 900e6 + 480e3],
-    ['data, which is small', { variants: [waveform] }, 900e6],
+    ['FLAC with the size of the source', { variants: [flac] }, 1800e6],
+    ['a lossy variant by its bitrate and the maximum duration', { variants: [aac] }, 900e6 + 72e6],
+    ['a preview by its length', { variants: [preview] }, 900e6 + 480e3],
+    ['nothing extra for data files', { variants: [waveform] }, 900e6],
   ])('counts %s', (_, changes, bytes) => {
     expect(spaceFor(job(900e6, changes))).toBe(bytes + MARGIN)
   })

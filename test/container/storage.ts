@@ -48,9 +48,9 @@ export async function startStorage() {
       ...(cache && { cache }),
     })
     const source = sources.get(path)
-    const answered = request.method === 'PUT' ? put(path, request, response) : get(source, request, response)
+    const responded = request.method === 'PUT' ? put(path, request, response) : get(source, request, response)
     // A broken transfer is handled by the client.
-    answered.catch(() => response.destroy())
+    responded.catch(() => response.destroy())
   })
 
   async function put(path: string, request: IncomingMessage, response: ServerResponse) {

@@ -191,19 +191,19 @@ function v2(frames: Record<string, Buffer>): Buffer {
   return Buffer.concat([Buffer.from('ID3'), Buffer.from([3, 0, 0, ...size]), body, bare])
 }
 
-describe('tags in the encoding of', () => {
+describe('tags with no or a wrong declared encoding', () => {
   it.each([
     ['Latin-1', LATIN, { title: 'Über den Wolken', artist: 'Mädchen für alles' }],
     ['Windows-1251', CYRILLIC, { title: 'Группа крови', artist: 'Кино' }],
     ['Shift-JIS', JAPANESE, { title: '上を向いて歩こう', artist: '坂本九' }],
     [
-      'UTF-8, cut in a character',
+      'UTF-8 cut within a character',
       { title: Buffer.from('Ünïcödé für alle, übera€'), artist: Buffer.from('ß') },
       { title: 'Ünïcödé für alle, übera', artist: 'ß' },
     ],
-    ['nobody knows, which are none', CHINESE, {}],
-    ['Windows-1252, with quotes', CURLY, READ_CURLY],
-  ])('%s in ID3v1 are decoded or dropped', async (_, bytes, expected) => {
+    ['an unrecognized encoding', CHINESE, {}],
+    ['Windows-1252 with quotes', CURLY, READ_CURLY],
+  ])('are decoded or dropped in ID3v1: %s', async (_, bytes, expected) => {
     const { result } = await make(v1(bytes), ['mp3-128'])
     expect(result.tags).toEqual({ ...expected, date: '1988', year: 1988, genre: 'Rock', track_number: 7 })
   })
@@ -213,20 +213,20 @@ describe('tags in the encoding of', () => {
     ['Windows-1251', CYRILLIC, { title: 'Группа крови', artist: 'Кино' }],
     ['Shift-JIS', JAPANESE, { title: '上を向いて歩こう', artist: '坂本九' }],
     ['UTF-8', { title: Buffer.from('Ünï'), artist: Buffer.from('坂本九') }, { title: 'Ünï', artist: '坂本九' }],
-    ['nobody knows here', POLISH, {}],
-    ['nobody knows, which are none', CHINESE, {}],
-    ['Windows-1252, with quotes', CURLY, READ_CURLY],
+    ['an ambiguous encoding', POLISH, {}],
+    ['an unrecognized encoding', CHINESE, {}],
+    ['Windows-1252 with quotes', CURLY, READ_CURLY],
     [
-      'Latin-1, of which one text is none',
+      'Latin-1 with one unrecognized text',
       { title: Buffer.from('1ère à 25°C, A×B', 'latin1'), artist: CHINESE.artist },
       { title: '1ère à 25°C, A×B' },
     ],
     [
-      'Latin-1, in words of accents',
+      'Latin-1 with mostly accented letters',
       { title: hex('dcc7'), artist: hex('4f6720defa') },
       { title: 'ÜÇ', artist: 'Og Þú' },
     ],
-  ])('%s in ID3v2 that declares Latin-1 are decoded or dropped', async (_, { title, artist }, expected) => {
+  ])('are decoded or dropped in ID3v2 that declares Latin-1: %s', async (_, { title, artist }, expected) => {
     const { result } = await make(v2({ TIT2: title, TPE1: artist }), ['mp3-128'])
     expect(result.tags).toEqual(expected)
   })

@@ -20,7 +20,7 @@ async function make(name: string, source: Buffer) {
 }
 
 /** Seconds until the first sample above -30 dBFS, and the total length in seconds. */
-async function heard(file: Buffer) {
+async function audibleRange(file: Buffer) {
   const [samples, { rate, channels }] = [await decode(file), await probeAudio(file)]
   const first = samples.findIndex((sample) => Math.abs(sample) > 1000)
   return { start: Math.floor(first / channels) / rate, length: samples.length / channels / rate }
@@ -42,11 +42,13 @@ describe('every output starts with the sound and has one length:', () => {
     for (const { index } of result.variants) {
       if (['analysis', 'waveform'].includes(index)) continue
       const expected = index === 'preview' ? Math.min(PREVIEW, duration) : duration
-      const { start, length } = await heard(file(index))
+      const { start, length } = await audibleRange(file(index))
       expect(start, index).toBeLessThan(0.05)
       // ffmpeg before version 8 decodes the padding of AAC; browsers stop at the edit list.
-      const own = index === 'aac-160' ? editedSeconds(file(index)) : length
-      expect(Math.abs(own - expected), `${index} lasts ${own} of ${expected} s`).toBeLessThanOrEqual(slack)
+      const playedLength = index === 'aac-160' ? editedSeconds(file(index)) : length
+      expect(Math.abs(playedLength - expected), `${index} lasts ${playedLength} of ${expected} s`).toBeLessThanOrEqual(
+        slack,
+      )
       if (index === 'opus-96') expect(webmTimes(file(index)).blocks[0]).toBe(0)
     }
     const waveform = JSON.parse(file('waveform').toString())
@@ -95,12 +97,12 @@ describe('an M4A whose edit list ends before its sound', () => {
     cut.writeUInt32BE(1100, elst + 12)
     const ended = await make('ended', cut)
     expect(ended.result.duration).toBe(1.1)
-    expect((await heard(ended.file('mp3-128'))).length).toBeCloseTo(1.1, 3)
+    expect((await audibleRange(ended.file('mp3-128'))).length).toBeCloseTo(1.1, 3)
 
     const wrong = Buffer.from(source)
     wrong.writeUInt32BE(44100, mdhd + 20)
-    const whole = await make('whole', wrong)
-    expect(whole.result.duration).toBeCloseTo(2, 1)
-    expect((await heard(whole.file('mp3-128'))).length).toBeCloseTo(whole.result.duration, 3)
+    const unedited = await make('whole', wrong)
+    expect(unedited.result.duration).toBeCloseTo(2, 1)
+    expect((await audibleRange(unedited.file('mp3-128'))).length).toBeCloseTo(unedited.result.duration, 3)
   })
 })

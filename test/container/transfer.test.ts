@@ -75,8 +75,8 @@ describe('a download', () => {
     ['answers 401', { status: 401 }, 'source_forbidden', true, 1],
     ['answers 403', { status: 403 }, 'source_forbidden', true, 1],
     ['is silent from the start', { silentAfter: 0 }, 'source_stalled', true, 4],
-    ['falls silent on the way', { silentAfter: 1000 }, 'source_stalled', true, 5],
-    ['drips', { drip: 100 }, 'source_too_slow', true, 1],
+    ['falls silent midway', { silentAfter: 1000 }, 'source_stalled', true, 5],
+    ['sends too slowly', { drip: 100 }, 'source_too_slow', true, 1],
   ] as const)('fails from a source that %s', async (_, trouble, code, retryable, requests) => {
     const job = jobFor({ ...trouble, cuts: 'cuts' in trouble ? [...trouble.cuts] : [] })
     const stalls = code === 'source_stalled' || code === 'source_too_slow'

@@ -22,10 +22,10 @@ async function waveformOf(source: Buffer) {
   return numbersOf(json('waveform'))
 }
 
-function numbersOf({ data, ...rest }: ReturnType<typeof waveform>) {
-  const { samples_per_pixel, length } = rest
+function numbersOf({ data, ...header }: ReturnType<typeof waveform>) {
+  const { samples_per_pixel, length } = header
   const sha256 = createHash('sha256').update(data.join(',')).digest('hex')
-  return { rest, count: data.length, numbers: { samples_per_pixel, length, head: data.slice(0, 12), sha256 } }
+  return { header, count: data.length, numbers: { samples_per_pixel, length, head: data.slice(0, 12), sha256 } }
 }
 
 function headOf({ rate }: Pcm) {
@@ -33,25 +33,25 @@ function headOf({ rate }: Pcm) {
 }
 
 /** For more than two channels the service draws the downmix (downmix.test.ts). */
-const [heard, many] = [true, false].map((isHeard) =>
-  waveformCases.filter(({ pcm }) => pcm().channels.length <= 2 === isHeard),
+const [upToStereo, multichannel] = [true, false].map((isUpToStereo) =>
+  waveformCases.filter(({ pcm }) => pcm().channels.length <= 2 === isUpToStereo),
 )
 
 describe('waveform identical to BBC audiowaveform', () => {
-  it.each(heard!)('$name', async ({ pcm, expected }) => {
+  it.each(upToStereo!)('$name', async ({ pcm, expected }) => {
     const signal = pcm()
     const found = await waveformOf(wavFile(signal))
     expect(found.numbers).toEqual(expected)
-    expect(found.rest).toMatchObject(headOf(signal))
+    expect(found.header).toMatchObject(headOf(signal))
     expect(found.count).toBe(2 * expected.length)
   })
 
-  it.each(heard!.filter(({ name }) => name === 'stereo, 16 bit'))('$name, as FLAC', async ({ pcm, expected }) => {
+  it.each(upToStereo!.filter(({ name }) => name === 'stereo, 16 bit'))('$name, as FLAC', async ({ pcm, expected }) => {
     const flac = await ffmpeg(['-i', 'in', ...formats.flac], { in: wavFile(pcm()) })
     expect((await waveformOf(flac)).numbers).toEqual(expected)
   })
 
-  it.each(many!)('$name, from the meter alone', ({ pcm, expected }) => {
+  it.each(multichannel!)('$name, from the meter alone', ({ pcm, expected }) => {
     const { rate, channels } = pcm()
     const frames = channels[0]!.length
     const samples = Int16Array.from(

@@ -41,7 +41,7 @@ describe('the migrations', () => {
   })
 })
 
-describe('a migration that D1 would split wrongly is rejected', () => {
+describe('the check of a migration for D1', () => {
   const good = 'CREATE TRIGGER IF NOT EXISTS t AFTER DELETE ON a BEGIN DELETE FROM b; END;'
   const cases: [string, string, RegExp | null][] = [
     ['the right form', `-- Why.\n${good}\nUPDATE a SET b = 1;`, null],
@@ -51,17 +51,17 @@ describe('a migration that D1 would split wrongly is rejected', () => {
     ['CASE', good.replace('b;', 'b WHERE CASE a WHEN 1 THEN 2 END;'), /no CASE/],
     ['a semicolon in a comment', `-- One; two.\n${good}`, /1: a comment/],
     ['CRLF', good.replace(';', ';\r\n'), /LF only/],
-    ['a table beside it that may not be made twice', `CREATE TABLE c (a);\n${good}`, /1: .*run twice/],
-    ['a column beside it', `${good}\nALTER TABLE a ADD b;`, /2: .*run twice/],
-    ['a table that may', `CREATE TABLE IF NOT EXISTS c (a);\n${good}`, null],
+    ['a table that cannot be created twice', `CREATE TABLE c (a);\n${good}`, /1: .*run twice/],
+    ['a column that cannot be added twice', `${good}\nALTER TABLE a ADD b;`, /2: .*run twice/],
+    ['a table that can be created twice', `CREATE TABLE IF NOT EXISTS c (a);\n${good}`, null],
   ]
-  it.each(cases)('%s', (_, sql, fault) => {
+  it.each(cases)('judges %s', (_, sql, fault) => {
     const faults = faultsOf({ name: '0009_new.sql', sql }).join('\n')
     if (fault) expect(faults).toMatch(fault)
     else expect(faults).toBe('')
   })
 
-  it('a trigger that is dropped later is not counted', () => {
+  it('does not count a trigger that is dropped later', () => {
     const again = [
       { name: '1', sql: `${good}\n${good.replace(' t ', ' "u" ')}` },
       { name: '2', sql: 'DROP TRIGGER IF EXISTS t;' },

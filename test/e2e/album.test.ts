@@ -74,12 +74,12 @@ test('an uploaded album plays and downloads with its tags, and edited values win
     }),
   )
   // No other request, and no key.
-  const heard = await must(listener.get('/v1/play/{play_session_id}', { params: { play_session_id } }))
-  expect(heard.tracks.map(({ player_title, player_subtitle }) => [player_title, player_subtitle])).toEqual(
+  const session = await must(listener.get('/v1/play/{play_session_id}', { params: { play_session_id } }))
+  expect(session.tracks.map(({ player_title, player_subtitle }) => [player_title, player_subtitle])).toEqual(
     IN_ORDER.map(({ title }) => [title, 'Miles Davis']),
   )
-  expect(heard.list).toEqual({ scope: 'collection', title: 'The album', subtitle: null })
-  const first = heard.first_track!
+  expect(session.list).toEqual({ scope: 'collection', title: 'The album', subtitle: null })
+  const first = session.first_track!
   expect(first.track).toMatchObject({
     player_title: 'So What',
     tags: { ...ALBUM, title: 'So What', artist: 'Miles Davis', year: 1959, track_number: 1, disc_number: 1 },
@@ -88,7 +88,7 @@ test('an uploaded album plays and downloads with its tags, and edited values win
   expect(new URL(regular.url).pathname).toMatch(/\/media\/.*\/cover\/regular\.jpg$/)
 
   // Neither the last track nor the collection has a picture.
-  const last = { play_session_id, play_track_id: heard.tracks.at(-1)!.id }
+  const last = { play_session_id, play_track_id: session.tracks.at(-1)!.id }
   const coverOf = async () => {
     const view = await must(listener.get('/v1/play/{play_session_id}/{play_track_id}', { params: last }))
     const { cover_image } = await must(
@@ -105,7 +105,7 @@ test('an uploaded album plays and downloads with its tags, and edited values win
   })
   expect(await coverOf()).toMatch(/\/media\/.*\/cover-[^/]+\/regular\.jpg$/)
 
-  const { id } = heard.tracks[0]!
+  const { id } = session.tracks[0]!
   const tags = tagsOf(IN_ORDER[0]!)
   await expectDownloads(downloads, { play_session_id, play_track_id: id }, tags)
 

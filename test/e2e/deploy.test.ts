@@ -33,7 +33,7 @@ describe('a deployment reports missing prerequisites before it changes anything'
 
   async function expectRefusal(says: RegExp[], args = IMAGE, environment: NodeJS.ProcessEnv = {}) {
     const { code, output, changes } = await deploy(cloudflare, args, environment)
-    for (const one of says) expect(output).toMatch(one)
+    for (const pattern of says) expect(output).toMatch(pattern)
     expect(changes).toEqual([])
     expect(code).toBe(1)
   }
@@ -86,7 +86,7 @@ describe('a deployment reports missing prerequisites before it changes anything'
     ['the other key', /go together; one is not set/, [], { R2_ACCESS_KEY_ID: 'a' }],
     ['the right token', /FAILED: Cloudflare does not know this token/, [], { CLOUDFLARE_API_TOKEN: 'wrong' }],
     [
-      'ROOT_KEY, where a log would show it',
+      'ROOT_KEY in CI, where a log would show it',
       /FAILED: In CI the key of the operator is given: .*ROOT_KEY\.\nNothing was changed/,
       [],
       { CI: 'true' },
@@ -227,9 +227,9 @@ test('a logged-in user is prompted for the keys of the bucket, and the input is 
     await answer('Access Key ID: ', 1, 'not a key')
     await answer('Access Key ID: ', 2, pair.R2_ACCESS_KEY_ID)
     await answer('Secret Access Key (not shown): ', 1, pair.R2_SECRET_ACCESS_KEY)
-    const { code, output: said, changes } = await ended
-    expect(said).toMatch(/That is not 32 digits[^]*keys of the bucket: to be set[^]*Nothing was changed/)
-    expect(said).not.toContain(pair.R2_SECRET_ACCESS_KEY)
+    const { code, output: transcript, changes } = await ended
+    expect(transcript).toMatch(/That is not 32 digits[^]*keys of the bucket: to be set[^]*Nothing was changed/)
+    expect(transcript).not.toContain(pair.R2_SECRET_ACCESS_KEY)
     expect(changes).toEqual([])
     expect(code).toBe(0)
   } finally {

@@ -38,7 +38,7 @@ export function startDeploy(
   cloudflare: Cloudflare,
   args: string[],
   environment: NodeJS.ProcessEnv = {},
-  [program = '', ...rest] = SCRIPT,
+  [program = '', ...programArgs] = SCRIPT,
 ) {
   const env = {
     ...process.env,
@@ -55,7 +55,7 @@ export function startDeploy(
     ...environment,
   }
   cloudflare.changes = []
-  const child = spawn(program, [...rest, ...args], { cwd: root, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(program, [...programArgs, ...args], { cwd: root, env, stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (part: string) => (output += part))

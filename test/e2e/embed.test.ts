@@ -33,11 +33,11 @@ beforeAll(async () => {
   const audio = await makeAudio('mp3', { seconds: 12, channels: 1 })
   const { track_id } = await upload(client, collection_id, 'Depot.mp3', audio)
   await settle(client, track_id)
-  const look = { player_title: 'A title that takes two lines wherever there is little room for it' }
-  await must(client.put('/v1/track/{track_id}', { params: { track_id }, body: look }))
+  const changes = { player_title: 'A title that takes two lines wherever there is little room for it' }
+  await must(client.put('/v1/track/{track_id}', { params: { track_id }, body: changes }))
   const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'All night' } }))
-  const places = { track_ids: Array.from({ length: 12 }, () => track_id) }
-  await must(client.put('/v1/playlist/{playlist_id}/track', { params: { playlist_id }, body: places }))
+  const body = { track_ids: Array.from({ length: 12 }, () => track_id) }
+  await must(client.put('/v1/playlist/{playlist_id}/track', { params: { playlist_id }, body }))
   const embed = async (scope: 'track' | 'collection' | 'playlist', body: object) => {
     const session = await must(client.post('/v1/play_session/{scope}', { params: { scope }, body }))
     return `${stack.base_url}/embed/${session.play_session_id}`
@@ -66,8 +66,8 @@ test('a link expands by oEmbed, and its frame plays on another origin without co
   expect(oembed).toMatchObject({ type: 'rich', version: '1.0', title: 'Night bus', author_name: 'Ines Calder' })
 
   const { page, problems } = await openTab(browser)
-  const asked = new Set<string>()
-  page.on('request', (request) => asked.add(new URL(request.url()).origin))
+  const origins = new Set<string>()
+  page.on('request', (request) => origins.add(new URL(request.url()).origin))
   // The strictest policy under which a page can show a frame.
   host.show(`<!doctype html><title>Blog</title>${oembed.html}`, {
     'content-security-policy': `default-src 'none'; frame-src ${stack.base_url}; style-src 'unsafe-inline'`,
@@ -77,7 +77,7 @@ test('a link expands by oEmbed, and its frame plays on another origin without co
   await frame.getByText('Ines Calder').first().waitFor(PATIENCE)
   await frame.getByRole('button', { name: 'Play', exact: true }).click()
   await untilPlaying(frame, 0.3)
-  expect([...asked].toSorted()).toEqual([host.origin, stack.base_url].toSorted())
+  expect([...origins].toSorted()).toEqual([host.origin, stack.base_url].toSorted())
   expect(problems).toEqual([])
   await page.context().close()
 })
@@ -111,20 +111,20 @@ test('only one player plays at a time, across frames and the enclosing page', as
 
 test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-00000000dead'])(
   'the page %j fits at 375 pixels without axe violations',
-  async (rest) => {
+  async (suffix) => {
     const { page } = await openTab(browser, { viewport: { width: 375, height: 420 }, reducedMotion: 'reduce' })
-    const url = new URL(address + (rest.startsWith('?') ? rest : ''))
-    if (rest.startsWith('/')) url.pathname += rest
+    const url = new URL(address + (suffix.startsWith('?') ? suffix : ''))
+    if (suffix.startsWith('/')) url.pathname += suffix
     await page.goto(url.href)
     await page
-      .getByText(rest.startsWith('/') ? 'There is nothing to play here' : 'Ines Calder')
+      .getByText(suffix.startsWith('/') ? 'There is nothing to play here' : 'Ines Calder')
       .first()
       .waitFor(PATIENCE)
-    await expectNoOverflow(page, rest)
+    await expectNoOverflow(page, suffix)
     expect(await findings(page)).toEqual([])
     if (SCREENSHOTS) {
       await mkdir(SCREENSHOTS, { recursive: true })
-      await page.screenshot({ path: join(SCREENSHOTS, `embed${rest.replace(/\W+/g, '-')}.png`) })
+      await page.screenshot({ path: join(SCREENSHOTS, `embed${suffix.replace(/\W+/g, '-')}.png`) })
     }
     await page.context().close()
   },
@@ -133,10 +133,10 @@ test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-000000
 const WIDTHS = [200, 375, 480, 560, 800]
 
 /** The frame that oEmbed returns for a width, stretched to that width. */
-async function frameFor(what: keyof typeof embeds, width: number) {
-  const about = `${stack.base_url}/oembed?format=json&maxwidth=${width}&url=${encodeURIComponent(embeds[what])}`
+async function frameFor(kind: keyof typeof embeds, width: number) {
+  const about = `${stack.base_url}/oembed?format=json&maxwidth=${width}&url=${encodeURIComponent(embeds[kind])}`
   const { html } = (await (await fetch(about)).json()) as { html: string }
-  return html.replace(/ width="\d+"/, ` width="${width}" id="${what}-${width}"`).replace(' loading="lazy"', '')
+  return html.replace(/ width="\d+"/, ` width="${width}" id="${kind}-${width}"`).replace(' loading="lazy"', '')
 }
 
 /** Measures the layout of a player in its frame, in pixels. */

@@ -69,16 +69,16 @@ test('a cover becomes three squares and a palette, and a track without one inher
   const params = { collection_id }
   const { collection_cover_upload } = await must(server.post('/v1/collection/{collection_id}/cover', { params }))
   await sendCover(collection_cover_upload, 'png', false)
-  const looks = { player_color: '#AA3300', player_subtitle: 'From the collection' }
-  await must(server.put('/v1/collection/{collection_id}', { params, body: looks }))
+  const appearance = { player_color: '#AA3300', player_subtitle: 'From the collection' }
+  await must(server.put('/v1/collection/{collection_id}', { params, body: appearance }))
   const plain = await upload(server, collection_id, 'plain.mp3', audio)
   await settle(server, plain.track_id)
   const view = await expectCover(plain.track_id)
-  expect(view.track).toMatchObject(looks)
+  expect(view.track).toMatchObject(appearance)
   const body = { player_color: '#00AA33', player_title: 'Own title' }
   await must(server.put('/v1/track/{track_id}', { params: { track_id: plain.track_id }, body }))
-  const { view: own } = await play(server, listener, plain.track_id)
-  expect(own.track).toMatchObject({ ...body, player_subtitle: looks.player_subtitle })
+  const { view: editedView } = await play(server, listener, plain.track_id)
+  expect(editedView.track).toMatchObject({ ...body, player_subtitle: appearance.player_subtitle })
 })
 
 async function sendCover(handle: Parameters<typeof send>[0], format: ImageFormat, raw: boolean): Promise<void> {

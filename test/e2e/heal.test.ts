@@ -46,7 +46,7 @@ test.each([
     () => join(directory, 'file'),
     /STATE_DIR cannot be used: .*\/file \(EEXIST.*\)\.\nMake it writable/,
   ],
-])('a STATE_DIR %s is named', async (_, place, says) => {
+])('a start names a STATE_DIR %s', async (_, place, says) => {
   await writeFile(join(directory, 'file'), '')
   const start = await begin(place())
   expect(await start.exited).toBe(1)
@@ -59,8 +59,8 @@ test('only one of three simultaneous starts on one STATE_DIR succeeds', async ()
   const refused = () => starts.filter(({ process }) => process.exitCode === 1)
   await vi.waitUntil(() => refused().length === 2, PATIENCE)
   const [winner] = starts.filter(({ process }) => process.exitCode === null)
-  for (const one of starts.filter((start) => start !== winner))
-    expect(one.output()).toContain(`already runs on ${STATE_DIR}`)
+  for (const loser of starts.filter((start) => start !== winner))
+    expect(loser.output()).toContain(`already runs on ${STATE_DIR}`)
   // Until it prints this, the signal itself may end the process.
   await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), PATIENCE)
   winner?.process.kill('SIGINT')
@@ -68,11 +68,11 @@ test('only one of three simultaneous starts on one STATE_DIR succeeds', async ()
 })
 
 /** The two workerd processes of wrangler: the proxy, which starts first, and the one that runs the Worker. */
-async function workerds(): Promise<number[]> {
+async function workerdPids(): Promise<number[]> {
   const all = (await processesOf(stack.state_dir)).filter((line) => line.includes('workerd serve'))
   const pids = all.map((line) => Number(line.split(' ')[0]))
-  const begun = (pid: number) => Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19])
-  return pids.toSorted((a, b) => begun(a) - begun(b))
+  const startTime = (pid: number) => Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19])
+  return pids.toSorted((a, b) => startTime(a) - startTime(b))
 }
 
 // Takes two starts and the 30-second watchdog.
@@ -83,7 +83,7 @@ test.runIf(process.platform === 'linux')(
     stack = await startOther()
     const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
     const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heal' } }))
-    const [proxy = 0] = await workerds()
+    const [proxy = 0] = await workerdPids()
     process.kill(proxy, 'SIGKILL')
     await vi.waitFor(() => expect(stack.output()).toContain('The worker ended (no answer for 30 s); it starts again'), {
       timeout: 240_000,

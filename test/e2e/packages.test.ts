@@ -42,8 +42,13 @@ afterAll(async () => {
 })
 
 /** Runs a command in the project; the error of a failure includes its output. */
-async function run(command: string, args: string[], own: Record<string, string> = {}, cwd = project): Promise<string> {
-  const { NODE_ENV: _, ...env } = { ...process.env, ...own }
+async function run(
+  command: string,
+  args: string[],
+  extra: Record<string, string> = {},
+  cwd = project,
+): Promise<string> {
+  const { NODE_ENV: _, ...env } = { ...process.env, ...extra }
   const { stdout } = await promisify(execFile)(command, args, { cwd, env }).catch(
     (error: Error & { stdout: string }) => {
       throw new Error(`${error.message}\n${error.stdout}`)
@@ -162,11 +167,11 @@ test('plays without a framework under a strict policy, and custom-elements.json 
   const unlike = await opened.page.evaluate(
     (all) =>
       all.flatMap(({ tagName, attributes, members }) => {
-        const known = customElements.get(tagName) as CustomElementConstructor & { observedAttributes: string[] }
+        const element = customElements.get(tagName) as CustomElementConstructor & { observedAttributes: string[] }
         const named = attributes.map(({ name }) => name)
         return [
-          ...known.observedAttributes.filter((name) => !named.includes(name)),
-          ...members.map(({ name }) => name).filter((name) => !(name in known.prototype)),
+          ...element.observedAttributes.filter((name) => !named.includes(name)),
+          ...members.map(({ name }) => name).filter((name) => !(name in element.prototype)),
         ].map((name) => `${tagName} ${name}`)
       }),
     declarations,
@@ -210,13 +215,13 @@ console.log(renderToString(await Page()), UploadQueue.name, Playback.name)`,
 })
 
 test('a Node server and a Next route receive webhooks, each event once', async () => {
-  const { said, complained } = await useReceiver(join(project, 'node'), async (url) => {
+  const { stdout, stderr } = await useReceiver(join(project, 'node'), async (url) => {
     expect(await answersOf((init) => fetch(url, init))).toEqual(ANSWERS)
     const { status } = await fetch(url, { method: 'POST', body: 'x'.repeat(65_537) })
     expect(status).toBe(413)
   })
-  expect(said).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\ntrack-1 can be played: 2\.5 s\n$/)
-  expect(complained).toBe('')
+  expect(stdout).toMatch(/^Listening on http:\/\/127\.0\.0\.1:\d+\ntrack-1 can be played: 2\.5 s\n$/)
+  expect(stderr).toBe('')
 
   vi.stubEnv('TONEARM_WEBHOOK_SECRET', SECRET)
   try {

@@ -29,8 +29,8 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.dispose())
 
-const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
-  openReady(stage, play_session_id, ...rest)
+const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
+  openReady(stage, play_session_id, ...openArgs)
 
 test('plays, pauses, and contacts only the service', async () => {
   const opened = await open()

@@ -26,8 +26,8 @@ const aKey = async () => {
   return (await must(stage.server.post('/v1/api_key', { body: key }))).secret
 }
 const set = ({ page }: Opened, attributes: Record<string, string>) =>
-  page.locator('tonearm-player').evaluate((player, given) => {
-    for (const [name, value] of Object.entries(given)) player.setAttribute(name, value)
+  page.locator('tonearm-player').evaluate((player, attributes) => {
+    for (const [name, value] of Object.entries(attributes)) player.setAttribute(name, value)
   }, attributes)
 const audioOf = ({ page }: Opened) =>
   page.evaluate(() => {
@@ -44,9 +44,9 @@ async function openHeld(attributes: Record<string, string>) {
     await flowing
     await route.continue()
   })
-  const asked = opened.page.waitForRequest(/\/v1\/play\/[^/]+$/, PATIENCE)
+  const requested = opened.page.waitForRequest(/\/v1\/play\/[^/]+$/, PATIENCE)
   await set(opened, { ...attributes, 'play-session-id': play_session_id })
-  await asked
+  await requested
   return { opened, flow }
 }
 

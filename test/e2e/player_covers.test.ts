@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.dispose())
 
-const looks = {
+const appearances = {
   light: { theme: 'light', download: '', track: '1' },
   dark: { theme: 'dark', download: '', track: '3' },
   compact: { theme: 'light', layout: 'compact', track: '2' },
@@ -73,12 +73,12 @@ async function leave(name: string, pictures: Buffer[]): Promise<void> {
     .toFile(join(SCREENSHOTS!, `player-${name}.png`))
 }
 
-test.each(Object.entries(looks))(
+test.each(Object.entries(appearances))(
   'five covers are readable and pass every accessibility check, %s',
-  async (name, look) => {
+  async (name, attributes) => {
     const viewport = { width: name === 'phone' ? 375 : 720, height: 800 }
     const options = { viewport, reducedMotion: 'reduce', deviceScaleFactor: 2 } as const
-    const opened = await stage.open({ 'play-session-id': play_session_id, ...look }, options)
+    const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
     await opened.until('ready')
     await opened.call('seek', 17)
     await untilShown(opened)

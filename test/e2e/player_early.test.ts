@@ -44,11 +44,11 @@ async function aLongTrack(format: Format, flags: string[], body?: object) {
   const { track_id } = track
   await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   const params = { play_session_id: track.session, play_track_id: track_id }
-  const look = async () => {
+  const expectPreliminary = async () => {
     const view = await must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
     expect(view.track.is_preliminary).toBe(true)
   }
-  await vi.waitFor(look, { ...PATIENCE, interval: 50 })
+  await vi.waitFor(expectPreliminary, { ...PATIENCE, interval: 50 })
   return { ...track, goOn: pauseTranscoder() }
 }
 
@@ -96,31 +96,31 @@ test(
   async () => {
     // 64 kbit/s: a session plays no preliminary file that is better than its variants.
     const { track_id, session, goOn } = await aLongTrack('mp3', ['-b:a', '64k'])
-    const heard = await stage.open({ 'play-session-id': session, autoplay: '' })
+    const playing = await stage.open({ 'play-session-id': session, autoplay: '' })
     const paused = await stage.open({ 'play-session-id': session, start: '1:40' })
-    await heard.untilTime(1)
+    await playing.untilTime(1)
     await paused.until('ready')
-    for (const opened of [heard, paused]) {
+    for (const opened of [playing, paused]) {
       expect((await opened.state()).variant).toBe('early')
       expect(await levelsOf(opened)).toBe(0)
     }
     goOn()
     await settle(stage.server, track_id)
-    for (const opened of [heard, paused]) {
+    for (const opened of [playing, paused]) {
       await untilVariant(opened, 'aac-160')
       await untilLevels(opened)
     }
-    const { time } = await heard.state()
-    await heard.untilTime(time + 0.5)
-    expect(await heard.state()).toMatchObject({ paused: false, variant: 'aac-160' })
-    const seen = await names(heard)
+    const { time } = await playing.state()
+    await playing.untilTime(time + 0.5)
+    expect(await playing.state()).toMatchObject({ paused: false, variant: 'aac-160' })
+    const seen = await names(playing)
     expect(seen.filter((name) => name !== 'sessionrefresh')).toEqual(['trackchange', 'play', 'ready'])
-    expect(await stepBack(heard)).toBeGreaterThan(-0.3)
+    expect(await stepBack(playing)).toBeGreaterThan(-0.3)
     expect(await paused.state()).toMatchObject({ paused: true, time: 100, variant: 'aac-160' })
     await paused.call('play')
     await paused.untilTime(100.3)
-    expect([...heard.problems, ...paused.problems]).toEqual([])
-    await heard.close()
+    expect([...playing.problems, ...paused.problems]).toEqual([])
+    await playing.close()
     await paused.close()
   },
 )

@@ -150,27 +150,27 @@ test('an expired session shows instructions, no pause button, and reports again 
   await page.getByRole('status').getByText('Reload the page').waitFor()
   expect(await button(page, 'Pause').count()).toBe(0)
   await button(page, 'Play').click()
-  const told = () =>
+  const expirations = () =>
     page.evaluate(
       () => (window as unknown as { seen: string[] }).seen.filter((name) => name === 'sessionexpired').length,
     )
-  await expect.poll(told, PATIENCE).toBe(2)
+  await expect.poll(expirations, PATIENCE).toBe(2)
   await page.context().close()
 })
 
 test('the console explains setup errors and their fixes', async () => {
   alone.answers.refusal = { status: 403, code: 'origin_not_allowed' }
   const page = await alone.open({ 'play-session-id': '' })
-  const said: string[] = []
-  page.on('console', (message) => message.type() === 'warning' && said.push(message.text()))
+  const warnings: string[] = []
+  page.on('console', (message) => message.type() === 'warning' && warnings.push(message.text()))
   const set = (attributes: Record<string, string>) =>
-    player(page).evaluate((element, given) => {
-      for (const [name, value] of Object.entries(given)) element.setAttribute(name, value)
+    player(page).evaluate((element, all) => {
+      for (const [name, value] of Object.entries(all)) element.setAttribute(name, value)
     }, attributes)
   await set({ 'play-session-id': 'PLAY_SESSION_ID', theme: 'drak' })
-  await expect.poll(() => said.join('\n'), PATIENCE).toMatch(/theme="drak" is not understood/)
-  await expect.poll(() => said.join('\n'), PATIENCE).toMatch(/PLAY_SESSION_ID" is no id.*POST/)
-  await expect.poll(() => said.join('\n'), PATIENCE).toMatch(/allowed_origins/)
+  await expect.poll(() => warnings.join('\n'), PATIENCE).toMatch(/theme="drak" is not understood/)
+  await expect.poll(() => warnings.join('\n'), PATIENCE).toMatch(/PLAY_SESSION_ID" is no id.*POST/)
+  await expect.poll(() => warnings.join('\n'), PATIENCE).toMatch(/allowed_origins/)
   await page.context().close()
 })
 

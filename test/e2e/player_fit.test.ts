@@ -126,7 +126,7 @@ describe('layout', () => {
       names.add((await name())!)
       for (const theme of ['light', 'dark']) {
         await player(page).evaluate((element, value) => element.setAttribute('theme', value), theme)
-        const look = {
+        const appearance = {
           theme,
           ...(theme === 'dark' ? { id: UNKNOWN, layout: 'compact' } : { id: EXPIRED, layout: 'full' }),
         }
@@ -134,7 +134,7 @@ describe('layout', () => {
           element.setAttribute('theme', theme)
           element.setAttribute('layout', layout)
           element.setAttribute('play-session-id', id)
-        }, look)
+        }, appearance)
         await second.locator('.retry').waitFor(PATIENCE)
         expect(await findings(page), `${locale} ${theme}`).toEqual([])
         await page.setViewportSize({ width: 216, height: 800 })

@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.dispose())
 
-const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
-  openReady(stage, play_session_id, ...rest)
+const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
+  openReady(stage, play_session_id, ...openArgs)
 
 test('a pointer seeks on the waveform and shows the time', async () => {
   const opened = await open()
@@ -77,8 +77,8 @@ test('the lock screen shows and controls the track', async () => {
   expect(shown).toEqual({ title: 'First', artwork: ['80x80', '200x200', '400x400'], playbackState: 'playing' })
   const press = (name: string, details: object = {}) =>
     opened.page.evaluate(
-      ([action, given]) =>
-        (window as unknown as { handlers: Record<string, (details: object) => void> }).handlers[action]!(given),
+      ([action, details]) =>
+        (window as unknown as { handlers: Record<string, (details: object) => void> }).handlers[action]!(details),
       [name, details] as const,
     )
   await press('seekto', { seekTime: 20 })

@@ -19,16 +19,16 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.dispose())
 
-const open = (...rest: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
-  openReady(stage, play_session_id, ...rest)
+const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
+  openReady(stage, play_session_id, ...openArgs)
 
 test('axe finds no violations in each theme and layout', async () => {
-  const looks: Record<string, string>[] = [
+  const appearances: Record<string, string>[] = [
     { theme: 'light', download: '' },
     { theme: 'dark' },
     { layout: 'compact', theme: 'light' },
   ]
-  for (const attributes of looks) {
+  for (const attributes of appearances) {
     const opened = await open(attributes)
     await opened.call('play')
     await opened.untilTime(0.2)
@@ -85,7 +85,7 @@ test.each(['light', 'dark'])('painted colors keep their contrast with 200 random
   await opened.close()
 })
 
-test('another language, right to left, without motion', async () => {
+test('works in another language, right to left, without motion', async () => {
   const opened = await open({ locale: 'ar' }, { html: 'lang="ar" dir="rtl"', reducedMotion: 'reduce' })
   await button(opened, 'تشغيل').click()
   await opened.untilTime(0.3)
@@ -133,12 +133,12 @@ test('shows the cover and color of a track', async () => {
   const session = await stage.aSession({ collection_id, track_ids: [] })
   const opened = await open({ 'play-session-id': session, theme: 'light' }, { reducedMotion: 'reduce' })
   await opened.page.getByText('<b>Red</b>').first().waitFor()
-  const looks = await opened.page.evaluate(async () => {
+  const shown = await opened.page.evaluate(async () => {
     const root = document.querySelector('tonearm-player')!.shadowRoot!
     const image = root.querySelector('img')!
     await image.decode()
     return [getComputedStyle(root.querySelector('.play-button')!).backgroundColor, image.naturalWidth]
   })
-  expect(looks).toEqual(['rgb(200, 69, 44)', 400])
+  expect(shown).toEqual(['rgb(200, 69, 44)', 400])
   await opened.close()
 })

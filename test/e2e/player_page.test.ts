@@ -23,9 +23,9 @@ const open = (attributes: Record<string, string> = {}) => openReady(stage, play_
 /** Adds another player to the page, in a shadow tree if a mode is given, and waits until it can play. */
 const another = ({ page }: Opened, attributes: Record<string, string>, mode: ShadowRootMode | null = null) =>
   page.evaluateHandle(
-    async ([given, tree]) => {
+    async ([attributes, tree]) => {
       const player = document.createElement('tonearm-player')
-      for (const [name, value] of Object.entries(given)) player.setAttribute(name, value)
+      for (const [name, value] of Object.entries(attributes)) player.setAttribute(name, value)
       const ready = new Promise((resolve) => player.addEventListener('tonearm-ready', resolve, { once: true }))
       const place = document.querySelector('main')!.appendChild(document.createElement('div'))
       const root = tree ? place.attachShadow({ mode: tree }) : place
@@ -100,7 +100,7 @@ test('a player removed while loading never plays', async () => {
   const opened = await open()
   const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
   await opened.page.route('**/analysis.json?**', () => {})
-  const asked = opened.page.waitForRequest('**/analysis.json?**', PATIENCE)
+  const requested = opened.page.waitForRequest('**/analysis.json?**', PATIENCE)
   const { page } = opened
   // The timeout for the analysis must expire after the removal.
   await page.clock.install()
@@ -114,7 +114,7 @@ test('a player removed while loading never plays', async () => {
     player.addEventListener('tonearm-ready', () => seen.push('ready'))
     return { player, seen, audio: null as HTMLAudioElement | null }
   }, session)
-  await asked
+  await requested
   const ended = page.waitForEvent('requestfailed', (request) => request.url().includes('/analysis.json'))
   await gone.evaluate((held) => {
     held.audio = held.player.shadowRoot!.querySelector('audio')!

@@ -167,8 +167,8 @@ test.concurrent('a 403 during playback is recovered with a fresh play view at th
   await opened.call('play')
   await opened.untilTime(1)
   const [first, params] = [await urlOf(opened), { play_session_id, play_track_id: album.track_ids[0]! }]
-  const look = () => must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
-  await expect.poll(async () => (await look()).variants[0]!.url, { timeout: 30_000, interval: 500 }).not.toBe(first)
+  const readView = () => must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+  await expect.poll(async () => (await readView()).variants[0]!.url, { timeout: 30_000, interval: 500 }).not.toBe(first)
   // From now on storage rejects this URL as if it had expired.
   await opened.page.route(
     (url) => url.href === first,

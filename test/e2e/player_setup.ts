@@ -138,8 +138,8 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => {
     // The browser logs an error for each failed response, such as a 403, and for each lost connection.
-    const own = message.text().startsWith('Failed to load resource')
-    if (message.type() === 'error' && !own) problems.push(message.text())
+    const isBrowserMessage = message.text().startsWith('Failed to load resource')
+    if (message.type() === 'error' && !isBrowserMessage) problems.push(message.text())
   })
   page.on('request', (request) => hosts.add(new URL(request.url()).origin))
   await page.addInitScript(() => {

@@ -36,10 +36,10 @@ export async function useReceiver(cwd: string, use: (url: string) => Promise<voi
   const env = { ...process.env, TONEARM_WEBHOOK_SECRET: SECRET, PORT: String(port) }
   const server = spawn(process.execPath, ['server.ts'], { cwd, env })
   const closed = once(server, 'close')
-  let [said, complained] = ['', '']
-  server.stdout.on('data', (data) => (said += String(data)))
-  server.stderr.on('data', (data) => (complained += String(data)))
-  showLog('the receiver', () => said + complained)
+  let [stdout, stderr] = ['', '']
+  server.stdout.on('data', (data) => (stdout += String(data)))
+  server.stderr.on('data', (data) => (stderr += String(data)))
+  showLog('the receiver', () => stdout + stderr)
   try {
     const url = `http://127.0.0.1:${port}`
     await vi.waitFor(() => fetch(url, { method: 'POST' }), { timeout: 30_000, interval: 100 })
@@ -48,5 +48,5 @@ export async function useReceiver(cwd: string, use: (url: string) => Promise<voi
     server.kill()
     await closed
   }
-  return { said, complained }
+  return { stdout, stderr }
 }

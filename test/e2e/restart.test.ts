@@ -91,8 +91,8 @@ test('a text file behind long files on every slot is rejected without waiting, a
   for (const [rate = 0, minutes = 0] of long) {
     await upload(client, collection_id, 'long.wav', noiseWav(rate, minutes * 60))
   }
-  const ffmpegs = () => childrenOf(stack.transcoder(), /filter_complex/)
-  await vi.waitFor(async () => expect((await ffmpegs()).length).toBeGreaterThan(2), PATIENCE)
+  const encoderPids = () => childrenOf(stack.transcoder(), /filter_complex/)
+  await vi.waitFor(async () => expect((await encoderPids()).length).toBeGreaterThan(2), PATIENCE)
 
   const text = await upload(client, collection_id, 'diary.mp3', Buffer.from('Dear diary, '.repeat(200)))
   expect(await settle(client, text.track_id)).toMatchObject({
@@ -104,7 +104,7 @@ test('a text file behind long files on every slot is rejected without waiting, a
   expect(tracks.map(({ status }) => status)).toEqual([...long.map(() => 'processing'), 'failed'])
 
   await must(client.delete('/v1/collection/{collection_id}', { params }))
-  expect(await ffmpegs()).toEqual([])
+  expect(await encoderPids()).toEqual([])
 })
 
 test('an aborted cover upload is not logged as an error', async () => {

@@ -69,10 +69,10 @@ test('the track has the duration of its source in milliseconds', () => {
 
 describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
   test('keeps its length and the position of its sounds when decoded', async () => {
-    const heard = await decodeInPage(page, { url: urls[index]!, rate })
-    const added = heard.left.length - Math.ceil((Math.round(SOURCE.seconds * SOURCE.rate) * rate) / SOURCE.rate)
-    const moved = BURSTS.map((second) => lateness(heard.left, left, rate, second))
-    const alike = BURSTS.map((second) => likeness(heard.right, right, rate, second, 0))
+    const decoded = await decodeInPage(page, { url: urls[index]!, rate })
+    const added = decoded.left.length - Math.ceil((Math.round(SOURCE.seconds * SOURCE.rate) * rate) / SOURCE.rate)
+    const moved = BURSTS.map((second) => lateness(decoded.left, left, rate, second))
+    const alike = BURSTS.map((second) => likeness(decoded.right, right, rate, second, 0))
     const seen = `${added} frames more, bursts late by ${moved.join(', ')}, alike ${alike.join(', ')}`
     expect([added, ...moved], seen).toEqual([0, ...BURSTS.map(() => 0)])
     expect(Math.min(...alike), seen).toBeGreaterThan(0.95)
@@ -84,11 +84,11 @@ describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
     const found = await listenFrom(page, { url: urls[index]!, rate, positions: POSITIONS, seconds: 0.7 })
     expect([...statuses]).toEqual([206])
     expect(Math.abs(found.duration - duration), `lasts ${found.duration} s`).toBeLessThanOrEqual(expected.duration)
-    for (const { position, arrived, ...heard } of found.played) {
+    for (const { position, arrived, ...recorded } of found.played) {
       // The next burst, unless one has already started.
       const burst = Math.ceil((position + 0.1) * 2) / 2 - position
-      const late = lateness(heard.left, (second) => left(second + position), rate, burst, 4000)
-      const alike = likeness(heard.right, (second) => right(second + position), rate, burst, late)
+      const late = lateness(recorded.left, (second) => left(second + position), rate, burst, 4000)
+      const alike = likeness(recorded.right, (second) => right(second + position), rate, burst, late)
       const seen = `at ${position} s the first sound is ${-late} frames away, alike ${alike}`
       expect(arrived).toBe(position)
       expect(alike, seen).toBeGreaterThan(0.95)

@@ -46,13 +46,13 @@ export async function settle(client: Client, track_id: string) {
 
 /** Waits until the transcoder works on a track. */
 export async function untilTranscoding(client: Client, track_id: string) {
-  const look = async () => {
+  const expectProgress = async () => {
     const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id } }))
     expect(track.status).toBe('processing')
     // The first reported progress may be the last one: the next is written ten seconds later.
     expect(track.info.progress).toBeGreaterThan(0)
   }
-  await vi.waitFor(look, { ...PATIENCE, interval: 100 })
+  await vi.waitFor(expectProgress, { ...PATIENCE, interval: 100 })
 }
 
 /** Creates a play session for one track, and reads its play view without a key. */
@@ -75,19 +75,19 @@ export const words = (text: string) => text.split(' ').toSorted()
 
 /** Waits until a track has its own or an inherited cover, and returns its play view. */
 export async function untilCovered(client: Client, track_id: string) {
-  const look = async () => {
+  const readCovered = async () => {
     const { view } = await play(client, client, track_id)
     expect(view.track.image_colors).not.toEqual([])
     return view
   }
-  return await vi.waitFor(look, { ...PATIENCE, interval: 300 })
+  return await vi.waitFor(readCovered, { ...PATIENCE, interval: 300 })
 }
 
 /** Waits until a play session has expired. */
 export async function untilEnded(client: Client, play_session_id: string): Promise<void> {
-  const look = async () =>
+  const expectExpired = async () =>
     expect(await client.get('/v1/play/{play_session_id}', { params: { play_session_id } })).toMatchObject({
       status: 410,
     })
-  await vi.waitFor(look, { ...PATIENCE, interval: 500 })
+  await vi.waitFor(expectExpired, { ...PATIENCE, interval: 500 })
 }

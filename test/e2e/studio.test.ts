@@ -73,8 +73,12 @@ test('a server key signs in and is kept only in this tab', async () => {
   await page.getByLabel('Server key').fill(stack.api_key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
-  const kept = await page.evaluate(() => [Object.values(sessionStorage), Object.values(localStorage), document.cookie])
-  expect(kept).toEqual([[stack.api_key], [], ''])
+  const storedKeys = await page.evaluate(() => [
+    Object.values(sessionStorage),
+    Object.values(localStorage),
+    document.cookie,
+  ])
+  expect(storedKeys).toEqual([[stack.api_key], [], ''])
 })
 
 test('a new collection accepts three dropped files, which are uploaded and processed', async () => {
@@ -163,8 +167,8 @@ test('a play session is created, and its codes can be copied', async () => {
     client().get('/v1/play_session/{play_session_id}', { params: { play_session_id } }),
   )
   expect(play_session).toMatchObject({ variants: ['mp3-128'], is_downloadable: true })
-  const left = Date.parse(play_session.expires_at) - Date.now()
-  expect([left > 3000_000, left <= 3600_000]).toEqual([true, true])
+  const remaining = Date.parse(play_session.expires_at) - Date.now()
+  expect([remaining > 3000_000, remaining <= 3600_000]).toEqual([true, true])
   expect(await copied('Player element')).toContain(`play-session-id="${play_session_id}" download>`)
 })
 
@@ -176,7 +180,7 @@ test('the frame plays on a page of another origin', async () => {
   const frame = other.frameLocator('iframe')
   await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
   await untilPlaying(frame, 0.3)
-  const inner = other.frames().find((one) => one.url().startsWith(stack.base_url))
+  const inner = other.frames().find((candidate) => candidate.url().startsWith(stack.base_url))
   expect(await inner?.title()).toBe('Demo tape 2')
   expect(faults).toEqual([])
   await other.context().close()

@@ -36,7 +36,7 @@ const focused = () =>
     const element = document.activeElement as HTMLInputElement | null
     return element?.labels?.[0]?.textContent || element?.ariaLabel || element?.textContent
   })
-const expectFocus = (what: string) => expect.poll(focused, PATIENCE).toBe(what)
+const expectFocus = (label: string) => expect.poll(focused, PATIENCE).toBe(label)
 /** Submits the form by its button, which then has the focus. */
 const create = () => dialog('New key').getByRole('button', { name: 'Create key' }).click()
 const open = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
@@ -119,11 +119,11 @@ test('accepts sites in common notations and reports an invalid one once, at its 
   await sites.fill('www.example.com, example')
   await create()
   await expectFocus('Sites')
-  const said = '“example” is not the address of a site. Write it like www.example.com.'
-  expect(await page.getByText(said).count()).toBe(1)
+  const message = '“example” is not the address of a site. Write it like www.example.com.'
+  expect(await page.getByText(message).count()).toBe(1)
   expect(await sites.getAttribute('aria-invalid')).toBe('true')
   const note = await sites.getAttribute('aria-describedby')
-  expect(await page.locator(`[id="${note}"]`).textContent()).toBe(said)
+  expect(await page.locator(`[id="${note}"]`).textContent()).toBe(message)
   await sites.fill('www.example.com, http://localhost:3000/shop')
   await press('Enter')
   await dialog('The secret of Shop').waitFor(PATIENCE)

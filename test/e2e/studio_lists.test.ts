@@ -61,13 +61,13 @@ test('a row shows its own subtitle, else the artist of the file, else the subtit
   const below = (name: string) => rowOf(page, name).locator('.track-text .soft').textContent()
   await expect.poll(() => below('first'), PATIENCE).toBe('Ines Calder')
   expect(await below('second')).toBe('Various')
-  const turn = async (uses: 'check' | 'uncheck', said: string) => {
+  const setUsesTags = async (action: 'check' | 'uncheck', announcement: string) => {
     await visit(page, '#/variants', 'Variants')
-    await page.getByRole('checkbox', { name: /a file's tags/ })[uses](PATIENCE)
-    await page.getByText(said, { exact: true }).waitFor({ state: 'attached', ...PATIENCE })
+    await page.getByRole('checkbox', { name: /a file's tags/ })[action](PATIENCE)
+    await page.getByText(announcement, { exact: true }).waitFor({ state: 'attached', ...PATIENCE })
     await page.goBack()
   }
-  await turn('uncheck', 'Tags are no longer used')
+  await setUsesTags('uncheck', 'Tags are no longer used')
   await expect.poll(() => below('first'), PATIENCE).toBe('Various')
   await page.reload()
   await expect.poll(() => below('first'), PATIENCE).toBe('Various')
@@ -77,7 +77,7 @@ test('a row shows its own subtitle, else the artist of the file, else the subtit
   await found.waitFor(PATIENCE)
   expect(await found.locator('.soft').textContent()).toBe('')
   await page.goBack()
-  await turn('check', 'Tags are now used')
+  await setUsesTags('check', 'Tags are now used')
   await expect.poll(() => below('first'), PATIENCE).toBe('Ines Calder')
   const first = { params: { track_id: (await listed())[0]!.id } }
   await must(client.put('/v1/track/{track_id}', { ...first, body: { player_subtitle: 'Live' } }))
@@ -156,18 +156,18 @@ test('a search finds collections, and tracks by the tags of their files', async 
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('No collections found.').waitFor()
   // When cleared, the field keeps the focus before and after all cards return.
-  const left = await search.evaluateHandle((field) => {
-    const left = { once: false }
-    new MutationObserver(() => (left.once ||= !field.isConnected)).observe(document.body, {
+  const detached = await search.evaluateHandle((field) => {
+    const state = { once: false }
+    new MutationObserver(() => (state.once ||= !field.isConnected)).observe(document.body, {
       childList: true,
       subtree: true,
     })
-    return left
+    return state
   })
   await search.press('ControlOrMeta+a')
   await search.press('Backspace')
   await cards.filter({ hasText: 'Demo tape' }).waitFor(PATIENCE)
-  expect(await left.evaluate(({ once }) => once)).toBe(false)
+  expect(await detached.evaluate(({ once }) => once)).toBe(false)
   expect(await search.evaluate((field) => field === document.activeElement)).toBe(true)
   await search.fill('thir')
   await found.click(PATIENCE)

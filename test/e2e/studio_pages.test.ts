@@ -62,7 +62,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     for (const [name, place] of Object.entries<Place>(places)) {
       await visit(page, ...place)
       await judge(page, name)
-      if (screen === 'phone') expect([name, await untappable(page)]).toEqual([name, []])
+      if (screen === 'phone') expect([name, await unreachableControls(page)]).toEqual([name, []])
     }
     expect(problems).toEqual([])
     await page.context().close()
@@ -145,7 +145,7 @@ const paintedPlace = (element: Locator) =>
   )
 
 /** Controls that cannot be tapped at their center after scrolling to them, or are smaller than WCAG 2.2 §2.5.8 requires. */
-const untappable = (page: Page): Promise<string[]> =>
+const unreachableControls = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const controls = [...document.querySelectorAll<HTMLElement>('a[href]:not(.skip), button, input, select, textarea')]
     const seen = controls.filter((control) => control.checkVisibility({ visibilityProperty: true }))

@@ -31,11 +31,11 @@ test('a failed track shows its reason in the list and on its page, and can be re
   const { page } = await openTab(browser)
   await signIn(page, stack)
   // Simulates an error that is not caused by the file.
-  const asked = Promise.withResolvers<void>()
-  const answered = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
   await page.route(`**/v1/track/${places.failed[0].split('/').at(-1)}`, async (route) => {
-    asked.resolve()
-    await answered.promise
+    requested.resolve()
+    await released.promise
     const response = await route.fetch()
     const answer = await response.json()
     if (answer.track?.info.error) answer.track.info.error.code = 'disk_full'
@@ -44,23 +44,23 @@ test('a failed track shows its reason in the list and on its page, and can be re
   await visit(page, ...places.collection)
   const row = rowOf(page, 'diary')
   // No action is offered before the reason is known.
-  await asked.promise
+  await requested.promise
   await row
     .getByText(/^Failed\.\s*$/)
     .first()
     .waitFor(PATIENCE)
   expect(await row.getByRole('button', { name: /Try again|Replace/ }).count()).toBe(0)
-  answered.resolve()
+  released.resolve()
   await row.getByText(/^Failed\. \S/).waitFor(PATIENCE)
   // The retry fails again within moments.
-  const seen = await row.evaluateHandle((element) => {
+  const status = await row.evaluateHandle((element) => {
     const seen = { left: false }
-    const look = () => (seen.left ||= element.getAttribute('data-status') !== 'failed')
-    new MutationObserver(look).observe(element, { attributeFilter: ['data-status'] })
+    const check = () => (seen.left ||= element.getAttribute('data-status') !== 'failed')
+    new MutationObserver(check).observe(element, { attributeFilter: ['data-status'] })
     return seen
   })
   await row.getByRole('button', { name: 'Try again' }).click()
-  await expect.poll(() => seen.evaluate(({ left }) => left), PATIENCE).toBe(true)
+  await expect.poll(() => status.evaluate(({ left }) => left), PATIENCE).toBe(true)
   await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
   await page.unrouteAll({ behavior: 'wait' })
   await visit(page, ...places.failed)
@@ -177,17 +177,17 @@ test('a long list shows all tracks but loads details only for visible rows', asy
   // The scroll position is restored by the browser's back, by the page's own link, and after a reload.
   const position = () => page.evaluate(() => Math.round(scrollY))
   await rowOf(page, 'Tape 220').scrollIntoViewIfNeeded()
-  const left = await position()
-  expect(left).toBeGreaterThan(10_000)
+  const scrolled = await position()
+  expect(scrolled).toBeGreaterThan(10_000)
   for (const back of [() => page.goBack(), () => page.locator('a.back').click()]) {
     await rowOf(page, 'Tape 220').getByRole('link', { name: 'Tape 220', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Tape 220' }).waitFor(PATIENCE)
     expect(await position()).toBe(0)
     await back()
-    await expect.poll(position, PATIENCE).toBe(left)
+    await expect.poll(position, PATIENCE).toBe(scrolled)
   }
   await page.reload()
-  await expect.poll(position, PATIENCE).toBe(left)
+  await expect.poll(position, PATIENCE).toBe(scrolled)
   // A link to the list itself clears the entry's state in browsers that follow HTML, 7.4.2.3.3. Chromium keeps it.
   await page.evaluate(() => history.replaceState(null, ''))
   const toKeys = async () => {
@@ -196,7 +196,7 @@ test('a long list shows all tracks but loads details only for visible rows', asy
   }
   await toKeys()
   await page.goBack()
-  await expect.poll(position, PATIENCE).toBe(left)
+  await expect.poll(position, PATIENCE).toBe(scrolled)
   await toKeys()
 
   // No scroll position remains for the next user.

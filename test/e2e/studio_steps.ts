@@ -66,10 +66,10 @@ export async function untilPlaying(place: { locator: Page['locator'] }, seconds:
 }
 
 /** Expects no horizontal overflow. */
-export async function expectNoOverflow(page: Page, what: string): Promise<void> {
+export async function expectNoOverflow(page: Page, name: string): Promise<void> {
   const { width } = page.viewportSize()!
   const found = await page.evaluate(() => document.documentElement.scrollWidth)
-  expect([what, found]).toEqual([what, width])
+  expect([name, found]).toEqual([name, width])
 }
 
 /** Waits until a page is complete: nothing loads, and images, waveforms and players are present. */

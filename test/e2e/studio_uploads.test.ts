@@ -130,9 +130,9 @@ test('a file changed after its selection must be selected again, and has no retr
     await held.promise
     await route.continue()
   })
-  const asked = page.waitForRequest('**/v1/upload/*/track')
+  const requested = page.waitForRequest('**/v1/upload/*/track')
   await page.setInputFiles('.thing-text input[type=file]', path)
-  await asked
+  await requested
   await writeFile(path, '%PDF-1.7\n\0, changed')
   held.resolve()
   await page.getByText('The file was changed or moved since it was chosen.').waitFor(PATIENCE)
@@ -255,24 +255,24 @@ test('an error that stops all uploads is shown, and adding files restarts the ea
   const refusal = { ok: false, code: 'insufficient_scope', message: 'This key may not do that' }
   await page.route('**/v1/upload_session', (route) => route.fulfill({ status: 403, json: refusal }))
   await add('first')
-  const said = page.getByRole('alert').getByText('The key of this page is not allowed to upload.')
-  await said.waitFor(PATIENCE)
+  const problem = page.getByRole('alert').getByText('The key of this page is not allowed to upload.')
+  await problem.waitFor(PATIENCE)
   await page.locator('#announcer').getByText('The key of this page is not allowed to upload.').waitFor()
   await page.unroute('**/v1/upload_session')
   await add('second')
   await expect.poll(() => namesOf(page), PATIENCE).toHaveLength(2)
   expect((await namesOf(page)).toSorted()).toEqual(['first', 'second'])
-  expect([await said.count(), await asks()]).toEqual([0, false])
+  expect([await problem.count(), await asks()]).toEqual([0, false])
 })
 
 test('a collection deleted elsewhere rejects files with a message, and the page can be left', async () => {
   await openNew('Gone')
   await must(client.delete('/v1/collection/{collection_id}', { params: { collection_id: collection } }))
   await add('late')
-  const said = page.locator('.problem').filter({ hasText: 'their collection does not exist any more' })
-  await said.waitFor(PATIENCE)
-  await said.getByRole('button', { name: 'Try again' }).click()
-  await said.waitFor(PATIENCE)
+  const problem = page.locator('.problem').filter({ hasText: 'their collection does not exist any more' })
+  await problem.waitFor(PATIENCE)
+  await problem.getByRole('button', { name: 'Try again' }).click()
+  await problem.waitFor(PATIENCE)
   expect(await asks()).toBe(true)
   await visit(page, '#/keys', 'Keys')
   await page.goBack()

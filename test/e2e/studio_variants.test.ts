@@ -23,9 +23,9 @@ beforeAll(async () => {
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
   const song = await makeAudio('flac', { seconds: 8 })
-  const whole = await upload(client, collection, 'whole.flac', song)
+  const intact = await upload(client, collection, 'whole.flac', song)
   cut = (await upload(client, collection, 'cut.flac', song.subarray(0, song.length / 2))).track_id
-  expect(await settle(client, whole.track_id)).toMatchObject({ status: 'ready' })
+  expect(await settle(client, intact.track_id)).toMatchObject({ status: 'ready' })
   await settle(client, cut)
   ;({ page, problems } = await openTab(browser))
   await signIn(page, stack)
@@ -35,7 +35,7 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-const own = () => page.getByRole('region', { name: 'Your own' })
+const customSection = () => page.getByRole('region', { name: 'Your own' })
 const dialog = () => page.getByRole('dialog')
 const field = (name: string) => dialog().getByLabel(name, { exact: true })
 const create = () => dialog().getByRole('button', { name: 'Create variant' }).click()
@@ -48,7 +48,7 @@ async function noteOf(name: string): Promise<string | null> {
 
 test('the default variants show their formats and sizes and cannot be changed', async () => {
   await visit(page, '#/variants', 'Variants')
-  await own().getByText('None yet').waitFor(PATIENCE)
+  await customSection().getByText('None yet').waitFor(PATIENCE)
   const always = page.getByRole('region', { name: 'Always there' })
   expect(await always.getByRole('row').count()).toBe(9)
   const cells = always.getByRole('row').filter({ hasText: 'mp3-128' }).getByRole('cell')
@@ -80,7 +80,7 @@ test('creates a variant and a preview, and edits one', async () => {
   await field('Index').fill('')
   await field('Channels').selectOption({ label: 'Mono' })
   await create()
-  const radio = own().getByRole('row').filter({ hasText: 'Radio' })
+  const radio = customSection().getByRole('row').filter({ hasText: 'Radio' })
   await radio.waitFor(PATIENCE)
   expect(await radio.getByRole('cell').first().textContent()).toBe('Listening')
   await page.getByRole('button', { name: 'New variant' }).click()
@@ -91,14 +91,14 @@ test('creates a variant and a preview, and edits one', async () => {
   await field('Start in seconds').fill('2.5')
   await field('Length in seconds').fill('3')
   await create()
-  await own().getByText('Preview, 3 s from 2.5 s').waitFor(PATIENCE)
+  await customSection().getByText('Preview, 3 s from 2.5 s').waitFor(PATIENCE)
   await choose(page, 'More for Radio', 'Edit …')
   expect(await field('Index').count()).toBe(0)
   expect(await field('Bitrate in kbit/s').inputValue()).toBe('64')
   await field('Name').fill('Radio mono')
   await field('Bitrate in kbit/s').fill('96')
   await dialog().getByRole('button', { name: 'Save' }).click()
-  await own().getByText('Radio mono').waitFor(PATIENCE)
+  await customSection().getByText('Radio mono').waitFor(PATIENCE)
   const { variants } = await must(client.get('/v1/variant'))
   const settings = { type: 'transcode', codec: 'mp3', bitrate: 96, channels: 1, start: null, length: null }
   expect(variants[1]).toMatchObject({ name: 'Radio mono', index: 'radio', ...settings })
@@ -138,23 +138,23 @@ test('updating a collection gives its tracks the new files', async () => {
 test('a damaged file plays, and its page lists the warnings', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await rowOf(page, 'cut').getByRole('link', { name: 'cut: look at the warnings' }).click(PATIENCE)
-  const told = page.getByRole('region', { name: 'Warnings' })
-  await told.waitFor(PATIENCE)
+  const warningList = page.getByRole('region', { name: 'Warnings' })
+  await warningList.waitFor(PATIENCE)
   expect(await page.getByRole('button', { name: 'Play', exact: true }).isEnabled()).toBe(true)
   const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id: cut } }))
   const warnings = track.info.warnings as { message: string }[]
   expect(warnings.length).toBeGreaterThan(0)
-  expect(await told.getByRole('listitem').allTextContents()).toEqual(warnings.map(({ message }) => message))
+  expect(await warningList.getByRole('listitem').allTextContents()).toEqual(warnings.map(({ message }) => message))
 })
 
 test('a variant is deleted with its files after a confirmation', async () => {
   await visit(page, '#/variants', 'Variants')
   await choose(page, 'More for Hook', 'Delete variant …')
   await dialog().getByRole('button', { name: 'Cancel' }).click()
-  expect(await own().getByText('Hook').count()).toBe(1)
+  expect(await customSection().getByText('Hook').count()).toBe(1)
   await choose(page, 'More for Hook', 'Delete variant …')
   await dialog().getByRole('button', { name: 'Delete variant' }).click()
-  await own()
+  await customSection()
     .getByText('Hook')
     .waitFor({ state: 'detached', ...PATIENCE })
   // A queue deletes the files, and the page reads its list only once.
@@ -187,6 +187,6 @@ test('a partial update reports its progress and the reason', async () => {
   })
   await page.getByRole('button', { name: 'Bring all tracks up to date' }).click()
   await dialog().getByRole('button', { name: 'Bring up to date' }).click()
-  const said = '1 collection begun, then: The service cannot be reached'
-  await page.locator('#announcer').getByText(said).waitFor(PATIENCE)
+  const announcement = '1 collection begun, then: The service cannot be reached'
+  await page.locator('#announcer').getByText(announcement).waitFor(PATIENCE)
 })

@@ -183,8 +183,8 @@ test('the activity lists changes and their authors, also on the page of a track'
   }
 
   await visit(page, `#/track/${track_id}/events`, 'A song')
-  const told = () => page.getByRole('table').locator('th[scope=row]').allTextContents()
-  await expect.poll(told, PATIENCE).toEqual(['Track changedplayer_title', 'Track created'])
+  const shownEvents = () => page.getByRole('table').locator('th[scope=row]').allTextContents()
+  await expect.poll(shownEvents, PATIENCE).toEqual(['Track changedplayer_title', 'Track created'])
   expect(problems).toEqual([])
   await page.context().close()
 })
@@ -197,11 +197,11 @@ test('npm run webhooks prints events and deletes its endpoint, including those o
   const script = join(import.meta.dirname, '../../scripts/webhooks.ts')
   const receiver = spawn(process.execPath, [script], { env })
   const closed = once(receiver, 'close')
-  let said = ''
-  for (const stream of [receiver.stdout, receiver.stderr]) stream.on('data', (data) => (said += String(data)))
-  showLog('npm run webhooks', () => said)
-  const hears = (words: string) => vi.waitFor(() => expect(said).toContain(words), { ...PATIENCE, interval: 100 })
-  const own = async () => {
+  let output = ''
+  for (const stream of [receiver.stdout, receiver.stderr]) stream.on('data', (data) => (output += String(data)))
+  showLog('npm run webhooks', () => output)
+  const hears = (words: string) => vi.waitFor(() => expect(output).toContain(words), { ...PATIENCE, interval: 100 })
+  const receiverUrls = async () => {
     const { webhook_endpoints } = await must(client.get('/v1/webhook_endpoint'))
     return webhook_endpoints.filter(({ title }) => title === 'npm run webhooks').map(({ url }) => url)
   }
@@ -209,12 +209,12 @@ test('npm run webhooks prints events and deletes its endpoint, including those o
     await hears('webhook.test')
     const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heard of' } }))
     await hears(`collection:${collection_id}`)
-    expect(await own()).toEqual([expect.not.stringContaining(abandoned)])
+    expect(await receiverUrls()).toEqual([expect.not.stringContaining(abandoned)])
     receiver.kill('SIGINT')
     expect(await closed).toEqual([0, null])
   } finally {
     receiver.kill('SIGKILL')
     await closed
   }
-  expect(await own()).toEqual([])
+  expect(await receiverUrls()).toEqual([])
 })

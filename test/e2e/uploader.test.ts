@@ -91,34 +91,34 @@ test('an expired upload URL is replaced by a new one', async () => {
   const uploader = await bench.open()
   const song = await bench.aSong('expired.wav')
   const { size } = await stat(song)
-  const answered: number[] = []
+  const statuses: number[] = []
   uploader.page.on('response', (response) => {
-    if (response.request().method() === 'PUT') answered.push(response.status())
+    if (response.request().method() === 'PUT') statuses.push(response.status())
   })
   let first = true
   await uploader.page.route('**/v1/upload/*/track', async (route) => {
-    const asked = route.request()
-    if (asked.method() !== 'POST' || !first) return await route.continue()
+    const request = route.request()
+    if (request.method() !== 'POST' || !first) return await route.continue()
     first = false
-    const how = { method: 'POST', headers: await asked.allHeaders(), body: asked.postData() }
-    const body = (await (await fetch(asked.url(), how)).json()) as { track_upload: { upload_url: string } }
+    const how = { method: 'POST', headers: await request.allHeaders(), body: request.postData() }
+    const body = (await (await fetch(request.url(), how)).json()) as { track_upload: { upload_url: string } }
     body.track_upload.upload_url = await signedLongAgo(body.track_upload.upload_url, size)
     await route.fulfill({ json: body, headers: { 'access-control-allow-origin': '*' } })
   })
   await choose(uploader, song)
   await uploader.until('expired.wav', 'ready')
-  expect(answered).toEqual([403, 200])
+  expect(statuses).toEqual([403, 200])
 })
 
 test('canceling a file during its cover upload frees the page, and a retry sends the cover again', async () => {
   const uploader = await bench.open()
   const row = uploader.row('covered.wav')
   const held = Promise.withResolvers<void>()
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   await uploader.page.route(
     '**/v1/cover_upload/*',
     async (route) => {
-      asked.resolve()
+      requested.resolve()
       await held.promise
       await route.continue().catch(() => {})
     },
@@ -128,7 +128,7 @@ test('canceling a file during its cover upload frees the page, and a retry sends
   await choose(uploader, await bench.aHeavySong('covered.wav'))
   await row.getByText('%').waitFor(PATIENCE)
   await addCover(uploader, (await uploader.files())[0]!.id, await makeImage('png'))
-  await asked.promise
+  await requested.promise
   await row.getByText('Sending the cover').waitFor()
   await row.getByRole('button', { name: 'Cancel' }).click()
   await row.getByText('Cancelled').waitFor()

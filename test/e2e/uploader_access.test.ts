@@ -31,7 +31,7 @@ beforeAll(async () => {
   shop = await openShop(stack)
 })
 afterEach(async () => {
-  await Promise.all(opened.map((one) => one.close()))
+  await Promise.all(opened.map((uploader) => uploader.close()))
   opened = []
 })
 afterAll(async () => {
@@ -132,12 +132,12 @@ test('a screen reader gets short announcements', async () => {
   await page.waitForFunction(() =>
     (window as unknown as { said: string[] }).said.some((text) => text.includes('ready,')),
   )
-  const said = await page.evaluate(() => (window as unknown as { said: string[] }).said)
-  const whole = said.join(' ')
-  expect(whole).toContain('notes.txt: This kind of file is not accepted here.')
-  expect(whole).toContain('Evening song.wav: Ready')
-  expect(whole).toContain('1 file ready, 1 failed')
-  expect(said.length).toBeLessThan(8)
+  const announcements = await page.evaluate(() => (window as unknown as { said: string[] }).said)
+  const transcript = announcements.join(' ')
+  expect(transcript).toContain('notes.txt: This kind of file is not accepted here.')
+  expect(transcript).toContain('Evening song.wav: Ready')
+  expect(transcript).toContain('1 file ready, 1 failed')
+  expect(announcements.length).toBeLessThan(8)
   const bar = uploader.element.getByRole('progressbar', { name: 'Progress of Evening song.wav', includeHidden: true })
   expect(await bar.count()).toBe(1)
 })
@@ -156,7 +156,7 @@ test('fits a phone and right-to-left text, and uses the language of the page', a
   const small = await element
     .getByRole('button')
     .evaluateAll(
-      (buttons) => buttons.map((one) => one.getBoundingClientRect()).filter(({ height }) => height < 44).length,
+      (buttons) => buttons.map((button) => button.getBoundingClientRect()).filter(({ height }) => height < 44).length,
     )
   expect(small).toBe(0)
   const [thumb, dismiss] = await Promise.all([

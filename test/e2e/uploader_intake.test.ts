@@ -34,11 +34,11 @@ test('text files are rejected in the page, and the total counts ready and failed
   const before = await bench.trackNames()
   // Only the track requested first is answered.
   const held = Promise.withResolvers<void>()
-  let answered = ''
+  let pollable = ''
   await uploader.page.route(/\/v1\/upload\/[^/]+\/track\/[^/]+$/, async (route) => {
     const url = route.request().url()
-    answered ||= url
-    if (url !== answered) await held.promise
+    pollable ||= url
+    if (url !== pollable) await held.promise
     await route.continue()
   })
   const tagged = await makeAudio('mp3', { seconds: 1 })
@@ -55,10 +55,10 @@ test('text files are rejected in the page, and the total counts ready and failed
     await uploader.until(name, 'rejected')
     await uploader.row(name).getByText('This is text, not audio. Upload the audio file itself.').waitFor()
   }
-  const line = uploader.element.locator('.total')
-  await line.getByText('1 file ready, 2 failed', { exact: true }).waitFor(PATIENCE)
+  const total = uploader.element.locator('.total')
+  await total.getByText('1 file ready, 2 failed', { exact: true }).waitFor(PATIENCE)
   held.resolve()
-  await line.getByText('2 files ready, 2 failed', { exact: true }).waitFor(PATIENCE)
+  await total.getByText('2 files ready, 2 failed', { exact: true }).waitFor(PATIENCE)
   expect(await bench.trackNames()).toEqual([...before, 'tagged.mp3', 'second.wav'])
   const of = async (file: string) => (await uploader.events()).filter(({ name }) => name === file)
   expect((await of('diary.mp3')).map(({ type, code }) => [type, code])).toEqual([
@@ -75,8 +75,8 @@ test('too large, empty and unaccepted files show a reason', async () => {
   await uploader.row('large.wav').getByText('Too large: at most 500 kB is allowed.').waitFor()
   await uploader.row('empty.wav').getByText('This file is empty.').waitFor()
   await uploader.row('notes.pdf').getByText('not accepted here').waitFor()
-  const said = (await uploader.events()).map(({ type, code, message }) => [type, code, message])
-  expect(said).toContainEqual(['file-rejected', 'too_large', 'Too large: at most 500 kB is allowed.'])
+  const rejections = (await uploader.events()).map(({ type, code, message }) => [type, code, message])
+  expect(rejections).toContainEqual(['file-rejected', 'too_large', 'Too large: at most 500 kB is allowed.'])
 })
 
 test('a problem of every file is shown above the list until the page fixes it, without losing files', async () => {

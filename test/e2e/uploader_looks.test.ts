@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 
 /** Expects no axe violations in a state, and saves its picture. */
-async function look({ page, element }: Uploader, name: string): Promise<void> {
+async function checkState({ page, element }: Uploader, name: string): Promise<void> {
   expect([name, await findings(page)]).toEqual([name, []])
   const { SCREENSHOTS } = process.env
   if (!SCREENSHOTS) return
@@ -36,7 +36,7 @@ test('every state is accessible: empty, drag, uploading, paused, failed and done
     { viewport: { width: 640, height: 900 }, deviceScaleFactor: 2, reducedMotion: 'reduce' },
   )
   const { page, element, row, until } = uploader
-  await look(uploader, 'empty')
+  await checkState(uploader, 'empty')
 
   const zone = element.locator('[part~=dropzone]')
   const drag = await page.evaluateHandle(() => {
@@ -45,7 +45,7 @@ test('every state is accessible: empty, drag, uploading, paused, failed and done
     return held
   })
   await zone.dispatchEvent('dragover', { dataTransfer: drag })
-  await look(uploader, 'drag')
+  await checkState(uploader, 'drag')
   await zone.dispatchEvent('dragleave', {})
 
   bench.line.hold()
@@ -70,11 +70,11 @@ test('every state is accessible: empty, drag, uploading, paused, failed and done
     },
     [...cover!.png],
   )
-  await look(uploader, 'uploading')
+  await checkState(uploader, 'uploading')
 
   await row(names[1]!).getByRole('button', { name: 'Pause' }).click()
   await row(names[1]!).getByText('Paused.').waitFor()
-  await look(uploader, 'paused')
+  await checkState(uploader, 'paused')
 
   bench.line.flow()
   await row(names[1]!).getByRole('button', { name: 'Resume' }).click()
@@ -82,9 +82,9 @@ test('every state is accessible: empty, drag, uploading, paused, failed and done
   for (const name of names) await until(name, 'ready')
   await until('Voice memo.mp3', 'failed')
   await element.getByText('3 files ready').first().waitFor(PATIENCE)
-  await look(uploader, 'failed')
+  await checkState(uploader, 'failed')
 
   await row('Voice memo.mp3').getByRole('button', { name: 'Remove' }).click()
-  await look(uploader, 'done')
+  await checkState(uploader, 'done')
   expect(uploader.problems).toEqual([])
 })

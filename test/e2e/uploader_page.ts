@@ -86,8 +86,8 @@ export async function openUploader(
     }
   })
   await page.addInitScript(collectEvents)
-  async function visit(given: Record<string, string>): Promise<void> {
-    shop.show(pageWith(shop.service, given), { 'content-security-policy': policy(shop.service) })
+  async function visit(attributes: Record<string, string>): Promise<void> {
+    shop.show(pageWith(shop.service, attributes), { 'content-security-policy': policy(shop.service) })
     const accept = (dialog: Dialog) => void dialog.accept()
     page.on('dialog', accept)
     await page.goto(shop.origin)

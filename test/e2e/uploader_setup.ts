@@ -93,7 +93,7 @@ export async function setUp(): Promise<Bench> {
   async function tidy(): Promise<void> {
     line.restore()
     line.flow()
-    await Promise.all(opened.splice(0).map((one) => one.close()))
+    await Promise.all(opened.splice(0).map((uploader) => uploader.close()))
   }
 
   async function dispose(): Promise<void> {

@@ -33,10 +33,10 @@ test("draws at the device's resolution, and redraws when its size changes", asyn
 test('shows the played part and the rest in two colors that the page can set', async () => {
   const page = await waveforms.open(waveform())
   const colorsAt = (...fractions: number[]) =>
-    page.locator('tonearm-waveform').evaluate((element, places) => {
+    page.locator('tonearm-waveform').evaluate((element, positions) => {
       const canvas = element.shadowRoot!.querySelector('canvas')!
       const context = canvas.getContext('2d')!
-      const fills = places.map((place) => {
+      const fills = positions.map((place) => {
         const { data } = context.getImageData(Math.round(place * canvas.width), 0, 5, canvas.height)
         // The first fully opaque pixel.
         for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) return data.slice(i, i + 3).join()
@@ -44,12 +44,12 @@ test('shows the played part and the rest in two colors that the page can set', a
       })
       return fills
     }, fractions)
-  const [played, rest] = await colorsAt(0.1, 0.5)
-  expect([played, rest]).toEqual(['181,84,26', '142,142,148'])
+  const [played, unplayed] = await colorsAt(0.1, 0.5)
+  expect([played, unplayed]).toEqual(['181,84,26', '142,142,148'])
   await inPage(page, (element) => {
     element.currentTime = 45
   })
-  expect(await colorsAt(0.1, 0.5, 0.9)).toEqual([played, played, rest])
+  expect(await colorsAt(0.1, 0.5, 0.9)).toEqual([played, played, unplayed])
   await inPage(page, (element) => {
     element.style.setProperty('--tonearm-rest', '#010203')
     element.refresh()

@@ -100,12 +100,12 @@ describe('a picture', () => {
   })
 
   test('is all played at the end, and has only bars without a line', async () => {
-    const whole = await draw([{ ...PICTURE, progress: 1 }])
-    expect([0, 13, 47, 48, 49].map((x) => column(whole, x))).toEqual(['played', 'played', 'played', 'head', 'head'])
+    const complete = await draw([{ ...PICTURE, progress: 1 }])
+    expect([0, 13, 47, 48, 49].map((x) => column(complete, x))).toEqual(['played', 'played', 'played', 'head', 'head'])
     const plain = await draw([{ ...PICTURE, progress: 1, line: 0 }])
     expect([47, 48, 49].map((x) => column(plain, x))).toEqual(['played', 'played', 'played'])
     // A progress out of range is clamped.
-    expect(await draw([{ ...PICTURE, progress: 7 }])).toEqual(whole)
+    expect(await draw([{ ...PICTURE, progress: 7 }])).toEqual(complete)
     expect(await draw([{ ...PICTURE, progress: -7 }])).toEqual(await draw([PICTURE]))
   })
 })

@@ -106,28 +106,30 @@ function drawings(selector: string): [quiet: number, loud: number][] {
 
 /** Waits until the drawing in an element matches the loudness, within a few lines. */
 async function untilDrawn(selector: string, expected: [quiet: number, loud: number]) {
-  const look = async () => {
+  const expectDrawn = async () => {
     const [found = [0, 0]] = await page.evaluate(drawings, selector)
     const differences = found.map((height, i) => Math.abs(height - expected[i]!))
     expect(Math.max(...differences), `drawn: ${found.join(', ')}`).toBeLessThan(4 / HEIGHT)
   }
-  await vi.waitFor(look, { timeout: 30_000, interval: 100 })
+  await vi.waitFor(expectDrawn, { timeout: 30_000, interval: 100 })
 }
 
 test("wavesurfer.js draws the waveform at the audio's level and reports the duration", async () => {
   const wavesurfer = await page.evaluateHandle(() => docs.drawWithWavesurfer(view, document.querySelector('#first')))
   await untilDrawn('#first', [QUIET, LOUD])
-  expect(await wavesurfer.evaluate((one) => one.getDuration())).toBe(SOURCE.seconds)
+  expect(await wavesurfer.evaluate((player) => player.getDuration())).toBe(SOURCE.seconds)
   expect(problems).toEqual([])
 })
 
 test('peaks.js draws the waveform and zooms through its whole range', async () => {
   const peaks = await page.evaluateHandle(() => {
-    const [zoomview, overview, mediaElement] = ['#first', '#second', 'audio'].map((one) => document.querySelector(one))
+    const [zoomview, overview, mediaElement] = ['#first', '#second', 'audio'].map((selector) =>
+      document.querySelector(selector),
+    )
     return docs.drawWithPeaks(view, { zoomview, overview, mediaElement })
   })
-  const { duration, scale } = await peaks.evaluate((one) => {
-    const data = one.getWaveformData()
+  const { duration, scale } = await peaks.evaluate((instance) => {
+    const data = instance.getWaveformData()
     return { duration: data.duration, scale: data.scale }
   })
   expect([duration, scale]).toEqual([SOURCE.seconds, SOURCE.samples_per_pixel])
@@ -135,8 +137,8 @@ test('peaks.js draws the waveform and zooms through its whole range', async () =
   // At full resolution the view shows only the first seconds, which are all quiet.
   await untilDrawn('#first', [QUIET, QUIET])
   for (const level of [3, 2, 1, 0]) {
-    await peaks.evaluate((one, wanted) => one.zoom.setZoom(wanted), level)
-    expect(await peaks.evaluate((one) => one.zoom.getZoomLevel())).toBe(SOURCE.samples_per_pixel * 2 ** level)
+    await peaks.evaluate((instance, wanted) => instance.zoom.setZoom(wanted), level)
+    expect(await peaks.evaluate((instance) => instance.zoom.getZoomLevel())).toBe(SOURCE.samples_per_pixel * 2 ** level)
     await untilDrawn('#first', [QUIET, QUIET])
   }
   expect(problems).toEqual([])
