@@ -118,7 +118,7 @@ export const EVENTS = {
   'webhook_endpoint.deleted': { data: endpoint, meaning: 'An endpoint was deleted.' },
   'webhook.test': {
     data: endpoint,
-    meaning: 'Somebody tests whether an endpoint answers. Only that endpoint receives it.',
+    meaning: 'A test of whether an endpoint answers. Only that endpoint receives it.',
   },
 } as const satisfies Record<string, { data: z.ZodRawShape; meaning: string }>
 
