@@ -5,7 +5,7 @@ import { findTools } from '../../container/process/ffmpeg.ts'
 import { readSettings } from '../../container/service/settings.ts'
 import { newJob } from './job.ts'
 import { table } from './report.ts'
-import { type Round, summarise } from './result.ts'
+import { type Round, summarize } from './result.ts'
 import { runSequence } from './sequence.ts'
 import { runService } from './service.ts'
 import { sourceFile, type SourceFormat, sourceFormats } from './source.ts'
@@ -47,7 +47,7 @@ export const transcode = {
     for (const duration of minutes) {
       const rounds = fixedRounds ?? defaultRounds(duration)
       const measured = await measure({ minutes: duration, rounds, source }, signal)
-      results.push(summarise(duration, measured, availableParallelism()))
+      results.push(summarize(duration, measured, availableParallelism()))
     }
     const setting = { ffmpeg: tools.version, node: process.version, cores: availableParallelism(), source }
     console.log(values.json ? JSON.stringify({ ...setting, results }, null, 2) : table(setting, results))

@@ -5,10 +5,10 @@ import type { Costs } from './sequence.ts'
 /** One run of each contestant; `sizes` are the bytes of each output. */
 export type Round = { service: Run; sequence: Run; costs: Costs; sizes: Record<string, number> }
 
-export type Result = ReturnType<typeof summarise>
+export type Result = ReturnType<typeof summarize>
 
 /** Computes the medians of all rounds; ratios are computed within a round, under the same load. */
-export function summarise(minutes: number, rounds: Round[], cores: number) {
+export function summarize(minutes: number, rounds: Round[], cores: number) {
   const medianOf = (figure: (round: Round) => number) => median(rounds.map(figure))
   const run = (pick: (round: Round) => Run) => ({
     wall: medianOf((round) => pick(round).wall),

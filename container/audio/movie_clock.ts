@@ -8,7 +8,7 @@ type Box = { type: string; start: number; end: number }
 /**
  * Sets the movie timescale of a single-track M4A to the track's own rate. By default ffmpeg uses milliseconds (`-movie_timescale` needs
  * version 4.4), and browsers end the audio at the edit list, so they end up to 1 ms early. `seconds`: the end of the audio, if it is
- * before the last sample. Throws if the header differs from what ffmpeg writes (ISO/IEC 14496-12 §8).
+ * before the last sample. Throws if the header differs from the form that ffmpeg writes (ISO/IEC 14496-12 §8).
  */
 export async function setMovieClock(path: string, seconds = Infinity): Promise<void> {
   const file = await open(path, 'r+')

@@ -40,7 +40,7 @@ const LOUDNESS = [
 ] as const satisfies (keyof SourceInfo['loudness'])[]
 
 type Values = Record<string, unknown>
-/** `info` with `facts` in place of the fields that it lists. */
+/** `info`, in which `facts` replaces the fields that it lists. */
 export type StoredInfo = Values & { facts?: unknown[] }
 
 const hasAll = (value: unknown, keys: readonly string[]): value is Values =>

@@ -14,7 +14,7 @@ describe('loudness', () => {
     playback.changeOptions(options)
   }
 
-  test('follows the analysis when normalization is on, also while playing', async () => {
+  test('follows the analysis when normalization is on, even while playing', async () => {
     await openPlaying({ options: { normalize: true, volume: 0.5 } })
     expect(audio().volume).toBeCloseTo(softer / 2)
     change({ volume: 1 })

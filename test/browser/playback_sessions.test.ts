@@ -28,7 +28,7 @@ describe('an expired session', () => {
     expect(playback.state).toMatchObject({ status: 'expired', playing: true })
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
     expect(names()).not.toContain('error')
-    // Each further press of play is reported again.
+    // Every later press of play is reported again.
     await playback.play()
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(2)
   })

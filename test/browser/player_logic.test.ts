@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { candidates, effectiveVolume, gainOf } from '../../src/client/playback/policy.ts'
-import { neighbour, playingOrder } from '../../src/client/playback/state.ts'
+import { neighbor, playingOrder } from '../../src/client/playback/state.ts'
 import { loopOf, seconds } from '../../src/elements/player/attributes.ts'
 import { ownColor, palette } from '../../src/elements/player/theme.ts'
 import { contrast } from '../../src/elements/shared/color.ts'
@@ -79,9 +79,9 @@ describe('variants', () => {
 describe('order', () => {
   test('ends or wraps around, and steps back', () => {
     const order = playingOrder(3, false, 0)
-    expect([neighbour(order, 0, 1, 'none'), neighbour(order, 2, 1, 'none')]).toEqual([1, undefined])
-    expect([neighbour(order, 2, 1, 'all'), neighbour(order, 0, -1, 'all')]).toEqual([0, 2])
-    expect(neighbour(order, 0, -1, 'none')).toBeUndefined()
+    expect([neighbor(order, 0, 1, 'none'), neighbor(order, 2, 1, 'none')]).toEqual([1, undefined])
+    expect([neighbor(order, 2, 1, 'all'), neighbor(order, 0, -1, 'all')]).toEqual([0, 2])
+    expect(neighbor(order, 0, -1, 'none')).toBeUndefined()
   })
   test('shuffled contains every track once and starts with the current one', () => {
     const order = playingOrder(50, true, 7, randomFrom(1))

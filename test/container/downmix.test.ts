@@ -195,7 +195,7 @@ it('computes levels and waveform from the delivered stereo', async () => {
   expect(many.result.info.loudness).toEqual(stereo.result.info.loudness)
 })
 
-describe('a source whose channel count changes midway', () => {
+describe('a source whose channel count changes halfway', () => {
   it.each([
     [6, 2],
     [2, 6],

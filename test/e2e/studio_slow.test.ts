@@ -209,7 +209,7 @@ test('a replaced file shows its new loudness or its new error', async () => {
   await failed.getByText(/text/).waitFor(PATIENCE)
   await replace('diary', Buffer.alloc(0))
   await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
-  // Also after the list is read again.
+  // It stays after the list is read again.
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)

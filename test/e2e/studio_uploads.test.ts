@@ -74,7 +74,7 @@ test('an upload interrupted by a reload asks for its file again and continues th
     (await must(client.get('/v1/collection/{collection_id}/track', { params: { collection_id: collection } }))).tracks
   const [track] = await listed()
 
-  // An active upload has one row, also after returning to the page.
+  // An active upload has one row, even after returning to the page.
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await expect.poll(() => row.allTextContents(), PATIENCE).toEqual([expect.stringContaining('Starting')])

@@ -171,7 +171,7 @@ test('the activity lists changes and their authors, also on the page of a track'
   await page.getByRole('link', { name: 'Activity' }).click()
   await changed.waitFor(PATIENCE)
   expect(await page.getByLabel('Show').inputValue()).toBe('')
-  // Also when it was set on this page.
+  // The same holds when it was set on this page.
   await page.getByLabel('Show').selectOption('collection.*')
   await expect.poll(() => changed.count(), PATIENCE).toBe(0)
   await page.getByRole('link', { name: 'Activity' }).click()

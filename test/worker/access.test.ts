@@ -24,7 +24,7 @@ const ROOT = [
 ]
 const PUBLIC = ['playSession', 'downloadAll', 'playTrack', 'downloadTrack']
 /** Operations that name no resource of an organization, so that the key of any organization may call them. */
-const NOBODYS = [
+const WITHOUT_OWNER = [
   'listCollections',
   'listTracks',
   'changeTracks',
@@ -49,7 +49,7 @@ const NOBODYS = [
 
 function expected(name: OperationName, caller: string): number {
   if (PUBLIC.includes(name)) return 200
-  const inside = /another/.test(caller) && !NOBODYS.includes(name) ? 404 : 200
+  const inside = /another/.test(caller) && !WITHOUT_OWNER.includes(name) ? 404 : 200
   if (caller === 'root') return ROOT.includes(name) ? 200 : 403
   if (caller.startsWith('server')) return ROOT.includes(name) && name !== 'listLimits' ? 403 : inside
   if (caller.startsWith('player')) return PLAYER.includes(name) ? inside : 403
@@ -130,7 +130,9 @@ describe('access', () => {
     const { live } = await everyCaller(workspace)
     const foreign = live['server of another organization']
     let compared = 0
-    for (const name of inOrder.filter((name) => !NOBODYS.includes(name) && keyOf(name, workspace) === workspace.key)) {
+    for (const name of inOrder.filter(
+      (name) => !WITHOUT_OWNER.includes(name) && keyOf(name, workspace) === workspace.key,
+    )) {
       const { path, body } = requestOf(name, workspace)
       const method = operations[name].method.toUpperCase()
       const [, pathOfStrange, bodyOfStrange] = aimElsewhere(name, workspace, unknown_id)

@@ -199,13 +199,13 @@ describe('an invalid body', () => {
   })
 
   it('names every wrong field at once, unknown ones included', async () => {
-    const body = { title: 1, creator_id: 'me', player_color: 'red', colour: 'red' }
+    const body = { title: 1, creator_id: 'me', player_color: 'red', color_name: 'red' }
     const answer = await refused(400, 'invalid_request', ...post(body))
-    expect(wrongFields(answer).toSorted()).toEqual(['colour', 'creator_id', 'player_color', 'title'])
+    expect(wrongFields(answer).toSorted()).toEqual(['color_name', 'creator_id', 'player_color', 'title'])
   })
 
   it('returns unknown_field when nothing else is wrong', async () => {
-    const answer = await refused(400, 'unknown_field', ...post({ title: 'x', colour: 'red', id: 1 }))
-    expect(wrongFields(answer)).toEqual(['colour', 'id'])
+    const answer = await refused(400, 'unknown_field', ...post({ title: 'x', color_name: 'red', id: 1 }))
+    expect(wrongFields(answer)).toEqual(['color_name', 'id'])
   })
 })

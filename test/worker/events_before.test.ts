@@ -61,7 +61,7 @@ it('reads all events once each, newest first, however close together they are, a
     return found
   }
   const newestFirst = seqs.toReversed()
-  // The organization's own key has an event, too.
+  // The organization's own key also has an event.
   expect((await walk('')).filter((seq) => seqs.includes(seq))).toEqual(newestFirst)
   expect(await walk('&type=playlist.*')).toEqual(newestFirst.filter((seq) => seqs.indexOf(seq) % 50 === 0))
   expect(requests).toBeLessThan(150)

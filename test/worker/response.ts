@@ -57,7 +57,7 @@ type OperationOf<M extends string, P extends unknown[]> = First<
   Named<M, P, 'exact' | 'literal' | 'any'>
 >
 
-/** What the operation returns with status 200. Paths that no operation has (a misspelled one, a hostile one) and computed methods or paths are untyped. */
+/** The response of the operation with status 200. Paths that no operation has (a misspelled one, a hostile one) and computed methods or paths are untyped. */
 export type ResponseOf<M extends string, P extends string> = string extends M
   ? Untyped
   : string extends P
@@ -79,7 +79,7 @@ export interface Refusal {
   message: string
   code: ErrorCode
   api_request_id: string
-  /** Of a 400: the fields that are wrong. */
+  /** The invalid fields of a 400 response. */
   errors: { path: string; message: string }[]
 }
 

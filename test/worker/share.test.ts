@@ -39,7 +39,7 @@ describe('a share', () => {
     expect(other.slug).not.toBe(share.slug)
   })
 
-  it('is listed newest first, also by resource, read, updated and revoked', async () => {
+  it('is listed newest first and by resource, read, updated and revoked', async () => {
     const ofTrack = await create({ scope: 'track', id: track_id, title: 'One' })
     const ofAll = await create({ slug: 'Kind-of-Blue', password: 'so what?', is_downloadable: true })
     const list = async (search = '') => {

@@ -64,7 +64,7 @@ describe('levels', () => {
     expect(JSON.stringify(hexLevels(toHex(packLevels(levels))))).toBe(JSON.stringify(levels))
   })
 
-  it('are none of a track without a finished job', async () => {
+  it('are empty for a track without a finished job', async () => {
     expect(hexLevels(null)).toEqual([])
     const { track_id, organization_id } = await aTrackWithJob()
     const [row] = await query(

@@ -10,7 +10,7 @@ import { aWaitingTrack, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { dateOf, DAY, expectCounted, filesSql, manyTracks, recount } from './usage_count.ts'
 
-/** What the usage costs, and how it stays right with many tracks and days. */
+/** The cost of the usage counts, and their accuracy with many tracks and days. */
 
 it('the usage costs one row per track that becomes ready or is deleted, and none for a waiting one', async () => {
   serveTranscoder()

@@ -83,7 +83,7 @@ describe('a track', () => {
     expect(signedParts(download.url).disposition).toContain('So What.webm')
   })
 
-  it('is made with the settings from the start of its job, whoever follows it and whatever changes', async () => {
+  it('is made with the settings from the start of its job, regardless of its follower and of later changes', async () => {
     const { id } = await define({})
     const deleted = await define({ name: 'Gone' })
     const stream = openStream()

@@ -147,7 +147,7 @@ async function remains(workspace: World) {
 }
 
 /** Track events recorded twice since an event, and final statuses without an event. */
-const mistold = (last: number) =>
+const wrongChanges = (last: number) =>
   query(
     `select subject, type from events where seq > ?
       and type in ('track.created', 'track.uploaded', 'track.ready', 'track.failed', 'track.deleted') group by 1, 2 having count(*) > 1
@@ -182,7 +182,7 @@ export async function walk(flow: Flow, fails: (place: string) => Moment) {
     await flow.does(workspace)
     await settle(workspace)
     await flow.gives(workspace)
-    expect(await mistold(lastEvent!.last)).toEqual([])
+    expect(await wrongChanges(lastEvent!.last)).toEqual([])
     expect(await remains(workspace)).toEqual({ open: [], orphans: [], missing: [] })
     expect(new Set(workspace.transcodes.map(({ job_id }) => job_id)).size).toBeLessThan(2)
     expect(workspace.transcodes.length).toBeLessThan(3)

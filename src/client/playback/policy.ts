@@ -161,7 +161,7 @@ export const mayGetBetter = (isPreliminary: boolean, { variant }: LoadedFile, is
 export type AfterLook =
   | { next: 'expire' }
   | { next: 'ask-again' }
-  /** Nothing plays, so the other file can be loaded without a handover. Also when there is no file, which then fails visibly. */
+  /** Nothing plays, so the other file can be loaded without a handover. This includes a missing file, which then fails visibly. */
   | { next: 'load' }
   /** The file stays, but its levels and loudness are now available. */
   | { next: 'show' }

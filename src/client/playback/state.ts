@@ -235,7 +235,7 @@ export function playingOrder(count: number, shuffle: boolean, current: number, r
 }
 
 /** Returns the index `step` entries away in playing order, or undefined beyond its ends. */
-export function neighbour(order: readonly number[], current: number, step: number, loop: Loop): number | undefined {
+export function neighbor(order: readonly number[], current: number, step: number, loop: Loop): number | undefined {
   const at = order.indexOf(current)
   if (at < 0) return order[0]
   const next = at + step
@@ -247,7 +247,7 @@ type Options = Pick<PlaybackOptions, 'shuffle' | 'loop'>
 
 /** Returns the index of the track after the current one, or `step` tracks away. */
 export const following = ({ order, index }: Pick<State, 'order' | 'index'>, { loop }: Options, step = 1) =>
-  neighbour(order, index, step, loop)
+  neighbor(order, index, step, loop)
 
 /** Returns the index of a track by its id or its number, counted from 1; -1 if it is missing. */
 export const placeOf = (session: Session | null, track: string | null) =>

@@ -26,7 +26,7 @@ export class EmbeddedPlayer {
     const { signal } = this.#ended
     window.addEventListener('message', (event) => this.#onMessage(event), { signal })
     if (autoHeight) this.on('resize', ({ height }) => (frame.height = String(height)))
-    // A loaded frame answers this. One that is still loading sends an event of its own once it is ready.
+    // A loaded frame answers this. One that is still loading sends an event itself once it is ready.
     this.#post({ command: 'hello' })
   }
 

@@ -23,7 +23,7 @@ export const isQueued = sql`state = 'open' and rank is not null and slot is null
 
 /**
  * Returns the statement that queues a transcode. Jobs are ranked by fair share: a job's rank is the time at which its organization would have
- * used up its share, counted from now or from its last queued job. So many files of one organization do not delay another one's file.
+ * used up its share, counted from now or from its last queued job. Many files of one organization therefore do not delay another one's file.
  */
 export function insertTranscode(system: System, organization_id: string, payload: Job<'transcode'>['payload']) {
   const { source_size, reprocess_id } = payload
