@@ -81,6 +81,8 @@ const steps: Record<string, () => boolean> = {
   lint: run('oxlint', '--type-aware', '--deny-warnings'),
   'SQL in the code': sqlIsSafe,
   citations: run('node', 'scripts/citations.ts'),
+  spelling: run('cspell', 'lint', '--no-progress', '--no-summary'),
+  prose: run('node', 'scripts/prose.ts'),
   structure: run('node', 'scripts/structure.ts'),
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'generated docs': run('node', 'scripts/docs.ts', '--check'),
