@@ -129,7 +129,7 @@ test('the studio signs in, creates a collection, uploads and plays a file, and s
 })
 
 test('the uploader sends a large file in parts, and after a reload only the missing ones', async () => {
-  const { server, line, host } = stage
+  const { server, network, host } = stage
   const collection_id = await stage.aCollection('Inbox')
   const key = { title: 'Shop', type: 'uploader' as const, collection_id, allowed_origins: [host.origin] }
   const { secret } = await must(server.post('/v1/api_key', { body: key }))
@@ -138,20 +138,20 @@ test('the uploader sends a large file in parts, and after a reload only the miss
   const { page, problems, close } = await stage.openHost(
     `<script type="module" src="${stage.stack.base_url}/elements/uploader.js"></script>
     <tonearm-uploader api-key="${secret}" collection-id="${collection_id}"></tonearm-uploader>`,
-    { proxyServer: new URL(line.server).host },
+    { proxyServer: new URL(network.server).host },
   )
   page.on('dialog', (dialog) => void dialog.accept())
   const send = () => choose(page, 'tonearm-uploader >>> input[type=file][multiple]', file)
-  const stored = () => line.parts.filter(({ isAnswered }) => isAnswered).map(({ number }) => number)
+  const stored = () => network.parts.filter(({ isAnswered }) => isAnswered).map(({ number }) => number)
   // The first parts arrive; the rest are held.
-  line.hold(20_000_000)
+  network.hold(20_000_000)
   await send()
-  await expect.poll(line.isStill, PATIENCE).toBe(true)
+  await expect.poll(network.isStill, PATIENCE).toBe(true)
   expect(stored().length).toBeGreaterThan(0)
   await expect.poll(() => page.evaluate(countRemembered), PATIENCE).toBe(stored().length)
   await page.reload()
   await untilShown(page, 'Choose large.wav again to go on at')
-  line.flow()
+  network.flow()
   await send()
   await page.locator('tonearm-uploader >>> li[data-state=ready]').wait()
   expect(stored().toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5])

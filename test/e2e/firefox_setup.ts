@@ -18,7 +18,12 @@ import { must, PATIENCE, upload } from './steps.ts'
 
 /** Starts everything; `path` is the Firefox executable. */
 export async function setUp(path: string) {
-  const [firefox, stack, host, line] = await Promise.all([startFirefox(path), joinStack(), startHostPage(), openLine()])
+  const [firefox, stack, host, network] = await Promise.all([
+    startFirefox(path),
+    joinStack(),
+    startHostPage(),
+    openLine(),
+  ])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-journeys-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
@@ -48,7 +53,7 @@ export async function setUp(path: string) {
   return {
     stack,
     host,
-    line,
+    network,
     server,
     directory,
     open: () => openTab(firefox.browser),
@@ -61,23 +66,23 @@ export async function setUp(path: string) {
     aSession: async (scope: 'collection' | 'track', body: object) =>
       (await must(server.post('/v1/play_session/{scope}', { params: { scope }, body }))).play_session_id,
     async dispose() {
-      await Promise.all([firefox.close(), stack.dispose(), host.close(), line.close()])
+      await Promise.all([firefox.close(), stack.dispose(), host.close(), network.close()])
       await rm(directory, { recursive: true, force: true })
     },
   }
 }
 
 export type Stage = Awaited<ReturnType<typeof setUp>>
-type Place = Page | Frame
+type PageOrFrame = Page | Frame
 
 /** Polling interval in milliseconds. */
 const POLLING = { polling: 50 }
 
 /** Presses a player's button by its label. */
-export const press = (place: Place, name: string) => place.locator(`>>> button[aria-label="${name}"]`).click()
+export const press = (target: PageOrFrame, name: string) => target.locator(`>>> button[aria-label="${name}"]`).click()
 
 /** Waits for an element with the text, also in shadow trees. */
-export const untilShown = (place: Place, text: string) => place.locator(`>>> ::-p-text(${text})`).wait()
+export const untilShown = (target: PageOrFrame, text: string) => target.locator(`>>> ::-p-text(${text})`).wait()
 
 /** Fills in a field of the studio by its label. */
 export async function fill(page: Page, label: string, value: string): Promise<void> {
@@ -92,15 +97,15 @@ export async function choose(page: Page, input: string, path: string): Promise<v
 }
 
 /** State of the first player of a page. */
-export const stateOf = (place: Place) =>
-  place.evaluate(() => {
+export const stateOf = (target: PageOrFrame) =>
+  target.evaluate(() => {
     const { currentTime, paused, track } = document.querySelector<TonearmPlayer>('tonearm-player')!
     return { time: currentTime, paused, title: track?.player_title }
   })
 
 /** Waits until the first player of a page has passed a time in seconds, in the named track if given. */
-export const untilTime = (place: Place, seconds: number, title = '') =>
-  place.waitForFunction(
+export const untilTime = (target: PageOrFrame, seconds: number, title = '') =>
+  target.waitForFunction(
     (least, wanted) => {
       const player = document.querySelector<TonearmPlayer>('tonearm-player')
       return player && player.currentTime > least && (!wanted || player.track?.player_title === wanted)

@@ -42,13 +42,8 @@ afterAll(async () => {
 })
 
 /** Runs a command in the project; the error of a failure includes its output. */
-async function run(
-  command: string,
-  args: string[],
-  extra: Record<string, string> = {},
-  cwd = project,
-): Promise<string> {
-  const { NODE_ENV: _, ...env } = { ...process.env, ...extra }
+async function run(command: string, args: string[], vars: Record<string, string> = {}, cwd = project): Promise<string> {
+  const { NODE_ENV: _, ...env } = { ...process.env, ...vars }
   const { stdout } = await promisify(execFile)(command, args, { cwd, env }).catch(
     (error: Error & { stdout: string }) => {
       throw new Error(`${error.message}\n${error.stdout}`)

@@ -96,17 +96,17 @@ describe.concurrent('a session of one minute', () => {
 })
 
 describe.concurrent('network outage', () => {
-  let line: Line
+  let network: Line
   beforeAll(async () => {
-    line = await openLine()
+    network = await openLine()
   })
-  afterAll(() => line?.close())
+  afterAll(() => network?.close())
 
   test('that outlasts the attempts of every variant: playback resumes by itself at the same position', async ({
     expect,
   }) => {
     const session = await stage.aSession(album, { variants: ['lossless'] })
-    const opened = await stage.open({ 'play-session-id': session }, { proxy: { server: line.server } })
+    const opened = await stage.open({ 'play-session-id': session }, { proxy: { server: network.server } })
     await opened.until('ready')
     await opened.call('play')
     await opened.untilTime(1)
@@ -114,13 +114,13 @@ describe.concurrent('network outage', () => {
     opened.page.on('requestfailed', (request) => {
       if (request.url().includes('/v1/play/')) unanswered++
     })
-    line.cut()
+    network.cut()
     await opened.call('seek', 85)
     // Each call makes three requests.
     await expect.poll(() => unanswered, PATIENCE).toBeGreaterThanOrEqual(10)
     await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
     expect(await opened.state()).toMatchObject({ paused: false, time: 85 })
-    line.restore()
+    network.restore()
     await opened.untilTime(85.5)
     expect((await opened.state()).time).toBeLessThan(95)
     expect((await names(opened)).filter((name) => name === 'pause' || name === 'error')).toEqual([])

@@ -157,8 +157,8 @@ test('a search finds collections, and tracks by the tags of their files', async 
   await page.getByText('No collections found.').waitFor()
   // When cleared, the field keeps the focus before and after all cards return.
   const detached = await search.evaluateHandle((field) => {
-    const state = { once: false }
-    new MutationObserver(() => (state.once ||= !field.isConnected)).observe(document.body, {
+    const state = { wasDetached: false }
+    new MutationObserver(() => (state.wasDetached ||= !field.isConnected)).observe(document.body, {
       childList: true,
       subtree: true,
     })
@@ -167,7 +167,7 @@ test('a search finds collections, and tracks by the tags of their files', async 
   await search.press('ControlOrMeta+a')
   await search.press('Backspace')
   await cards.filter({ hasText: 'Demo tape' }).waitFor(PATIENCE)
-  expect(await detached.evaluate(({ once }) => once)).toBe(false)
+  expect(await detached.evaluate(({ wasDetached }) => wasDetached)).toBe(false)
   expect(await search.evaluate((field) => field === document.activeElement)).toBe(true)
   await search.fill('thir')
   await found.click(PATIENCE)

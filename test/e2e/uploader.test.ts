@@ -26,7 +26,7 @@ test('three files, one paused and one retried, become tracks in list order', asy
   const uploader = await bench.open({ concurrency: '2' })
   const { row, until, page } = uploader
   expect(await uploader.asks()).toBe(false)
-  bench.line.hold()
+  bench.network.hold()
   await choose(
     uploader,
     await bench.aHeavySong('one.wav'),
@@ -43,14 +43,14 @@ test('three files, one paused and one retried, become tracks in list order', asy
   // The paused file frees its slot.
   await uploader.untilSent('three.wav')
 
-  bench.line.cut()
+  bench.network.cut()
   await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(PATIENCE)
   // The first delays are too short to press a button.
   const retries = async () =>
     (await uploader.events()).filter(({ type, name }) => type === 'upload-retry' && name === 'two.wav').length
   await expect.poll(retries, PATIENCE).toBeGreaterThanOrEqual(3)
-  bench.line.restore()
-  bench.line.flow()
+  bench.network.restore()
+  bench.network.flow()
   await row('two.wav').getByRole('button', { name: 'Try now' }).click()
   await row('one.wav').getByRole('button', { name: 'Resume' }).click()
   for (const name of ['one.wav', 'two.wav', 'three.wav']) await until(name, 'ready')
@@ -74,14 +74,14 @@ test('three files, one paused and one retried, become tracks in list order', asy
 
 test('an upload survives being offline and resumes when the browser is back online', async () => {
   const uploader = await bench.open()
-  bench.line.hold()
+  bench.network.hold()
   await choose(uploader, await bench.aHeavySong('offline.wav'))
   await uploader.row('offline.wav').getByText('%').waitFor(PATIENCE)
   await uploader.page.context().setOffline(true)
-  bench.line.cut()
+  bench.network.cut()
   await uploader.row('offline.wav').getByText('You are offline.').waitFor(PATIENCE)
-  bench.line.restore()
-  bench.line.flow()
+  bench.network.restore()
+  bench.network.flow()
   await uploader.page.context().setOffline(false)
   await uploader.until('offline.wav', 'ready')
   expect((await bench.trackNames()).filter((name) => name === 'offline.wav')).toHaveLength(1)
@@ -124,7 +124,7 @@ test('canceling a file during its cover upload frees the page, and a retry sends
     },
     { times: 1 },
   )
-  bench.line.hold()
+  bench.network.hold()
   await choose(uploader, await bench.aHeavySong('covered.wav'))
   await row.getByText('%').waitFor(PATIENCE)
   await addCover(uploader, (await uploader.files())[0]!.id, await makeImage('png'))
@@ -136,7 +136,7 @@ test('canceling a file during its cover upload frees the page, and a retry sends
   expect(await uploader.asks()).toBe(false)
 
   held.resolve()
-  bench.line.flow()
+  bench.network.flow()
   await row.getByRole('button', { name: 'Try again' }).click()
   await uploader.untilSent('covered.wav')
   // The service responds slightly after it has stored the palette.
@@ -151,7 +151,7 @@ test('canceling a file during its cover upload frees the page, and a retry sends
 test('a title can be edited until its track is requested; then the focus moves to the row', async () => {
   const uploader = await bench.open({ manual: '', 'edit-titles': '', concurrency: '1' })
   const { page, element } = uploader
-  bench.line.hold()
+  bench.network.hold()
   await choose(uploader, await bench.aHeavySong('a.wav'), await bench.aHeavySong('b.wav'))
   const title = 'Ä'.repeat(255)
   await element.getByLabel('Title of a.wav').focus()

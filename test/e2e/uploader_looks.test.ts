@@ -48,7 +48,7 @@ test('every state is accessible: empty, drag, uploading, paused, failed and done
   await checkState(uploader, 'drag')
   await zone.dispatchEvent('dragleave', {})
 
-  bench.line.hold()
+  bench.network.hold()
   const names = ['Harbour at Dusk.wav', 'Night Trains.wav', 'Paper Gardens.wav']
   await choose(
     uploader,
@@ -76,7 +76,7 @@ test('every state is accessible: empty, drag, uploading, paused, failed and done
   await row(names[1]!).getByText('Paused.').waitFor()
   await checkState(uploader, 'paused')
 
-  bench.line.flow()
+  bench.network.flow()
   await row(names[1]!).getByRole('button', { name: 'Resume' }).click()
   await choose(uploader, await bench.aFile('Voice memo.mp3', Buffer.from('%PDF-1.7\n\0'.repeat(20_000))))
   for (const name of names) await until(name, 'ready')

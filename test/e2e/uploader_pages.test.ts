@@ -64,7 +64,7 @@ test('properties set before the script has loaded are kept', async () => {
 
 test('an element moved within its page continues its uploads and handles a paste once', async () => {
   const uploader = await bench.open()
-  bench.line.hold()
+  bench.network.hold()
   await choose(uploader, await bench.aHeavySong('carried.wav'))
   await uploader.row('carried.wav').getByText('%').waitFor(PATIENCE)
   await uploader.page.evaluate(() => {
@@ -75,7 +75,7 @@ test('an element moved within its page continues its uploads and handles a paste
   })
   await uploader.until('pasted.txt', 'rejected')
   expect(await uploader.element.getByRole('listitem').count()).toBe(2)
-  bench.line.flow()
+  bench.network.flow()
   await uploader.untilSent('carried.wav')
   expect((await uploader.events()).filter(({ type }) => type === 'upload-start')).toHaveLength(1)
 })

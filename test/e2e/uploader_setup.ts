@@ -18,14 +18,14 @@ export interface Bench {
   stack: Shared
   browser: Browser
   shop: Shop
-  line: Line
+  network: Line
   /** A client with the server key. */
   server: Client
   collection_id: string
   /** An uploader key for the collection and the page's origin. */
   key: string
   mintKey: (body: KeyBody) => Promise<string>
-  /** Opens the page with an uploader, whose connections go through `line`. */
+  /** Opens the page with an uploader, whose connections go through `network`. */
   open: (attributes?: Record<string, string>, options?: BrowserContextOptions) => Promise<Uploader>
   /** Creates local files to select in the browser. */
   aFile: (name: string, bytes: Buffer) => Promise<string>
@@ -50,7 +50,7 @@ interface KeyBody {
 const HEAVY = 25_000_000
 
 export async function setUp(): Promise<Bench> {
-  const [stack, browser, line] = await Promise.all([joinStack(), joinBrowser(), openLine()])
+  const [stack, browser, network] = await Promise.all([joinStack(), joinBrowser(), openLine()])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-uploader-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))
@@ -65,7 +65,7 @@ export async function setUp(): Promise<Bench> {
 
   async function open(attributes: Record<string, string> = {}, options: BrowserContextOptions = {}): Promise<Uploader> {
     const all = { 'api-key': key, 'collection-id': collection_id, ...attributes }
-    const uploader = await openUploader(browser, shop, all, { proxy: { server: line.server }, ...options })
+    const uploader = await openUploader(browser, shop, all, { proxy: { server: network.server }, ...options })
     opened.push(uploader)
     return uploader
   }
@@ -91,15 +91,15 @@ export async function setUp(): Promise<Bench> {
   }
 
   async function tidy(): Promise<void> {
-    line.restore()
-    line.flow()
+    network.restore()
+    network.flow()
     await Promise.all(opened.splice(0).map((uploader) => uploader.close()))
   }
 
   async function dispose(): Promise<void> {
     await closePages()
     await shop.close()
-    await line.close()
+    await network.close()
     await stack.dispose()
     await rm(directory, { recursive: true, force: true })
   }
@@ -107,7 +107,7 @@ export async function setUp(): Promise<Bench> {
     stack,
     browser,
     shop,
-    line,
+    network,
     server,
     collection_id,
     key,

@@ -57,9 +57,9 @@ declare const window: {
 
 /** Opens a page with Uppy whose connections go through the proxy. */
 async function openUppy() {
-  const { collection_id, line, server, shop } = bench
+  const { collection_id, network, server, shop } = bench
   const { upload_session_id } = await must(server.post('/v1/upload_session', { body: { collection_id } }))
-  const context = await bench.browser.newContext({ proxy: { server: line.server } })
+  const context = await bench.browser.newContext({ proxy: { server: network.server } })
   const page = await context.newPage()
   shop.show('<!doctype html><title>Uppy</title><input type="file">')
   const code = await bundle()
@@ -85,15 +85,15 @@ async function openUppy() {
   }
   /** Starts a file with a short last part: only this part passes while each upload is held after its first bytes. */
   async function pauseAfterOne(path: string): Promise<void> {
-    line.hold()
+    network.hold()
     await add(path)
     await expect.poll(arrived, PATIENCE).not.toEqual([])
     await page.evaluate(() => uppy.pauseAll())
     expect(await arrived()).toHaveLength(1)
     // Active parts would otherwise arrive next to the resent ones, and storage might keep them.
-    line.cut()
-    line.flow()
-    line.restore()
+    network.cut()
+    network.flow()
+    network.restore()
   }
   /** State of the first file: true when it is uploaded, otherwise its error, if any. */
   const outcome = () =>
@@ -105,7 +105,7 @@ async function openUppy() {
 }
 
 test('Uppy uploads in parts with the documented options, through a pause and cuts, and cancels', async () => {
-  const { collection_id, line, server } = bench
+  const { collection_id, network, server } = bench
   const { page, add, pauseAfterOne, arrived, outcome, close } = await openUppy()
   const calls: string[] = []
   page.on('response', (response) => {
@@ -115,19 +115,19 @@ test('Uppy uploads in parts with the documented options, through a pause and cut
 
   const path = await bench.aHeavySong('uppy.wav', 42_000_000)
   await pauseAfterOne(path)
-  line.cutEvery(16_000_000)
+  network.cutEvery(16_000_000)
   await page.evaluate(() => uppy.resumeAll())
   await expect.poll(outcome, PATIENCE).toBe(true)
   const file = await readFile(path)
   expect((await arrived()).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 6 }, (_, at) => at + 1))
-  expect(line.cuts()).toBeGreaterThan(0)
+  expect(network.cuts()).toBeGreaterThan(0)
   const tracks = await must(server.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
   expect(tracks.tracks.map(({ file_name }) => file_name)).toEqual(['uppy.wav'])
   expect((await settle(server, tracks.tracks[0]!.id)).status).toBe('ready')
   expect(await bench.hashOf(tracks.tracks[0]!.id)).toBe(sha256(file))
-  line.restore()
+  network.restore()
 
-  line.hold(10_000_000)
+  network.hold(10_000_000)
   const second = await add(await bench.aHeavySong('given up.wav', 44_000_000))
   const sent = () => page.evaluate(() => Number(uppy.getFiles()[1]!.progress.bytesUploaded))
   await expect.poll(sent, PATIENCE).toBeGreaterThan(0)
