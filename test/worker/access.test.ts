@@ -4,7 +4,7 @@ import { type OperationName, operations } from '../../src/contract/index.ts'
 import { aWorld, everyCaller, remakeWaitingTrack, reopenMultiparts, type World } from './callers.ts'
 import { aShop } from './fixtures.ts'
 import { keyOf, operationNames, pathValues, requestOf } from './requests.ts'
-import { call, ok } from './support.ts'
+import { anApiKey, aPlaylist, aPlaySession, call, callPlaySession } from './support.ts'
 
 /**
  * The permissions (docs/architecture.md#keys), written by hand: a bound key may call only the operations listed here. Resources within its
@@ -154,8 +154,7 @@ describe('access', () => {
     const workspace = await aWorld()
     const { key } = await aShop()
     const { live } = await everyCaller(workspace)
-    const own_playlist = await ok('POST', '/v1/playlist', { key, body: { title: 'Mine' } })
-    const places = `/v1/playlist/${own_playlist.playlist_id}/track`
+    const places = `/v1/playlist/${await aPlaylist(key)}/track`
     const pairs: [method: string, path: string, key: string | undefined, body: (id: string) => object, id: string][] = [
       ['PUT', places, key, (id) => ({ track_ids: [id] }), workspace.track_id],
       ['POST', places, key, (id) => ({ track_ids: [id] }), workspace.track_id],
@@ -195,10 +194,9 @@ describe('access', () => {
       const key = live[`player in ${bound}`]
       statuses[bound] = []
       for (const scope of scopes) {
-        const field = `${scope}_id` as const
-        const made = { key: workspace.key, body: { [field]: workspace[field] } }
-        const { play_session_id } = await ok('POST', `/v1/play_session/${scope}`, made)
-        const created = await call('POST', `/v1/play_session/${scope}`, { key, body: { [field]: workspace[field] } })
+        const id = workspace[`${scope}_id`]
+        const { play_session_id } = await aPlaySession(workspace.key, scope, id)
+        const created = await callPlaySession(key, scope, id)
         const read = await call('GET', `/v1/play_session/${play_session_id}`, { key })
         expect(read.status).toBe(created.status)
         statuses[bound].push(created.status)
@@ -211,8 +209,7 @@ describe('access', () => {
   it("is refused when the key does not list the page's origin", async () => {
     const { key } = await aShop()
     const allowed_origins = ['https://example.com', 'http://localhost:3000']
-    const body = { title: 'Page', type: 'player', allowed_origins }
-    const { secret } = await ok('POST', '/v1/api_key', { key, body })
+    const { secret } = await anApiKey(key, { allowed_origins })
     const from = async (origin?: string) => {
       const { status, body } = await call('GET', '/v1/variant', { key: secret, headers: origin ? { origin } : {} })
       return body.code ?? status
@@ -234,10 +231,9 @@ describe('access', () => {
   it('requires the Origin header on changes when the key lists origins', async () => {
     const tenant = await aShop()
     const { collection_id, key } = tenant
-    const body = { title: 'Page', type: 'player', allowed_origins: ['https://example.com'] }
-    const { secret } = await ok('POST', '/v1/api_key', { key, body })
+    const { secret } = await anApiKey(key, { allowed_origins: ['https://example.com'] })
     const play = async (headers: Record<string, string>) =>
-      (await call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id }, headers })).body
+      (await callPlaySession(secret, 'collection', collection_id, {}, headers)).body
     expect(await play({})).toMatchObject({ code: 'origin_not_allowed', message: expect.stringContaining('Origin') })
     expect(await play({ origin: 'https://example.com' })).toMatchObject({ ok: true })
   })

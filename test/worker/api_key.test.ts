@@ -3,11 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { isSecret, sha256 } from '../../src/adapters/secret.ts'
 import { aShop, eventually, stopTime } from './fixtures.ts'
 import { rowsOf, rowsOfCall } from './meter.ts'
-import { anOrganization, aWaitingTrack, call, ok, query } from './support.ts'
-
-/** Creates a key. */
-const mint = async (key: string, body: object = {}) =>
-  ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player', ...body } })
+import { anApiKey, anOrganization, aPlaylist, aWaitingTrack, call, HOUR, ok, query } from './support.ts'
 
 const works = async (secret: string) => (await call('GET', '/v1/limits', { key: secret })).status === 200
 
@@ -18,7 +14,7 @@ describe('an API key', () => {
     ['uploader', 'ta_uk_'],
   ])('(%s) has a secret with the prefix %s, 43 random characters and a checksum', async (type, prefix) => {
     const { key } = await anOrganization()
-    const { secret, api_key } = await mint(key, { type })
+    const { secret, api_key } = await anApiKey(key, { type })
     expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{43}[0-9A-Za-z]{6}$`))
     expect(isSecret(secret)).toBe(true)
     expect(isSecret(secret.replace(/.$/, (c: string) => (c === 'a' ? 'b' : 'a')))).toBe(false)
@@ -28,7 +24,7 @@ describe('an API key', () => {
 
   it('shows its secret once and stores only the hash', async () => {
     const { key } = await anOrganization()
-    const { secret, api_key_id } = await mint(key)
+    const { secret, api_key_id } = await anApiKey(key)
     const single = await ok('GET', `/v1/api_key/${api_key_id}`, { key })
     const list = await ok('GET', '/v1/api_key', { key })
     expect(JSON.stringify([single, list])).not.toContain(secret.slice(6, 40))
@@ -47,14 +43,14 @@ describe('an API key', () => {
 
   it('is listed newest first, read and updated, and loses a restriction that is set to null', async () => {
     const { key } = await anOrganization()
-    const expires_at = new Date(Date.now() + 3600_000).toISOString()
+    const expires_at = new Date(Date.now() + HOUR).toISOString()
     const settings = {
       variants: ['mp3-128'],
       is_downloadable: true,
       allowed_origins: ['https://a.example'],
       expires_at,
     }
-    const { api_key_id, api_key } = await mint(key, settings)
+    const { api_key_id, api_key } = await anApiKey(key, settings)
     expect(api_key).toMatchObject(settings)
     const { count, api_keys } = await ok('GET', '/v1/api_key', { key })
     expect([count, api_keys[0]!.id, api_keys[1]!.type]).toEqual([2, api_key_id, 'server'])
@@ -66,7 +62,7 @@ describe('an API key', () => {
 
   it('applies an update at once, although the key was just used', async () => {
     const { key } = await anOrganization()
-    const { api_key_id, secret } = await mint(key)
+    const { api_key_id, secret } = await anApiKey(key)
     const headers = { origin: 'https://evil.example' }
     await ok('GET', '/v1/limits', { key: secret, headers })
     await ok('PUT', `/v1/api_key/${api_key_id}`, { key, body: { allowed_origins: ['https://a.example'] } })
@@ -76,7 +72,7 @@ describe('an API key', () => {
   it('stops working when it expires', async () => {
     const { key } = await anOrganization()
     stopTime()
-    const { secret } = await mint(key, { expires_at: new Date(Date.now() + 300).toISOString() })
+    const { secret } = await anApiKey(key, { expires_at: new Date(Date.now() + 300).toISOString() })
     expect(await works(secret)).toBe(true)
     vi.setSystemTime(Date.now() + 300)
     expect(await works(secret)).toBe(false)
@@ -84,7 +80,7 @@ describe('an API key', () => {
 
   it('rejects an expiry in the past or beyond the year 9999', async () => {
     const { key } = await anOrganization()
-    const { api_key_id } = await mint(key)
+    const { api_key_id } = await anApiKey(key)
     for (const expires_at of [new Date().toISOString(), '1999-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59']) {
       for (const [method, path] of [
         ['POST', '/v1/api_key'],
@@ -101,7 +97,7 @@ describe('an API key', () => {
   it('can be bound only to existing resources that fit its type', async () => {
     const { key, collection_id } = await aShop()
     const track_id = await aWaitingTrack(key, collection_id)
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'P' } })
+    const playlist_id = await aPlaylist(key)
     const bound = async (body: object) => {
       const { status, body: answer } = await call('POST', '/v1/api_key', { key, body: { title: 'B', ...body } })
       return 'errors' in answer ? answer.errors[0]!.path : status
@@ -121,7 +117,7 @@ describe('an API key', () => {
 
   it('keeps the old secret during the grace period after a rotation, and not longer', async () => {
     const { key } = await anOrganization()
-    const { api_key_id, secret } = await mint(key)
+    const { api_key_id, secret } = await anApiKey(key)
     await works(secret)
     const rotate = async (grace_seconds?: number) =>
       (await ok('POST', `/v1/api_key/${api_key_id}/rotate`, { key, body: { grace_seconds } })).secret
@@ -141,7 +137,7 @@ describe('an API key', () => {
 
   it('is revoked at once where it was just used, and then returns 404', async () => {
     const { key } = await anOrganization()
-    const { api_key_id, secret } = await mint(key)
+    const { api_key_id, secret } = await anApiKey(key)
     expect(await works(secret)).toBe(true)
     const { deleted_api_key } = await ok('DELETE', `/v1/api_key/${api_key_id}`, { key })
     expect(deleted_api_key.id).toBe(api_key_id)
@@ -158,22 +154,22 @@ describe('an API key', () => {
     const body = { expires_at: new Date(Date.now() + 60_000).toISOString() }
     const refused = await call('PUT', `/v1/api_key/${first}`, { key, body })
     expect([refused.status, refused.body.code]).toEqual([409, 'last_server_key'])
-    await mint(key, { type: 'server', ...body })
+    await anApiKey(key, { type: 'server', ...body })
     expect((await call('PUT', `/v1/api_key/${first}`, { key, body })).status).toBe(409)
-    await mint(key, { type: 'server' })
+    await anApiKey(key, { type: 'server' })
     await ok('PUT', `/v1/api_key/${first}`, { key, body })
   })
 
   it('cannot be revoked when it is the last working server key', async () => {
     const { key } = await anOrganization()
-    await mint(key)
+    await anApiKey(key)
     const first = (await ok('GET', '/v1/api_key', { key })).api_keys[1]!.id
     const refused = async (id: string) => (await call('DELETE', `/v1/api_key/${id}`, { key })).body.code
     expect(await refused(first)).toBe('last_server_key')
-    const second = await mint(key, { type: 'server' })
+    const second = await anApiKey(key, { type: 'server' })
     await query('update api_keys set expires_at = 1 where id = ?', second.api_key_id)
     expect(await refused(first)).toBe('last_server_key')
-    const third = await mint(key, { type: 'server' })
+    const third = await anApiKey(key, { type: 'server' })
     const both = await Promise.all([first, third.api_key_id].map(refused))
     // The second request's own key may be revoked by then.
     expect(both.filter((code) => code !== undefined).length).toBe(1)
@@ -183,7 +179,7 @@ describe('an API key', () => {
 
   it('reports its last use, which the queue records later and no request writes', async () => {
     const { key } = await anOrganization()
-    const { api_key_id, secret } = await mint(key)
+    const { api_key_id, secret } = await anApiKey(key)
     const { written } = await rowsOfCall('GET', '/v1/limits', { key: secret })
     expect(written).toBe(0)
     const read = async () => (await ok('GET', `/v1/api_key/${api_key_id}`, { key })).api_key.last_used_at

@@ -3,29 +3,24 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop, eventually } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aWaitingTrack, call, ok, query } from './support.ts'
+import { anApiKey, anUploadSession, aWaitingTrack, call, callPlaySession, indexesOf, ok, query } from './support.ts'
 import { error, serveTranscoder } from './transcoder.ts'
-
-/** Creates a key. */
-const mint = async (key: string, body: object = {}) =>
-  ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player', ...body } })
 
 describe("a browser's API key", () => {
   it('limits what the sessions of a player key play, and whether they download', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
     const track_id = await aProcessedTrack(key, collection_id)
-    const session = async (secret: string, body: object = {}) =>
-      call('POST', '/v1/play_session/track', { key: secret, body: { track_id, ...body } })
-    const { secret } = await mint(key, { variants: ['mp3-128', 'preview'], is_downloadable: true })
+    const session = (secret: string, body?: object) => callPlaySession(secret, 'track', track_id, body)
+    const { secret } = await anApiKey(key, { variants: ['mp3-128', 'preview'], is_downloadable: true })
     const { play_session, first_track } = (await session(secret)).body
     expect(play_session).toMatchObject({ variants: ['mp3-128'], is_downloadable: false })
-    expect(first_track!.variants.map((v) => v.variant.index)).toEqual(['mp3-128'])
+    expect(indexesOf(first_track!)).toEqual(['mp3-128'])
     const chosen = (await session(secret, { variants: ['preview'], is_downloadable: true })).body.play_session
     expect(chosen).toMatchObject({ variants: ['preview'], is_downloadable: true })
     const more = await session(secret, { variants: ['preview', 'lossless'] })
     expect([more.status, more.body.code]).toEqual([403, 'insufficient_scope'])
-    const only = await mint(key, { variants: ['preview'] })
+    const only = await anApiKey(key, { variants: ['preview'] })
     expect((await session(only.secret, { is_downloadable: true })).body.play_session).toMatchObject({
       variants: ['preview'],
       is_downloadable: false,
@@ -36,8 +31,8 @@ describe("a browser's API key", () => {
   it("lets an uploader key read the status of its session's tracks, and of no others", async () => {
     serveTranscoder(() => error('no_audio', 'No audio'))
     const { key, collection_id } = await aShop()
-    const { secret } = await mint(key, { type: 'uploader', collection_id })
-    const { upload_session_id } = await ok('POST', '/v1/upload_session', { key: secret, body: { collection_id } })
+    const { secret } = await anApiKey(key, { type: 'uploader', collection_id })
+    const { upload_session_id } = await anUploadSession(secret, collection_id)
     const path = `/v1/upload/${upload_session_id}/track`
     const { track_id } = await ok('POST', path, { key: secret, body: { file_name: 'a.mp3' } })
     const status = async () => (await ok('GET', `${path}/${track_id}`, { key: secret })).track

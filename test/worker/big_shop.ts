@@ -2,7 +2,7 @@ import { aShop, type Shop } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { seed, seededId, seedPlaces, type Table } from './seed.ts'
-import { ok } from './support.ts'
+import { anUploadSession, aPlaylist, aPlaySession, ok, type Scope } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const TABLES: readonly Table[] = ['organizations', 'api_keys', 'collections', 'playlists', 'tracks', 'shares', 'trash']
@@ -20,20 +20,17 @@ export async function aBigShop() {
   const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id)
   await grow(tenant, 1, 1000)
-  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
   const track_ids = [track_id, ...Array.from({ length: 199 }, (_, at) => seededId('tracks', at + 1))]
-  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
-  const { upload_session_id } = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
+  const playlist_id = await aPlaylist(key, track_ids)
+  const { upload_session_id } = await anUploadSession(key, collection_id)
   const session_track = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a.mp3' } })
-  const session = async (scope: string, id: string) => {
-    const body = { [`${scope}_id`]: id, is_downloadable: true }
-    return (await ok('POST', `/v1/play_session/${scope}`, { key, body })).play_session_id
-  }
+  const session = async (scope: Scope, id: string) =>
+    (await aPlaySession(key, scope, id, { is_downloadable: true })).play_session_id
   return {
     ...tenant,
     track_id,
-    playlist_id: playlist_id,
-    upload_session_id: upload_session_id,
+    playlist_id,
+    upload_session_id,
     session_track_id: session_track.track_id,
     multipart_upload_id: await aMultipart(key, session_track.track_id),
     ofCollection: await session('collection', collection_id),

@@ -4,8 +4,9 @@ import { newSecret } from '../../src/adapters/secret.ts'
 import { aShop } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aWaitingTrack, ok, query } from './support.ts'
+import { anApiKey, anUploadSession, aPlaylist, aPlaySession, aVariant, aWaitingTrack, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
+import { aShare } from './visitor.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
 /** A workspace with one resource of every kind, which every kind of caller tries to access. */
@@ -14,41 +15,37 @@ export async function aWorld() {
   const tenant = await aShop()
   const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id)
-  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
-  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id, track_id] } })
+  const playlist_id = await aPlaylist(key, [track_id, track_id])
   const { tracks } = await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })
-  const { upload_session_id } = await ok('POST', '/v1/upload_session', { key, body: { collection_id } })
+  const { upload_session_id } = await anUploadSession(key, collection_id)
   const sessionTrack = () => ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a.mp3' } })
   const uploaded = await sessionTrack()
-  const { play_session_id } = await ok('POST', '/v1/play_session/track', {
-    key,
-    body: { track_id, is_downloadable: true },
-  })
-  const { api_key_id } = await ok('POST', '/v1/api_key', { key, body: { title: 'Spare', type: 'player' } })
-  const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
-  const { share_id } = await ok('POST', '/v1/share', { key, body: { scope: 'track', id: track_id } })
+  const { play_session_id } = await aPlaySession(key, 'track', track_id, { is_downloadable: true })
+  const { api_key_id } = await anApiKey(key)
+  const { id: variant_id } = await aVariant(key)
+  const { id: share_id } = await aShare(key, collection_id, { scope: 'track', id: track_id })
   const trashed = async () => {
-    const { playlist_id: id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Trashed' } })
+    const id = await aPlaylist(key)
     await ok('DELETE', `/v1/playlist/${id}?trash=true`, { key })
     return id
   }
   return {
     ...tenant,
-    share_id: share_id,
+    share_id,
     ...(await aTestedEndpoint(key)),
     trash_id: await trashed(),
     /** For the test that restores it. */
     restored_trash_id: await trashed(),
     track_id,
-    playlist_id: playlist_id,
+    playlist_id,
     playlist_track_id: tracks[0]!.playlist_track_id,
-    upload_session_id: upload_session_id,
+    upload_session_id,
     session_track_id: uploaded.track_id,
     /** A track of the upload session that has no file yet. */
     waiting_track_id: (await sessionTrack()).track_id,
-    play_session_id: play_session_id,
-    api_key_id: api_key_id,
-    variant_id: variant_id,
+    play_session_id,
+    api_key_id,
+    variant_id,
     multipart_upload_id: await aMultipart(key, track_id),
     session_multipart_upload_id: await aMultipart(key, uploaded.track_id),
   }
@@ -75,15 +72,12 @@ export async function remakeWaitingTrack({ key, upload_session_id, waiting_track
 }
 export type World = Awaited<ReturnType<typeof aWorld>>
 
-const mint = async (key: string, body: object) =>
-  (await ok('POST', '/v1/api_key', { key, body: { title: 'Test', ...body } })) as { api_key_id: string; secret: string }
-
 /** Keys that fail authentication, one per reason. */
 async function deadKeys(key: string) {
   const [revoked, expired, rotated] = [
-    await mint(key, { type: 'server' }),
-    await mint(key, { type: 'server' }),
-    await mint(key, { type: 'server' }),
+    await anApiKey(key, { type: 'server' }),
+    await anApiKey(key, { type: 'server' }),
+    await anApiKey(key, { type: 'server' }),
   ]
   await ok('DELETE', `/v1/api_key/${revoked.api_key_id}`, { key })
   await query('update api_keys set expires_at = ? where id = ?', Date.now() - 1, expired.api_key_id)
@@ -109,27 +103,24 @@ export async function everyCaller(workspace: World) {
   const other = { collection_id: '', track_id: '', playlist_id: '' }
   other.collection_id = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id
   other.track_id = await aWaitingTrack(key, other.collection_id)
-  other.playlist_id = (await ok('POST', '/v1/playlist', { key, body: { title: 'Other' } })).playlist_id
+  other.playlist_id = await aPlaylist(key)
   const players = await Promise.all(
     SCOPES.flatMap((scope) => {
       const field = `${scope}_id` as const
       return [
-        mint(key, { type: 'player', [field]: workspace[field] }).then((made) => [`player in ${scope}`, made.secret]),
-        mint(key, { type: 'player', [field]: other[field] }).then((made) => [
-          `player of another ${scope}`,
-          made.secret,
-        ]),
+        anApiKey(key, { [field]: workspace[field] }).then((made) => [`player in ${scope}`, made.secret]),
+        anApiKey(key, { [field]: other[field] }).then((made) => [`player of another ${scope}`, made.secret]),
       ]
     }),
   )
-  const uploader = (body: object) => mint(key, { type: 'uploader', ...body }).then(({ secret }) => secret)
+  const uploader = (body: object) => anApiKey(key, { type: 'uploader', ...body }).then(({ secret }) => secret)
   return {
     dead: await deadKeys(key),
     live: {
       root: env.ROOT_KEY,
       server: key,
       'server of another organization': (await aShop()).key,
-      player: (await mint(key, { type: 'player' })).secret,
+      player: (await anApiKey(key)).secret,
       ...(Object.fromEntries(players) as Record<string, string>),
       uploader: await uploader({}),
       'uploader in collection': await uploader({ collection_id: workspace.collection_id }),

@@ -4,7 +4,17 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { collections, tracks, uploadSessions } from '../../src/adapters/schema.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import { aReadyTrack, beforeBatch, deleteAtOnce, eventually, storedFiles, storeFiles } from './fixtures.ts'
-import { aCollection, anOrganization, aTrack, db, ok, refused, wrongFields } from './support.ts'
+import {
+  aCollection,
+  anOrganization,
+  anUploadSession,
+  aTrack,
+  CREATOR,
+  db,
+  ok,
+  refused,
+  wrongFields,
+} from './support.ts'
 
 let key: string
 let organization_id: string
@@ -14,7 +24,6 @@ beforeEach(async () => {
 })
 const list = (query = '') => ok('GET', `/v1/collection${query}`, { key })
 const titles = (body: { collections: { title: string }[] }) => body.collections.map(({ title }) => title)
-const CREATOR = '11111111-1111-4111-8111-111111111111'
 
 /** Creates collections with distinct creation times. */
 async function inTurn(...names: string[]) {
@@ -129,7 +138,7 @@ describe('a collection', () => {
     const other = await aCollection(key, { title: 'kept' })
     const [deleted_id, kept_id] = [await aReadyTrack(key, id), await aReadyTrack(key, other.id)]
     await Promise.all([storeFiles(deleted_id), storeFiles(kept_id)])
-    const { upload_session_id } = await ok('POST', '/v1/upload_session', { key, body: { collection_id: id } })
+    const { upload_session_id } = await anUploadSession(key, id)
     const { deleted_collection } = await ok('DELETE', `/v1/collection/${id}`, { key })
     expect(deleted_collection).toMatchObject({ id, title: 'Kind of Blue' })
     await refused(404, 'not_found', 'GET', `/v1/track/${deleted_id}`, { key })

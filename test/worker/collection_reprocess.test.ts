@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { HASH_LENGTH } from '../../src/pipeline/transcode/variant_spec.ts'
 import { aReadyTrack, eventually, trackRow, upload } from './fixtures.ts'
 import { aHeldShop } from './held_shop.ts'
-import { aCollection, aTrack, ok } from './support.ts'
+import { aCollection, aPlaySession, aTrack, ok } from './support.ts'
 import { error, events, made, serveTranscoder, startTranscoder } from './transcoder.ts'
 
 /** Reprocessing brings a collection's tracks up to date with the current variants. */
@@ -39,8 +39,7 @@ describe('the reprocess of a collection', () => {
     expect(Date.parse(finished_at)).toBeGreaterThanOrEqual(Date.parse(started.started_at))
     expect(transcodes).toHaveLength(5)
     for (const id of ids) {
-      const body = { track_id: id, variants: ['radio'] }
-      const { first_track } = await ok('POST', '/v1/play_session/track', { key: tenant.key, body })
+      const { first_track } = await aPlaySession(tenant.key, 'track', id, { variants: ['radio'] })
       expect(first_track!.variants).toHaveLength(1)
     }
     await tenant.post()
@@ -51,7 +50,7 @@ describe('the reprocess of a collection', () => {
 
   it('reprocesses only tracks that lack a variant or have it with other settings', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
-    const { variant_id } = await tenant.define('Radio')
+    const { id: variant_id } = await tenant.define('Radio')
     await tenant.doneTracks(1)
     await tenant.post()
     await tenant.finish()
@@ -140,7 +139,7 @@ describe('the reprocess of a collection', () => {
   it('keeps the tracks playable', async () => {
     startTranscoder({ transcode: (job) => events(made(job)) })
     const [id] = await tenant.doneTracks(1)
-    const { play_session_id } = await ok('POST', '/v1/play_session/track', { key: tenant.key, body: { track_id: id } })
+    const { play_session_id } = await aPlaySession(tenant.key, 'track', id!)
     const view = () => ok('GET', `/v1/play/${play_session_id}/${id}`)
     const before = await view()
     await tenant.post()

@@ -1,4 +1,5 @@
 import { ENVELOPE } from './contract_keys.ts'
+import { HOUR } from './support.ts'
 import { NOWHERE } from './webhooks.ts'
 
 const ENDPOINT =
@@ -21,7 +22,7 @@ export const webhookCases = {
   testWebhookEndpoint: { keys: oneDelivery },
   resumeWebhookEndpoint: { keys: endpointKeys },
   recoverWebhookEndpoint: {
-    body: () => ({ since: new Date(Date.now() - 3600_000).toISOString() }),
+    body: () => ({ since: new Date(Date.now() - HOUR).toISOString() }),
     keys: { ...endpointKeys, '': `${endpointKeys['']} recovered next_since` },
   },
   listWebhookDeliveries: { keys: { '': `${ENVELOPE} webhook_deliveries before`, 'webhook_deliveries.0': DELIVERY } },

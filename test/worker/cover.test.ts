@@ -9,7 +9,7 @@ import { jobs } from '../../src/adapters/work_schema.ts'
 import type { CoverAnswer } from '../../src/contract/job.ts'
 import { aShop, deliver, eventually, jobRow, type Shop, storedFiles } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aTrack, call, db, ok } from './support.ts'
+import { aPlaylist, aTrack, call, db, ok } from './support.ts'
 import { cut, PALETTE, startTranscoder } from './transcoder.ts'
 
 let tenant: Shop
@@ -267,7 +267,7 @@ describe('a cover that cannot be used', () => {
 describe('the cover of a collection and of a playlist', () => {
   it('is the neutral picture until one is uploaded, then signed links to its squares', async () => {
     const { key, collection_id } = tenant
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+    const playlist_id = await aPlaylist(key)
     for (const path of [`/v1/collection/${collection_id}/cover`, `/v1/playlist/${playlist_id}/cover`] as const) {
       const { cover_image } = await ok('GET', path, { key })
       expect(new URL(cover_image.small.url).pathname).toBe('/cover/small.jpg')

@@ -5,7 +5,7 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { deliver, eventually, storedFiles, trackRow, unfollowed } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { db, ok, query } from './support.ts'
+import { db, HOUR, ok, query, silent } from './support.ts'
 import { error, events, made, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** When an early file is requested and recorded, and when not. */
@@ -88,7 +88,7 @@ it('an early file of a replaced upload plays until the new upload has a file', a
   const { upload_path } = await trackRow(track_id)
   await env.MEDIA.put(upload_path, 'RIFF\0other')
   // The test itself delivers the new job's message.
-  const bindings = { ...env, TRANSCODE_QUEUE: { send: async () => undefined } as unknown as Queue }
+  const bindings = { ...env, TRANSCODE_QUEUE: silent }
   await ok('POST', `/v1/track/${track_id}/upload_complete`, { key, bindings })
   expect((await work.view()).body.variants[0]!.path).toBe(old)
   await deliver('transcode', {})
@@ -100,7 +100,7 @@ it('an early file of a replaced upload plays until the new upload has a file', a
   await work.end(error('no_audio', 'No audio'))
   const later = await query<{ paths: string }>(
     `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and lease_until > ?`,
-    Date.now() + 3600_000,
+    Date.now() + HOUR,
   )
   expect(later).toContainEqual({ paths: JSON.stringify([old]) })
   expect((await work.view()).body.track).toMatchObject({ status: 'processing', is_preliminary: true })
@@ -119,7 +119,7 @@ it('an early file of a replaced upload keeps playing when its job succeeds after
   const purges = await query<{ paths: string; at: number }>(
     `select payload ->> '$.paths' as paths, lease_until as at from jobs where payload ->> 'kind' = 'purge'`,
   )
-  expect(purges.every(({ at }) => at > Date.now() + 3600_000)).toBe(true)
+  expect(purges.every(({ at }) => at > Date.now() + HOUR)).toBe(true)
   const paths = purges.flatMap((purge) => JSON.parse(purge.paths) as string[])
   expect(paths).toContain(`${work.base}/aac-160.m4a`)
   expect(paths).not.toContain(old)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { aReadyTrack, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
 import { isSignedFor } from './signature.ts'
-import { ok, query, refused } from './support.ts'
+import { aPlaySession, aVariant, indexesOf, query, refused } from './support.ts'
 import { error, events, result, startTranscoder } from './transcoder.ts'
 
 /** Long files play before processing ends: the listener's view of a track's early file. */
@@ -16,8 +16,6 @@ afterEach(async () => {
   vi.useRealTimers()
   await work.leave()
 })
-
-const names = (body: { variants: { variant: { index: string } }[] }) => body.variants.map((v) => v.variant.index)
 
 describe('an early file', () => {
   it('plays at once, and the view marks it as preliminary', async () => {
@@ -46,7 +44,7 @@ describe('an early file', () => {
     await work.end(result())
     const { body } = await work.viewIn(play_session_id)
     expect(body.track).toMatchObject({ status: 'ready', duration: 12.346, is_preliminary: false })
-    expect(names(body)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
+    expect(indexesOf(body)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
     expect((await work.rows()).some(({ is_early }) => is_early)).toBe(false)
     laterBy(1)
     await runSweep()
@@ -58,7 +56,7 @@ describe('an early file', () => {
 
   it('that is a final variant plays under its name, and becomes that variant', async () => {
     await work.startEarly(early({ index: 'lossless', bitrate: 900 }))
-    expect(names((await work.view(['aac-160', 'lossless'])).body)).toEqual(['lossless'])
+    expect(indexesOf((await work.view(['aac-160', 'lossless'])).body)).toEqual(['lossless'])
     expect((await work.view(['lossless'])).body.track.is_preliminary).toBe(true)
     expect((await work.view(['aac-160', 'original'])).status).toBe(409)
     await work.end(
@@ -95,7 +93,7 @@ describe('an early file', () => {
       { name: 'Teaser', codec: 'mp3', bitrate: 320, type: 'preview' },
       { name: 'FLAC', codec: 'flac' },
     ]) {
-      await ok('POST', '/v1/variant', { key: work.key, body })
+      await aVariant(work.key, body)
     }
     await work.startEarly(early({ bitrate }))
     const { play_session_id, first_track } = await work.session({ variants })
@@ -107,11 +105,10 @@ describe('an early file', () => {
   it('is skipped by sessions that may not play it, and the next track comes first', async () => {
     await work.startEarly()
     const next = await aReadyTrack(work.key, work.collection_id)
-    const body = { collection_id: work.collection_id, variants: ['preview'] }
-    const { first_track, tracks } = await ok('POST', '/v1/play_session/collection', { key: work.key, body })
+    const { key, collection_id } = work
+    const { first_track, tracks } = await aPlaySession(key, 'collection', collection_id, { variants: ['preview'] })
     expect([first_track!.track_id, tracks.length]).toEqual([next, 2])
-    const usual = { collection_id: work.collection_id }
-    const all = await ok('POST', '/v1/play_session/collection', { key: work.key, body: usual })
+    const all = await aPlaySession(key, 'collection', collection_id)
     expect(all.first_track!.track_id).toBe(work.track_id)
   })
 

@@ -9,12 +9,11 @@ import { early } from './long_track.ts'
 import { rowsDuring, rowsOf, settled } from './meter.ts'
 import { seedEvents } from './seed.ts'
 import { shopWithEvents, eventsOf, typesOf } from './shop_with_events.ts'
-import { anOrganization, aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
+import { anOrganization, aWaitingTrack, DAY, ok, query, refused, wrongFields } from './support.ts'
 import { made } from './transcoder.ts'
 
 /** The event feed, its retention, and its cost (docs/decisions/0056). */
 
-const DAY = 24 * 3600_000
 afterEach(() => void vi.useRealTimers())
 
 describe('the feed', () => {

@@ -2,11 +2,9 @@ import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 
 import { eventsBefore } from '../../src/studio/state/events.ts'
-import { anOrganization, ok } from './support.ts'
+import { anOrganization, HOUR, ok } from './support.ts'
 
 /** How the studio reads the feed from its end. */
-
-const HOUR = 3600_000
 
 it('says that there is nothing earlier once the oldest was read', async () => {
   const { id, key } = await anOrganization()

@@ -17,7 +17,7 @@ import { uploadSuffix } from '../../src/adapters/track_storage.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import worker, { TranscoderContainer } from '../../src/index.ts'
 import { insertTranscode } from '../../src/pipeline/transcode/queue.ts'
-import { aCollection, anOrganization, aTrack, call, db, noting, nudges, ok, silent } from './support.ts'
+import { aCollection, anOrganization, aTrack, call, db, HOUR, noting, nudges, ok, silent } from './support.ts'
 
 type Track = typeof tracks.$inferSelect
 
@@ -224,7 +224,7 @@ export function stopTime(): void {
 
 /** Advances the Worker's clock, which is this isolate's, by `hours`; `vi.useRealTimers()` resets it. */
 export function laterBy(hours: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3600_000 })
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * HOUR })
 }
 
 /** Milliseconds until a message counts as late: on one core, the local queue once delayed a test's messages by more than two minutes. */

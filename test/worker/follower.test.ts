@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
 import { aTrackWithJob, eventually, follower, runSweep, storedFiles, trackRow, unfollowed } from './fixtures.ts'
-import { ok, query } from './support.ts'
+import { HOUR, ok, query } from './support.ts'
 import { events, openStream, result, startTranscoder } from './transcoder.ts'
 
 /** The follower of a job, and the causes that end a job early (docs/decisions/0033). */
@@ -92,7 +92,7 @@ describe('a job that outlives its follower', () => {
 describe('a lease from a clock that was ahead', () => {
   it('is ignored', async () => {
     startTranscoder({ transcode: () => events(result()) })
-    await work.changeJob({ holder: 'another', lease_until: Date.now() + 3600_000 })
+    await work.changeJob({ holder: 'another', lease_until: Date.now() + HOUR })
     expect(await work.run()).toEqual({ ended: true })
   })
 })

@@ -8,7 +8,7 @@ import { all, type Attempt, attemptsAt } from './fuzz_attempt.ts'
 import { sample, seeded } from './fuzz_input.ts'
 import { toJson } from './fuzz_value.ts'
 import { keyOf, operationNames, requestOf } from './requests.ts'
-import { call, ok } from './support.ts'
+import { anApiKey, call } from './support.ts'
 
 /** Malformed inputs for each operation, the same in every run. */
 const ENOUGH = 200
@@ -34,9 +34,8 @@ function faultOf(
 
 /** Server keys in rotation, because each is limited to 1,200 requests a minute. */
 async function manyKeys(key: string) {
-  const body = { title: 'Fuzz', type: 'server' }
   const keys = await Promise.all(
-    Array.from({ length: 24 }, async () => (await ok('POST', '/v1/api_key', { key, body })).secret),
+    Array.from({ length: 24 }, async () => (await anApiKey(key, { type: 'server' })).secret),
   )
   let next = 0
   return () => keys[next++ % keys.length] as string

@@ -3,16 +3,15 @@ import { eq } from 'drizzle-orm'
 
 import { reprocesses } from '../../src/adapters/work_schema.ts'
 import { aReadyTrack, aShop, deliver, trackRow, unfollowed, upload } from './fixtures.ts'
-import { db, ok } from './support.ts'
+import { aVariant, db, heldQueue, ok, silent } from './support.ts'
 
 /** A tenant whose queues hold their messages, so that a test delivers them one by one. */
 export async function aHeldShop() {
   const tenant = await aShop()
   const { key } = tenant
   const transcodes: string[] = []
-  const queue = (list: string[]) =>
-    ({ send: async ({ job_id }: { job_id: string }) => void list.push(job_id) }) as unknown as Queue
-  const bindings: Env = { ...env, TASK_QUEUE: queue([]), TRANSCODE_QUEUE: queue(transcodes) }
+  const transcodeQueue = heldQueue<{ job_id: string }>(({ job_id }) => transcodes.push(job_id))
+  const bindings: Env = { ...env, TASK_QUEUE: silent, TRANSCODE_QUEUE: transcodeQueue }
   const path = (collection_id = tenant.collection_id) => `/v1/collection/${collection_id}/reprocess`
 
   const post = async (body?: object, collection_id?: string) =>
@@ -62,6 +61,6 @@ export async function aHeldShop() {
     doneTracks: async (count: number, collection_id?: string) =>
       (await Promise.all(Array.from({ length: count }, () => aDoneTrack(collection_id)))).toSorted(),
     statuses: (ids: string[]) => Promise.all(ids.map(async (id) => (await trackRow(id)).status)),
-    define: (name: string) => ok('POST', '/v1/variant', { key, body: { name, codec: 'mp3', bitrate: 320 } }),
+    define: (name: string) => aVariant(key, { name }),
   }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
+import { aPlaylist, aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
 it('include adds levels, loudness and the effective cover, only where requested', async () => {
@@ -23,8 +23,7 @@ it('include adds levels, loudness and the effective cover, only where requested'
   await aWaitingTrack(key, collection_id)
   await query(`update tracks set cover_path = 'media/own' where id = ?`, track_id)
   await query(`update collections set cover_path = 'media/album' where id = ?`, collection_id)
-  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
-  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
+  const playlist_id = await aPlaylist(key, [track_id])
   const of = `/v1/collection/${collection_id}/track` as const
   const { tracks } = await ok('GET', `${of}?include=levels,loudness,artwork`, { key })
   expect(tracks[0]).toMatchObject({ id: track_id, loudness, levels: { levels: Array(320).fill(0.5) } })

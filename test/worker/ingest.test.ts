@@ -6,7 +6,7 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { uploadPath } from '../../src/adapters/track_paths.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import { aShop, deliver, eventually, jobRow, runSweep, trackRow, upload, uploadEvent } from './fixtures.ts'
-import { aTrack, db, ok, refused } from './support.ts'
+import { aTrack, DAY, db, ok, refused } from './support.ts'
 import { events, result, startTranscoder } from './transcoder.ts'
 
 /** Uploads that arrive in time, late, empty or never (docs/architecture.md#how-audio-flows). */
@@ -198,9 +198,9 @@ describe('the sweep', () => {
   })
 
   it('deletes jobs that ended a week ago', async () => {
-    const week = 7 * 24 * 3600_000
+    const week = 7 * DAY
     const old = { organization_id: 'o', payload: { kind: 'purge' as const, prefixes: [] }, lease_until: 0 }
-    const at = (days: number) => Date.now() - week + days * 24 * 3600_000
+    const at = (days: number) => Date.now() - week + days * DAY
     const later = Date.now() + week
     await db.insert(jobs).values([
       { ...old, id: 'ended', state: 'done', created_at: at(-1), wake_at: later },

@@ -7,7 +7,7 @@ import { API_RATE, AUDIENCE_RATE, MISS_RATE, PLAY_RATE } from '../../src/contrac
 import worker from '../../src/index.ts'
 import { aWorld } from './contract_world.ts'
 import { rowsOf } from './meter.ts'
-import { anOrganization, ok, UNKNOWN_ID } from './support.ts'
+import { anApiKey, anOrganization, HOUR, UNKNOWN_ID } from './support.ts'
 import { limiter } from './visitor.ts'
 
 /** Rate limits refuse the client that sends too many requests, and no other. */
@@ -42,7 +42,7 @@ it('the rate limit counts the listeners of one session separately', async () => 
 
 it('the rate limit counts the pages of a player key separately, and the servers of a server key together', async () => {
   const { key } = await anOrganization()
-  const { secret: page } = await ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' } })
+  const { secret: page } = await anApiKey(key)
   const bindings = { ...limited(), API_RATE_LIMIT: limiter(1) }
   const statuses = async (secret: string) => {
     const authorization = `Bearer ${secret}`
@@ -63,7 +63,7 @@ it('the rate limit refuses a client that guesses ids, without a database query, 
     (id: string) => `/v1/play/${id}/${track_id}`,
     (id: string) => `/embed/${id}`,
   ]
-  const guessed = (at: number) => paths[at % paths.length]!(newHourlyId(Date.now() + 3600_000))
+  const guessed = (at: number) => paths[at % paths.length]!(newHourlyId(Date.now() + HOUR))
   for (let at = 0; at < MISS_RATE + 1; at++) expect(await read(bindings, guessed(at), '192.0.2.66')).toBe(404)
   for (let at = 0; at < 3; at++) {
     const { result, statements } = await rowsOf(() => read(bindings, guessed(at), '192.0.2.66'))

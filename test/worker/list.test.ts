@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop, beforeBatch } from './fixtures.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { aWaitingTrack, call, ok, query, refused, wrongFields } from './support.ts'
+import { aWaitingTrack, call, CREATORS, ok, query, refused, wrongFields } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
-const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
 type ListedItem = { id: string; title?: string; order: number }
 
 /** The count and the ids of a list. */

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 
 import type { JobEvent, MadeVariant } from '../../src/contract/job.ts'
 import { aTrackWithJob, eventually, filesOf } from './fixtures.ts'
-import { call, ok } from './support.ts'
+import { aPlaySession, call } from './support.ts'
 import { openStream, startTranscoder } from './transcoder.ts'
 
 /** The event that the transcoder sends when a first file is at its URL. */
@@ -19,8 +19,7 @@ export async function aLongTrack() {
   const base = `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
   let running: Promise<unknown> | undefined
 
-  const session = (body: object = {}) =>
-    ok('POST', '/v1/play_session/track', { key, body: { track_id, expires_in: 86_400, ...body } })
+  const session = (body: object = {}) => aPlaySession(key, 'track', track_id, { expires_in: 86_400, ...body })
   const viewIn = (play_session_id: string) => call('GET', `/v1/play/${play_session_id}/${track_id}`)
   const rows = () => filesOf(track_id)
 

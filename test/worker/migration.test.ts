@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest'
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop, runSweep } from './fixtures.ts'
 import { makeStorage } from './storage.ts'
-import { ok, query } from './support.ts'
+import { aPlaySession, ok, query } from './support.ts'
 
 /** A database in use is migrated while the previous Worker still runs (CONTRIBUTING.md#migrations). */
 
@@ -25,7 +25,7 @@ it('serves the same library before and after a migration, and keeps writing to t
   const shop = await aShop()
   const { key, collection_id } = shop
   const track_id = await aReadyTrack(key, collection_id)
-  const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id } })
+  const { play_session_id } = await aPlaySession(key, 'track', track_id)
   const get = async (path: string) => {
     const { api_request_id: _, ...body } = await ok('GET', path, { key })
     return body
@@ -54,7 +54,7 @@ it('serves the same library before and after a migration, and keeps writing to t
 it('restores a track that went into the trash before a column was added', async () => {
   const { key, collection_id } = await aShop()
   const track_id = await aReadyTrack(key, collection_id)
-  const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id } })
+  const { play_session_id } = await aPlaySession(key, 'track', track_id)
   const view = () => ok('GET', `/v1/play/${play_session_id}/${track_id}`)
   const row = async () => (await query('select * from tracks where id = ?', track_id))[0]!
   const before = { ...(await row()), note: null }

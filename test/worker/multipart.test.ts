@@ -8,10 +8,9 @@ import { partSizeOf } from '../../src/resources/multipart.ts'
 import { aShop, laterBy, runSweep, trackRow } from './fixtures.ts'
 import { aMultipart, multipartRow, sendPart } from './parts.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aTrack, db, HOUR, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
 const MIB = 1024 * 1024
-const HOUR = 3600_000
 let key: string
 let collection_id: string
 let track_id: string

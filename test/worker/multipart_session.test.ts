@@ -5,7 +5,7 @@ import { uploadSessions } from '../../src/adapters/schema.ts'
 import { multipartUploads } from '../../src/adapters/work_schema.ts'
 import { aShop } from './fixtures.ts'
 import { aMultipart, sendPart } from './parts.ts'
-import { aCollection, db, ok, refused } from './support.ts'
+import { aCollection, anApiKey, anUploadSession, db, ok, refused } from './support.ts'
 
 /** Multipart uploads with an uploader key, for the tracks of its sessions. */
 
@@ -15,12 +15,10 @@ beforeEach(async () => {
   ;({ key, collection_id } = await aShop())
 })
 const endAt = Date.now() - 1
-const uploader = async (collection: string) => {
-  const body = { title: 'Shop', type: 'uploader', collection_id: collection }
-  return (await ok('POST', '/v1/api_key', { key, body })).secret
-}
+const uploader = async (collection: string) =>
+  (await anApiKey(key, { type: 'uploader', collection_id: collection })).secret
 async function inSession(caller: string) {
-  const { upload_session_id } = await ok('POST', '/v1/upload_session', { key: caller, body: { collection_id } })
+  const { upload_session_id } = await anUploadSession(caller, collection_id)
   const made = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key: caller, body: { file_name: 'a' } })
   const track_id = made.track_id
   return { upload_session_id, track_id, place: `/v1/upload/${upload_session_id}/track/${track_id}` }

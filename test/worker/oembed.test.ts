@@ -6,7 +6,7 @@ import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { tracks } from '../../src/adapters/schema.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { call, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aPlaylist, aPlaySession, call, createTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
 /** `GET /oembed`, as https://oembed.com describes it. */
 
@@ -19,7 +19,7 @@ let track_id: string
 beforeEach(async () => {
   ;({ key, collection_id } = await aShop())
   track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What"', player_subtitle: 'Miles Davis' })
-  ;({ play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id } }))
+  ;({ play_session_id } = await aPlaySession(key, 'track', track_id))
   address = `https://tonearm.test/embed/${play_session_id}`
 })
 
@@ -65,23 +65,23 @@ describe('oEmbed', () => {
   })
 
   it('gives a list of one track the frame of a track, and longer lists that of a list', async () => {
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+    const playlist_id = await aPlaylist(key)
     const heights = async () => {
       const lists = [
-        ['collection', { collection_id }],
-        ['playlist', { playlist_id }],
+        ['collection', collection_id],
+        ['playlist', playlist_id],
       ] as const
-      const answers = lists.map(async ([scope, body]) => {
-        const session = await ok('POST', `/v1/play_session/${scope}`, { key, body })
+      const answers = lists.map(async ([scope, id]) => {
+        const session = await aPlaySession(key, scope, id)
         const { height } = await ok('GET', path({ url: `https://tonearm.test/embed/${session.play_session_id}` }))
-        return height as number
+        return height
       })
       return Promise.all(answers)
     }
     expect(await heights()).toEqual([176, 480])
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
     // Not in the session's list until its file is uploaded.
-    const waiting = await ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'later.wav' } })
+    const waiting = await createTrack(key, collection_id, { file_name: 'later.wav' })
     expect(await heights()).toEqual([176, 176])
     await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, waiting.track_id))
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id, track_id] } })

@@ -4,7 +4,7 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import { aTrackWithJob, eventually, filesOf, storedFiles, trackRow } from './fixtures.ts'
 import { signedParts } from './signature.ts'
-import { db, ok, refused } from './support.ts'
+import { aPlaySession, db, ok, refused } from './support.ts'
 import { error, events, openStream, PALETTE, result, startTranscoder } from './transcoder.ts'
 
 /** From a job's row to a playable track, or a reason why not (docs/architecture.md#how-audio-flows). */
@@ -54,8 +54,7 @@ describe('a job', () => {
     expect(rows.find(({ index }) => index === 'original')).toMatchObject({ size: 10, bitrate: 192, duration: 12.3456 })
     expect(rows.find(({ index }) => index === 'aac-160')).toMatchObject({ size: 1000, bitrate: 160 })
     expect(rows).toHaveLength(7)
-    const body = { track_id: work.track_id }
-    const { first_track } = await ok('POST', '/v1/play_session/track', { key: work.key, body })
+    const { first_track } = await aPlaySession(work.key, 'track', work.track_id)
     expect(first_track!.levels.levels).toHaveLength(320)
     expect(first_track!.variants).toHaveLength(3)
   })

@@ -5,26 +5,36 @@ import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { collections, tracks } from '../../src/adapters/schema.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aCollection, aTrack, call, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import {
+  aCollection,
+  aPlaySession,
+  aTrack,
+  call,
+  CREATOR,
+  db,
+  HOUR,
+  indexesOf,
+  ok,
+  refused,
+  UNKNOWN_ID,
+  wrongFields,
+} from './support.ts'
 
 let key: string
 let collection_id: string
 beforeEach(async () => {
   ;({ key, collection_id } = await aShop())
 })
-const HOUR = 3600_000
-const create = (scope: string, body: object) => ok('POST', `/v1/play_session/${scope}`, { key, body })
 const endAgo = (id: string, milliseconds: number) =>
   db
     .update(playSessions)
     .set({ expires_at: Date.now() - milliseconds })
     .where(eq(playSessions.id, id))
-const indexes = (view: { variants: { variant: { index: string } }[] }) => view.variants.map((v) => v.variant.index)
 
 describe('a play session', () => {
   it('plays for an hour, without downloads, in the transcodes with AAC first', async () => {
     const before = Date.now()
-    const body = await create('collection', { collection_id })
+    const body = await aPlaySession(key, 'collection', collection_id)
     expect(body.play_session).toEqual({
       id: body.play_session_id,
       creator_id: null,
@@ -47,20 +57,20 @@ describe('a play session', () => {
     await aReadyTrack(key, collection_id, { file_name: 'Blue in Green.flac' })
     await db.update(tracks).set({ status: 'failed' }).where(eq(tracks.id, failed.id))
     await db.update(tracks).set({ status: 'processing', job_id: 'job' }).where(eq(tracks.id, coming.id))
-    const body = await create('collection', { collection_id })
+    const body = await aPlaySession(key, 'collection', collection_id)
     expect(body.tracks).toMatchObject([
       { player_title: 'coming', order: 1, duration: 0 },
       { player_title: 'So What', order: 2, duration: 12.346 },
       { player_title: 'Blue in Green', order: 4 },
     ])
     expect(body.first_track).toMatchObject({ track_id: first, track: { status: 'ready', order: 2 } })
-    expect(indexes(body.first_track!)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
+    expect(indexesOf(body.first_track!)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
   })
 
   it('plays a single track', async () => {
     await aReadyTrack(key, collection_id)
     const track_id = await aReadyTrack(key, collection_id)
-    const body = await create('track', { track_id })
+    const body = await aPlaySession(key, 'track', track_id)
     expect(body.tracks).toMatchObject([{ id: track_id, order: 2 }])
     expect(body.first_track!.track_id).toBe(track_id)
   })
@@ -68,19 +78,19 @@ describe('a play session', () => {
   it('plays the chosen variants, in that order and once each, without those that a track lacks', async () => {
     const track_id = await aReadyTrack(key, collection_id)
     const variants = ['waveform', 'mp3-128', 'lossless', 'waveform', 'original']
-    const body = await create('track', { track_id, variants })
+    const body = await aPlaySession(key, 'track', track_id, { variants })
     expect(body.play_session.variants).toEqual(['waveform', 'mp3-128', 'lossless', 'original'])
-    expect(indexes(body.first_track!)).toEqual(['waveform', 'mp3-128', 'original'])
+    expect(indexesOf(body.first_track!)).toEqual(['waveform', 'mp3-128', 'original'])
   })
 
   it('treats an empty list of variants as the default', async () => {
-    const body = await create('collection', { collection_id, variants: [] })
+    const body = await aPlaySession(key, 'collection', collection_id, { variants: [] })
     expect(body.play_session.variants[0]).toBe('aac-160')
   })
 
   it.each([60, 86400, 60.9])('lives for %s seconds, rounded down', async (expires_in) => {
     const before = Date.now()
-    const expires_at = Date.parse((await create('collection', { collection_id, expires_in })).expires_at)
+    const expires_at = Date.parse((await aPlaySession(key, 'collection', collection_id, { expires_in })).expires_at)
     // Rounded down to a whole second.
     expect(expires_at).toBeGreaterThan(before + Math.floor(expires_in - 1) * 1000)
     expect(expires_at % 1000).toBe(0)
@@ -88,9 +98,8 @@ describe('a play session', () => {
   })
 
   it('is read as it was created, with the current tracks', async () => {
-    const fields = { creator_id: '11111111-1111-4111-8111-111111111111', organization_index: 'web', metadata: { a: 1 } }
-    const { expires_at: _, ...created } = await create('collection', {
-      collection_id,
+    const fields = { creator_id: CREATOR, organization_index: 'web', metadata: { a: 1 } }
+    const { expires_at: _, ...created } = await aPlaySession(key, 'collection', collection_id, {
       ...fields,
       is_downloadable: true,
     })
@@ -108,7 +117,7 @@ describe('a play session', () => {
       [60, 60],
       [86400, 3600],
     ] as const) {
-      const { first_track, expires_at } = await create('track', { track_id, expires_in })
+      const { first_track, expires_at } = await aPlaySession(key, 'track', track_id, { expires_in })
       const covers = Object.values<{ url: string }>(first_track!.cover_image)
       for (const { url } of [...first_track!.variants, ...covers]) {
         const { expires, ends } = signedParts(url)
@@ -124,7 +133,7 @@ describe('a play session', () => {
 
   it('lists nothing when its resource is deleted', async () => {
     await aReadyTrack(key, collection_id)
-    const { play_session_id } = await create('collection', { collection_id })
+    const { play_session_id } = await aPlaySession(key, 'collection', collection_id)
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     expect(await ok('GET', `/v1/play_session/${play_session_id}`, { key })).toMatchObject({
       tracks: [],
@@ -178,7 +187,7 @@ describe('an invalid or expired play session', () => {
   })
 
   it('is immutable: it has no update and no deletion', async () => {
-    const { play_session_id: id } = await create('collection', { collection_id })
+    const { play_session_id: id } = await aPlaySession(key, 'collection', collection_id)
     await refused(405, 'method_not_allowed', 'PUT', `/v1/play_session/${id}`, { key, body: {} })
     const { headers } = await call('POST', `/v1/play/${id}/download`)
     expect(headers.get('allow')).toBe('GET')
@@ -187,7 +196,7 @@ describe('an invalid or expired play session', () => {
 
   it('returns 410 for a day after its end, then 404', async () => {
     const track_id = await aReadyTrack(key, collection_id)
-    const { play_session_id: id } = await create('track', { track_id, is_downloadable: true })
+    const { play_session_id: id } = await aPlaySession(key, 'track', track_id, { is_downloadable: true })
     const reads = [
       `/v1/play_session/${id}`,
       `/v1/play/${id}/${track_id}`,
@@ -207,10 +216,10 @@ describe('a track in a session', () => {
   it('returns 404 when it is in another collection or deleted', async () => {
     const other = await aCollection(key)
     const [inside, elsewhere] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, other.id)]
-    const { play_session_id: id } = await create('collection', { collection_id })
+    const { play_session_id: id } = await aPlaySession(key, 'collection', collection_id)
     await ok('GET', `/v1/play/${id}/${inside}`)
     await refused(404, 'not_found', 'GET', `/v1/play/${id}/${elsewhere}`)
-    const single = await create('track', { track_id: elsewhere })
+    const single = await aPlaySession(key, 'track', elsewhere)
     await refused(404, 'not_found', 'GET', `/v1/play/${single.play_session_id}/${inside}`)
     await ok('DELETE', `/v1/track/${inside}`, { key })
     await refused(404, 'not_found', 'GET', `/v1/play/${id}/${inside}`)
@@ -221,15 +230,15 @@ describe('a track in a session', () => {
     async (status) => {
       const track = await aTrack(key, collection_id)
       await db.update(tracks).set({ status, job_id: 'job' }).where(eq(tracks.id, track.id))
-      const { play_session_id: id } = await create('collection', { collection_id })
+      const { play_session_id: id } = await aPlaySession(key, 'collection', collection_id)
       await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/${track.id}`)
     },
   )
 
   it('keeps playing while it is processed again', async () => {
     const track_id = await aReadyTrack(key, collection_id)
-    const { play_session_id: id } = await create('track', { track_id })
+    const { play_session_id: id } = await aPlaySession(key, 'track', track_id)
     await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, track_id))
-    expect(indexes(await ok('GET', `/v1/play/${id}/${track_id}`))).toEqual(['aac-160', 'mp3-128', 'opus-96'])
+    expect(indexesOf(await ok('GET', `/v1/play/${id}/${track_id}`))).toEqual(['aac-160', 'mp3-128', 'opus-96'])
   })
 })

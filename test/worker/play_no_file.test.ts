@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
 import { aProcessedTrack, uploadAndProcess } from './processed_track.ts'
-import { aWaitingTrack, ok } from './support.ts'
+import { aPlaylist, aPlaySession, aWaitingTrack, ok } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 /** A collection and a playlist of two tracks, the first without a file, and a session for each of them and for the first track. */
@@ -11,14 +11,11 @@ async function sessions() {
   const { key, collection_id } = await aShop()
   const waiting = await aWaitingTrack(key, collection_id)
   const ready = await aProcessedTrack(key, collection_id)
-  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
-  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [waiting, ready] } })
-  const create = (scope: string, id: string) =>
-    ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })
+  const playlist_id = await aPlaylist(key, [waiting, ready])
   const created = {
-    collection: await create('collection', collection_id),
-    playlist: await create('playlist', playlist_id),
-    track: await create('track', waiting),
+    collection: await aPlaySession(key, 'collection', collection_id),
+    playlist: await aPlaySession(key, 'playlist', playlist_id),
+    track: await aPlaySession(key, 'track', waiting),
   }
   return { key, waiting, ready, created }
 }

@@ -4,13 +4,11 @@ import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop, runSweep, stopTime } from './fixtures.ts'
 import { rowsOf, rowsOfCall } from './meter.ts'
 import { seedSessions } from './seed.ts'
-import { db, ok, query } from './support.ts'
+import { aPlaySession, DAY, db, HOUR, ok, query } from './support.ts'
 import { open } from './visitor.ts'
 
 /** The end of play sessions: the responses for their ids in the hours afterwards, and the cost of deleting them (docs/decisions/0027). */
 
-const HOUR = 3600_000
-const DAY = 24 * HOUR
 const NOW = Date.UTC(2026, 10, 22, 12, 10)
 /** The row in which a sweep records that it ran. */
 const NOTED = 1
@@ -22,8 +20,6 @@ beforeEach(async () => {
   stopTime()
   vi.setSystemTime(NOW)
 })
-const create = (body: object = {}) =>
-  ok('POST', '/v1/play_session/collection', { key, body: { collection_id, ...body } })
 const remaining = async () => (await db.select({ id: playSessions.id }).from(playSessions)).map(({ id }) => id)
 
 /** Inserts `count` sessions that ended in each of these hours. */
@@ -32,19 +28,21 @@ async function seedHours(hours: number[], count: number) {
 }
 
 it('a play session has an id of UUID version 8, with the hour of its end after the shard', async () => {
-  const { play_session_id, expires_at } = await create({ expires_in: 3000 })
+  const { play_session_id, expires_at } = await aPlaySession(key, 'collection', collection_id, { expires_in: 3000 })
   expect(expires_at).toBe('2026-11-22T13:00:00.000Z')
   expect(play_session_id).toMatch(/^00079c15-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-  const sooner = await create({ expires_in: 2999 })
+  const sooner = await aPlaySession(key, 'collection', collection_id, { expires_in: 2999 })
   expect(sooner.play_session_id).toMatch(/^00079c14-/)
-  const again = await create({ expires_in: 2999 })
+  const again = await aPlaySession(key, 'collection', collection_id, { expires_in: 2999 })
   expect(again.play_session_id.slice(9)).not.toBe(sooner.play_session_id.slice(9))
 })
 
 it('a play session ends in the same second as its URLs', async () => {
   const track_id = await aReadyTrack(key, collection_id)
   vi.setSystemTime(NOW + 193)
-  const { play_session_id: id, expires_at } = await create({ expires_in: 3000.9 })
+  const { play_session_id: id, expires_at } = await aPlaySession(key, 'collection', collection_id, {
+    expires_in: 3000.9,
+  })
   expect(expires_at).toBe('2026-11-22T13:00:00.000Z')
   vi.setSystemTime(Date.parse(expires_at) - 1)
   const { variants } = await ok('GET', `/v1/play/${id}/${track_id}`)
@@ -58,7 +56,9 @@ it('a play session ends in the same second as its URLs', async () => {
 
 it('a play session plays to its end, returns 410 for exactly a day, then 404, and after the next full hour without a query', async () => {
   const track_id = await aReadyTrack(key, collection_id)
-  const { play_session_id: id, expires_at } = await create({ is_downloadable: true })
+  const { play_session_id: id, expires_at } = await aPlaySession(key, 'collection', collection_id, {
+    is_downloadable: true,
+  })
   const end = Date.parse(expires_at)
   const pages = [
     `/v1/play/${id}`,
@@ -82,7 +82,7 @@ it('a play session plays to its end, returns 410 for exactly a day, then 404, an
 })
 
 it('a play session writes one row, and one more when it is deleted in the hour after its day', async () => {
-  await create()
+  await aPlaySession(key, 'collection', collection_id)
   const { written, body } = await rowsOfCall('POST', '/v1/play_session/collection', { key, body: { collection_id } })
   expect(written).toBe(1)
   const hour = Math.ceil(Date.parse(body.expires_at) / HOUR) * HOUR

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { aReadyTrack, aShop, type Shop, stopTime } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { seed } from './seed.ts'
-import { anOrganization, ok, query, refused } from './support.ts'
+import { anApiKey, anOrganization, aPlaylist, aPlaySession, ok, query, refused } from './support.ts'
 
 /** How a play session is created and listed: its round trips, its checks, and the contents of long lists. */
 
@@ -11,20 +11,10 @@ let tenant: Shop
 beforeEach(async () => {
   tenant = await aShop()
 })
-const create = (scope: string, id: string, key = tenant.key) =>
-  ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })
-const aPlaylist = async (track_ids: string[]) => {
-  const { playlist_id } = await ok('POST', '/v1/playlist', {
-    key: tenant.key,
-    body: { title: 'P', player_subtitle: 'list' },
-  })
-  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key: tenant.key, body: { track_ids } })
-  return playlist_id
-}
-const aBoundKey = async (field: string, id: string) =>
-  (await ok('POST', '/v1/api_key', { key: tenant.key, body: { title: 'Bound', type: 'player', [field]: id } })).secret
+const aBoundKey = async (field: string, id: string) => (await anApiKey(tenant.key, { [field]: id })).secret
 const sessions = async () => (await query('select id from play_sessions')).length
 
+const LISTED = { title: 'P', player_subtitle: 'list' }
 const HOSTILE = '\u0001"\\\u{1f3b5}</script>é'
 const fill = (text: string) => text.repeat(255).slice(0, 254)
 
@@ -78,7 +68,7 @@ describe('a list of 1,000 tracks', () => {
     const rows = await manyTracks()
     const appearance = { player_subtitle: 'of the collection', player_color: '#abcdef' }
     await ok('PUT', `/v1/collection/${tenant.collection_id}`, { key: tenant.key, body: appearance })
-    const view = await create('collection', tenant.collection_id)
+    const view = await aPlaySession(tenant.key, 'collection', tenant.collection_id)
     const expected = listed(rows).slice(0, 1000)
     const inherited = { subtitle: appearance.player_subtitle, color: appearance.player_color }
     expect(view.tracks).toEqual(expected.map((row) => listedTrack(row, inherited)))
@@ -102,7 +92,15 @@ describe('a list of 1,000 tracks', () => {
   it("of a playlist has the playlist's positions and appearance", async () => {
     const rows = await manyTracks()
     const entries = rows.slice(100, 1100).map((_, at, all) => all[(at * 7) % 1000]!)
-    const view = await create('playlist', await aPlaylist(entries.map(({ id }) => id)))
+    const view = await aPlaySession(
+      tenant.key,
+      'playlist',
+      await aPlaylist(
+        tenant.key,
+        entries.map(({ id }) => id),
+        LISTED,
+      ),
+    )
     const inOrder = entries.map((row, at) => ({ ...row, place: at + 1 }))
     const expected = inOrder.filter((row) => listed([row]).length > 0)
     const inherited = { subtitle: 'list', color: '#2B3440' }
@@ -116,9 +114,13 @@ describe('creating a session', () => {
     'for a %s takes one round trip, and reading it takes two',
     async (scope) => {
       const track_id = await aReadyTrack(tenant.key, tenant.collection_id)
-      const ids = { track: track_id, collection: tenant.collection_id, playlist: await aPlaylist([track_id]) }
+      const ids = {
+        track: track_id,
+        collection: tenant.collection_id,
+        playlist: await aPlaylist(tenant.key, [track_id]),
+      }
       stopTime()
-      await create(scope, ids[scope])
+      await aPlaySession(tenant.key, scope, ids[scope])
       const body = { [`${scope}_id`]: ids[scope] }
       const made = await rowsOfCall('POST', `/v1/play_session/${scope}`, { key: tenant.key, body })
       expect(made).toMatchObject({ trips: 1, written: 1, body: { first_track: { track_id } } })
@@ -133,8 +135,8 @@ describe('creating a session', () => {
 
   it('reads two rows for each track of a long list, and a few more', async () => {
     await manyTracks()
-    await create('collection', tenant.collection_id)
-    const { play_session_id } = await create('collection', tenant.collection_id)
+    await aPlaySession(tenant.key, 'collection', tenant.collection_id)
+    const { play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id)
     const { read } = await rowsOfCall('GET', `/v1/play/${play_session_id}`)
     // Some of the 1,300 are skipped; the last of them are not read.
     expect(read).toBeLessThan(2 * 1150 + 60)
@@ -142,7 +144,7 @@ describe('creating a session', () => {
 
   it('writes nothing for a resource of another organization or in a deleted collection', async () => {
     const track_id = await aReadyTrack(tenant.key, tenant.collection_id)
-    const ids = { track: track_id, collection: tenant.collection_id, playlist: await aPlaylist([track_id]) }
+    const ids = { track: track_id, collection: tenant.collection_id, playlist: await aPlaylist(tenant.key, [track_id]) }
     const other = await anOrganization()
     for (const [scope, id] of Object.entries(ids)) {
       const path = `/v1/play_session/${scope}`
@@ -164,14 +166,14 @@ describe('creating a session', () => {
         (await ok('POST', '/v1/collection', { key: tenant.key, body: { title: 'B' } })).collection_id,
       ),
     ]
-    const playlist = await aPlaylist([inside])
+    const playlist = await aPlaylist(tenant.key, [inside])
     const keys = [
       await aBoundKey('collection_id', tenant.collection_id),
       await aBoundKey('playlist_id', playlist),
       await aBoundKey('track_id', inside),
     ]
     for (const [at, key] of keys.entries()) {
-      expect((await create('track', inside, key)).first_track!.track_id).toBe(inside)
+      expect((await aPlaySession(key, 'track', inside)).first_track!.track_id).toBe(inside)
       expect(await sessions()).toBe(at + 1)
       const body = { track_id: outside }
       await refused(404, 'not_found', 'POST', '/v1/play_session/track', { key, body })
@@ -189,14 +191,14 @@ describe('creating a session', () => {
 it('a session names its list, even before any track can play', async () => {
   const body = { player_subtitle: 'The shop' }
   await ok('PUT', `/v1/organization/${tenant.organization_id}`, { key: tenant.key, body })
-  const { list, first_track, play_session_id } = await create('collection', tenant.collection_id)
+  const { list, first_track, play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id)
   expect({ list, first_track }).toEqual({
     list: { scope: 'collection', title: 'Kind of Blue', subtitle: 'The shop' },
     first_track: null,
   })
   expect((await ok('GET', `/v1/play/${play_session_id}`)).list).toEqual(list)
-  const ofPlaylist = await create('playlist', await aPlaylist([]))
+  const ofPlaylist = await aPlaySession(tenant.key, 'playlist', await aPlaylist(tenant.key, [], LISTED))
   expect(ofPlaylist.list).toEqual({ scope: 'playlist', title: 'P', subtitle: 'list' })
   const track_id = await aReadyTrack(tenant.key, tenant.collection_id)
-  expect((await create('track', track_id)).list).toBeNull()
+  expect((await aPlaySession(tenant.key, 'track', track_id)).list).toBeNull()
 })

@@ -3,15 +3,15 @@ import { expect, it } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { aReadyTrack, aShop } from './fixtures.ts'
-import { db, ok, refused, UNKNOWN_ID } from './support.ts'
+import { aPlaySession, db, HOUR, ok, refused, UNKNOWN_ID } from './support.ts'
 
 /** `GET /v1/play/{play_session_id}`: the public view of a session, which needs only its id. */
 
 async function aSession() {
   const { key, collection_id } = await aShop()
   await aReadyTrack(key, collection_id, { player_title: 'So What' })
-  const body = { collection_id, metadata: { plan: 'secret' }, organization_index: 'customer-7' }
-  const created = await ok('POST', '/v1/play_session/collection', { key, body })
+  const body = { metadata: { plan: 'secret' }, organization_index: 'customer-7' }
+  const created = await aPlaySession(key, 'collection', collection_id, body)
   return { key, created, path: `/v1/play/${created.play_session_id}` }
 }
 
@@ -32,7 +32,7 @@ it('a public session returns 410 for a day after its end, then 404 like an unkno
     db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, created.play_session_id))
   await end(Date.now() - 1000)
   await refused(410, 'session_expired', 'GET', path)
-  await end(Date.now() - 25 * 3600_000)
+  await end(Date.now() - 25 * HOUR)
   await refused(404, 'not_found', 'GET', path)
   await refused(404, 'not_found', 'GET', `/v1/play/${UNKNOWN_ID}`)
 })

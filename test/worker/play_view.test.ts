@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { collections, tracks } from '../../src/adapters/schema.ts'
 import { aReadyTrack, aShop, type Shop } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { db, ok, refused } from './support.ts'
+import { aPlaylist, aPlaySession, db, ok, refused, type Scope } from './support.ts'
 
 /** The listener's view of a track, with all inherited values (docs/architecture.md#inheritance), and its downloads. */
 
@@ -18,8 +18,7 @@ const set = (noun: 'organization' | 'collection' | 'track', body: object) => {
   const id = { ...tenant, track_id }[`${noun}_id`]
   return ok('PUT', `/v1/${noun}/${id}`, { key: tenant.key, body })
 }
-const session = (body: object = {}) =>
-  ok('POST', '/v1/play_session/collection', { key: tenant.key, body: { collection_id: tenant.collection_id, ...body } })
+const session = (body: object = {}) => aPlaySession(tenant.key, 'collection', tenant.collection_id, body)
 async function view() {
   const { play_session_id } = await session()
   const { ok: _, api_request_id: _id, ...view_fields } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
@@ -64,15 +63,10 @@ describe('a play view', () => {
     const fromCollection = { list: { scope: 'collection', title, subtitle: 'Blue Note' }, chapters: info.chapters }
     expect(await view()).toMatchObject(fromCollection)
     const { key } = tenant
-    const { playlist_id } = await ok('POST', '/v1/playlist', {
-      key,
-      body: { title: 'Evening', player_subtitle: 'Mixed' },
-    })
-    await ok('POST', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
-    const of = async (scope: string, id: string) =>
-      (await ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id } })).first_track!.list
-    expect(await of('playlist', playlist_id)).toEqual({ scope: 'playlist', title: 'Evening', subtitle: 'Mixed' })
-    expect(await of('track', track_id)).toBeNull()
+    const playlist_id = await aPlaylist(key, [track_id], { title: 'Evening', player_subtitle: 'Mixed' })
+    const listOf = async (scope: Scope, id: string) => (await aPlaySession(key, scope, id)).first_track!.list
+    expect(await listOf('playlist', playlist_id)).toEqual({ scope: 'playlist', title: 'Evening', subtitle: 'Mixed' })
+    expect(await listOf('track', track_id)).toBeNull()
   })
 
   it('equals the first_track of the session', async () => {

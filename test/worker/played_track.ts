@@ -1,13 +1,12 @@
 import { aShop } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { call, ok } from './support.ts'
+import { aPlaySession, call, ok } from './support.ts'
 
 /** A track with a play session, and the calls that tests make. */
 export async function aPlayedTrack() {
   const { key, collection_id } = await aShop()
   const track_id = await aProcessedTrack(key, collection_id)
-  const body = { track_id, expires_in: 86_400 }
-  const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body })
+  const { play_session_id } = await aPlaySession(key, 'track', track_id, { expires_in: 86_400 })
   return {
     key,
     track_id,

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
-import { aWaitingTrack, call, ok, query } from './support.ts'
+import { aPlaylist, aWaitingTrack, call, CREATOR, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
 
 /** A tenant with two collections of three tracks each, and an empty playlist. */
-async function aPlaylist() {
+async function anEmptyPlaylist() {
   const { key, collection_id, organization_id } = await aShop()
   const other = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id
   const [a, b, c, d, e, f] = (await Promise.all(
     [collection_id, other].flatMap((id) => [1, 2, 3].map(() => aWaitingTrack(key, id))),
   )) as [string, string, string, string, string, string]
-  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
+  const playlist_id = await aPlaylist(key)
   const path = `/v1/playlist/${playlist_id}/track`
   const entries = async () => (await ok('GET', `${path}?limit=200`, { key })).tracks as Entry[]
   return {
@@ -29,7 +29,7 @@ async function aPlaylist() {
     f,
     path,
     entries,
-    playlist_id: playlist_id,
+    playlist_id,
     read: async () => (await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist,
     /** The track ids in order; expects positions without gaps. */
     order: async () => {
@@ -53,13 +53,12 @@ interface Entry {
 
 describe('playlist', () => {
   it('is created, read, updated, listed and deleted', async () => {
-    const { key, a, path, replace, ...rest } = await aPlaylist()
-    const creator_id = '11111111-1111-4111-8111-111111111111'
+    const { key, a, path, replace, ...rest } = await anEmptyPlaylist()
     const body = {
       title: 'Blue',
       organization_index: 'p-1',
       metadata: { mood: ['late'] },
-      creator_id,
+      creator_id: CREATOR,
       theme: ['#aa0000', '#00aa00'],
       player_color: '#112233',
       player_subtitle: 'after hours',
@@ -94,7 +93,7 @@ describe('playlist', () => {
   })
 
   it('returns its own changes from an update, even with simultaneous updates', async () => {
-    const { key, playlist_id } = await aPlaylist()
+    const { key, playlist_id } = await anEmptyPlaylist()
     const titles = Array.from({ length: 10 }, (_, at) => `Mix ${at}`)
     const update = (title: string) => ok('PUT', `/v1/playlist/${playlist_id}`, { key, body: { title } })
     const answers = await Promise.all(titles.map(update))
@@ -103,7 +102,7 @@ describe('playlist', () => {
 
   it('gets a cover through its upload handle', async () => {
     serveTranscoder()
-    const { key, playlist_id } = await aPlaylist()
+    const { key, playlist_id } = await anEmptyPlaylist()
     const { playlist_cover_upload } = await ok('POST', `/v1/playlist/${playlist_id}/cover`, { key })
     expect(playlist_cover_upload).toMatchObject({ method: 'POST', ttl: 3600 })
     const { pathname } = new URL(playlist_cover_upload.upload_url)
@@ -114,7 +113,7 @@ describe('playlist', () => {
   })
 
   it('accepts tracks of several collections, with repetitions, in exactly the given order', async () => {
-    const { a, b, d, replace, order, read } = await aPlaylist()
+    const { a, b, d, replace, order, read } = await anEmptyPlaylist()
     const { body } = await replace([d, a, d, b, a])
     expect(body.playlist).toMatchObject({ track_count: 5, version: 2 })
     expect(await order()).toEqual([d, a, d, b, a])
@@ -125,7 +124,7 @@ describe('playlist', () => {
   })
 
   it('inserts before a position, or at the end', async () => {
-    const { a, b, c, d, e, insert, order, read } = await aPlaylist()
+    const { a, b, c, d, e, insert, order, read } = await anEmptyPlaylist()
     await insert([a, b])
     expect(await order()).toEqual([a, b])
     await insert([c], 0)
@@ -139,7 +138,7 @@ describe('playlist', () => {
   })
 
   it('moves a track from every position to every other', async () => {
-    const { a, b, c, d, e, replace, move, order, entries } = await aPlaylist()
+    const { a, b, c, d, e, replace, move, order, entries } = await anEmptyPlaylist()
     const start = [a, b, c, d, e]
     for (const from of start.keys()) {
       for (const to of [...start.keys(), 1000]) {
@@ -154,7 +153,7 @@ describe('playlist', () => {
   })
 
   it('removes one entry without a gap, even of a repeated track', async () => {
-    const { a, b, replace, remove, order, entries, read } = await aPlaylist()
+    const { a, b, replace, remove, order, entries, read } = await anEmptyPlaylist()
     await replace([a, b, a, b])
     const entry_id = (await entries())[2]!.playlist_track_id
     expect((await remove(entry_id)).body.playlist.track_count).toBe(3)
@@ -165,7 +164,7 @@ describe('playlist', () => {
   })
 
   it('rejects a change with 412 when If-Match names another version', async () => {
-    const { a, b, replace, insert, move, remove, order, entries, read } = await aPlaylist()
+    const { a, b, replace, insert, move, remove, order, entries, read } = await anEmptyPlaylist()
     const { version } = (await replace([a, b])).body.playlist
     const stale = { 'if-match': `"${version - 1}"` }
     const entry_id = (await entries())[0]!.playlist_track_id
@@ -181,8 +180,8 @@ describe('playlist', () => {
   })
 
   it('names foreign and unknown tracks in the error, and changes nothing', async () => {
-    const { a, b, replace, insert, order } = await aPlaylist()
-    const foreign = await aPlaylist()
+    const { a, b, replace, insert, order } = await anEmptyPlaylist()
+    const foreign = await anEmptyPlaylist()
     await replace([a, b])
     for (const id of [foreign.a, unknown_id]) {
       for (const { status, body } of [await replace([b, id]), await insert([b, id], 0)]) {
@@ -195,7 +194,7 @@ describe('playlist', () => {
   })
 
   it('holds at most 1,000 tracks', async () => {
-    const { a, b, replace, insert, key, path, read } = await aPlaylist()
+    const { a, b, replace, insert, key, path, read } = await anEmptyPlaylist()
     expect((await replace(Array(1001).fill(a))).status).toBe(400)
     expect((await replace(Array(999).fill(a))).body.playlist.track_count).toBe(999)
     expect((await insert([b, b])).body.code).toBe('playlist_full')
@@ -207,7 +206,7 @@ describe('playlist', () => {
   })
 
   it('closes gaps when a track or a collection is deleted, and increments its version', async () => {
-    const { key, a, b, d, e, collection_id, replace, order, read } = await aPlaylist()
+    const { key, a, b, d, e, collection_id, replace, order, read } = await anEmptyPlaylist()
     await replace([a, d, b, a, e, a])
     await ok('DELETE', `/v1/track/${a}`, { key })
     expect(await order()).toEqual([d, b, e])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { call, ok, query } from './support.ts'
+import { aPlaylist, aPlaySession, call, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 interface Listed {
@@ -21,11 +21,11 @@ async function aSession(
   await put(`/v1/collection/${collection_id}`, settings.collection)
   const a = await aProcessedTrack(key, collection_id, settings.track)
   const b = await aProcessedTrack(key, collection_id)
-  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'P', ...settings.playlist } })
+  const playlist_id = await aPlaylist(key, [], settings.playlist)
   const replace = (track_ids: string[]) => ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
-  const create = () => ok('POST', '/v1/play_session/playlist', { key, body: { playlist_id } })
+  const create = () => aPlaySession(key, 'playlist', playlist_id)
   const play = async (id: string) => call('GET', `/v1/play/${(await create()).play_session_id}/${id}`)
-  return { key, collection_id, a, b, playlist_id: playlist_id, replace, create, play }
+  return { key, collection_id, a, b, playlist_id, replace, create, play }
 }
 
 describe('a play session of a playlist', () => {

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
-import { aWaitingTrack, call, ok } from './support.ts'
+import { aPlaylist, aWaitingTrack, call, ok } from './support.ts'
 
 /** A playlist and ten tracks to add to it. */
-async function aPlaylist() {
+async function aContestedPlaylist() {
   const { key, collection_id } = await aShop()
   const ids = await Promise.all(Array.from({ length: 10 }, () => aWaitingTrack(key, collection_id)))
-  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Contested' } })
-  const path = `/v1/playlist/${playlist_id}/track`
+  const playlist_id = await aPlaylist(key)
+  const path = `/v1/playlist/${playlist_id}/track` as const
   return {
     ids,
     change: (method: string, body?: object, place = '', headers = {}) =>
@@ -18,17 +18,16 @@ async function aPlaylist() {
     key,
     read: async () => {
       const { tracks, count, version } = await ok('GET', `${path}?limit=200`, { key })
-      const list = tracks as { id: string; position: number; playlist_track_id: string }[]
-      expect(list.map(({ position }) => position)).toEqual(list.map((_, at) => at))
-      expect(count).toBe(list.length)
-      return { list, order: list.map(({ id }) => id), version: version as number }
+      expect(tracks.map(({ position }) => position)).toEqual(tracks.map((_, at) => at))
+      expect(count).toBe(tracks.length)
+      return { tracks, order: tracks.map(({ id }) => id), version }
     },
   }
 }
 
 describe('simultaneous changes of a playlist', () => {
   it('never mix: one of several replacements wins entirely, in 40 rounds', async () => {
-    const { ids, change, read } = await aPlaylist()
+    const { ids, change, read } = await aContestedPlaylist()
     for (let round = 0; round < 40; round++) {
       const wanted = [ids.slice(0, 3), ids.slice(3, 8), ids.slice(5).toReversed(), [ids[9]!, ids[9]!]]
       const before = (await read()).version
@@ -41,14 +40,14 @@ describe('simultaneous changes of a playlist', () => {
   })
 
   it('never split the count, version and tracks of a response, which are read in one round trip', async () => {
-    const { ids, change, path, key } = await aPlaylist()
+    const { ids, change, path, key } = await aContestedPlaylist()
     await change('PUT', { track_ids: ids.slice(0, 3) })
     const { trips, body } = await rowsOfCall('GET', path, { key })
     expect([trips, body.count, body.version, body.tracks.length]).toEqual([1, 3, 2, 3])
   })
 
   it('succeed only once for the same If-Match version, in 20 rounds', async () => {
-    const { ids, change, read } = await aPlaylist()
+    const { ids, change, read } = await aContestedPlaylist()
     for (let round = 0; round < 20; round++) {
       const headers = { 'if-match': `"${(await read()).version}"` }
       const answers = await Promise.all(ids.slice(0, 4).map((id) => change('POST', { track_ids: [id] }, '', headers)))
@@ -58,11 +57,11 @@ describe('simultaneous changes of a playlist', () => {
   })
 
   it('lose no insertion, move or removal, in 20 rounds', async () => {
-    const { ids, change, read } = await aPlaylist()
+    const { ids, change, read } = await aContestedPlaylist()
     for (let round = 0; round < 20; round++) {
       await change('PUT', { track_ids: ids.slice(0, 5) })
-      const { list } = await read()
-      const entryPaths = list.map(({ playlist_track_id }) => `/${playlist_track_id}`)
+      const { tracks } = await read()
+      const entryPaths = tracks.map(({ playlist_track_id }) => `/${playlist_track_id}`)
       await Promise.all([
         change('POST', { track_ids: ids.slice(5, 7), position: 1 }),
         change('POST', { track_ids: [ids[7]] }),

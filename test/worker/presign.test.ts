@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { viewSigner } from '../../src/adapters/presign.ts'
 import { signedParts } from './signature.ts'
+import { DAY, HOUR } from './support.ts'
 
 /** The signer for listeners' URLs, compared with the library that signs all others. */
 
@@ -30,8 +31,6 @@ async function signedByLibrary(url: string, bindings: Env): Promise<string> {
   })
   return (await signer.sign()).url.searchParams.get('X-Amz-Signature')!
 }
-
-const DAY = 24 * 3600_000
 
 describe('a signature', () => {
   it('equals that of aws4fetch for any path, time and key', async () => {
@@ -60,7 +59,7 @@ describe('a URL', () => {
     const urls = new Set<string>()
     for (let second = 0; second < 3600; second += 10) {
       urls.add(await at(start + second * 1000, start + second * 1000 + DAY))
-      urls.add(await at(start + second * 1000, start + second * 1000 + 2 * 3600_000 + 123))
+      urls.add(await at(start + second * 1000, start + second * 1000 + 2 * HOUR + 123))
     }
     expect(urls.size).toBeLessThanOrEqual(5)
   })
@@ -68,9 +67,9 @@ describe('a URL', () => {
   it('is valid for at most an hour, ends with its session at the latest, and has two thirds of its time left', async () => {
     for (let i = 0; i < 500; i++) {
       const now = start + random(DAY)
-      const ends_at = now + 1 + random(i % 2 ? 2 * 3600_000 : 10_000)
+      const ends_at = now + 1 + random(i % 2 ? 2 * HOUR : 10_000)
       const { expires, ends } = signedParts(await at(now, ends_at))
-      const hour = Math.min(ends_at, now + 3600_000)
+      const hour = Math.min(ends_at, now + HOUR)
       expect(expires).toBeGreaterThanOrEqual(1)
       expect(expires).toBeLessThanOrEqual(3600)
       expect(ends).toBeLessThanOrEqual(ends_at)

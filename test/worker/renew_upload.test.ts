@@ -4,19 +4,17 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
 import { aPlayedTrack } from './played_track.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { aWaitingTrack, ok, query } from './support.ts'
+import { aWaitingTrack, createTrack, ok, query } from './support.ts'
 import { error, serveTranscoder } from './transcoder.ts'
+import { pathOf } from './upload_handles.ts'
 
 afterEach(() => void vi.useRealTimers())
-
-const pathOf = (url: string) => decodeURIComponent(new URL(url).pathname.split(`/${env.S3_BUCKET}/`)[1]!)
 
 describe('a new upload URL', () => {
   it('points to a new path for a track that still waits', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
-    const body = { collection_id, file_name: 'a.mp3' }
-    const { track_id, track_upload: first } = await ok('POST', '/v1/track', { key, body })
+    const { track_id, track_upload: first } = await createTrack(key, collection_id)
     const renewed = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: { file_name: 'b.flac' } })
     expect(pathOf(renewed.track_upload.upload_url)).not.toBe(pathOf(first.upload_url))
     expect(renewed.track).toMatchObject({ status: 'initializing', file_name: 'b.flac', file_name_original: 'b.flac' })
@@ -40,10 +38,7 @@ describe('a new upload URL', () => {
   it('restarts a track whose file was empty', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
-    const { track_id, track_upload } = await ok('POST', '/v1/track', {
-      key,
-      body: { collection_id, file_name: 'a.mp3' },
-    })
+    const { track_id, track_upload } = await createTrack(key, collection_id)
     await env.MEDIA.put(pathOf(track_upload.upload_url), '')
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error!.code).toBe('empty_file')
     await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })

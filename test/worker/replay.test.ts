@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { aShop, laterBy, runSweep } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { eventsOf } from './shop_with_events.ts'
-import { anOrganization, call, ok, query } from './support.ts'
+import { anApiKey, anOrganization, call, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const headers = { 'idempotency-key': 'the-same' }
@@ -15,7 +15,7 @@ describe('a replayed response', () => {
   it('has valid handles after the first ones have expired', async () => {
     const { key, collection_id } = await aShop()
     const body = { collection_id, file_name: 'a.mp3', file_size: 9 }
-    const send = async () => (await call('POST', '/v1/track', { key, body, headers: headers })).body
+    const send = async () => (await call('POST', '/v1/track', { key, body, headers })).body
     const first = await send()
     expect((await send()).track_upload).toEqual(first.track_upload)
     laterBy(2)
@@ -44,7 +44,7 @@ describe('a replayed response', () => {
   ])('has a new cover handle of a %s after the first has expired', async (owner, path) => {
     const { key } = await anOrganization()
     const send = async () =>
-      (await ok('POST', path, { key, body: { title: 'Once' }, headers: headers }))[`${owner}_cover_upload`]
+      (await ok('POST', path, { key, body: { title: 'Once' }, headers }))[`${owner}_cover_upload`]
     const first = await send()
     laterBy(2)
     const second = await send()
@@ -58,7 +58,7 @@ describe('a replayed response', () => {
 
   it('returns 404 when the resource was deleted and a new handle would be needed', async () => {
     const { key } = await anOrganization()
-    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: headers })
+    const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers })
     const { collection_id } = (await send()).body
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     laterBy(2)
@@ -67,7 +67,7 @@ describe('a replayed response', () => {
 
   it('of createApiKey contains the secret, which is not readable in D1', async () => {
     const { key } = await anOrganization()
-    const send = () => ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' }, headers: headers })
+    const send = () => ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' }, headers })
     const first = await send()
     const [row] = await query('select * from idempotency_keys')
     expect(JSON.stringify(row)).not.toContain(first.secret.slice(6, 30))
@@ -82,7 +82,7 @@ describe('a replayed response', () => {
     const { key, collection_id } = await aShop()
     const track_id = await aProcessedTrack(key, collection_id)
     const body = { track_id, expires_in: 7200 }
-    const send = () => call('POST', '/v1/play_session/track', { key, body, headers: headers })
+    const send = () => call('POST', '/v1/play_session/track', { key, body, headers })
     const first = (await send()).body
     laterBy(1.5)
     const second = (await send()).body
@@ -102,8 +102,8 @@ describe('a replayed response', () => {
 
   it('belongs to the key that sent the first request', async () => {
     const { key } = await anOrganization()
-    const { secret } = await ok('POST', '/v1/api_key', { key, body: { title: 'Other', type: 'server' } })
-    const send = (by: string) => ok('POST', '/v1/collection', { key: by, body: { title: 'Once' }, headers: headers })
+    const { secret } = await anApiKey(key, { type: 'server' })
+    const send = (by: string) => ok('POST', '/v1/collection', { key: by, body: { title: 'Once' }, headers })
     const ids = [await send(key), await send(secret), await send(key)].map(({ collection_id }) => collection_id)
     expect(new Set(ids).size).toBe(2)
     expect(ids[2]).toBe(ids[0])
@@ -112,7 +112,7 @@ describe('a replayed response', () => {
   it('is stored for a day and then deleted', async () => {
     const { key } = await anOrganization()
     const send = async () =>
-      (await ok('POST', '/v1/collection', { key, body: { title: 'Once' }, headers: headers })).collection_id
+      (await ok('POST', '/v1/collection', { key, body: { title: 'Once' }, headers })).collection_id
     const first = await send()
     laterBy(23)
     await runSweep()

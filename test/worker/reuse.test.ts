@@ -12,7 +12,7 @@ import { aWorld, pathIn } from './contract_world.ts'
 import { aReadyTrack, aTrackWithJob, stopTime } from './fixtures.ts'
 import { aLongTrack } from './long_track.ts'
 import { rowsOf } from './meter.ts'
-import { anOrganization, call, db, ok, UNKNOWN_ID } from './support.ts'
+import { anApiKey, anOrganization, aPlaySession, call, DAY, db, HOUR, ok, UNKNOWN_ID } from './support.ts'
 import { result, events, startTranscoder } from './transcoder.ts'
 
 /** The isolate's cache of responses to listeners (docs/decisions/0028). */
@@ -38,10 +38,8 @@ beforeEach(async () => {
 const change = (method: string, path: string, body?: object) =>
   call(method, path, { key: tenant.key, body, bindings: caching })
 const titleIn = async (path = view) => (await read(path)).body.track.player_title
-const sessionOf = async (body: object = {}) => {
-  const request_body = { collection_id: tenant.collection_id, ...body }
-  return (await ok('POST', '/v1/play_session/collection', { key: tenant.key, body: request_body })).play_session_id
-}
+const sessionOf = async (body?: object) =>
+  (await aPlaySession(tenant.key, 'collection', tenant.collection_id, body)).play_session_id
 const changeTitleInDatabase = (player_title: string) => db.update(tracks).set({ player_title })
 
 describe.each(Object.entries(operations as Record<string, Operation>).filter(([, { reuse }]) => reuse))(
@@ -115,7 +113,7 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
       expect(await readAt(31_000)).toEqual({ status: 200, isFresh: true })
       expect(await readAt(59_999)).toEqual({ status: 200, isFresh: false })
       expect((await readAt(60_000)).status).toBe(410)
-      expect((await readAt(60_000 + 24 * 3600_000)).status).toBe(404)
+      expect((await readAt(60_000 + DAY)).status).toBe(404)
     })
   },
 )
@@ -161,8 +159,7 @@ describe('a change', () => {
   it('is visible at once when a job ends that this isolate followed', async () => {
     const work = await aTrackWithJob()
     const track_id = await aReadyTrack(work.key, work.collection_id)
-    const body = { collection_id: work.collection_id }
-    const { play_session_id } = await ok('POST', '/v1/play_session/collection', { key: work.key, body })
+    const { play_session_id } = await aPlaySession(work.key, 'collection', work.collection_id)
     const path = `/v1/play/${play_session_id}/${track_id}`
     await read(path)
     await db.update(tracks).set({ player_title: 'Changed' }).where(eq(tracks.id, track_id))
@@ -224,16 +221,13 @@ describe('a change', () => {
   })
 
   it('of a revoked key rejects the key, but its sessions keep playing', async () => {
-    const { api_key_id, secret } = await ok('POST', '/v1/api_key', {
-      key: tenant.key,
-      body: { title: 'a', type: 'player' },
-    })
-    const body = { track_id: tenant.track_id }
-    const { play_session_id } = await ok('POST', '/v1/play_session/track', { key: secret, body })
+    const { api_key_id, secret } = await anApiKey(tenant.key)
+    const { play_session_id } = await aPlaySession(secret, 'track', tenant.track_id)
     const path = `/v1/play/${play_session_id}/${tenant.track_id}`
     await read(path)
     await change('DELETE', `/v1/api_key/${api_key_id}`)
     expect((await read(path)).status).toBe(200)
+    const body = { track_id: tenant.track_id }
     const answer = await call('POST', '/v1/play_session/track', { key: secret, body, bindings: caching })
     expect(answer.status).toBe(401)
   })
@@ -256,10 +250,9 @@ describe('the cache', () => {
   it('opens no track to a session that does not play it', async () => {
     const { collection_id } = await ok('POST', '/v1/collection', { key: tenant.key, body: { title: 'Other' } })
     const other_id = await aReadyTrack(tenant.key, collection_id)
-    const other = await ok('POST', '/v1/play_session/collection', { key: tenant.key, body: { collection_id } })
-    const single = await ok('POST', '/v1/play_session/track', { key: tenant.key, body: { track_id: tenant.track_id } })
-    const { playlist_id } = tenant
-    const mix = await ok('POST', '/v1/play_session/playlist', { key: tenant.key, body: { playlist_id } })
+    const other = await aPlaySession(tenant.key, 'collection', collection_id)
+    const single = await aPlaySession(tenant.key, 'track', tenant.track_id)
+    const mix = await aPlaySession(tenant.key, 'playlist', tenant.playlist_id)
     const sessions = [other.play_session_id, single.play_session_id, mix.play_session_id, tenant.play_session_id]
     await Promise.all(
       [tenant.track_id, other_id].flatMap((track) => sessions.map((id) => read(`/v1/play/${id}/${track}`))),
@@ -284,7 +277,7 @@ describe('the cache', () => {
       }
     }
     // A session that could exist is read from the replica, then from the primary.
-    const possible = newHourlyId(Date.now() + 3600_000)
+    const possible = newHourlyId(Date.now() + HOUR)
     expect(await read(`/v1/play/${possible}/${UNKNOWN_ID}`)).toMatchObject({ status: 404, statements: 2 })
     // A session's id names its hour, so this one cannot be a session's.
     expect(await read(`/v1/play/${UNKNOWN_ID}/${UNKNOWN_ID}`)).toMatchObject({ status: 404, statements: 0 })

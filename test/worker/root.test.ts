@@ -6,7 +6,7 @@ import { Limit } from '../../src/contract/limit.ts'
 import { aWorld } from './callers.ts'
 import { eventually, storedFiles } from './fixtures.ts'
 import { seed } from './seed.ts'
-import { anOrganization, call, ok, query } from './support.ts'
+import { anApiKey, anOrganization, call, ok, query } from './support.ts'
 
 const root = env.ROOT_KEY
 const TABLES = ['collections', 'tracks', 'playlists', 'upload_sessions', 'api_keys'] as const
@@ -33,7 +33,7 @@ describe('the operator’s root key', () => {
 
   it('deletes an organization with all its rows and files, and its keys stop working at once', async () => {
     const [deleted, kept] = [await aWorld(), await aWorld()]
-    const { secret } = await ok('POST', '/v1/api_key', { key: deleted.key, body: { title: 'P', type: 'player' } })
+    const { secret } = await anApiKey(deleted.key)
     const play = `/v1/play/${deleted.play_session_id}/${deleted.track_id}`
     await ok('GET', '/v1/variant', { key: secret })
     await ok('GET', play)

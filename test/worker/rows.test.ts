@@ -8,11 +8,10 @@ import { deliveryIdOf } from '../../src/resources/webhook_delivery.ts'
 import { aBigShop, grow } from './big_shop.ts'
 import { stopTime } from './fixtures.ts'
 import { rowsOf, rowsOfCall } from './meter.ts'
-import { CREATOR, seedDeliveries, seededId, seedEvents } from './seed.ts'
-import { ok } from './support.ts'
-import { open } from './visitor.ts'
+import { seedDeliveries, seededId, seedEvents } from './seed.ts'
+import { CREATOR, HOUR, ok } from './support.ts'
+import { aShare, open } from './visitor.ts'
 
-const HOUR = 3600_000
 type Request = [path: string, query?: string]
 const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
 
@@ -104,9 +103,10 @@ describe('rows', () => {
     // this does not end in between.
     stopTime()
     await rowsOfCall('GET', '/v1/limits', { key: ids.key })
-    const share = async (scope: string, id: string) =>
-      (await ok('POST', '/v1/share', { key: ids.key, body: { scope, id } })).share
-    const shares = [await share('collection', ids.collection_id), await share('playlist', ids.playlist_id)]
+    const shares = [
+      await aShare(ids.key, ids.collection_id),
+      await aShare(ids.key, ids.collection_id, { scope: 'playlist', id: ids.playlist_id }),
+    ]
     // Pages that list their contents: tracks with their collections, and playlist entries.
     const pages = shares.flatMap(({ slug, url }): [string, number, number][] => [
       [`/s/${slug}`, 200, 320],

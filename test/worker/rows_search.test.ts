@@ -5,9 +5,9 @@ import { MOST_SORTED, MOST_WALKED } from '../../src/resources/candidates.ts'
 import { MOST_COUNTED } from '../../src/resources/find.ts'
 import { aShop, runSweep, type Shop, stopTime } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
-import { CREATOR, seed } from './seed.ts'
+import { seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
-import { aWaitingTrack, query } from './support.ts'
+import { aWaitingTrack, CREATOR, query } from './support.ts'
 
 // Dropping the tables is faster than deleting a hundred thousand rows.
 afterEach(makeStorage)

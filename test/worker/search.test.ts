@@ -6,10 +6,9 @@ import { SEARCH_TABLE } from '../../src/adapters/search.ts'
 import { aShop, runSweep, type Shop } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { makeStorage } from './storage.ts'
-import { aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
+import { aPlaylist, aWaitingTrack, CREATORS, ok, query, refused, wrongFields } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
-const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
 type ListedItem = { id: string; title?: string; player_title?: string | null; file_name?: string }
 
 /** The names of a list's rows, in order, and its count. */
@@ -130,10 +129,7 @@ describe('q', () => {
   it('finds collections and playlists, follows changes, and excludes other organizations', async () => {
     const { key, collection_id } = await aShop()
     const other = await aShop()
-    const { playlist_id } = await ok('POST', '/v1/playlist', {
-      key,
-      body: { title: 'Blue Nights', player_subtitle: 'Evans' },
-    })
+    const playlist_id = await aPlaylist(key, [], { title: 'Blue Nights', player_subtitle: 'Evans' })
     expect(await find(key, '/v1/collection', 'kind blu')).toEqual(['Kind of Blue'])
     expect(await find(key, '/v1/playlist', 'blue evans')).toEqual(['Blue Nights'])
     expect((await listed(other.key, '/v1/collection?q=blue')).count).toBe(1)

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 
 import { newHourlyId } from '../../src/adapters/id.ts'
-import { query } from './support.ts'
+import { CREATOR, query } from './support.ts'
 
 /** Inserts many rows in seconds, as the API would have written them one by one. */
 
@@ -88,8 +88,7 @@ export const seededId = (table: string, i: number) =>
   `0000${NUMBERS[table] ?? '0005'}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`
 const id = (table: string) => `printf('0000${NUMBERS[table] ?? '0005'}-0000-4000-8000-%012x', i)`
 
-/** The creator of every second seeded row; the organization_index is `a`, `b` or null. */
-export const CREATOR = '11111111-1111-4111-8111-111111111111'
+/** Every second row has the creator `CREATOR`; the organization_index is `a`, `b` or null. */
 const FILTERED = {
   creator_id: `iif(i % 2, '${CREATOR}', null)`,
   organization_index: `iif(i % 3 = 0, 'a', iif(i % 3 = 1, 'b', null))`,

@@ -3,7 +3,18 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { hashPassword, isPassword } from '../../src/adapters/password.ts'
 import { aReadyTrack, aShop, beforeBatch } from './fixtures.ts'
 import { countedLists } from './seed.ts'
-import { anOrganization, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import {
+  anApiKey,
+  anOrganization,
+  aPlaylist,
+  call,
+  HOUR,
+  ok,
+  query,
+  refused,
+  UNKNOWN_ID,
+  wrongFields,
+} from './support.ts'
 import { aShare } from './visitor.ts'
 
 /** Shares as the API creates them. share_page.test.ts checks their pages. */
@@ -17,12 +28,11 @@ beforeEach(async () => {
   track_id = await aReadyTrack(key, collection_id)
 })
 
-const create = (body?: object) => aShare(key, collection_id, body)
 const counts = () => query(`select * from list_counts where list like 'shares:%' order by list, level, bucket`)
 
 describe('a share', () => {
   it('has a random slug and no restrictions by default', async () => {
-    const [share, other] = [await create(), await create()]
+    const [share, other] = [await aShare(key, collection_id), await aShare(key, collection_id)]
     expect(share).toMatchObject({
       scope: 'collection',
       resource_id: collection_id,
@@ -40,8 +50,12 @@ describe('a share', () => {
   })
 
   it('is listed newest first and by resource, read, updated and revoked', async () => {
-    const ofTrack = await create({ scope: 'track', id: track_id, title: 'One' })
-    const ofAll = await create({ slug: 'Kind-of-Blue', password: 'so what?', is_downloadable: true })
+    const ofTrack = await aShare(key, collection_id, { scope: 'track', id: track_id, title: 'One' })
+    const ofAll = await aShare(key, collection_id, {
+      slug: 'Kind-of-Blue',
+      password: 'so what?',
+      is_downloadable: true,
+    })
     const list = async (search = '') => {
       const { count, shares } = await ok('GET', `/v1/share${search}`, { key })
       return [count, shares.map((share) => share.id)]
@@ -52,7 +66,7 @@ describe('a share', () => {
     expect(ofAll).toMatchObject({ slug: 'kind-of-blue', has_password: true, is_downloadable: true })
     const path = `/v1/share/${ofAll.id}`
     expect((await ok('GET', path, { key })).share).toEqual(ofAll)
-    const expires_at = new Date(Date.now() + 3600_000).toISOString()
+    const expires_at = new Date(Date.now() + HOUR).toISOString()
     const body = { title: 'Blue', variants: ['mp3-128'], allowed_origins: ['https://a.example'], expires_at }
     expect((await ok('PUT', path, { key, body })).share).toEqual({ ...ofAll, ...body })
     const unrestricted = {
@@ -87,15 +101,14 @@ describe('a share', () => {
       allowed_origins: ['https://a.example', 'https://a.example'],
     }
     const unique = { variants: ['aac-160', 'mp3-128'], allowed_origins: ['https://a.example'] }
-    const share = await create(lists)
+    const share = await aShare(key, collection_id, lists)
     expect(share).toMatchObject(unique)
     expect((await ok('PUT', `/v1/share/${share.id}`, { key, body: lists })).share).toMatchObject(unique)
-    const body = { title: 'Player', type: 'player', ...lists }
-    expect((await ok('POST', '/v1/api_key', { key, body })).api_key).toMatchObject(unique)
+    expect((await anApiKey(key, lists)).api_key).toMatchObject(unique)
   })
 
   it('never shows its password or its hash, which takes 100,000 rounds', async () => {
-    const { id } = await create({ password: 'swordfish' })
+    const { id } = await aShare(key, collection_id, { password: 'swordfish' })
     const [row] = await query<{ password_hash: string }>('select * from shares where id = ?', id)
     expect(row!.password_hash).toMatch(/^100000\.[0-9a-f]{32}\.[0-9a-f]{64}$/)
     const responses = JSON.stringify([
@@ -147,7 +160,7 @@ describe('a share', () => {
     await ok('POST', '/v1/share', { key: other.key, body: other_share })
     const body = { scope: 'track', id: track_id, slug: 'TAKEN' }
     await refused(409, 'slug_taken', 'POST', '/v1/share', { key, body })
-    const own_share = await create({ slug: 'mine' })
+    const own_share = await aShare(key, collection_id, { slug: 'mine' })
     await refused(409, 'slug_taken', 'PUT', `/v1/share/${own_share.id}`, { key, body: { slug: 'taken' } })
     await ok('PUT', `/v1/share/${own_share.id}`, { key, body: { slug: 'mine' } })
     const racing = await Promise.all(
@@ -159,13 +172,13 @@ describe('a share', () => {
   it('reserves its slug after it was revoked, renamed, or deleted with its resource', async () => {
     const send = (slug: string) =>
       ['POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, slug } }] as const
-    const revoked = await create({ slug: 'revoked' })
-    const renamed = await create({ slug: 'renamed' })
-    await create({ slug: 'gone', scope: 'track', id: track_id })
+    const revoked = await aShare(key, collection_id, { slug: 'revoked' })
+    const renamed = await aShare(key, collection_id, { slug: 'renamed' })
+    await aShare(key, collection_id, { slug: 'gone', scope: 'track', id: track_id })
     await ok('DELETE', `/v1/share/${revoked.id}`, { key })
     await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'another' } })
     await ok('DELETE', `/v1/track/${track_id}`, { key })
-    const other = await create({ slug: 'other' })
+    const other = await aShare(key, collection_id, { slug: 'other' })
     for (const slug of ['revoked', 'renamed', 'gone']) {
       await refused(409, 'slug_taken', ...send(slug))
       await refused(409, 'slug_taken', 'PUT', `/v1/share/${other.id}`, { key, body: { slug } })
@@ -177,12 +190,15 @@ describe('a share', () => {
   })
 
   it('is deleted with its resource, directly or with the collection', async () => {
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+    const playlist_id = await aPlaylist(key)
     const second = await aReadyTrack(key, collection_id)
-    const [ofCollection, ofPlaylist] = [await create(), await create({ scope: 'playlist', id: playlist_id })]
+    const [ofCollection, ofPlaylist] = [
+      await aShare(key, collection_id),
+      await aShare(key, collection_id, { scope: 'playlist', id: playlist_id }),
+    ]
     const [ofTrack, ofSecond] = [
-      await create({ scope: 'track', id: track_id }),
-      await create({ scope: 'track', id: second }),
+      await aShare(key, collection_id, { scope: 'track', id: track_id }),
+      await aShare(key, collection_id, { scope: 'track', id: second }),
     ]
     const remaining = async () =>
       (await query<{ id: string }>('select id from shares order by seq')).map(({ id }) => id)

@@ -8,7 +8,7 @@ import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
 import { seed } from './seed.ts'
 import { isSignedFor } from './signature.ts'
-import { call, db, ok, query, refused } from './support.ts'
+import { aPlaylist, aVariant, call, callPlaySession, db, ok, query, refused } from './support.ts'
 import { aShare, keyIn, limiter, open, SECRETS } from './visitor.ts'
 
 /** The page of a share, and the sessions that it plays. test/e2e/share.test.ts checks its look and sound. */
@@ -23,13 +23,11 @@ beforeEach(async () => {
   track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>', player_subtitle: 'Miles Davis' })
 })
 
-const create = (body?: object) => aShare(key, collection_id, body)
-const play = (secret: string, more: object = {}) =>
-  call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id, ...more } })
+const play = (secret: string, body?: object) => callPlaySession(secret, 'collection', collection_id, body)
 
 describe('the page of a share', () => {
   it('has title, card, list and a player that creates its own sessions, and so has its frame', async () => {
-    const { slug, url } = await create({ slug: 'blue', is_downloadable: true })
+    const { slug, url } = await aShare(key, collection_id, { slug: 'blue', is_downloadable: true })
     await db.update(tracks).set({ cover_path: 'covers/here', duration: 12.6 }).where(eq(tracks.id, track_id))
     const sharePage = await open(`/s/${slug.toUpperCase()}`)
     expect([sharePage.status, sharePage.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -53,7 +51,7 @@ describe('the page of a share', () => {
 
   it('may be indexed only when its slug was chosen and it has no password', async () => {
     const robots = async (body: object) => {
-      const { slug } = await create(body)
+      const { slug } = await aShare(key, collection_id, body)
       return (await open(`/s/${slug}`)).headers.get('x-robots-tag')
     }
     expect(
@@ -62,7 +60,7 @@ describe('the page of a share', () => {
   })
 
   it('has an oEmbed description with a permanent frame and the share’s own title', async () => {
-    const { url, embed_url } = await create({ title: 'Blue, again' })
+    const { url, embed_url } = await aShare(key, collection_id, { title: 'Blue, again' })
     const about = (address: string) => call('GET', `/oembed?${new URLSearchParams({ url: address }).toString()}`)
     for (const address of [url, embed_url, `${url}#t=90`]) {
       const { status, body } = await about(address)
@@ -75,8 +73,8 @@ describe('the page of a share', () => {
 
   it('has permanent picture URLs in its card and in oEmbed', async () => {
     await db.update(tracks).set({ cover_path: 'covers/here', cover_size: 900 }).where(eq(tracks.id, track_id))
-    const { id, slug, url } = await create()
-    const locked = await create({ password: 'swordfish' })
+    const { id, slug, url } = await aShare(key, collection_id)
+    const locked = await aShare(key, collection_id, { password: 'swordfish' })
     const lasting = `${url}/cover.jpg`
     const about = async (more = {}) =>
       (await ok('GET', `/oembed?${new URLSearchParams({ url, ...more }).toString()}`)).thumbnail_url
@@ -123,17 +121,15 @@ describe('the page of a share', () => {
 
   it('lists a hundred tracks without scripts, counts all, and reads none for a frame', async () => {
     await seed('tracks', 1, 150, { organization_id, collection_id })
-    const { slug } = await create()
+    const { slug } = await aShare(key, collection_id)
     const page = await open(`/s/${slug}`)
     expect(page.text.match(/<li>/g)).toHaveLength(100)
     expect(page.text).toMatch(/Album · 151 tracks<[^]*and 51 more/)
     await query("update tracks set status = 'failed', files = null where id <> ?", track_id)
     expect((await open(`/s/${slug}`)).text).toContain('Album · 1 track · 0:12')
     await query("update tracks set status = 'ready'")
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'All' } })
-    const track_ids = Array.from({ length: 101 }, () => track_id)
-    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
-    const mix = await create({ scope: 'playlist', id: playlist_id })
+    const mix_id = await aPlaylist(key, Array(101).fill(track_id))
+    const mix = await aShare(key, collection_id, { scope: 'playlist', id: mix_id })
     expect((await open(`/s/${mix.slug}`)).text).toMatch(/Playlist · 101 tracks<[^]*and 1 more/)
     const { read } = await rowsOf(() => open(`/embed/s/${slug}`))
     expect(read).toBeGreaterThan(0)
@@ -141,11 +137,11 @@ describe('the page of a share', () => {
   })
 
   it('returns 404 for an unknown slug, and 410 for a revoked, renamed, orphaned or expired share', async () => {
-    const renamed = await create()
+    const renamed = await aShare(key, collection_id)
     await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'new-name' } })
-    const revoked = await create()
-    const orphan = await create({ scope: 'track', id: track_id })
-    const ended = await create({ expires_at: new Date(Date.now() + 60_000).toISOString() })
+    const revoked = await aShare(key, collection_id)
+    const orphan = await aShare(key, collection_id, { scope: 'track', id: track_id })
+    const ended = await aShare(key, collection_id, { expires_at: new Date(Date.now() + 60_000).toISOString() })
     const secret = keyIn(await open(`/s/${ended.slug}`))
     expect((await play(secret)).status).toBe(200)
     await ok('DELETE', `/v1/share/${revoked.id}`, { key })
@@ -173,7 +169,7 @@ describe('the sessions of a share', () => {
   it('are short, end with the share, and play only what it allows', async () => {
     // Sessions end in whole seconds.
     const expires_at = `${new Date(Date.now() + 100_000).toISOString().slice(0, 19)}.700Z`
-    const { slug } = await create({ variants: ['mp3-128'] })
+    const { slug } = await aShare(key, collection_id, { variants: ['mp3-128'] })
     const secret = keyIn(await open(`/s/${slug}`))
     expect(secret).toBe(`ta_sh_${slug}`)
     const { body } = await play(secret, { expires_in: 86_400, is_downloadable: true })
@@ -189,13 +185,13 @@ describe('the sessions of a share', () => {
       body: { collection_id: other.collection_id },
     })
     await refused(403, 'insufficient_scope', 'GET', '/v1/collection', { key: secret })
-    const ending = await create({ expires_at })
+    const ending = await aShare(key, collection_id, { expires_at })
     expect((await play(`ta_sh_${ending.slug}`)).body.expires_at).toBe(expires_at.replace('.700Z', '.000Z'))
   })
 
   it('play the default variants without a choice, and no custom variants of the organization', async () => {
-    await ok('POST', '/v1/variant', { key, body: { index: 'master', name: 'Master', codec: 'flac' } })
-    const { slug } = await create()
+    await aVariant(key, { index: 'master', name: 'Master', codec: 'flac' })
+    const { slug } = await aShare(key, collection_id)
     const usual = (await play(key)).body.play_session.variants
     expect((await play(`ta_sh_${slug}`)).body.play_session.variants).toEqual(usual)
     expect((await play(`ta_sh_${slug}`, { variants: usual })).status).toBe(200)
@@ -208,7 +204,7 @@ describe('the sessions of a share', () => {
   })
 
   it('are refused once it is revoked', async () => {
-    const { id, slug } = await create()
+    const { id, slug } = await aShare(key, collection_id)
     expect((await play(`ta_sh_${slug}`)).status).toBe(200)
     await ok('DELETE', `/v1/share/${id}`, { key })
     await refused(401, 'unauthorized', 'POST', '/v1/play_session/collection', {
@@ -218,7 +214,11 @@ describe('the sessions of a share', () => {
   })
 
   it('are refused when another isolate revoked the share, moved it or changed its password', async () => {
-    const shares = [await create(), await create(), await create({ password: 'swordfish' })]
+    const shares = [
+      await aShare(key, collection_id),
+      await aShare(key, collection_id),
+      await aShare(key, collection_id, { password: 'swordfish' }),
+    ]
     const secrets = [
       `ta_sh_${shares[0]!.slug}`,
       `ta_sh_${shares[1]!.slug}`,
@@ -234,8 +234,8 @@ describe('the sessions of a share', () => {
   })
 
   it('share one cached key, whatever follows the slug', async () => {
-    const unlocked = await create()
-    const locked = await create({ password: 'swordfish' })
+    const unlocked = await aShare(key, collection_id)
+    const locked = await aShare(key, collection_id, { password: 'swordfish' })
     stopTime()
     const first = keyIn(await open(`/s/${locked.slug}`, 'swordfish'))
     vi.setSystemTime(Date.now() + 1000)
@@ -253,7 +253,7 @@ describe('the sessions of a share', () => {
   })
 
   it('end with their organization', async () => {
-    const { slug, url } = await create()
+    const { slug, url } = await aShare(key, collection_id)
     const secret = `ta_sh_${slug}`
     expect((await play(secret)).status).toBe(200)
     await ok('DELETE', `/v1/organization/${organization_id}`, { key: env.ROOT_KEY })
@@ -262,18 +262,12 @@ describe('the sessions of a share', () => {
   })
 
   it("are allowed on the share's own page and frame, and on the listed origins", async () => {
-    const { slug } = await create({ allowed_origins: ['https://a.example'] })
+    const { slug } = await aShare(key, collection_id, { allowed_origins: ['https://a.example'] })
     const framed = await open(`/embed/s/${slug}`)
     expect(framed.headers.get('content-security-policy')).toMatch(/frame-ancestors 'self' https:\/\/a\.example$/)
     expect(framed.text).toContain('<main class="frame" data-origins="https://a.example">')
     const from = async (origin: string) =>
-      (
-        await call('POST', '/v1/play_session/collection', {
-          key: `ta_sh_${slug}`,
-          body: { collection_id },
-          headers: { origin },
-        })
-      ).status
+      (await callPlaySession(`ta_sh_${slug}`, 'collection', collection_id, {}, { origin })).status
     expect(await from('https://a.example')).toBe(200)
     expect(await from('https://tonearm.test')).toBe(200)
     expect(await from('https://b.example')).toBe(403)

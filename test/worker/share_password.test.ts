@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import worker from '../../src/index.ts'
 import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
-import { call, ok, refused } from './support.ts'
+import { callPlaySession, HOUR, ok, refused } from './support.ts'
 import { aShare, cheapPasswords, keyIn, limiter, open, SECRETS } from './visitor.ts'
 
 /** Password protection of shares, and its limits. */
@@ -17,13 +17,15 @@ beforeEach(async () => {
   await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>', player_subtitle: 'Miles Davis' })
 })
 
-const create = (body?: object) => aShare(key, collection_id, body)
-const play = (secret: string, more: object = {}) =>
-  call('POST', '/v1/play_session/collection', { key: secret, body: { collection_id, ...more } })
+const play = (secret: string, body?: object) => callPlaySession(secret, 'collection', collection_id, body)
 
 describe('a share with a password', () => {
   it('reveals nothing without the password', async () => {
-    const { slug, url } = await create({ password: 'swordfish', slug: 'kind', title: 'Kind of Blue' })
+    const { slug, url } = await aShare(key, collection_id, {
+      password: 'swordfish',
+      slug: 'kind',
+      title: 'Kind of Blue',
+    })
     for (const path of [`/s/${slug}`, `/embed/s/${slug}`]) {
       const form = await open(path)
       const wrong = await open(path, 'Swordfish')
@@ -45,7 +47,7 @@ describe('a share with a password', () => {
   })
 
   it('opens with the password for a day, until the password changes', async () => {
-    const { id, slug } = await create({ password: 'swordfish' })
+    const { id, slug } = await aShare(key, collection_id, { password: 'swordfish' })
     const opened = await open(`/s/${slug}`, 'swordfish')
     expect([opened.status, /<h1>Kind of Blue/.test(opened.text), opened.text.includes('og:')]).toEqual([
       200,
@@ -56,7 +58,7 @@ describe('a share with a password', () => {
     expect((await play(secret)).status).toBe(200)
     // Any change invalidates the key: another slug, another expiry, another signature.
     const [, , ends = '', signature = ''] = /^(ta_sh_[^.]+)\.(\d+)\.(\w+)$/.exec(secret) ?? []
-    const other = await create({ password: 'swordfish' })
+    const other = await aShare(key, collection_id, { password: 'swordfish' })
     const forged = [
       secret.replace(slug, other.slug),
       secret.replace(ends, String(Number(ends) + 1)),
@@ -73,13 +75,13 @@ describe('a share with a password', () => {
     const again = keyIn(await open(`/s/${slug}`, 'swordfish 2'))
     expect((await play(again)).status).toBe(200)
     stopTime()
-    vi.setSystemTime(Date.now() + 25 * 3600_000)
+    vi.setSystemTime(Date.now() + 25 * HOUR)
     expect((await play(again)).status).toBe(401)
   })
 
   it('refuses a client after 60 of 100 wrong passwords, and no other client or share', async () => {
-    const { slug } = await create({ password: 'swordfish' })
-    const other = await create({ password: 'swordfish' })
+    const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
+    const other = await aShare(key, collection_id, { password: 'swordfish' })
     const bindings = { ...env, MISS_RATE_LIMIT: limiter(60) }
     await cheapPasswords()
     const statuses: number[] = []
@@ -96,7 +98,7 @@ describe('a share with a password', () => {
   })
 
   it('limits each client and all clients together, and counts an IPv6 network as one client', async () => {
-    const { slug } = await create({ password: 'swordfish' })
+    const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
     const bindings = { ...env, MISS_RATE_LIMIT: limiter(2), API_RATE_LIMIT: limiter(7) }
     await cheapPasswords()
     const attempts = async (...clients: string[]) => {
@@ -114,7 +116,7 @@ describe('a share with a password', () => {
   })
 
   it('rejects a form without a valid password', async () => {
-    const { slug } = await create({ password: 'swordfish' })
+    const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
     expect((await open(`/s/${slug}`, 'x'.repeat(5000))).status).toBe(413)
     const file = new FormData()
     file.set('password', new File(['swordfish'], 'a.txt'))
@@ -124,7 +126,7 @@ describe('a share with a password', () => {
 
   it('can be framed by other sites if it has no password or lists them', async () => {
     const ancestors = async (body: object) => {
-      const { slug } = await create(body)
+      const { slug } = await aShare(key, collection_id, body)
       const answers = await Promise.all(
         [`/s/${slug}`, `/embed/s/${slug}`].flatMap((path) => [open(path), open(path, 'swordfish')]),
       )

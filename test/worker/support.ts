@@ -18,8 +18,11 @@ export const query = async <T = Record<string, unknown>>(text: string, ...values
       .all<T>()
   ).results
 
+/** A queue that hands each message to `hold` and delivers none. */
+export const heldQueue = <T = unknown>(hold: (body: T) => unknown) =>
+  ({ send: async (body: T) => void hold(body) }) as unknown as Queue<T>
 /** A queue that drops its messages. */
-export const silent = { send: async () => undefined } as unknown as Queue
+export const silent = heldQueue(() => undefined)
 
 /** The messages that the test sent to the transcode queue without a delay. */
 export const nudges: unknown[] = []
@@ -34,7 +37,15 @@ export const noting: Env = {
   } as Queue,
 }
 
+/** Milliseconds. */
+export const HOUR = 3600_000
+export const DAY = 24 * HOUR
+
 export const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead'
+
+/** Values of `creator_id`. */
+export const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
+export const [CREATOR] = CREATORS
 
 interface Options {
   key?: string | undefined
@@ -106,12 +117,48 @@ export async function aCollection(key: string, body: object = {}) {
   return collection
 }
 
+/** Creates a track that waits for its upload. Returns the response, which has the upload handles. */
+export const createTrack = (key: string, collection_id: string, body: object = {}) =>
+  ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'So What.mp3', ...body } })
+
 /** A track that waits for its upload. */
-export async function aTrack(key: string, collection_id: string, body: object = {}) {
-  const { track } = await ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'So What.mp3', ...body } })
-  return track
-}
+export const aTrack = async (key: string, collection_id: string, body: object = {}) =>
+  (await createTrack(key, collection_id, body)).track
 
 /** The id of such a track. */
 export const aWaitingTrack = async (key: string, collection_id: string, body: object = {}) =>
   (await aTrack(key, collection_id, body)).id
+
+/** A playlist of these tracks. Returns its id. */
+export async function aPlaylist(key: string, track_ids: string[] = [], body: object = {}) {
+  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix', ...body } })
+  if (track_ids.length > 0) await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
+  return playlist_id
+}
+
+export type Scope = 'collection' | 'playlist' | 'track'
+
+/** Creates a play session of the resource `id`. */
+export const aPlaySession = (key: string, scope: Scope, id: string, body: object = {}) =>
+  ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id, ...body } })
+
+/** Creates a play session with any status; see `aPlaySession`. */
+export const callPlaySession = (key: string | undefined, scope: Scope, id: string, body: object = {}, headers = {}) =>
+  call('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id, ...body }, headers })
+
+/** The indexes of the variants in a play view. */
+export const indexesOf = (view: { variants: { variant: { index: string } }[] }) =>
+  view.variants.map(({ variant }) => variant.index)
+
+export const anUploadSession = (key: string, collection_id: string, body: object = {}) =>
+  ok('POST', '/v1/upload_session', { key, body: { collection_id, ...body } })
+
+/** A player key, unless `body` has another type. */
+export const anApiKey = (key: string, body: object = {}) =>
+  ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player', ...body } })
+
+/** MP3 of 320 kbit/s, unless `body` names a codec. */
+export async function aVariant(key: string, body: object = {}) {
+  const settings = 'codec' in body ? body : { codec: 'mp3', bitrate: 320, ...body }
+  return (await ok('POST', '/v1/variant', { key, body: { name: 'Radio', ...settings } })).variant
+}

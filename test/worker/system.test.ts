@@ -5,7 +5,7 @@ import { System } from '../../src/contract/system.ts'
 import { aTrackWithJob, deliver, eventually, runSweep, stopTime, uploadEvent } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
 import { seed } from './seed.ts'
-import { call, ok, query, refused } from './support.ts'
+import { call, ok, query, refused, silent } from './support.ts'
 import { error, events, result, startTranscoder } from './transcoder.ts'
 
 /** The operator's view of the service, and `/health`, its public summary. */
@@ -178,9 +178,8 @@ describe('failed tracks', () => {
           jobs.created_at + 1, error from jobs, tracks where tracks.id <> ?`,
       work.track_id,
     )
-    const silent_queue = { send: async () => undefined } as unknown as Queue
     const again = () =>
-      ok('POST', '/v1/system/retry', { key: root, body: {}, bindings: { ...env, TRANSCODE_QUEUE: silent_queue } })
+      ok('POST', '/v1/system/retry', { key: root, body: {}, bindings: { ...env, TRANSCODE_QUEUE: silent } })
     expect(await again()).toMatchObject({ started: 99, left: 21 })
     expect(await again()).toMatchObject({ started: 21, left: 0 })
     expect((await system()).failures).toEqual([

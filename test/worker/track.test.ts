@@ -14,7 +14,7 @@ import {
   trackRow,
 } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aCollection, aTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aCollection, aTrack, createTrack, CREATOR, db, HOUR, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
 let tenant: Shop
 let key: string
@@ -23,14 +23,11 @@ beforeEach(async () => {
   tenant = await aShop()
   ;({ key, collection_id } = tenant)
 })
-const create = (body: object = {}) =>
-  ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'So What.mp3', ...body } })
 const update = async (id: string, body: object) => (await ok('PUT', `/v1/track/${id}`, { key, body })).track
-const CREATOR = '11111111-1111-4111-8111-111111111111'
 
 describe('a track', () => {
   it('waits for its upload when it is created', async () => {
-    const { track, track_id } = await create()
+    const { track, track_id } = await createTrack(key, collection_id)
     expect(track).toEqual({
       id: track_id,
       organization_id: tenant.organization_id,
@@ -70,16 +67,16 @@ describe('a track', () => {
       player_subtitle: 'Miles Davis',
       player_color: '#0000FF',
     }
-    expect((await create(fields)).track).toMatchObject(fields)
+    expect((await createTrack(key, collection_id, fields)).track).toMatchObject(fields)
   })
 
   it('is uploaded with a PUT to a URL that R2 accepts for an hour', async () => {
     const before = Date.now()
-    const { track_upload, track_id } = await create()
+    const { track_upload, track_id } = await createTrack(key, collection_id)
     expect(track_upload).toMatchObject({ method: 'PUT', ttl: 3600 })
     const expires_at = Date.parse(track_upload.expires_at)
-    expect(expires_at).toBeGreaterThanOrEqual(before + 3600_000)
-    expect(expires_at).toBeLessThanOrEqual(Date.now() + 3600_000)
+    expect(expires_at).toBeGreaterThanOrEqual(before + HOUR)
+    expect(expires_at).toBeLessThanOrEqual(Date.now() + HOUR)
     const { key: object, expires, headers } = signedParts(track_upload.upload_url)
     expect({ object, expires, headers }).toEqual({
       object: `uploads/${tenant.organization_id}/${collection_id}/${track_id}`,
@@ -91,7 +88,7 @@ describe('a track', () => {
   })
 
   it('signs the announced size and type of the file, so that R2 accepts no other', async () => {
-    const { track_upload } = await create({ file_size: 1_000_000, content_type: 'audio/mpeg' })
+    const { track_upload } = await createTrack(key, collection_id, { file_size: 1_000_000, content_type: 'audio/mpeg' })
     expect(signedParts(track_upload.upload_url).headers).toEqual(['content-length', 'content-type', 'host'])
     const headers = { 'content-length': '1000000', 'content-type': 'audio/mpeg' }
     expect(await isSignedFor('PUT', track_upload.upload_url, headers)).toBe(true)
@@ -100,7 +97,11 @@ describe('a track', () => {
   })
 
   it('keeps omitted fields, clears null fields and replaces metadata as a whole', async () => {
-    const { track } = await create({ organization_index: 'a', metadata: { a: 1 }, player_color: '#0000FF' })
+    const { track } = await createTrack(key, collection_id, {
+      organization_index: 'a',
+      metadata: { a: 1 },
+      player_color: '#0000FF',
+    })
     const changed = await update(track.id, { metadata: { b: 2 }, player_subtitle: 'Miles' })
     const updated_at = expect.any(String) as string
     expect(changed).toEqual({ ...track, metadata: { b: 2 }, player_subtitle: 'Miles', updated_at })
@@ -127,7 +128,7 @@ describe('a track', () => {
     [' \t ', 'audio'],
     ['Ænima “live” 🎷.flac', 'Ænima “live” 🎷.flac'],
   ])('stores the name %j as %j, and the original name separately', async (sent, stored) => {
-    const { track } = await create({ file_name: sent })
+    const { track } = await createTrack(key, collection_id, { file_name: sent })
     expect([track.file_name, track.file_name_original]).toEqual([stored, sent])
   })
 
@@ -159,14 +160,14 @@ describe('a track', () => {
   })
 
   it('returns its own changes from an update, even with simultaneous updates', async () => {
-    const { track_id } = await create()
+    const { track_id } = await createTrack(key, collection_id)
     const titles = Array.from({ length: 10 }, (_, at) => `Take ${at}`)
     const answers = await Promise.all(titles.map((title) => update(track_id, { title })))
     expect(answers.map((track) => track.player_title)).toEqual(titles)
   })
 
   it('is unchanged when its upload is reported before it arrived', async () => {
-    const { track } = await create()
+    const { track } = await createTrack(key, collection_id)
     expect((await ok('POST', `/v1/track/${track.id}/upload_complete`, { key })).track).toEqual(track)
   })
 })

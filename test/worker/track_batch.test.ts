@@ -5,7 +5,7 @@ import { rowsOfCall } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { countedLists } from './seed.ts'
 import { shopWithEvents } from './shop_with_events.ts'
-import { aCollection, aWaitingTrack, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aCollection, aPlaylist, aWaitingTrack, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const names = async (key: string, path: string) => {
@@ -135,8 +135,7 @@ describe('a batch', () => {
     const { key, collection_id } = await aShop()
     const [a, b] = [await aProcessedTrack(key, collection_id), await aProcessedTrack(key, collection_id)]
     const empty = await aTrack(key, collection_id, 'empty')
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
-    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [a, b, a] } })
+    const playlist_id = await aPlaylist(key, [a, b, a])
     const before = await query<{ job_id: string }>('select job_id from tracks where id = ?', b)
     const { results } = await changeTracks(key, [
       { action: 'delete', track_id: a },

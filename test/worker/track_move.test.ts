@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { aShop, beforeBatch, changeTracks, eventually, filesOf, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { settled } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aCollection, aWaitingTrack, call, ok, query, refused } from './support.ts'
+import { aCollection, aPlaySession, aWaitingTrack, call, ok, query, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 /** Tracks that move to another collection, and concurrent changes. */
@@ -17,7 +17,7 @@ it('a moved track keeps its files when its previous collection is deleted, and l
   const { id: goal } = await aCollection(key)
   const moved = await aProcessedTrack(key, collection_id, { player_title: 'moved' })
   const unmoved = await aProcessedTrack(key, collection_id, { player_title: 'left' })
-  const { play_session_id } = await ok('POST', '/v1/play_session/track', { key, body: { track_id: moved } })
+  const { play_session_id } = await aPlaySession(key, 'track', moved)
   await changeTracks(key, [{ action: 'move', track_id: moved, collection_id: goal }])
   const ofMoved = await filesOf(moved)
   expect((await storedFiles()).length).toBeGreaterThan(ofMoved.length)

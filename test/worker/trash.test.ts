@@ -40,7 +40,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     expect((await ok('GET', `/v1/play/${session}`)).tracks).toEqual([])
     // Neither counted nor found in the global lists.
     const counts = { track: [1, 1, 1], collection: [0, 0, 1], playlist: [2, 1, 0] }[scope]
-    const lists = ['track', 'collection', 'playlist'].map((noun) => library.get(`/v1/${noun}`))
+    const lists = (['track', 'collection', 'playlist'] as const).map((noun) => library.get(`/v1/${noun}`))
     expect((await Promise.all(lists)).map((list) => list.count)).toEqual(counts)
     const q = { track: 'track?q=what', collection: 'collection?q=blue', playlist: 'playlist?q=mixed' }[scope]
     expect(await library.get(`/v1/${q}`)).toMatchObject({ count: scope === 'track' ? 1 : 0 })
@@ -60,7 +60,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
         },
       ],
     ])
-    const [item] = trash as unknown as { trashed_at: string; expires_at: string }[]
+    const [item] = trash
     expect(Date.parse(item!.expires_at) - Date.parse(item!.trashed_at)).toBe(7 * 24 * 3600 * 1000)
     expect((await library.restore(scope)).restored_trash).toEqual(trash[0])
     await ok('GET', view)

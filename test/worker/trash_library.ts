@@ -1,11 +1,9 @@
 import { aShop } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { ok, query } from './support.ts'
+import { aPlaylist, aPlaySession, ok, query, type Scope } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 /** The resources that trash tests delete and restore. */
-
-export type Scope = 'track' | 'collection' | 'playlist'
 
 /** A tenant with two ready tracks, and a playlist that contains the first one three times. */
 export async function aLibrary() {
@@ -14,27 +12,24 @@ export async function aLibrary() {
   const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id, { organization_index: 'first', player_title: 'So What' })
   const other_id = await aProcessedTrack(key, collection_id)
-  const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mixed' } })
   const track_ids = [track_id, other_id, track_id, track_id, other_id]
-  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
+  const playlist_id = await aPlaylist(key, track_ids, { title: 'Mixed' })
   const ids = { track: track_id, collection: collection_id, playlist: playlist_id }
   const pathOf = (scope: Scope) => `/v1/${scope}/${ids[scope]}`
-  const get = async (path: string) => ok('GET', path, { key })
+  const get = <const P extends string>(path: P) => ok('GET', path, { key })
   return {
     ...tenant,
     track_id,
     other_id,
-    playlist_id: playlist_id,
+    playlist_id,
     ids,
     get,
     pathOf,
     discard: (scope: Scope, id = ids[scope]) => ok('DELETE', `/v1/${scope}/${id}?trash=true`, { key }),
     restore: (scope: Scope, id = ids[scope]) => ok('POST', `/v1/trash/${id}/restore`, { key }),
-    trash: async () => (await get('/v1/trash')) as { count: number; trash: { id: string }[] },
-    places: async () =>
-      ((await get(`/v1/playlist/${playlist_id}/track?limit=200`)).tracks as { id: string }[]).map(({ id }) => id),
-    session: async (scope: Scope) =>
-      (await ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: ids[scope] } })).play_session_id,
+    trash: () => get('/v1/trash'),
+    places: async () => (await get(`/v1/playlist/${playlist_id}/track?limit=200`)).tracks.map(({ id }) => id),
+    session: async (scope: Scope) => (await aPlaySession(key, scope, ids[scope])).play_session_id,
   }
 }
 export type Library = Awaited<ReturnType<typeof aLibrary>>

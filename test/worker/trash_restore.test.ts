@@ -12,7 +12,7 @@ import {
   upload,
 } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aCollection, aWaitingTrack, ok, query, refused } from './support.ts'
+import { aCollection, aVariant, aWaitingTrack, ok, query, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { aLibrary } from './trash_library.ts'
 
@@ -24,7 +24,7 @@ describe('a restore', () => {
   it('puts items back in their list position if it is free, otherwise at the end', async () => {
     const library = await aLibrary()
     const { key, collection_id, track_id, other_id, ids } = library
-    const orderOf = async (id: string) => (await library.get(`/v1/track/${id}`)).track.order as number
+    const orderOf = async (id: string) => (await library.get(`/v1/track/${id}`)).track.order
     await library.discard('track')
     await ok('PUT', `/v1/collection/${collection_id}/track/order`, { key, body: { track_ids: [other_id] } })
     await query('update tracks set "order" = 1 where id = ?', other_id)
@@ -35,9 +35,8 @@ describe('a restore', () => {
     await library.discard('collection', newest)
     const { collection_id: newer } = await ok('POST', '/v1/collection', { key, body: { title: 'Newer' } })
     await library.restore('collection', newest)
-    const listed = async (noun: string) =>
-      ((await library.get(`/v1/${noun}`))[`${noun}s`] as { id: string }[]).map(({ id }) => id)
-    expect(await listed('collection')).toEqual([newest, newer, ids.collection])
+    const { collections } = await library.get('/v1/collection')
+    expect(collections.map(({ id }) => id)).toEqual([newest, newer, ids.collection])
     const seqs = await query('select distinct seq from collections where organization_id = ?', library.organization_id)
     expect(seqs).toHaveLength(3)
   })
@@ -46,7 +45,7 @@ describe('a restore', () => {
     const library = await aLibrary()
     const { key, track_id: a, other_id: b, playlist_id, collection_id } = library
     const path = `/v1/playlist/${playlist_id}`
-    const version = async () => (await library.get(path)).playlist.version as number
+    const version = async () => (await library.get(path)).playlist.version
     const initial = await version()
     await library.discard('track')
     expect([await library.places(), (await library.get(path)).playlist.track_count]).toEqual([[b, b], 2])
@@ -150,12 +149,12 @@ describe('a restore', () => {
   it('restores no files of a variant that was deleted meanwhile', async () => {
     serveTranscoder()
     const { key, collection_id } = await aShop()
-    const { variant_id } = await ok('POST', '/v1/variant', { key, body: { name: 'Radio', codec: 'mp3', bitrate: 320 } })
+    const { id: variant_id } = await aVariant(key)
     const first_id = await aProcessedTrack(key, collection_id)
     const { id: second } = await aCollection(key)
     const second_id = await aProcessedTrack(key, second)
     const variantsOf = async (id: string) =>
-      ((await ok('GET', `/v1/track/${id}/variant`, { key })).variants as { index: string }[]).map(({ index }) => index)
+      (await ok('GET', `/v1/track/${id}/variant`, { key })).variants.map(({ index }) => index)
     expect(await variantsOf(first_id)).toContain('radio')
     await ok('DELETE', `/v1/track/${first_id}?trash=true`, { key })
     await ok('DELETE', `/v1/collection/${second}?trash=true`, { key })

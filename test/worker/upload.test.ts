@@ -6,7 +6,19 @@ import { tracks, uploadSessions } from '../../src/adapters/schema.ts'
 import { aShop, beforeBatch, eventually, runSweep, trackRow, upload, uploaded } from './fixtures.ts'
 import { aMultipart, multipartRow } from './parts.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aCollection, db, ok, query, refused, wrongFields } from './support.ts'
+import {
+  aCollection,
+  anApiKey,
+  anUploadSession,
+  aPlaylist,
+  CREATOR,
+  db,
+  HOUR,
+  ok,
+  query,
+  refused,
+  wrongFields,
+} from './support.ts'
 import { error, made, serveTranscoder } from './transcoder.ts'
 
 let key: string
@@ -14,9 +26,6 @@ let collection_id: string
 beforeEach(async () => {
   ;({ key, collection_id } = await aShop())
 })
-const HOUR = 3600_000
-const CREATOR = '11111111-1111-4111-8111-111111111111'
-const open = (body: object = {}) => ok('POST', '/v1/upload_session', { key, body: { collection_id, ...body } })
 const addTrack = (id: string, body: object = {}) =>
   ok('POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'So What.mp3', ...body } })
 /** Sets the end of the session to this many milliseconds ago. */
@@ -29,7 +38,7 @@ const endAgo = (id: string, milliseconds: number) =>
 describe('an upload session', () => {
   it('lives for an hour', async () => {
     const before = Date.now()
-    const body = await open()
+    const body = await anUploadSession(key, collection_id)
     expect(body.upload_session).toEqual({ id: body.upload_session_id, collection_id, expires_at: body.expires_at })
     const expires_at = Date.parse(body.expires_at)
     expect(expires_at).toBeGreaterThanOrEqual(before + HOUR)
@@ -38,19 +47,19 @@ describe('an upload session', () => {
 
   it('returns the fields of its creation', async () => {
     const fields = { creator_id: CREATOR, organization_index: 'batch 7', metadata: { from: 'studio' } }
-    const { upload_session_id: id, expires_at } = await open(fields)
+    const { upload_session_id: id, expires_at } = await anUploadSession(key, collection_id, fields)
     const { upload_session } = await ok('GET', `/v1/upload_session/${id}`, { key })
     expect(upload_session).toEqual({ id, collection_id, ...fields, expires_at })
   })
 
   it('has no creator, an empty index and no metadata by default', async () => {
-    const { upload_session_id: id } = await open()
+    const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const { upload_session } = await ok('GET', `/v1/upload_session/${id}`, { key })
     expect(upload_session).toMatchObject({ creator_id: null, organization_index: '', metadata: {} })
   })
 
   it('creates tracks in its collection, with its creator, in order', async () => {
-    const { upload_session_id: id } = await open({ creator_id: CREATOR })
+    const { upload_session_id: id } = await anUploadSession(key, collection_id, { creator_id: CREATOR })
     const first = await addTrack(id, { organization_index: '1', title: 'One', metadata: { side: 'A' } })
     const second = await addTrack(id, { file_name: 'Blue in Green.mp3' })
     const row = await trackRow(first.track_id)
@@ -74,7 +83,7 @@ describe('an upload session', () => {
   })
 
   it('returns the same upload handles as for any track', async () => {
-    const { upload_session_id: id } = await open()
+    const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const { track_upload, track_cover_upload } = await addTrack(id, { file_size: 5, content_type: 'audio/flac' })
     expect(track_upload).toMatchObject({ method: 'PUT', ttl: 3600 })
     expect(signedParts(track_upload.upload_url).headers).toEqual(['content-length', 'content-type', 'host'])
@@ -87,13 +96,12 @@ describe('an upload session', () => {
 
 describe('discarding a track', () => {
   const waiting = async () => {
-    const { upload_session_id: session } = await open()
+    const { upload_session_id: session } = await anUploadSession(key, collection_id)
     const { track_id } = await addTrack(session)
     return { session, track_id: track_id, path: `/v1/upload/${session}/track/${track_id}` }
   }
   const uploader = async (collection: string) =>
-    (await ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'uploader', collection_id: collection } }))
-      .secret
+    (await anApiKey(key, { type: 'uploader', collection_id: collection })).secret
   const jobs = () => query<{ payload: string }>("select payload from jobs where payload ->> '$.kind' = 'purge'")
 
   it('deletes it even after its session has ended, and a file that arrives later', async () => {
@@ -155,7 +163,7 @@ describe('discarding a track', () => {
 
   it('returns 409 when its file arrives at that moment, and keeps its playlist entries', async () => {
     const { track_id, path } = await waiting()
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix' } })
+    const playlist_id = await aPlaylist(key)
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
     const arrives = async () =>
       db
@@ -180,7 +188,7 @@ describe('discarding a track', () => {
 
 describe('an invalid or expired upload session', () => {
   it('returns 410 for a day after its end, then 404', async () => {
-    const { upload_session_id: id } = await open()
+    const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const get = ['GET', `/v1/upload_session/${id}`, { key }] as const
     const add = ['POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'a' } }] as const
     await endAgo(id, 1)
@@ -194,7 +202,7 @@ describe('an invalid or expired upload session', () => {
   })
 
   it('is deleted by the sweep a day after its end', async () => {
-    const [expired, recent] = [await open(), await open()]
+    const [expired, recent] = [await anUploadSession(key, collection_id), await anUploadSession(key, collection_id)]
     await endAgo(expired.upload_session_id, 25 * HOUR)
     await endAgo(recent.upload_session_id, 23 * HOUR)
     await runSweep()
@@ -205,20 +213,20 @@ describe('an invalid or expired upload session', () => {
     expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/upload_session', { key, body: {} }))).toEqual(
       ['collection_id'],
     )
-    const { upload_session_id: id } = await open()
+    const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const answer = await refused(400, 'invalid_request', 'POST', `/v1/upload/${id}/track`, { key, body: {} })
     expect(wrongFields(answer)).toEqual(['file_name'])
   })
 
   it('rejects a collection or creator for a track of a session', async () => {
-    const { upload_session_id: id } = await open()
+    const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const body = { file_name: 'a', collection_id, creator_id: CREATOR }
     const answer = await refused(400, 'unknown_field', 'POST', `/v1/upload/${id}/track`, { key, body })
     expect(wrongFields(answer)).toEqual(['collection_id', 'creator_id'])
   })
 
   it('returns 413 for a file above the size limit', async () => {
-    const { upload_session_id: id } = await open()
+    const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const body = { file_name: 'a.wav', file_size: 1_000_001 }
     await refused(413, 'file_too_large', 'POST', `/v1/upload/${id}/track`, { key, body })
   })

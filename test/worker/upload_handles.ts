@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 
 import { aShop, eventually, filesOf, laterBy, runSweep, storedFiles, trackRow } from './fixtures.ts'
 import { signedParts } from './signature.ts'
-import { ok, query } from './support.ts'
+import { createTrack, ok, query } from './support.ts'
 import { error, made, serveTranscoder } from './transcoder.ts'
 
 /** Tracks with several upload handles (docs/decisions/0063). */
@@ -32,7 +32,7 @@ export async function serveWaiting() {
 /** A track that waits for its first file, and its upload handles. */
 export async function aTrackWithHandles(file_name = 'a.wav') {
   const { key, collection_id } = await aShop()
-  const made = await ok('POST', '/v1/track', { key, body: { collection_id, file_name } })
+  const made = await createTrack(key, collection_id, { file_name })
   const track_id = made.track_id
   const at = `/v1/track/${track_id}`
   return {

@@ -6,9 +6,9 @@ import { aLongTrack, early } from './long_track.ts'
 import { rowsOf } from './meter.ts'
 import { aProcessedTrack, uploadAndProcess } from './processed_track.ts'
 import { seedSessions } from './seed.ts'
-import { aWaitingTrack, ok, query, refused } from './support.ts'
+import { aPlaySession, aVariant, aWaitingTrack, DAY, HOUR, ok, query, refused } from './support.ts'
 import { error, type made, serveTranscoder } from './transcoder.ts'
-import { dateOf, DAY, expectCounted, HOUR, sized, usageOf } from './usage_count.ts'
+import { dateOf, expectCounted, sized, usageOf } from './usage_count.ts'
 
 /** `GET /v1/usage`, computed from counters (docs/decisions/0055). */
 
@@ -97,11 +97,10 @@ it('the usage follows a custom variant from its files to their deletion, whateve
   serveTranscoder()
   const tenant = await aShop()
   const { key, collection_id } = tenant
-  const body = { name: 'Constructor', codec: 'mp3', bitrate: 96 }
-  const { variant_id, variant } = await ok('POST', '/v1/variant', { key, body })
+  const variant = await aVariant(key, { name: 'Constructor' })
   await aProcessedTrack(key, collection_id)
   expect((await expectCounted(tenant)).variants).toContainEqual({ variant: variant.index, bytes: 5, files: 1 })
-  await ok('DELETE', `/v1/variant/${variant_id}`, { key })
+  await ok('DELETE', `/v1/variant/${variant.id}`, { key })
   await eventually(async () => (await usageOf(key)).variants.every((entry) => entry.variant !== variant.index))
   expect((await expectCounted(tenant)).tracks).toBe(1)
 })
@@ -113,7 +112,7 @@ it('the usage counts a play session once, on the day of its creation, after the 
   const midnight = Date.parse(`${dateOf(Date.now())}T00:00:00Z`)
   vi.setSystemTime(midnight + 5 * HOUR)
   const sessions = async () => (await usageOf(key, `?from=${dateOf(midnight - DAY)}`)).days.map((day) => day.sessions)
-  await ok('POST', '/v1/play_session/collection', { key, body: { collection_id } })
+  await aPlaySession(key, 'collection', collection_id)
   await seedSessions(300, midnight + 4.5 * HOUR, { organization_id, created_at: midnight - 1 })
   await seedSessions(20, midnight + 3.5 * HOUR, { organization_id, created_at: midnight + 2 * HOUR })
   await seedSessions(7, midnight + 3.6 * HOUR, { organization_id: other.organization_id, created_at: midnight })

@@ -6,8 +6,6 @@ import { made } from './transcoder.ts'
 
 /** The numbers of `GET /v1/usage`, and a scan to compare them with. */
 
-export const HOUR = 3600_000
-export const DAY = 24 * HOUR
 export const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /** The usage of the key's organization. */

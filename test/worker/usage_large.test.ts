@@ -6,9 +6,9 @@ import { rowsOf } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { withoutTriggers } from './seed.ts'
 import { makeStorage } from './storage.ts'
-import { aWaitingTrack, ok, query } from './support.ts'
+import { aWaitingTrack, DAY, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
-import { dateOf, DAY, expectCounted, filesSql, manyTracks, recount } from './usage_count.ts'
+import { dateOf, expectCounted, filesSql, manyTracks, recount } from './usage_count.ts'
 
 /** The cost of the usage counts, and their accuracy with many tracks and days. */
 

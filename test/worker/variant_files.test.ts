@@ -15,7 +15,19 @@ import {
 } from './fixtures.ts'
 import { seed } from './seed.ts'
 import { signedParts } from './signature.ts'
-import { anOrganization, call, db, ok, query, refused } from './support.ts'
+import {
+  anApiKey,
+  anOrganization,
+  aPlaySession,
+  aVariant,
+  callPlaySession,
+  db,
+  indexesOf,
+  ok,
+  query,
+  refused,
+  silent,
+} from './support.ts'
 import { events, made, openStream, serveTranscoder, startTranscoder } from './transcoder.ts'
 
 /** The effect of custom variants on tracks, sessions and keys. */
@@ -26,25 +38,18 @@ beforeEach(async () => {
 })
 afterEach(() => void vi.useRealTimers())
 
-const define = async (body: object) =>
-  (await ok('POST', '/v1/variant', { key: work.key, body: { name: 'Radio', codec: 'mp3', bitrate: 320, ...body } }))
-    .variant as { id: string; index: string }
-const session = (body: object = {}) =>
-  ok('POST', '/v1/play_session/track', { key: work.key, body: { track_id: work.track_id, ...body } })
-const plays = async (names: string[]) => {
-  const { first_track } = await session({ variants: names })
-  return first_track!.variants.map(({ variant }) => variant.index)
-}
+const session = (body: object = {}) => aPlaySession(work.key, 'track', work.track_id, body)
+const plays = async (names: string[]) => indexesOf((await session({ variants: names })).first_track!)
 const files = () => filesOf(work.track_id)
 const base = () => `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
 
 describe('a track', () => {
   it('gets the variants of its organization with their settings, and no others', async () => {
-    await define({})
-    await define({ name: 'Voice', codec: 'opus', bitrate: 32, channels: 1 })
-    await define({ name: 'Teaser', type: 'preview', codec: 'aac', bitrate: 96, start: 20, length: 10 })
+    await aVariant(work.key)
+    await aVariant(work.key, { name: 'Voice', codec: 'opus', bitrate: 32, channels: 1 })
+    await aVariant(work.key, { name: 'Teaser', type: 'preview', codec: 'aac', bitrate: 96, start: 20, length: 10 })
     const other = await anOrganization()
-    await ok('POST', '/v1/variant', { key: other.key, body: { name: 'Theirs', codec: 'flac' } })
+    await aVariant(other.key, { name: 'Theirs', codec: 'flac' })
     const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
     await work.run()
     const requested = transcodes[0]!.variants.slice(7).map(({ url, ...variant }) => [variant, signedParts(url).key])
@@ -84,8 +89,8 @@ describe('a track', () => {
   })
 
   it('is made with the settings from the start of its job, regardless of its follower and of later changes', async () => {
-    const { id } = await define({})
-    const deleted = await define({ name: 'Gone' })
+    const { id } = await aVariant(work.key)
+    const deleted = await aVariant(work.key, { name: 'Gone' })
     const stream = openStream()
     const { transcodes } = startTranscoder({
       transcode: (job, times) => (times === 1 ? stream.response : events(made(job))),
@@ -93,7 +98,7 @@ describe('a track', () => {
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
     await ok('PUT', `/v1/variant/${id}`, { key: work.key, body: { codec: 'opus', bitrate: 32 } })
-    await define({ name: 'Later' })
+    await aVariant(work.key, { name: 'Later' })
     await ok('DELETE', `/v1/variant/${deleted.id}`, { key: work.key })
     stream.end()
     await running
@@ -108,7 +113,7 @@ describe('a track', () => {
   })
 
   it('does not get a variant that was deleted during its job, and the file is purged', async () => {
-    const { id } = await define({})
+    const { id } = await aVariant(work.key)
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
     const running = work.run()
@@ -125,7 +130,7 @@ describe('a track', () => {
   })
 
   it('is incomplete when one of them could not be made', async () => {
-    await define({})
+    await aVariant(work.key)
     const failed = [{ index: 'radio', message: 'The mp3 encoder failed.' }]
     startTranscoder({
       transcode: (job) => {
@@ -141,14 +146,11 @@ describe('a track', () => {
 describe('a deleted variant', () => {
   /** A track with a file of the variant, and a session that plays it. */
   async function aRadioTrack() {
-    const variant = await define({})
+    const variant = await aVariant(work.key)
     serveTranscoder()
     await work.run()
     const { play_session_id } = await session({ variants: ['radio', 'mp3-128'], expires_in: 86_400 })
-    const view = async () => {
-      const { variants } = await ok('GET', `/v1/play/${play_session_id}/${work.track_id}`)
-      return variants.map(({ variant: { index } }: { variant: { index: string } }) => index)
-    }
+    const view = async () => indexesOf(await ok('GET', `/v1/play/${play_session_id}/${work.track_id}`))
     expect(await view()).toEqual(['radio', 'mp3-128'])
     return { variant, view }
   }
@@ -173,7 +175,7 @@ describe('a deleted variant', () => {
   it('does not purge the files of a new one with the same index', async () => {
     const { variant } = await aRadioTrack()
     await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key })
-    await define({ codec: 'opus', bitrate: 64 })
+    await aVariant(work.key, { codec: 'opus', bitrate: 64 })
     await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
     await eventually(async () => (await work.read()).status === 'ready')
     const purges = await query<{ id: string }>(`select id from jobs where payload ->> '$.variant.id' = ?`, variant.id)
@@ -185,7 +187,7 @@ describe('a deleted variant', () => {
   })
 
   it('is removed from many tracks, a thousand at a time, without other files', async () => {
-    const { id } = await define({})
+    const { id } = await aVariant(work.key)
     await seed('tracks', 1, 1450, work)
     await query(
       `update tracks set files = json_object('base', 'many', 'list', json_array(json_array('mp3-128.mp3', 1, 1, 1),
@@ -214,9 +216,8 @@ describe('a deleted variant', () => {
     const { collection_id } = await ok('POST', '/v1/collection', { key: work.key, body })
     const move = (to: string) => query('update tracks set collection_id = ? where id = ?', to, work.track_id)
     await move(collection_id)
-    const TASK_QUEUE = { send: async () => undefined } as unknown as Queue
-    const path = `/v1/variant/${variant.id}`
-    expect((await call('DELETE', path, { key: work.key, bindings: { ...env, TASK_QUEUE } })).status).toBe(200)
+    const bindings = { ...env, TASK_QUEUE: silent }
+    await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key, bindings })
     const [purge] = await query<{ id: string }>(`select id from jobs where payload ->> '$.variant.id' = ?`, variant.id)
     await deliver('task', { job_id: purge!.id }, { bindings: beforeBatch(() => move(work.collection_id)) })
     expect((await jobRow(purge!.id)).state).toBe('done')
@@ -224,7 +225,7 @@ describe('a deleted variant', () => {
   })
 
   it('is deleted with its organization', async () => {
-    await define({})
+    await aVariant(work.key)
     await ok('DELETE', `/v1/organization/${work.organization_id}`, { key: env.ROOT_KEY })
     await eventually(async () => (await db.select().from(variants)).length === 0)
   })
@@ -232,16 +233,16 @@ describe('a deleted variant', () => {
 
 describe('a play session', () => {
   it('plays custom variants only by name: the default does not change', async () => {
-    await define({})
+    await aVariant(work.key)
     const unnamed = ['aac-160', 'mp3-128', 'opus-96', 'lossless']
     expect((await session()).play_session.variants).toEqual(unnamed)
     expect((await session({ variants: ['radio', 'opus-96'] })).play_session.variants).toEqual(['radio', 'opus-96'])
   })
 
   it('returns 400 for an unknown variant, and lists the known ones', async () => {
-    await define({})
+    await aVariant(work.key)
     const other = await anOrganization()
-    await ok('POST', '/v1/variant', { key: other.key, body: { name: 'Theirs', codec: 'flac' } })
+    await aVariant(other.key, { name: 'Theirs', codec: 'flac' })
     const body = { track_id: work.track_id, variants: ['radio', 'theirs'] }
     const { errors } = await refused(400, 'unknown_variant', 'POST', '/v1/play_session/track', { key: work.key, body })
     expect(errors).toEqual([{ path: 'variants.1', message: expect.stringMatching(/known are aac-160, .*, radio$/) }])
@@ -249,26 +250,24 @@ describe('a play session', () => {
 })
 
 describe('a player key', () => {
-  const mint = (variants: string[]) => ({ title: 'Web', type: 'player', variants })
-
   it('can be bound to custom variants, and not to unknown ones', async () => {
-    const { id } = await define({})
+    const { id } = await aVariant(work.key)
     const { key } = work
-    await refused(400, 'unknown_variant', 'POST', '/v1/api_key', { key, body: mint(['radio', 'theirs']) })
-    const { secret } = await ok('POST', '/v1/api_key', { key, body: mint(['radio']) })
-    const request = { track_id: work.track_id }
-    const play = async (body: object) => (await call('POST', '/v1/play_session/track', { key: secret, body })).body
-    expect((await play(request)).play_session.variants).toEqual(['radio'])
-    expect((await play({ ...request, variants: ['aac-160'] })).code).toBe('insufficient_scope')
+    const body = { title: 'Web', type: 'player', variants: ['radio', 'theirs'] }
+    await refused(400, 'unknown_variant', 'POST', '/v1/api_key', { key, body })
+    const { secret } = await anApiKey(key, { variants: ['radio'] })
+    const play = async (body?: object) => (await callPlaySession(secret, 'track', work.track_id, body)).body
+    expect((await play()).play_session.variants).toEqual(['radio'])
+    expect((await play({ variants: ['aac-160'] })).code).toBe('insufficient_scope')
     // After the deletion the key remains, and plays nothing by that name.
     await ok('DELETE', `/v1/variant/${id}`, { key })
-    expect((await play({ ...request, variants: ['radio'] })).code).toBe('unknown_variant')
-    expect((await play(request)).play_session.variants).toEqual(['radio'])
+    expect((await play({ variants: ['radio'] })).code).toBe('unknown_variant')
+    expect((await play()).play_session.variants).toEqual(['radio'])
   })
 })
 
 it("a change of settings keeps a track's files until it is processed again", async () => {
-  const { id } = await define({})
+  const { id } = await aVariant(work.key)
   serveTranscoder()
   await work.run()
   await ok('PUT', `/v1/variant/${id}`, { key: work.key, body: { codec: 'aac', bitrate: 64 } })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { MAX_VARIANTS } from '../../src/contract/facts.ts'
-import { anOrganization, call, ok, refused, wrongFields } from './support.ts'
+import { anApiKey, anOrganization, aVariant, call, ok, refused, wrongFields } from './support.ts'
 
 /** Variants that an organization defines in addition to the catalog. variant_files.test.ts covers their effect on tracks. */
 
@@ -9,7 +9,6 @@ let key: string
 beforeEach(async () => {
   key = (await anOrganization()).key
 })
-const create = async (body: object) => (await ok('POST', '/v1/variant', { key, body })).variant
 const indexes = async (query = '') => {
   const { count, variants } = await ok('GET', `/v1/variant${query}`, { key })
   return [count, variants.map(({ index }) => index)] as [number, string[]]
@@ -17,7 +16,7 @@ const indexes = async (query = '') => {
 
 describe('a custom variant', () => {
   it('is returned in the shape of the catalog', async () => {
-    const variant = await create({ name: 'MP3 320', codec: 'mp3', bitrate: 320, index: 'mp3-320' })
+    const variant = await aVariant(key, { name: 'MP3 320', codec: 'mp3', bitrate: 320, index: 'mp3-320' })
     expect(variant).toEqual({
       id: expect.stringMatching(/^000[0-9a-f]{5}-/),
       name: 'MP3 320',
@@ -44,7 +43,7 @@ describe('a custom variant', () => {
       { type: 'preview', start: 12.5, length: 600 },
     ],
   ])('can be %s', async (_, body, expected) => {
-    expect(await create({ name: 'Mine', ...body })).toMatchObject(expected)
+    expect(await aVariant(key, { name: 'Mine', ...body })).toMatchObject(expected)
   })
 
   it.each([
@@ -53,11 +52,11 @@ describe('a custom variant', () => {
     ['x'.repeat(100), 'x'.repeat(40)],
     [`${'x'.repeat(39)} y`, 'x'.repeat(39)],
   ])('gets its index from the name %s', async (name, index) => {
-    expect((await create({ name, codec: 'flac' })).index).toBe(index)
+    expect((await aVariant(key, { name, codec: 'flac' })).index).toBe(index)
   })
 
   it('is listed before the catalog, newest first, and pages span both', async () => {
-    for (const index of ['one', 'two', 'three']) await create({ name: 'Mine', index, codec: 'flac' })
+    for (const index of ['one', 'two', 'three']) await aVariant(key, { name: 'Mine', index, codec: 'flac' })
     const custom = ['three', 'two', 'one']
     const [count, all] = await indexes()
     expect([count, all.slice(0, 4)]).toEqual([11, [...custom, 'aac-160']])
@@ -68,23 +67,30 @@ describe('a custom variant', () => {
   })
 
   it('belongs to its organization, and another one may use the same index', async () => {
-    const { id } = await create({ name: 'Mine', codec: 'flac' })
+    const { id } = await aVariant(key, { name: 'Mine', codec: 'flac' })
     const other = await anOrganization()
     expect((await ok('GET', '/v1/variant', { key: other.key })).count).toBe(8)
     await refused(404, 'not_found', 'GET', `/v1/variant/${id}`, { key: other.key })
-    await ok('POST', '/v1/variant', { key: other.key, body: { name: 'Mine', codec: 'flac' } })
+    await aVariant(other.key, { name: 'Mine', codec: 'flac' })
   })
 
   it('can be read with player keys', async () => {
-    const { id } = await create({ name: 'Mine', codec: 'flac' })
-    const { secret } = await ok('POST', '/v1/api_key', { key, body: { title: 'Web', type: 'player' } })
+    const { id } = await aVariant(key, { name: 'Mine', codec: 'flac' })
+    const { secret } = await anApiKey(key)
     expect((await ok('GET', '/v1/variant', { key: secret })).variants[0]!.id).toBe(id)
     await ok('GET', `/v1/variant/${id}`, { key: secret })
     await refused(403, 'insufficient_scope', 'DELETE', `/v1/variant/${id}`, { key: secret })
   })
 
   it('keeps fields that an update omits', async () => {
-    const { id } = await create({ name: 'Voice', codec: 'opus', bitrate: 48, channels: 1, type: 'preview', start: 5 })
+    const { id } = await aVariant(key, {
+      name: 'Voice',
+      codec: 'opus',
+      bitrate: 48,
+      channels: 1,
+      type: 'preview',
+      start: 5,
+    })
     const update = async (body: object) => (await ok('PUT', `/v1/variant/${id}`, { key, body })).variant
     const before = await update({})
     expect(before).toMatchObject({ name: 'Voice', index: 'voice', codec: 'opus', bitrate: 48, channels: 1, start: 5 })
@@ -98,7 +104,7 @@ describe('a custom variant', () => {
   })
 
   it('can change its codec, and must change its bitrate where the new codec does not support it', async () => {
-    const { id } = await create({ name: 'Mine', codec: 'opus', bitrate: 64 })
+    const { id } = await aVariant(key, { name: 'Mine', codec: 'opus', bitrate: 64 })
     const update = (body: object) => call('PUT', `/v1/variant/${id}`, { key, body })
     expect((await update({ codec: 'mp3' })).body.variant).toMatchObject({ format: 'mp3', bitrate: 64 })
     expect((await update({ codec: 'flac' })).body.variant).toMatchObject({ format: 'flac', bitrate: 0 })
@@ -107,12 +113,12 @@ describe('a custom variant', () => {
   })
 
   it('frees its index when it is deleted', async () => {
-    const { id } = await create({ name: 'Mine', codec: 'flac' })
+    const { id } = await aVariant(key, { name: 'Mine', codec: 'flac' })
     const { variant_id, deleted_variant } = await ok('DELETE', `/v1/variant/${id}`, { key })
     expect([variant_id, deleted_variant.index]).toEqual([id, 'mine'])
     expect((await indexes())[0]).toBe(8)
     await refused(404, 'not_found', 'DELETE', `/v1/variant/${id}`, { key })
-    await create({ name: 'Mine', codec: 'flac' })
+    await aVariant(key, { name: 'Mine', codec: 'flac' })
   })
 })
 
@@ -151,7 +157,7 @@ describe('an invalid custom variant', () => {
   })
 
   it('rejects changes of index and type, because sessions and keys refer to them', async () => {
-    const { id } = await create(mp3)
+    const { id } = await aVariant(key, mp3)
     for (const body of [{ index: 'other' }, { type: 'preview' }]) {
       await refused(400, 'unknown_field', 'PUT', `/v1/variant/${id}`, { key, body })
     }
@@ -159,7 +165,7 @@ describe('an invalid custom variant', () => {
   })
 
   it.each(['aac-160', 'original', 'early', 'mine'])('returns 409 when the index %s is taken', async (index) => {
-    await create(mp3)
+    await aVariant(key, mp3)
     await refused(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: 'Other', index } })
     await refused(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: index } })
   })
@@ -178,7 +184,7 @@ describe('an invalid custom variant', () => {
     expect(limits).toContainEqual(expect.objectContaining({ name: 'variants', value: 20 }))
     const { variants } = await ok('GET', '/v1/variant', { key })
     await ok('DELETE', `/v1/variant/${variants[0]!.id}`, { key })
-    await create({ ...mp3, name: 'One more' })
+    await aVariant(key, { ...mp3, name: 'One more' })
   })
 
   it('returns 409 for changes of default variants', async () => {

@@ -18,7 +18,7 @@ import {
 } from './fixtures.ts'
 import { signedParts } from './signature.ts'
 import { emptyStorage } from './storage.ts'
-import { call, query } from './support.ts'
+import { call, heldQueue, query } from './support.ts'
 import { cut, error, events, made, openStream, startTranscoder } from './transcoder.ts'
 
 /** A flow through a file's life with injected faults, and the time that passes afterwards. */
@@ -160,8 +160,8 @@ const wrongChanges = (last: number) =>
 export async function walk(flow: Flow, fails: (place: string) => Moment) {
   await emptyStorage()
   const messages: World['messages'] = []
-  const queue = (name: string) => ({ send: async (body: unknown) => void messages.push({ queue: name, body }) })
-  const held = { ...env, TASK_QUEUE: queue('task'), TRANSCODE_QUEUE: queue('transcode') } as unknown as Env
+  const queue = (name: string) => heldQueue((body) => messages.push({ queue: name, body }))
+  const held: Env = { ...env, TASK_QUEUE: queue('task'), TRANSCODE_QUEUE: queue('transcode') }
   const workspace: World = {
     ...(await aShop()),
     bindings: held,

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { rowsOf } from './meter.ts'
 import { seedDeliveries, seedEvents } from './seed.ts'
 import { shopWithEvents, typesOf } from './shop_with_events.ts'
-import { anOrganization, call, ok, query, refused, wrongFields } from './support.ts'
+import { anOrganization, call, heldQueue, ok, query, refused, wrongFields } from './support.ts'
 import {
   aListener,
   anEndpoint,
@@ -208,7 +208,7 @@ describe('deliveries', () => {
   it('wake the consumer after a change, if the organization has an endpoint', async () => {
     const { key } = await anOrganization()
     const messages: unknown[] = []
-    const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
+    const queue = heldQueue((body) => messages.push(body))
     const bindings = { ...env, WEBHOOK_QUEUE: queue }
     const change = () => ok('POST', '/v1/collection', { key, body: { title: 'New' }, bindings })
     await change()

@@ -8,7 +8,7 @@ import worker from '../../src/index.ts'
 import { SCHEDULE } from '../../src/pipeline/webhook_outcome.ts'
 import type { Received } from '../support/receiver.ts'
 import { rowsOf } from './meter.ts'
-import { ok, query } from './support.ts'
+import { HOUR, ok, query } from './support.ts'
 import {
   aListener,
   allAttempts,
@@ -22,7 +22,6 @@ import {
   send,
 } from './webhooks.ts'
 
-const HOUR = 3600_000
 /** A short timeout for receivers that hang; the others get all the time that busy cores need. */
 const shortTimeout: Env = { ...env, WEBHOOK_TIMEOUT: '0.3' }
 

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { eventually, runSweep } from './fixtures.ts'
-import { call, ok, query } from './support.ts'
+import { call, heldQueue, HOUR, ok, query } from './support.ts'
 import {
   aListener,
   allAttempts,
@@ -17,8 +17,6 @@ import {
   post,
   send,
 } from './webhooks.ts'
-
-const HOUR = 3600_000
 
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
@@ -157,7 +155,7 @@ describe('the sweep', () => {
     await insertEvents(organization_id, ['track:1'])
     await send()
     const messages: unknown[] = []
-    const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
+    const queue = heldQueue((body) => messages.push(body))
     await runSweep({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([])
     vi.setSystemTime(Date.now() + 6000)

@@ -4,10 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { holdAll } from '../../src/pipeline/webhook_order.ts'
 import { eventually, runSweep } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
-import { db, ok, query } from './support.ts'
+import { db, heldQueue, HOUR, ok, query } from './support.ts'
 import { aListener, allAttempts, allowReceivers, deliveries, insertEvents, post, send } from './webhooks.ts'
-
-const HOUR = 3600_000
 
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
@@ -45,7 +43,7 @@ describe('an ordered endpoint', () => {
     await insertEvents(organization_id, ['track:1'], ['track:1'])
     await query(`delete from events where seq = (select min(seq) from webhook_deliveries)`)
     const messages: unknown[] = []
-    const queue = { send: async (body: unknown) => void messages.push(body) } as unknown as Queue
+    const queue = heldQueue((body) => messages.push(body))
     await send({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([{}])
     await send()

@@ -7,7 +7,7 @@ import { tracks } from '../../src/adapters/schema.ts'
 import worker from '../../src/index.ts'
 import { aReadyTrack, aShop, filesColumn, filesOf } from './fixtures.ts'
 import { seed } from './seed.ts'
-import { db, ok, query, refused } from './support.ts'
+import { aPlaylist, aPlaySession, db, ok, query, refused } from './support.ts'
 import { aShare } from './visitor.ts'
 
 /** The tracks of a session as one ZIP file. */
@@ -32,13 +32,9 @@ async function store(track_id: string) {
     await env.MEDIA.put(path, new TextEncoder().encode(path.slice(-size)))
   }
 }
-const session = async (body: object = {}, scope = 'collection') =>
-  (
-    await ok('POST', `/v1/play_session/${scope}`, {
-      key,
-      body: { collection_id, is_downloadable: true, variants: ['mp3-128', 'original'], ...body },
-    })
-  ).play_session_id
+const ALLOWED = { is_downloadable: true, variants: ['mp3-128', 'original'] }
+const session = async (body: object = {}) =>
+  (await aPlaySession(key, 'collection', collection_id, { ...ALLOWED, ...body })).play_session_id
 const fetchPath = (path: string, init: RequestInit<IncomingRequestCfProperties> = {}) =>
   worker.fetch(
     new Request(`https://tonearm.test${path}`, { redirect: 'manual', ...init }),
@@ -116,9 +112,8 @@ describe('a ZIP', () => {
   })
 
   it('of a playlist repeats its tracks, and is refused while a track has no file', async () => {
-    const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Night: bus' } })
-    await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [first, second, first] } })
-    const id = await session({ collection_id: undefined, playlist_id }, 'playlist')
+    const playlist_id = await aPlaylist(key, [first, second, first], { title: 'Night: bus' })
+    const { play_session_id: id } = await aPlaySession(key, 'playlist', playlist_id, ALLOWED)
     const response = await fetchPath(`/zip/${id}`)
     expect(response.headers.get('content-disposition')).toContain('Night_ bus.zip')
     const names = unzip(new Uint8Array(await response.arrayBuffer())).map(({ name }) => name)
