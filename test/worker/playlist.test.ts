@@ -13,7 +13,7 @@ async function anEmptyPlaylist() {
   const [a, b, c, d, e, f] = (await Promise.all(
     [collection_id, other].flatMap((id) => [1, 2, 3].map(() => aWaitingTrack(key, id))),
   )) as [string, string, string, string, string, string]
-  const playlist_id = await aPlaylist(key)
+  const playlist_id = await aPlaylist(key, [], { title: 'Mixed' })
   const path = `/v1/playlist/${playlist_id}/track`
   const entries = async () => (await ok('GET', `${path}?limit=200`, { key })).tracks as Entry[]
   return {
