@@ -6,6 +6,7 @@ import { operations, type OperationName } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { cases } from './contract_cases.ts'
 import { aWorld, pathIn, type World } from './contract_world.ts'
+import { keyOf } from './requests.ts'
 import { anOrganization, call, ok, query, refused, UNKNOWN_ID } from './support.ts'
 
 /** The rules that hold for every operation of the table; the file of each resource tests what an operation does. */
@@ -16,8 +17,6 @@ const open = table.filter(([, { access }]) => access.length === 0)
 const ids = ({ params }: Operation) => Object.keys(params?.shape ?? {}).filter((name) => name.endsWith('_id'))
 const withIds = table.filter(([, operation]) => ids(operation).length > 0)
 
-const keyFor = ({ access }: Operation, workspace: World) =>
-  access.length === 0 ? undefined : access.includes('server') ? workspace.key : env.ROOT_KEY
 const send = (operation: Operation, path: string, key?: string, body?: object) =>
   [operation.method.toUpperCase(), path, { key, body }] as const
 const at = (body: unknown, path: string) =>
@@ -61,7 +60,7 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
   const { body: bodyOf, keys, names } = cases[name]
   const path = pathIn({ ...workspace, ...names?.(workspace) }, operation.path)
   const before = await eventsByCallers()
-  const body = await ok(...send(operation, path, keyFor(operation, workspace), bodyOf?.(workspace)))
+  const body = await ok(...send(operation, path, keyOf(name, workspace), bodyOf?.(workspace)))
   const hasEvent = (await eventsByCallers()) > before
   expect.soft(`${name} ${hasEvent}`).toBe(`${name} ${!isHarmless(operation) && !withoutEvent.has(name)}`)
   for (const [where, expected] of Object.entries(keys)) {
@@ -140,7 +139,7 @@ it("returns the same 404 for an unknown, a malformed and another organization's 
       const answers = []
       for (const value of [UNKNOWN_ID, 'nonsense', '%20', ...foreign_ids]) {
         const path = pathIn({ ...caller, [id]: value }, operation.path)
-        const request = send(operation, path, keyFor(operation, caller), cases[name].body?.(caller))
+        const request = send(operation, path, keyOf(name, caller), cases[name].body?.(caller))
         const { api_request_id: _, ...body } = await refused(404, 'not_found', ...request)
         answers.push(body)
       }

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { ErrorCode } from '../../src/contract/common.ts'
 import type { OperationName } from '../../src/contract/index.ts'
 import { errorsOf } from '../../src/contract/operation.ts'
+import { randomFrom } from '../support/random.ts'
 import { aWorld } from './callers.ts'
 import { all, type Attempt, attemptsAt } from './fuzz_attempt.ts'
-import { sample, seeded } from './fuzz_input.ts'
+import { sample } from './fuzz_input.ts'
 import { toJson } from './fuzz_value.ts'
 import { keyOf, operationNames, requestOf } from './requests.ts'
 import { anApiKey, call } from './support.ts'
@@ -50,7 +51,7 @@ describe('malformed input', () => {
     let refused = 0
     for (const [index, name] of operationNames.entries()) {
       const { body = {} } = requestOf(name, workspace)
-      const random = seeded(index + 1)
+      const random = randomFrom(index + 1)
       const attempts = sample(random, attemptsAt(name, workspace, random), ENOUGH)
       sent[name] = attempts.length
       for (let at = 0; at < attempts.length; at += 16) {

@@ -4,17 +4,6 @@ import { FORMATS, HEAVY, HOSTILE, KEYS, toJson } from './fuzz_value.ts'
 
 /** Malformed inputs, derived from a schema and a seed: every run generates the same ones. */
 
-/** Mulberry32. */
-export function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t ^= t + Math.imul(t ^ (t >>> 7), 61 | t)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const pick = <T>(random: () => number, list: readonly T[]): T => list[Math.floor(random() * list.length)]!
 
 type Json = {

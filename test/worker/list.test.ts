@@ -2,15 +2,13 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop, beforeBatch } from './fixtures.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { aWaitingTrack, call, CREATORS, ok, query, refused, wrongFields } from './support.ts'
+import { aWaitingTrack, call, CREATORS, itemsOf, ok, query, refused, wrongFields } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
-
-type ListedItem = { id: string; title?: string; order: number }
 
 /** The count and the ids of a list. */
 async function listed(key: string, path: string): Promise<[number, string[]]> {
   const body = await ok('GET', path, { key })
-  return [body.count, (Object.values(body).find(Array.isArray) as ListedItem[]).map(({ id }) => id)]
+  return [body.count, itemsOf(body).map(({ id }) => id)]
 }
 
 describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
@@ -151,13 +149,13 @@ describe('the order of a collection’s tracks', () => {
     const { key, collection_id } = await aShop()
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.push(await aWaitingTrack(key, collection_id))
-    const path = `/v1/collection/${collection_id}/track`
+    const path = `/v1/collection/${collection_id}/track` as const
     return {
       key,
       collection_id,
       ids,
       read: async () => (await listed(key, path))[1],
-      orders: async () => (await ok('GET', path, { key })).tracks.map(({ order }: ListedItem) => order),
+      orders: async () => (await ok('GET', path, { key })).tracks.map(({ order }) => order),
       put: (track_ids: unknown, bindings?: Env) =>
         call('PUT', `${path}/order`, { key, body: { track_ids }, ...(bindings && { bindings }) }),
     }

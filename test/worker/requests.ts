@@ -77,7 +77,7 @@ export function requestOf(name: OperationName, workspace: World, values = pathVa
 }
 
 /** A key that may call an operation. */
-export const keyOf = (name: OperationName, workspace: World): string | undefined => {
+export const keyOf = (name: OperationName, workspace: { key: string }): string | undefined => {
   const access: readonly string[] = operations[name].access
   if (access.length === 0) return undefined
   return access.includes('server') ? workspace.key : env.ROOT_KEY

@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { CATALOGUE } from '../../src/contract/catalogue.ts'
@@ -8,8 +7,9 @@ import { deliveryIdOf } from '../../src/resources/webhook_delivery.ts'
 import { aBigShop, grow } from './big_shop.ts'
 import { stopTime } from './fixtures.ts'
 import { rowsOf, rowsOfCall } from './meter.ts'
+import { keyOf } from './requests.ts'
 import { seedDeliveries, seededId, seedEvents } from './seed.ts'
-import { CREATOR, HOUR, ok } from './support.ts'
+import { CREATOR, HOUR, itemsOf, ok } from './support.ts'
 import { aShare, open } from './visitor.ts'
 
 type Request = [path: string, query?: string]
@@ -67,9 +67,6 @@ const readRequests = (
   getSystem: [['/v1/system']],
 })
 
-const keyFor = (name: OperationName, key: string) =>
-  (operations[name].access as readonly string[]).includes('server') ? key : env.ROOT_KEY
-
 /**
  * The most rows that a page may read: its rows, its count, and the list's owner. Playlist entries join their tracks; the list of all tracks
  * also reads its collections and counts up to a thousand. A delivery is read with its event and its window; the window over all endpoints
@@ -125,13 +122,13 @@ describe('rows', () => {
       }
       for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
         for (const [path, filter = ''] of requests) {
-          const request = ['GET', `${path}${filter}`, { key: keyFor(name, ids.key) }] as const
+          const request = ['GET', `${path}${filter}`, { key: keyOf(name, ids) }] as const
           await rowsOfCall(...request)
           const { read, written, body } = await rowsOfCall(...request)
           expect(written, `${request[1]} writes rows`).toBe(0)
           rows[request[1]] = read
           if (!name.startsWith('list')) continue
-          const page = Object.values(body as object).find(Array.isArray) as unknown[]
+          const page = itemsOf(body as object)
           if (!SHORT.includes(name)) expect([request[1], page.length]).toEqual([request[1], 50])
           expect(read, `rows that ${request[1]} reads`).toBeLessThanOrEqual(maxRows(name, filter))
         }

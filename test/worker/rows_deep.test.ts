@@ -4,7 +4,7 @@ import { aShop, type Shop } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { countedLists, seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
-import { query } from './support.ts'
+import { itemsOf, query } from './support.ts'
 
 type Table = 'tracks' | 'collections' | 'playlists' | 'api_keys'
 
@@ -31,7 +31,7 @@ async function expectSamePages(tenant: Shop, table: Table, path: string): Promis
   for (const offset of offsets) {
     const { read, body } = await rowsOfCall('GET', `${path}?offset=${offset}`, { key: tenant.key })
     expect(body.count).toBe(count)
-    const page = (Object.values(body).find(Array.isArray) as { id: string }[]).map(({ id }) => id)
+    const page = itemsOf(body).map(({ id }) => id)
     expect([offset, page]).toEqual([offset, await idsByOffset(tenant, table, offset)])
     maxRead = Math.max(maxRead, read)
   }

@@ -7,7 +7,7 @@ import { aShop, runSweep, type Shop, stopTime } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { seed } from './seed.ts'
 import { makeStorage } from './storage.ts'
-import { aWaitingTrack, CREATOR, query } from './support.ts'
+import { aWaitingTrack, CREATOR, itemsOf, nameOf, query } from './support.ts'
 
 // Dropping the tables is faster than deleting a hundred thousand rows.
 afterEach(makeStorage)
@@ -82,8 +82,7 @@ async function measure(tenant: Shop): Promise<void> {
 
 const titles = async (tenant: Shop, path: string) => {
   const { body } = await rowsOfCall('GET', path, { key: tenant.key })
-  const page = Object.values(body).find(Array.isArray) as { title?: string; player_title?: string }[]
-  return { page: page.map((row) => row.title ?? row.player_title), count: body.count, exact: body.is_count_exact }
+  return { page: itemsOf(body).map(nameOf), count: body.count, exact: body.is_count_exact }
 }
 const titlesByQuery = async (text: string) => (await query<{ title: string }>(text)).map(({ title }) => title)
 

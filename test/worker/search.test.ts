@@ -6,16 +6,13 @@ import { SEARCH_TABLE } from '../../src/adapters/search.ts'
 import { aShop, runSweep, type Shop } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { makeStorage } from './storage.ts'
-import { aPlaylist, aWaitingTrack, CREATORS, ok, query, refused, wrongFields } from './support.ts'
+import { aPlaylist, aWaitingTrack, CREATORS, itemsOf, nameOf, ok, query, refused, wrongFields } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
-
-type ListedItem = { id: string; title?: string; player_title?: string | null; file_name?: string }
 
 /** The names of a list's rows, in order, and its count. */
 async function listed(key: string, path: string) {
   const { ok: _, api_request_id: __, ...body } = await ok('GET', path, { key })
-  const rows = Object.values(body).find(Array.isArray) as ListedItem[]
-  return { names: rows.map((row) => row.title ?? row.player_title ?? row.file_name), count: body.count as number }
+  return { names: itemsOf(body).map(nameOf), count: body.count as number }
 }
 const names = async (key: string, path: string) => (await listed(key, path)).names
 const find = (key: string, path: string, q: string) => names(key, `${path}?q=${encodeURIComponent(q)}`)

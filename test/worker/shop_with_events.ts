@@ -56,9 +56,11 @@ export async function shopWithEvents() {
   }
 }
 
-/** Uploads an image through an upload handle. */
-export const sendCover = async ({ upload_url }: { upload_url: string }) => {
+/** Uploads an image through an upload handle. Returns the status. */
+export const sendCover = async ({ upload_url }: { upload_url: string }, bindings: Env = env) => {
   const body = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Array.from({ length: 24 }, () => 0)])
   const request = new Request(upload_url, { method: 'POST', body })
-  await (await worker.fetch(request, env, createExecutionContext())).text()
+  const response = await worker.fetch(request, bindings, createExecutionContext())
+  await response.text()
+  return response.status
 }

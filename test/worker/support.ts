@@ -103,6 +103,16 @@ export async function refused(
   return answer.body as Refusal
 }
 
+interface ListItem {
+  id: string
+  title?: string
+  player_title?: string | null
+  file_name?: string
+}
+/** The items of a list, whatever their field is called. */
+export const itemsOf = (body: object) => Object.values(body).find(Array.isArray) as ListItem[]
+export const nameOf = ({ title, player_title, file_name }: ListItem) => title ?? player_title ?? file_name
+
 /** The paths that a 400 names. */
 export const wrongFields = (body: { errors: { path: string }[] }) => body.errors.map(({ path }) => path)
 

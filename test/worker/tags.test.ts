@@ -49,12 +49,11 @@ const play = () => aPlaySession(tenant.key, 'collection', tenant.collection_id)
 /** Title and subtitle in the list of a session; expects the same in the tracks' play views. */
 async function titlesAndSubtitles() {
   const { play_session_id, tracks } = await play()
-  const all = tracks as { id: string; player_title: string; player_subtitle: string | null }[]
-  for (const { id, player_title, player_subtitle } of all) {
+  for (const { id, player_title, player_subtitle } of tracks) {
     const { track } = await ok('GET', `/v1/play/${play_session_id}/${id}`)
     expect(track).toMatchObject({ player_title, player_subtitle })
   }
-  return all.map(({ player_title, player_subtitle }) => [player_title, player_subtitle])
+  return tracks.map(({ player_title, player_subtitle }) => [player_title, player_subtitle])
 }
 const reprocess = async (track_id: string) => {
   const calls = jobs.length

@@ -5,12 +5,24 @@ import { rowsOfCall } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { countedLists } from './seed.ts'
 import { shopWithEvents } from './shop_with_events.ts'
-import { aCollection, aPlaylist, aWaitingTrack, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import {
+  aCollection,
+  aPlaylist,
+  aWaitingTrack,
+  call,
+  itemsOf,
+  nameOf,
+  ok,
+  query,
+  refused,
+  UNKNOWN_ID,
+  wrongFields,
+} from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const names = async (key: string, path: string) => {
-  const { count, tracks } = await ok('GET', path, { key })
-  return [count, ...tracks.map((track: { player_title: string }) => track.player_title)]
+  const body = await ok('GET', path, { key })
+  return [body.count, ...itemsOf(body).map(nameOf)]
 }
 const aTrack = (key: string, collection_id: string, player_title: string, body = {}) =>
   aWaitingTrack(key, collection_id, { player_title, ...body })

@@ -97,7 +97,7 @@ describe('a restore', () => {
     const jobs = serveTranscoder()
     const { key, collection_id } = await aShop()
     const [first_id, second_id] = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
-    const statusOf = async (id: string) => (await ok('GET', `/v1/track/${id}`, { key })).track.status as string
+    const statusOf = async (id: string) => (await ok('GET', `/v1/track/${id}`, { key })).track.status
     // Makes the track look queued, without a running job.
     const queued = async (id: string) => {
       await upload(await trackRow(id))

@@ -34,15 +34,14 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
   const { key, collection_id } = await aShop()
   const made = await createTrack(key, collection_id, { file_name })
   const track_id = made.track_id
-  const at = `/v1/track/${track_id}`
+  const at = `/v1/track/${track_id}` as const
   return {
     key,
     track_id,
     at,
     first: made.track_upload.upload_url,
     read: async () => (await ok('GET', at, { key })).track,
-    renew: async (body: object = {}) =>
-      (await ok('POST', `${at}/upload`, { key, body })).track_upload.upload_url as string,
+    renew: async (body: object = {}) => (await ok('POST', `${at}/upload`, { key, body })).track_upload.upload_url,
     complete: async () => (await ok('POST', `${at}/upload_complete`, { key })).track,
     /** Waits until a file of this many seconds is ready, and checks every field and file that identifies it. */
     async isOnly(seconds: number, name: string, replaced: [string, number][]) {

@@ -15,7 +15,7 @@ describe('a multipart upload', () => {
     const { key, at } = track
     const sent = { file_size: seconds, ...body }
     const { multipart_upload } = await ok('POST', `${at}/multipart`, { key, body: sent })
-    const id = multipart_upload.id as string
+    const { id } = multipart_upload
     const done = [await sendPart(id, 1, aFile(seconds))]
     const { path, upload_id } = await multipartRow(id)
     return { at: `${at}/multipart/${id}`, body: { done }, key, path, upload_id }

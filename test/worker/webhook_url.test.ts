@@ -1,12 +1,14 @@
+import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { refusalOf } from '../../src/pipeline/webhook_url.ts'
 
-const settings = {
+const settings: Env = {
+  ...env,
   WEBHOOK_LOCAL: 'false',
   PUBLIC_BASE_URL: 'https://audio.shop.com',
   S3_ENDPOINT: 'https://0123.r2.cloudflarestorage.com',
-} as unknown as Env
+}
 const refused = (list: string[], env = settings, origin?: string) =>
   list.filter((url) => refusalOf(url, env, origin) === null)
 const accepted = (list: string[], env = settings) => list.filter((url) => refusalOf(url, env) !== null)
