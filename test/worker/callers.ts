@@ -4,7 +4,17 @@ import { newSecret } from '../../src/adapters/secret.ts'
 import { aShop } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { anApiKey, anUploadSession, aPlaylist, aPlaySession, aVariant, aWaitingTrack, ok, query } from './support.ts'
+import {
+  aCollection,
+  anApiKey,
+  anUploadSession,
+  aPlaylist,
+  aPlaySession,
+  aVariant,
+  aWaitingTrack,
+  ok,
+  query,
+} from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { aShare } from './visitor.ts'
 import { aTestedEndpoint } from './webhooks.ts'
@@ -101,7 +111,7 @@ const SCOPES = ['collection', 'track', 'playlist'] as const
 export async function everyCaller(workspace: World) {
   const { key } = workspace
   const other = { collection_id: '', track_id: '', playlist_id: '' }
-  other.collection_id = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id
+  other.collection_id = (await aCollection(key, { title: 'Other' })).id
   other.track_id = await aWaitingTrack(key, other.collection_id)
   other.playlist_id = await aPlaylist(key)
   const players = await Promise.all(

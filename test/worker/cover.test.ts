@@ -10,7 +10,7 @@ import type { CoverAnswer } from '../../src/contract/job.ts'
 import { aShop, deliver, eventually, jobRow, type Shop, storedFiles } from './fixtures.ts'
 import { type Refusal } from './response.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aPlaylist, aTrack, call, db, ok } from './support.ts'
+import { aPlaylist, aTrack, call, db, ok, readTrack } from './support.ts'
 import { cut, PALETTE, startTranscoder } from './transcoder.ts'
 
 let tenant: Shop
@@ -92,7 +92,7 @@ describe('a cover', () => {
     const { id } = await aTrack(tenant.key, tenant.collection_id)
     const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: tenant.key })
     expect((await send(PNG, track_cover_upload.upload_url)).body).toMatchObject({ track_id: id, status: 'ready' })
-    expect((await ok('GET', `/v1/track/${id}`, { key: tenant.key })).track.image_colors).toEqual(PALETTE)
+    expect((await readTrack(tenant.key, id)).image_colors).toEqual(PALETTE)
     expect((await collection()).image_colors).toEqual([])
   })
 

@@ -17,7 +17,20 @@ import { uploadSuffix } from '../../src/adapters/track_storage.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import worker, { TranscoderContainer } from '../../src/index.ts'
 import { insertTranscode } from '../../src/pipeline/transcode/queue.ts'
-import { aCollection, anOrganization, aTrack, call, db, HOUR, noting, nudges, ok, silent } from './support.ts'
+import {
+  aCollection,
+  anOrganization,
+  aTrack,
+  call,
+  db,
+  HOUR,
+  noting,
+  nudges,
+  ok,
+  readTrack,
+  silent,
+  sortedStatuses,
+} from './support.ts'
 
 type Track = typeof tracks.$inferSelect
 
@@ -142,7 +155,7 @@ export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tena
     track_id: track_id,
     job_id: job.id,
     row,
-    read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,
+    read: () => readTrack(key, track_id),
     /** Delivers a message and waits until the job is no longer followed. */
     async run(bindings: Env = noting) {
       await deliver('transcode', { job_id: job.id }, { bindings })
@@ -200,7 +213,7 @@ export async function deleteAtOnce(path: string, key: string, times = 4) {
     return promise
   })
   const answers = await Promise.all(Array.from({ length: times }, () => call('DELETE', path, { key, bindings })))
-  return answers.map(({ status }) => status).toSorted((a, b) => a - b)
+  return sortedStatuses(answers)
 }
 
 /** The event that R2 sends after an object was written. */

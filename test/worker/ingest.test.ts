@@ -6,7 +6,7 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { uploadPath } from '../../src/adapters/track_paths.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import { aShop, deliver, eventually, jobRow, runSweep, trackRow, upload, uploadEvent } from './fixtures.ts'
-import { aTrack, DAY, db, ok, refused } from './support.ts'
+import { aTrack, DAY, db, ok, readTrack, refused } from './support.ts'
 import { events, result, startTranscoder } from './transcoder.ts'
 
 /** Uploads that arrive in time, late, empty or never (docs/architecture.md#how-audio-flows). */
@@ -18,7 +18,7 @@ beforeEach(async () => {
   ;({ key } = tenant)
   row = await trackRow((await aTrack(key, tenant.collection_id)).id)
 })
-const read = async () => (await ok('GET', `/v1/track/${row.id}`, { key })).track
+const read = () => readTrack(key, row.id)
 const complete = async () => (await ok('POST', `/v1/track/${row.id}/upload_complete`, { key })).track
 const event = () => deliver('ingest', uploadEvent(uploadPath(row)))
 const change = (values: Partial<typeof row>) => db.update(tracks).set(values).where(eq(tracks.id, row.id))

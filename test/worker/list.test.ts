@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { aShop, beforeBatch } from './fixtures.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { aWaitingTrack, call, CREATORS, itemsOf, ok, query, refused, wrongFields } from './support.ts'
+import { aCollection, aWaitingTrack, call, CREATORS, itemsOf, ok, query, refused, wrongFields } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 /** The count and the ids of a list. */
@@ -181,7 +181,7 @@ describe('the order of a collection’s tracks', () => {
 
   it('rejects a repeated track, another collection’s track and an empty list, and changes nothing', async () => {
     const { ids, put, read, key } = await aCollectionOfFive()
-    const { collection_id } = await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })
+    const { id: collection_id } = await aCollection(key, { title: 'Other' })
     const foreign = await aWaitingTrack(key, collection_id)
     const path = async (track_ids: unknown) => {
       const { status, body } = await put(track_ids)

@@ -8,7 +8,7 @@ import { partSizeOf } from '../../src/resources/multipart.ts'
 import { aShop, laterBy, runSweep, trackRow } from './fixtures.ts'
 import { aMultipart, multipartRow, sendPart } from './parts.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aTrack, db, HOUR, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aTrack, db, HOUR, ok, readTrack, refused, UNKNOWN_ID, wrongFields } from './support.ts'
 
 const MIB = 1024 * 1024
 let key: string
@@ -157,7 +157,7 @@ describe('a multipart upload', () => {
     await refused(404, 'not_found', 'DELETE', at(multipart_upload.id), { key })
     await expect(env.MEDIA.resumeMultipartUpload(path, upload_id).uploadPart(1, 'x')).rejects.toThrow('10024')
     await env.MEDIA.put(upload_path, 'RIFF\0audio')
-    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.status).toBe('processing')
+    expect((await readTrack(key, track_id)).status).toBe('processing')
   })
 })
 

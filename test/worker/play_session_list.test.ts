@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { aReadyTrack, aShop, type Shop, stopTime } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { seed } from './seed.ts'
-import { anApiKey, anOrganization, aPlaylist, aPlaySession, ok, query, refused } from './support.ts'
+import { aCollection, anApiKey, anOrganization, aPlaylist, aPlaySession, ok, query, refused } from './support.ts'
 
 /** How a play session is created and listed: its round trips, its checks, and the contents of long lists. */
 
@@ -161,10 +161,7 @@ describe('creating a session', () => {
   it("writes nothing for a resource outside of the key's binding", async () => {
     const [inside, outside] = [
       await aReadyTrack(tenant.key, tenant.collection_id),
-      await aReadyTrack(
-        tenant.key,
-        (await ok('POST', '/v1/collection', { key: tenant.key, body: { title: 'B' } })).collection_id,
-      ),
+      await aReadyTrack(tenant.key, (await aCollection(tenant.key, { title: 'B' })).id),
     ]
     const playlist = await aPlaylist(tenant.key, [inside])
     const keys = [

@@ -1,6 +1,6 @@
 import { aShop } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aPlaySession, call, ok } from './support.ts'
+import { aPlaySession, call, ok, readTrack } from './support.ts'
 
 /** A track with a play session, and the calls that tests make. */
 export async function aPlayedTrack() {
@@ -10,7 +10,7 @@ export async function aPlayedTrack() {
   return {
     key,
     track_id,
-    read: async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track,
+    read: () => readTrack(key, track_id),
     reprocess: () => call('POST', `/v1/track/${track_id}/reprocess`, { key }),
     renew: (hints: object = {}) => call('POST', `/v1/track/${track_id}/upload`, { key, body: hints }),
     /** The paths that the track plays now. */

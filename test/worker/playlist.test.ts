@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { aShop } from './fixtures.ts'
-import { aPlaylist, aWaitingTrack, call, CREATOR, ok, query } from './support.ts'
+import { aCollection, aPlaylist, aWaitingTrack, call, CREATOR, ok, query, readTrack } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
@@ -9,7 +9,7 @@ const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
 /** A tenant with two collections of three tracks each, and an empty playlist. */
 async function anEmptyPlaylist() {
   const { key, collection_id, organization_id } = await aShop()
-  const other = (await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })).collection_id
+  const other = (await aCollection(key, { title: 'Other' })).id
   const [a, b, c, d, e, f] = (await Promise.all(
     [collection_id, other].flatMap((id) => [1, 2, 3].map(() => aWaitingTrack(key, id))),
   )) as [string, string, string, string, string, string]
@@ -89,7 +89,7 @@ describe('playlist', () => {
     expect(await query('select 1 from playlist_tracks')).toEqual([])
     expect((await call('DELETE', `/v1/playlist/${rest.playlist_id}`, { key })).status).toBe(404)
     expect((await call('GET', path, { key })).status).toBe(404)
-    expect((await ok('GET', `/v1/track/${a}`, { key })).track.id).toBe(a)
+    expect((await readTrack(key, a)).id).toBe(a)
   })
 
   it('returns its own changes from an update, even with simultaneous updates', async () => {

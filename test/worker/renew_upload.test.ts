@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
 import { aPlayedTrack } from './played_track.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { aWaitingTrack, createTrack, ok, query } from './support.ts'
+import { aWaitingTrack, createTrack, ok, query, readTrack } from './support.ts'
 import { error, serveTranscoder } from './transcoder.ts'
 import { pathOf } from './upload_handles.ts'
 
@@ -27,7 +27,7 @@ describe('a new upload URL', () => {
     const track_id = await aWaitingTrack(key, collection_id)
     laterBy(2)
     await runSweep()
-    const failed = (await ok('GET', `/v1/track/${track_id}`, { key })).track
+    const failed = await readTrack(key, track_id)
     expect([failed.status, failed.info.error!.code]).toEqual(['failed', 'upload_expired'])
     const { track, track_upload } = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     expect([track.status, track.info]).toEqual(['initializing', {}])
@@ -40,7 +40,7 @@ describe('a new upload URL', () => {
     const { key, collection_id } = await aShop()
     const { track_id, track_upload } = await createTrack(key, collection_id)
     await env.MEDIA.put(pathOf(track_upload.upload_url), '')
-    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error!.code).toBe('empty_file')
+    expect((await readTrack(key, track_id)).info.error!.code).toBe('empty_file')
     await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     await uploadAndProcess(key, track_id)
   })

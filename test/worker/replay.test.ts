@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { aShop, laterBy, runSweep } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { eventsOf } from './shop_with_events.ts'
-import { anApiKey, anOrganization, call, ok, query } from './support.ts'
+import { anApiKey, anOrganization, call, ok, query, readTrack } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const headers = { 'idempotency-key': 'the-same' }
@@ -35,7 +35,7 @@ describe('a replayed response', () => {
       decodeURIComponent(new URL(later.track_upload.upload_url).pathname.split(env.S3_BUCKET)[1]!.slice(1)),
       'RIFF\0audio',
     )
-    expect((await ok('GET', `/v1/track/${first.track_id}`, { key })).track.status).toBe('processing')
+    expect((await readTrack(key, first.track_id)).status).toBe('processing')
   })
 
   it.each([

@@ -5,7 +5,7 @@ import { aShop, beforeBatch, eventually, laterBy, storedFiles, runSweep, trackRo
 import { settled } from './meter.ts'
 import { aPlayedTrack } from './played_track.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { aWaitingTrack, call, ok, query } from './support.ts'
+import { aWaitingTrack, call, ok, query, readTrack } from './support.ts'
 import { error, made, serveTranscoder } from './transcoder.ts'
 import { aTrackWithHandles, put, serveSources } from './upload_handles.ts'
 
@@ -106,6 +106,6 @@ describe('reprocess', () => {
     await uploadAndProcess(key, track_id, 'failed')
     fails = false
     await ok('POST', `/v1/track/${track_id}/reprocess`, { key })
-    await eventually(async () => (await ok('GET', `/v1/track/${track_id}`, { key })).track.status === 'ready')
+    await eventually(async () => (await readTrack(key, track_id)).status === 'ready')
   })
 })

@@ -12,7 +12,7 @@ import { aWorld, pathIn } from './contract_world.ts'
 import { aReadyTrack, aTrackWithJob, stopTime } from './fixtures.ts'
 import { aLongTrack } from './long_track.ts'
 import { rowsOf } from './meter.ts'
-import { anApiKey, anOrganization, aPlaySession, call, DAY, db, HOUR, ok, UNKNOWN_ID } from './support.ts'
+import { aCollection, anApiKey, anOrganization, aPlaySession, call, DAY, db, HOUR, UNKNOWN_ID } from './support.ts'
 import { result, events, startTranscoder } from './transcoder.ts'
 
 /** The isolate's cache of responses to listeners (docs/decisions/0028). */
@@ -248,7 +248,7 @@ describe('the cache', () => {
   })
 
   it('opens no track to a session that does not play it', async () => {
-    const { collection_id } = await ok('POST', '/v1/collection', { key: tenant.key, body: { title: 'Other' } })
+    const { id: collection_id } = await aCollection(tenant.key, { title: 'Other' })
     const other_id = await aReadyTrack(tenant.key, collection_id)
     const other = await aPlaySession(tenant.key, 'collection', collection_id)
     const single = await aPlaySession(tenant.key, 'track', tenant.track_id)

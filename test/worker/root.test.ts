@@ -6,7 +6,7 @@ import { Limit } from '../../src/contract/limit.ts'
 import { aWorld } from './callers.ts'
 import { eventually, storedFiles } from './fixtures.ts'
 import { seed } from './seed.ts'
-import { anApiKey, anOrganization, call, ok, query } from './support.ts'
+import { anApiKey, anOrganization, call, ok, query, readTrack } from './support.ts'
 
 const root = env.ROOT_KEY
 const TABLES = ['collections', 'tracks', 'playlists', 'upload_sessions', 'api_keys'] as const
@@ -58,7 +58,7 @@ describe('the operator’s root key', () => {
     const counts = await query<{ list: string }>('select list from list_counts')
     expect(counts.filter(({ list }) => ids.some((id) => list.includes(id)))).toEqual([])
     expect((await ok('GET', '/v1/organization', { key: root })).count).toBe(1)
-    expect((await ok('GET', `/v1/track/${kept.track_id}`, { key: kept.key })).track.status).toBe('ready')
+    expect((await readTrack(kept.key, kept.track_id)).status).toBe('ready')
   })
 
   it('deletes an organization of thousands of tracks', async () => {

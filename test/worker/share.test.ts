@@ -12,6 +12,7 @@ import {
   ok,
   query,
   refused,
+  sortedStatuses,
   UNKNOWN_ID,
   wrongFields,
 } from './support.ts'
@@ -166,7 +167,7 @@ describe('a share', () => {
     const racing = await Promise.all(
       Array.from({ length: 5 }, () => call('POST', '/v1/share', { key, body: { ...body, slug: 'race' } })),
     )
-    expect(racing.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409])
+    expect(sortedStatuses(racing)).toEqual([200, 409, 409, 409, 409])
   })
 
   it('reserves its slug after it was revoked, renamed, or deleted with its resource', async () => {

@@ -8,7 +8,7 @@ import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
 import { rowsOf } from './meter.ts'
 import { seed } from './seed.ts'
 import { isSignedFor } from './signature.ts'
-import { aPlaylist, aVariant, call, callPlaySession, db, ok, query, refused } from './support.ts'
+import { aCollection, aPlaylist, aVariant, call, callPlaySession, db, ok, query, refused } from './support.ts'
 import { aShare, keyIn, limiter, open, SECRETS } from './visitor.ts'
 
 /** The page of a share, and the sessions that it plays. test/e2e/share.test.ts checks its look and sound. */
@@ -179,10 +179,10 @@ describe('the sessions of a share', () => {
       key: secret,
       body: { collection_id, variants: ['aac-160'] },
     })
-    const other = await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })
+    const other = await aCollection(key, { title: 'Other' })
     await refused(404, 'not_found', 'POST', '/v1/play_session/collection', {
       key: secret,
-      body: { collection_id: other.collection_id },
+      body: { collection_id: other.id },
     })
     await refused(403, 'insufficient_scope', 'GET', '/v1/collection', { key: secret })
     const ending = await aShare(key, collection_id, { expires_at })

@@ -113,6 +113,9 @@ interface ListItem {
 export const itemsOf = (body: object) => Object.values(body).find(Array.isArray) as ListItem[]
 export const nameOf = ({ title, player_title, file_name }: ListItem) => title ?? player_title ?? file_name
 
+export const sortedStatuses = (answers: { status: number }[]) =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b)
+
 /** The paths that a 400 names. */
 export const wrongFields = (body: { errors: { path: string }[] }) => body.errors.map(({ path }) => path)
 
@@ -138,6 +141,8 @@ export const aTrack = async (key: string, collection_id: string, body: object = 
 /** The id of such a track. */
 export const aWaitingTrack = async (key: string, collection_id: string, body: object = {}) =>
   (await aTrack(key, collection_id, body)).id
+
+export const readTrack = async (key: string, id: string) => (await ok('GET', `/v1/track/${id}`, { key })).track
 
 /** A playlist of these tracks. Returns its id. */
 export async function aPlaylist(key: string, track_ids: string[] = [], body: object = {}) {

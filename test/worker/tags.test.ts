@@ -6,7 +6,7 @@ import type { TranscodeJob } from '../../src/contract/job.ts'
 import { aShop, type Shop } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { aPlaySession, aWaitingTrack, ok, query } from './support.ts'
+import { aPlaySession, aWaitingTrack, ok, query, readTrack } from './support.ts'
 import { made, serveTranscoder } from './transcoder.ts'
 
 /** How the tags of a file are used; values that people set always take precedence (docs/tags.md). */
@@ -44,7 +44,7 @@ async function aTrack(name: string, tags?: Tags, body: object = {}) {
 }
 const set = (path: string, body: object) => ok('PUT', `/v1/${path}`, { key: tenant.key, body })
 const setOrganization = (body: object) => set(`organization/${tenant.organization_id}`, body)
-const read = async (track_id: string) => (await ok('GET', `/v1/track/${track_id}`, { key: tenant.key })).track
+const read = (track_id: string) => readTrack(tenant.key, track_id)
 const play = () => aPlaySession(tenant.key, 'collection', tenant.collection_id)
 /** Title and subtitle in the list of a session; expects the same in the tracks' play views. */
 async function titlesAndSubtitles() {

@@ -14,7 +14,19 @@ import {
   trackRow,
 } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aCollection, aTrack, createTrack, CREATOR, db, HOUR, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import {
+  aCollection,
+  aTrack,
+  createTrack,
+  CREATOR,
+  db,
+  HOUR,
+  ok,
+  readTrack,
+  refused,
+  UNKNOWN_ID,
+  wrongFields,
+} from './support.ts'
 
 let tenant: Shop
 let key: string
@@ -53,7 +65,7 @@ describe('a track', () => {
       created_at: expect.any(String),
       updated_at: track.created_at,
     })
-    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track).toEqual(track)
+    expect(await readTrack(key, track_id)).toEqual(track)
   })
 
   it('accepts every field on creation', async () => {

@@ -14,6 +14,7 @@ import {
   nameOf,
   ok,
   query,
+  readTrack,
   refused,
   UNKNOWN_ID,
   wrongFields,
@@ -67,7 +68,7 @@ describe('a batch', () => {
     expect((await changeTracks(key, changes.slice(3, 4))).results).toMatchObject([{ ok: false, code: 'not_found' }])
     expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([2, 'A', 'b'])
     expect(await names(other.key, '/v1/track')).toEqual([1, 'theirs'])
-    expect((await ok('GET', `/v1/track/${a}`, { key })).track).toMatchObject({ metadata: { x: 1 } })
+    expect(await readTrack(key, a)).toMatchObject({ metadata: { x: 1 } })
     expect([await names(key, '/v1/track?q=a'), await names(key, '/v1/track?q=c')]).toEqual([[1, 'A'], [0]])
     const moved = await changeTracks(key, [{ action: 'move', track_id: b, collection_id: elsewhere }])
     expect(moved.results).toEqual([{ track_id: b, action: 'move', ok: true }])
@@ -160,7 +161,7 @@ describe('a batch', () => {
       'track_not_uploaded',
     ])
     expect((await ok('GET', `/v1/playlist/${playlist_id}/track`, { key })).count).toBe(1)
-    await eventually(async () => (await ok('GET', `/v1/track/${b}`, { key })).track.status === 'ready')
+    await eventually(async () => (await readTrack(key, b)).status === 'ready')
     const [after] = await query<{ job_id: string; info: string }>('select job_id, info from tracks where id = ?', b)
     expect(after!.job_id).not.toBe(before[0]!.job_id)
     await eventually(async () => (await storedFiles()).every((path) => !path.includes(a)))

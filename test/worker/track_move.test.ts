@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { aShop, beforeBatch, changeTracks, eventually, filesOf, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { settled } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aCollection, aPlaySession, aWaitingTrack, call, ok, query, refused } from './support.ts'
+import { aCollection, aPlaySession, aWaitingTrack, call, ok, query, readTrack, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 /** Tracks that move to another collection, and concurrent changes. */
@@ -33,7 +33,7 @@ it('a moved track keeps its files when its previous collection is deleted, and l
   await refused(404, 'not_found', 'GET', `/v1/track/${unmoved}`, { key })
   // Reprocessing writes to the folder of its existing files.
   await ok('POST', `/v1/track/${moved}/reprocess`, { key })
-  await eventually(async () => (await ok('GET', `/v1/track/${moved}`, { key })).track.status === 'ready')
+  await eventually(async () => (await readTrack(key, moved)).status === 'ready')
   const folders = new Set((await storedFiles()).map((path) => path.split('/')[2]))
   expect([...folders]).toEqual([collection_id])
   await ok('DELETE', `/v1/collection/${goal}`, { key })

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { beforeBatch, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
 import { rowsOfCall } from './meter.ts'
 import { seed } from './seed.ts'
-import { anOrganization, call, ok, query, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { anOrganization, call, ok, query, refused, sortedStatuses, UNKNOWN_ID, wrongFields } from './support.ts'
 import { aLibrary, everything } from './trash_library.ts'
 
 /** Deletions with `trash=true` (docs/decisions/0054). */
@@ -192,7 +192,7 @@ describe('the trash', () => {
     await library.discard('track')
     const path = `/v1/trash/${track_id}/restore`
     const answers = await Promise.all(Array.from({ length: 4 }, () => call('POST', path, { key })))
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404, 404, 404])
+    expect(sortedStatuses(answers)).toEqual([200, 404, 404, 404])
     await library.discard('track')
     const headers = { 'idempotency-key': 'restore' }
     const first = await ok('POST', path, { key, headers })

@@ -12,7 +12,7 @@ import {
   upload,
 } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aCollection, aVariant, aWaitingTrack, ok, query, refused } from './support.ts'
+import { aCollection, aVariant, aWaitingTrack, ok, query, readTrack, refused } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { aLibrary } from './trash_library.ts'
 
@@ -31,9 +31,9 @@ describe('a restore', () => {
     await library.restore('track')
     expect([await orderOf(other_id), await orderOf(track_id)]).toEqual([1, 2])
 
-    const { collection_id: newest } = await ok('POST', '/v1/collection', { key, body: { title: 'Newest' } })
+    const { id: newest } = await aCollection(key, { title: 'Newest' })
     await library.discard('collection', newest)
-    const { collection_id: newer } = await ok('POST', '/v1/collection', { key, body: { title: 'Newer' } })
+    const { id: newer } = await aCollection(key, { title: 'Newer' })
     await library.restore('collection', newest)
     const { collections } = await library.get('/v1/collection')
     expect(collections.map(({ id }) => id)).toEqual([newest, newer, ids.collection])
@@ -97,7 +97,7 @@ describe('a restore', () => {
     const jobs = serveTranscoder()
     const { key, collection_id } = await aShop()
     const [first_id, second_id] = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
-    const statusOf = async (id: string) => (await ok('GET', `/v1/track/${id}`, { key })).track.status
+    const statusOf = async (id: string) => (await readTrack(key, id)).status
     // Makes the track look queued, without a running job.
     const queued = async (id: string) => {
       await upload(await trackRow(id))

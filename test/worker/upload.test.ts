@@ -16,6 +16,7 @@ import {
   HOUR,
   ok,
   query,
+  readTrack,
   refused,
   wrongFields,
 } from './support.ts'
@@ -73,7 +74,7 @@ describe('an upload session', () => {
       [first.track_id, 1],
       [second.track_id, 2],
     ])
-    expect((await ok('GET', `/v1/track/${first.track_id}`, { key })).track).toMatchObject({
+    expect(await readTrack(key, first.track_id)).toMatchObject({
       creator_id: CREATOR,
       player_title: 'One',
       organization_index: '1',
@@ -131,7 +132,7 @@ describe('discarding a track', () => {
   it('is possible when its URL expired without a file', async () => {
     const { track_id, path } = await waiting()
     await db.update(tracks).set({ upload_expires_at: 0 }).where(eq(tracks.id, track_id))
-    expect((await ok('GET', `/v1/track/${track_id}`, { key })).track.info.error!.code).toBe('upload_expired')
+    expect((await readTrack(key, track_id)).info.error!.code).toBe('upload_expired')
     await ok('DELETE', path, { key })
   })
 

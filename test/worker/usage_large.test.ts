@@ -6,7 +6,7 @@ import { rowsOf } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { withoutTriggers } from './seed.ts'
 import { makeStorage } from './storage.ts'
-import { aWaitingTrack, DAY, ok, query } from './support.ts'
+import { aCollection, aWaitingTrack, DAY, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { dateOf, expectCounted, filesSql, manyTracks, recount } from './usage_count.ts'
 
@@ -41,7 +41,7 @@ it('the usage follows the background deletion of a large collection, and of an o
   serveTranscoder()
   const tenant = await aShop()
   await aProcessedTrack(tenant.key, tenant.collection_id)
-  const { collection_id } = await ok('POST', '/v1/collection', { key: tenant.key, body: { title: 'Large' } })
+  const { id: collection_id } = await aCollection(tenant.key, { title: 'Large' })
   await withoutTriggers('tracks', async () => {
     await manyTracks({ ...tenant, collection_id }, 5000)
     const values = `duration = "order" / 1000.0, files = ${filesSql('"order"')}`
