@@ -78,7 +78,7 @@ export const growth = {
   },
 }
 
-/** Uploads a file, waits until it was transcoded, and returns the rows that it left. */
+/** Uploads a file, waits until it is transcoded, and returns its rows. */
 async function processed(state_dir: string, verbose: boolean): Promise<Sample> {
   const { ffmpeg } = await findTools(readSettings(process.env))
   const file = new Uint8Array(readFileSync(await taggedFile(ffmpeg)))

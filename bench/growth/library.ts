@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { readMigrations } from '../../scripts/migrations.ts'
 import { newHourlyId } from '../../src/adapters/id.ts'
 
-/** The tables know nothing of this: rows are copied with other ids. */
+/** A library made of one track: its rows are copied with other ids. */
 
 export type Row = Record<string, unknown>
 /** The rows of one track. */
@@ -21,7 +21,7 @@ export interface Sample {
 const COLLECTIONS = 1000
 const ORGANIZATIONS = 10
 
-/** Reads what one track has left in a database. */
+/** Reads the rows of one track and its owners from a database. */
 export function readRows(path: string, track_id: string): Sample {
   using database = new DatabaseSync(path, { readOnly: true })
   const rows = (table: string, where: string, id: string): Row[] => {
@@ -46,7 +46,7 @@ const columnsOf = (database: DatabaseSync, table: string) =>
     .all(table)
     .map(({ name }) => String(name))
 
-/** As the service's own ids, which begin with the shard. */
+/** A new id in the form of the service: it begins with the shard. */
 const newId = () => `000${randomUUID().slice(3)}`
 
 /** Fills a new database with copies of a track; returns the bytes of each part per track. */
@@ -98,14 +98,14 @@ export function createLibrary(path: string, sample: Sample, tracks: number) {
   }
 }
 
-/** A row with other ids, wherever a text has the old ones. */
+/** Returns a row with other ids, also inside longer texts. */
 function withIds(row: Row, old: string[], own: string[]): Row {
   const renamed = (value: unknown) =>
     typeof value === 'string' ? old.reduce((text, id, at) => text.replaceAll(id, own[at]!), value) : value
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, renamed(value)]))
 }
 
-/** Inserts rows into tables, each by one statement that is prepared once. */
+/** Returns a function that inserts rows, with one prepared statement per table. */
 function inserter(database: DatabaseSync) {
   const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>()
   return (table: string, row: Row) => {
@@ -117,7 +117,7 @@ function inserter(database: DatabaseSync) {
   }
 }
 
-/** Bytes of a table's row on average, without the free space of its pages. */
+/** The average bytes of a row, without the free space on its pages. */
 const payloadOf = (database: DatabaseSync, table: string) =>
   Number(
     database
@@ -125,7 +125,7 @@ const payloadOf = (database: DatabaseSync, table: string) =>
       .get(table)!.bytes,
   )
 
-/** Bytes of the pages of each table and index. */
+/** The bytes of the pages of each table and index. */
 const pages = (database: DatabaseSync) =>
   new Map(
     database

@@ -66,7 +66,7 @@ it('restores a track that went into the trash before a column was added', async 
   expect((await view()).levels).toEqual(levels)
 })
 
-it('has play sessions as the code describes them: drizzle-kit does not compare this table', async () => {
+it('defines play sessions as the code does, because drizzle-kit does not compare this table', async () => {
   const found = await query(
     'select name, lower(type) as type, "notnull", pk from pragma_table_info(?)',
     'play_sessions',

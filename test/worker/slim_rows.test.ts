@@ -50,7 +50,7 @@ const FACTS: TrackInfo = {
 }
 
 describe('levels', () => {
-  it.each([0, 1, 2, 3, 4, 5, 7, 319, 320])('are the same after %i of them were stored', (count) => {
+  it.each([0, 1, 2, 3, 4, 5, 7, 319, 320])('come back unchanged, %i of them', (count) => {
     const levels = Array.from({ length: count }, (_, at) => ((at * 389) % 1001) / 1000)
     const bytes = packLevels(levels)
     expect(bytes).toHaveLength(Math.ceil(count * 1.25))
@@ -58,7 +58,7 @@ describe('levels', () => {
     expect(hexLevels(toHex(bytes))).toEqual(levels)
   })
 
-  it('keep each of their 1,001 values', () => {
+  it('keep all 1,001 possible values', () => {
     const levels = Array.from({ length: 1001 }, (_, value) => value / 1000)
     expect(JSON.stringify(unpackLevels(packLevels(levels)))).toBe(JSON.stringify(levels))
     expect(JSON.stringify(hexLevels(toHex(packLevels(levels))))).toBe(JSON.stringify(levels))
@@ -77,7 +77,7 @@ describe('levels', () => {
 })
 
 describe('info', () => {
-  it('comes back with its fields in their order, and with unknown ones', () => {
+  it('comes back with its fields in order, including unknown ones', () => {
     const whole: TrackInfo = {
       ...FACTS,
       lyrics: 'of a newer transcoder',
@@ -89,7 +89,7 @@ describe('info', () => {
     expect(JSON.stringify(unpackInfo(JSON.parse(JSON.stringify(stored)) as typeof stored))).toBe(JSON.stringify(whole))
   })
 
-  it('keeps its names while facts are missing', () => {
+  it('keeps the names of incomplete facts', () => {
     const { ffmpeg: _, ...incomplete } = FACTS
     for (const info of [{}, { codec: 'mp3' }, incomplete, { ...FACTS, loudness: {} } as unknown as TrackInfo]) {
       expect(packInfo(info)).toBe(info)
@@ -97,7 +97,7 @@ describe('info', () => {
     }
   })
 
-  it('is answered byte for byte as the transcoder sent it', async () => {
+  it('is returned byte for byte as the transcoder sent it', async () => {
     const work = await aTrackWithJob()
     const levels = Array.from({ length: 320 }, (_, at) => ((at * 37) % 1001) / 1000)
     startTranscoder({ transcode: () => events(result({ info: FACTS, levels, skipped: [] })) })
@@ -126,7 +126,7 @@ describe('info', () => {
 })
 
 describe('paths', () => {
-  it('of a track stay the same when it moves, and its upload paths are columns', async () => {
+  it('stay the same when a track moves', async () => {
     const { key, collection_id } = await aShop()
     const goal = (await ok('POST', '/v1/collection', { key, body: { title: 'Goal' } })).collection_id
     const id = await aReadyTrack(key, collection_id)
@@ -141,7 +141,7 @@ describe('paths', () => {
     expect(row.upload_path).toBe(`uploads/${row.organization_id}/${collection_id}/${id}`)
   })
 
-  it('are those of files that end in anything, have no ending, or belong to a variant of the organization', () => {
+  it('follow from the ids of the track, with and without an extension', () => {
     const owner = { id: 'i', organization_id: 'o', collection_id: 'c', folder_id: 'f', index: 'x' }
     const list = [
       ['mp3-128.mp3', 1, 2, 3],
@@ -160,7 +160,7 @@ describe('paths', () => {
   })
 })
 
-it('hashes settings to texts of one length that differ', () => {
+it('hashes different settings to different texts of 8 characters', () => {
   const base = { index: 'a', type: 'transcode', codec: 'mp3', bitrate: 128, channels: 2 }
   const hashes = Array.from({ length: 1000 }, (_, bitrate) =>
     settingsOf({ ...base, bitrate } as Parameters<typeof settingsOf>[0]),
