@@ -54,7 +54,7 @@ export function cleanWorkDir(workDir: string): void {
 }
 
 /** Bytes that all files of a job may need at once, plus a margin. */
-export const spaceFor = (job: TranscodeJob) => bytesOf(job) + MARGIN
+export const requiredSpace = (job: TranscodeJob) => bytesOf(job) + MARGIN
 
 const MARGIN = 1024 ** 3
 
@@ -70,13 +70,13 @@ function bytesOf({ source, variants, early, max_duration }: TranscodeJob): numbe
 }
 
 /** Whether a job's files fit: `now`; `later`, when the running jobs have ended; `not`, while other data uses the disk; or `never`. */
-export type Room = 'now' | 'later' | 'not' | 'never'
+export type DiskSpace = 'now' | 'later' | 'not' | 'never'
 
 /** Checks the free space for a job, after the space that the running jobs still need. */
-export function findRoom(workDir: string, job: TranscodeJob, running: TranscodeJob[]): Room {
+export function checkSpace(workDir: string, job: TranscodeJob, running: TranscodeJob[]): DiskSpace {
   const { blocks, bavail, bsize } = statfsSync(workDir)
   const free = bavail * bsize
-  const needed = spaceFor(job)
+  const needed = requiredSpace(job)
   if (needed > blocks * bsize) return 'never'
   const used = running.map((other) => usedBy(join(workDir, `${JOB_PREFIX}${other.job_id}`)))
   const outstanding = running.map((other, i) => Math.max(0, bytesOf(other) - used[i]!))

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-import { faultsOf, readMigrations } from './migrations.ts'
+import { migrationFaults, readMigrations } from './migrations.ts'
 
 /** `npm run check`: every check that needs no running service. Runs all steps, then fails if a step failed. */
 
@@ -25,7 +25,7 @@ function migrationsAreSafe(): boolean {
 
 /** Whether D1 accepts all migrations as they are written. */
 function migrationsAreAccepted(): boolean {
-  const faults = readMigrations('drizzle').flatMap(faultsOf)
+  const faults = readMigrations('drizzle').flatMap(migrationFaults)
   for (const fault of faults) console.error(fault)
   return faults.length === 0
 }

@@ -34,20 +34,20 @@ export const ROWS = [
 ]
 
 /** The conditions of a row, and an empty directory for it. */
-export type Place = { conditions: string[]; directory: string }
+export type Workspace = { conditions: string[]; directory: string }
 
 /** Path of a row's clone. */
-export const cloneOf = ({ conditions, directory }: Place): string =>
+export const clonePath = ({ conditions, directory }: Workspace): string =>
   join(directory, conditions.includes('path') ? 'mit Größe und 音/tonearm' : 'tonearm')
 
 /** The environment of a row's commands: this one without npm's variables. */
-export function environmentOf({ conditions, directory }: Place): NodeJS.ProcessEnv {
+export function environmentOf({ conditions, directory }: Workspace): NodeJS.ProcessEnv {
   const has = (condition: string) => conditions.includes(condition)
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(npm_(?!config_registry)|INIT_CWD$|NODE$)/.test(name),
   )
   const tools = conditions.filter((condition) => condition in TOOLS).map(toolDirectory)
-  const packages = join(cloneOf({ conditions, directory }), 'node_modules')
+  const packages = join(clonePath({ conditions, directory }), 'node_modules')
   const npmTools = ['ffmpeg', 'ffprobe'].map((name) => join(packages, `@${name}-installer/linux-${process.arch}`))
   if (has('ffmpeg-4.1')) tools.push(...npmTools)
   const path = (process.env.PATH ?? '').split(delimiter).filter((entry) => !entry.includes('node_modules'))

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { createClient } from '../src/client/client.ts'
-import { say } from './log.ts'
+import { print } from './log.ts'
 import type { Settings } from './settings.ts'
 
 /** An organization for experiments, and its server key. */
@@ -22,7 +22,7 @@ export async function findOrCreateDemo({ base_url, stateDir, secrets }: Settings
     })
     if (result.ok) return previous
     if (result.status !== 401 && result.status !== 404) throw new Error(`The demo organization: ${result.message}`)
-    say(`\nThe database does not know the organization of earlier starts: it is a new one. If its data should be there, stop this, put back
+    print(`\nThe database does not know the organization of earlier starts: it is a new one. If its data should be there, stop this, put back
 a copy of ${stateDir}/v3/d1, and start again. The files of earlier uploads are still in ${stateDir}/v3/r2.`)
   }
   const operator = createClient({ base_url, api_key: secrets.ROOT_KEY ?? '' })

@@ -2,12 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
-import { type Account, ApiFault, type Found, openAccount, Refusal } from './deploy/account.ts'
+import { type Account, ApiError, type AccountState, openAccount, Refusal } from './deploy/account.ts'
 import { migrate } from './deploy/migrate.ts'
 import { isBuiltHere, type Plan, readPlan, withImage } from './deploy/plan.ts'
 import { preflight } from './deploy/preflight.ts'
-import { joinBucket, makeResources } from './deploy/resources.ts'
-import { endpointOf, forgetRootKey, keptRootKey, requireRootKey, secretsToSet, tryPair } from './deploy/secrets.ts'
+import { configureBucket, createResources } from './deploy/resources.ts'
+import {
+  endpointOf,
+  deleteSavedRootKey,
+  savedRootKey,
+  requireRootKey,
+  secretsToSet,
+  verifyKeyPair,
+} from './deploy/secrets.ts'
 import { waitUntilServed, welcome } from './deploy/welcome.ts'
 import { runNode, runProgram, runWrangler } from './deploy/wrangler.ts'
 
@@ -31,9 +38,9 @@ async function deploy(plan: Plan): Promise<void> {
   if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL && isBuiltHere(plan)) await buildImage(plan)
 
   title('bucket, queues, database')
-  const database = await makeResources(plan, account, found)
-  await joinBucket(plan, account, found)
-  if ('R2_ACCESS_KEY_ID' in found.pair) await tryPair(plan, account.id, found.pair, true)
+  const database = await createResources(plan, account, found)
+  await configureBucket(plan, account, found)
+  if ('R2_ACCESS_KEY_ID' in found.pair) await verifyKeyPair(plan, account.id, found.pair, true)
 
   title('migrations')
   await migrate(plan, account, database)
@@ -43,14 +50,14 @@ async function deploy(plan: Plan): Promise<void> {
   await upload(plan, account, found, secrets)
 
   title('the service')
-  const root_key = secrets.ROOT_KEY ?? keptRootKey(plan, account.id) ?? process.env.ROOT_KEY
+  const root_key = secrets.ROOT_KEY ?? savedRootKey(plan, account.id) ?? process.env.ROOT_KEY
   await waitUntilServed(found.url, root_key)
   console.log(`${found.url} serves.`)
   if (process.env.CI) return
-  const newKey = keptRootKey(plan, account.id)
+  const newKey = savedRootKey(plan, account.id)
   if (newKey) console.log(`\nROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${newKey}`)
   if (root_key) await welcome(found.url, root_key)
-  forgetRootKey(plan, account.id)
+  deleteSavedRootKey(plan, account.id)
 }
 
 async function buildImage(plan: Plan): Promise<void> {
@@ -60,7 +67,12 @@ async function buildImage(plan: Plan): Promise<void> {
     throw new Refusal('The image cannot be built; see the output of Docker above. Nothing was changed.')
 }
 
-async function upload(plan: Plan, account: Account, found: Found, secrets: Record<string, string>): Promise<void> {
+async function upload(
+  plan: Plan,
+  account: Account,
+  found: AccountState,
+  secrets: Record<string, string>,
+): Promise<void> {
   const deployedValue = (name: string) =>
     found.bindings?.find((binding) => binding.type === 'plain_text' && binding.name === name)?.text
   const vars = { ...plan.vars, S3_ENDPOINT: endpointOf(plan, account.id) }
@@ -81,16 +93,16 @@ async function upload(plan: Plan, account: Account, found: Found, secrets: Recor
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  const key = keptRootKey(plan, account.id) ? ' The new ROOT_KEY is kept in .wrangler/deploy until then.' : ''
+  const key = savedRootKey(plan, account.id) ? ' The new ROOT_KEY is kept in .wrangler/deploy until then.' : ''
   throw new Refusal(`wrangler deploy failed; see its output above. Fix that and run this again.${key}`)
 }
 
 try {
   await deploy(readPlan())
 } catch (error) {
-  if (!(error instanceof Refusal) && !(error instanceof ApiFault)) throw error
+  if (!(error instanceof Refusal) && !(error instanceof ApiError)) throw error
   const plan =
-    error instanceof ApiFault && error.code === 100129 ? '\nSwitch on Workers Paid. Nothing was changed.' : ''
+    error instanceof ApiError && error.code === 100129 ? '\nSwitch on Workers Paid. Nothing was changed.' : ''
   console.error(`\nFAILED: ${error.message}${plan}`)
   process.exitCode = 1
 }

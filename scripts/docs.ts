@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 
 import { Environment } from '../container/service/settings.ts'
-import { CATALOGUE } from '../src/contract/catalogue.ts'
+import { CATALOG } from '../src/contract/catalogue.ts'
 import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
 import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
@@ -94,7 +94,7 @@ const VARIANTS: Record<string, string> = {
 }
 
 function catalogue(): string {
-  const rows = CATALOGUE.map(({ index, codec, bitrate, extension }) => {
+  const rows = CATALOG.map(({ index, codec, bitrate, extension }) => {
     const content = VARIANTS[index]
     if (!content) throw new Error(`scripts/docs.ts does not describe the variant ${index}`)
     return [

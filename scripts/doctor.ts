@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
 import { createClient, waitForTrack } from '../src/client/index.ts'
-import { ask, checkPlayback, checkUpload } from './bucket.ts'
+import { request, checkPlayback, checkUpload } from './bucket.ts'
 import { makePng, makeWav } from './sample.ts'
 import { SETTINGS } from './settings.ts'
-import { check, countFaults, expect, need } from './verdict.ts'
+import { check, countFailures, expect, unwrap } from './verdict.ts'
 
 /**
  * `TONEARM_KEY=… npm run doctor -- --url …`: runs the main path of a deployment with one second of audio, reports each fault with its
@@ -50,7 +50,7 @@ function localKey(): string {
 /** Whether the track progresses without being read. Lists do not poll for uploads, so only R2's event can start it this soon. */
 async function eventArrives(collection_id: string): Promise<[string, true]> {
   for (let seconds = 0; seconds < 30; seconds++) {
-    const { tracks } = await need(client.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
+    const { tracks } = await unwrap(client.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
     if (tracks[0]?.status !== 'initializing') return [`after ${seconds} s`, true]
     await sleep(1000)
   }
@@ -60,9 +60,9 @@ async function eventArrives(collection_id: string): Promise<[string, true]> {
 async function play(track_id: string): Promise<void> {
   const view = await check('play view without a key', 'look at the logs: npx wrangler tail', async () => {
     const body = { track_id, expires_in: 60 }
-    const session = await need(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+    const session = await unwrap(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
     const params = { play_session_id: session.play_session_id, play_track_id: track_id }
-    const { variants } = await need(
+    const { variants } = await unwrap(
       createClient({ base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }),
     )
     expect(variants[0], 'no variant can be played')
@@ -73,7 +73,11 @@ async function play(track_id: string): Promise<void> {
 
 async function checkUploadAndPlayback(collection_id: string, cover_url: string): Promise<void> {
   await check('cover', 'SIGNING_SECRET must be set and the transcoder reachable: npx wrangler tail', async () => {
-    const response = await ask(cover_url, { method: 'POST', body: makePng(), headers: { 'content-type': 'image/png' } })
+    const response = await request(cover_url, {
+      method: 'POST',
+      body: makePng(),
+      headers: { 'content-type': 'image/png' },
+    })
     expect(response.status === 200, `${response.status} ${await response.text()}`)
     return ['', true]
   })
@@ -81,7 +85,7 @@ async function checkUploadAndPlayback(collection_id: string, cover_url: string):
   const body = { collection_id, file_name: 'doctor.wav', file_size: file.length, content_type: 'audio/wav' }
   const track = await check('track', 'see the message', async () => [
     '',
-    await need(client.post('/v1/track', { body })),
+    await unwrap(client.post('/v1/track', { body })),
   ])
   if (!track || !(await checkUpload(track.value.track_upload.upload_url, file, origin))) return
   if (isLocal) console.log('-       R2 event: npm start has none; reading the track starts the processing')
@@ -95,7 +99,7 @@ async function checkUploadAndPlayback(collection_id: string, cover_url: string):
     async () => {
       const startedAt = Date.now()
       const signal = AbortSignal.timeout(TRANSCODE_TIMEOUT)
-      const result = await need(waitForTrack(client, track.value.track_id, { signal }))
+      const result = await unwrap(waitForTrack(client, track.value.track_id, { signal }))
       const { status, info, duration } = result.track
       expect(status === 'ready', `${status} ${JSON.stringify(info.error ?? info.failed_variants)}`)
       return [`${duration} s of audio in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`, true]
@@ -107,7 +111,7 @@ async function checkUploadAndPlayback(collection_id: string, cover_url: string):
 /** Checks the operator's view. Failures of single files are not faults of the service. */
 const checkSystem = (root_key: string) =>
   check('system', 'docs/operate.md#watch', async () => {
-    const { system } = await need(createClient({ base_url, api_key: root_key }).get('/v1/system'))
+    const { system } = await unwrap(createClient({ base_url, api_key: root_key }).get('/v1/system'))
     expect(system.failing.length === 0, `${system.failing.join(' and ')} failing`)
     const count = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0)
     const openJobs = count(system.jobs.filter(({ state }) => state === 'open'))
@@ -121,7 +125,7 @@ async function runChecks(): Promise<void> {
       ? `run npm start; if it is not at ${base_url}, ${OTHER_STATE_HINT}`
       : 'run npm run deploy; npx wrangler tail',
     async () => {
-      const response = await ask(`${base_url}/health`)
+      const response = await request(`${base_url}/health`)
       expect(response.ok, `${response.status} ${await response.text()}`)
       return ['', response.headers.get('date')]
     },
@@ -141,7 +145,7 @@ async function runChecks(): Promise<void> {
     : 'give a server key in TONEARM_KEY; POST /v1/organization with the root key answers one (docs/deploy.md)'
   const created = await check('key and database', advice, async () => {
     expect(api_key, 'there is no key')
-    return ['', await need(client.post('/v1/collection', { body: { title: 'Doctor (may be deleted)' } }))]
+    return ['', await unwrap(client.post('/v1/collection', { body: { title: 'Doctor (may be deleted)' } }))]
   })
   if (!created) return
   const { collection_id, collection_cover_upload } = created.value
@@ -150,12 +154,12 @@ async function runChecks(): Promise<void> {
   } finally {
     await check('clean up', `DELETE /v1/collection/${collection_id}`, async () => [
       '',
-      await need(client.delete('/v1/collection/{collection_id}', { params: { collection_id } })),
+      await unwrap(client.delete('/v1/collection/{collection_id}', { params: { collection_id } })),
     ])
   }
 }
 
 console.log(`${base_url}\n`)
 await runChecks()
-console.log(countFaults() === 0 ? '\nAll is well.' : `\n${countFaults()} failed.`)
-process.exitCode = countFaults() === 0 ? 0 : 1
+console.log(countFailures() === 0 ? '\nAll is well.' : `\n${countFailures()} failed.`)
+process.exitCode = countFailures() === 0 ? 0 : 1

@@ -7,12 +7,12 @@ const color = (code: number, text: string) => (process.stdout.isTTY ? `\u001b[${
 export const dim = (text: string) => color(2, text)
 export const bold = (text: string) => color(1, text)
 
-export function say(text: string): void {
+export function print(text: string): void {
   console.log(text)
 }
 
 /** Prints an error that the person at the terminal can fix. */
-export function complain(text: string): void {
+export function printError(text: string): void {
   console.error(`\n${color(31, '✘')} ${text}\n`)
 }
 

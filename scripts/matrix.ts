@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { type Child, startChild } from './child.ts'
-import { cloneOf, CONDITIONS, environmentOf, type Place, ROWS, toolDirectory, TOOLS } from './conditions.ts'
+import { clonePath, CONDITIONS, environmentOf, type Workspace, ROWS, toolDirectory, TOOLS } from './conditions.ts'
 import { root } from './settings.ts'
-import { spin } from './spin.ts'
+import { startBusyLoop } from './spin.ts'
 
 /**
  * `npm run matrix`: runs the tests on simulated machines. Each row is a clean clone of the last commit, in which `npm ci` and `npm test`
@@ -32,8 +32,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => void Promise.resolve(running?.stop()).then(() => process.exit(130)))
 
 async function runRow(name: string): Promise<RowResult> {
-  const row: Place = { conditions: name.split('+'), directory: mkdtempSync(join(base, 'row-')) }
-  const clone = cloneOf(row)
+  const row: Workspace = { conditions: name.split('+'), directory: mkdtempSync(join(base, 'row-')) }
+  const clone = clonePath(row)
   const results = join(row.directory, 'results.json')
   const env = environmentOf(row)
   run('git', 'clone', '--quiet', '--no-hardlinks', root, clone)
@@ -57,7 +57,7 @@ async function runRow(name: string): Promise<RowResult> {
     await running.closed
     return code
   }
-  const spinners = row.conditions.includes('busy') ? [1, 2, 3, 4].map(spin) : []
+  const spinners = row.conditions.includes('busy') ? [1, 2, 3, 4].map(startBusyLoop) : []
   try {
     // The registry is unreachable under `ipv4`.
     const installed = await step(

@@ -19,7 +19,7 @@ export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations (
 );`
 
 /** A migration and its entry in one text, which D1 applies atomically. */
-export const textOf = ({ name, sql }: Migration) =>
+export const migrationText = ({ name, sql }: Migration) =>
   `${sql.trim()}\nINSERT OR IGNORE INTO d1_migrations (name) VALUES ('${name}');\n`
 
 const TRIGGER = /\b(create|drop)\s+trigger\s+(?:if\s+(?:not\s+)?exists\s+)?["'`[]?(\w+)/gi
@@ -41,7 +41,7 @@ const withoutComments = (sql: string) => sql.replace(/^\s*--.*$/gm, '')
  * Reasons for D1 to reject a migration, or a repetition of it. D1 splits a file into statements itself. It has split triggers that span
  * several lines, or that contain a lower-case `begin`, a CASE, or a semicolon in a comment next to them.
  */
-export function faultsOf({ name, sql }: Migration): string[] {
+export function migrationFaults({ name, sql }: Migration): string[] {
   const hasTrigger = /\bcreate\s+trigger\b/i.test(withoutComments(sql))
   const faults = sql.split('\n').flatMap((line, at) => {
     const faultIf = (isWrong: boolean, rule: string) => (isWrong ? [`drizzle/${name}:${at + 1}: ${rule}`] : [])

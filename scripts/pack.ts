@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 
 import { ELEMENTS, styleText } from './build.ts'
 import { contractTypes } from './pack/calls.ts'
-import { customElements, withMeanings } from './pack/manifest.ts'
+import { customElements, addDescriptions } from './pack/manifest.ts'
 
 /**
  * `npm run pack`: builds `@tonearm/client` and `@tonearm/elements` in `dist/packages`, as folders and as tarballs, and checks them with
@@ -148,7 +148,7 @@ async function addExtraFiles(): Promise<void> {
   const [index, attributes] = [join(target, 'client/types/index.d.ts'), join(target, 'elements/types/attributes.d.ts')]
   // For code that stores or passes on responses.
   await appendFile(index, "export type * from './contract.js'\n")
-  await writeFile(attributes, withMeanings(await readFile(attributes, 'utf8')))
+  await writeFile(attributes, addDescriptions(await readFile(attributes, 'utf8')))
   await writeFile(join(target, 'elements/custom-elements.json'), `${JSON.stringify(customElements(), null, 2)}\n`)
   await writeFile(join(target, 'elements/types_only.js'), 'export {}\n')
 }

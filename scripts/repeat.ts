@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { spin } from './spin.ts'
+import { startBusyLoop } from './spin.ts'
 
 /**
  * `npm run repeat -- worker 20 [--busy] [FILES…]`: runs the tests of a project many times, reports the tests with varying outcomes, and
@@ -70,7 +70,7 @@ process.exitCode = unequal.length + failing.length + broken.length > 0 ? 1 : 0
 async function runOnce(isBusy: boolean): Promise<Report | null> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-repeat-'))
   const file = join(directory, 'report.json')
-  const spinners = isBusy ? Array.from({ length: availableParallelism() }, spin) : []
+  const spinners = isBusy ? Array.from({ length: availableParallelism() }, startBusyLoop) : []
   try {
     const reporters = ['--reporter=json', `--outputFile.json=${file}`]
     const command = ['run', '--project', project, ...reporters, ...files]

@@ -1,10 +1,10 @@
 import type { Demo } from './demo.ts'
-import { bold, dim, say } from './log.ts'
+import { bold, dim, print } from './log.ts'
 import type { Settings } from './settings.ts'
 
 /** Prints the URLs and keys to start with. */
-export function report({ base_url, stateDir }: Settings, demo: Demo): void {
-  say(`
+export function printReady({ base_url, stateDir }: Settings, demo: Demo): void {
+  print(`
   ${bold('Tonearm is ready.')}
 
   Studio        ${bold(`${base_url}/#key=${demo.secret}`)}

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { NODE_FLAGS } from '../container/process/node_flags.ts'
 import { type Child, type ChildOptions, startChild } from './child.ts'
 import { printer, selectTranscoderLine, workerLineSelector } from './log.ts'
-import { MIGRATIONS_TABLE, readMigrations, textOf } from './migrations.ts'
+import { MIGRATIONS_TABLE, readMigrations, migrationText } from './migrations.ts'
 import { root, type Settings } from './settings.ts'
 
 /** Starts the children: wrangler for the database and the Worker, and the transcoder. */
@@ -40,7 +40,7 @@ export function startMigration(settings: Settings): Child | undefined {
   const missing = readMigrations(join(root, 'drizzle')).filter(({ name }) => !applied?.includes(name))
   if (missing.length === 0) return undefined
   const file = join(stateDir, 'migrations.sql')
-  writeFileSync(file, [MIGRATIONS_TABLE, ...missing.map(textOf)].join('\n'))
+  writeFileSync(file, [MIGRATIONS_TABLE, ...missing.map(migrationText)].join('\n'))
   const command = applied ? ['execute', 'DB', '--yes', '--file', file] : ['migrations', 'apply', 'DB']
   const migrate = ['d1', ...command, '--local', '--persist-to', stateDir]
   const onLine = printer('database', () => undefined)

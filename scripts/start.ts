@@ -6,13 +6,13 @@ import { buildPublic } from './build.ts'
 import type { Child } from './child.ts'
 import { findOrCreateDemo } from './demo.ts'
 import { lockState } from './lock_state.ts'
-import { complain, dim, say } from './log.ts'
+import { printError, dim, print } from './log.ts'
 import { watchParents } from './parent.ts'
 import { requireFreePort } from './port.ts'
-import { report } from './report.ts'
+import { printReady } from './report.ts'
 import { startMigration, startTranscoder, startWorker } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
-import { explainDatabase } from './state_faults.ts'
+import { explainDatabaseFault } from './state_faults.ts'
 
 /** `npm start`: runs the whole system on this machine until Ctrl-C (docs/architecture.md#commands). settings.ts lists its settings. */
 
@@ -58,14 +58,14 @@ async function stop(code: number): Promise<void> {
   }
   stopping = true
   stoppingSince = Date.now()
-  if (code === 0) say('\nStopping …')
+  if (code === 0) print('\nStopping …')
   await Promise.all([...children].map((child) => child.stop()))
   process.exit(code)
 }
 
 function fail(error: unknown): void {
   if (stopping) return
-  complain(error instanceof Error ? error.message : String(error))
+  printError(error instanceof Error ? error.message : String(error))
   void stop(1)
 }
 
@@ -75,7 +75,7 @@ async function migrate(settings: Settings): Promise<void> {
   register(migration)
   const code = await migration.exited
   await migration.closed
-  if (code !== 0) throw new Error(explainDatabase(settings.stateDir, migration.tail))
+  if (code !== 0) throw new Error(explainDatabaseFault(settings.stateDir, migration.tail))
 }
 
 let isReady = false
@@ -96,7 +96,7 @@ async function keepRunning(name: 'transcoder' | 'worker', spawnChild: () => Chil
     }
     if (!isReady) throw new Error(`The ${name} does not start (${ending}):\n\n${child.tail.join('\n')}`)
     if (Date.now() - startedAt > 30_000) delay = RESTART_DELAY
-    say(`The ${name} ended (${ending}); it starts again in ${delay / 1000} s. ${dim(child.tail.at(-1) ?? '')}`)
+    print(`The ${name} ended (${ending}); it starts again in ${delay / 1000} s. ${dim(child.tail.at(-1) ?? '')}`)
     await sleep(delay)
   }
 }
@@ -151,7 +151,7 @@ async function start(): Promise<void> {
   lockState(settings.stateDir, settings.base_url)
   await requireFreePort('PORT', settings.port)
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
-  say('Starting …')
+  print('Starting …')
   // Starts first, because it reports within a second that it cannot run.
   keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
   await Promise.all([buildPublic(), migrate(settings)])
@@ -161,7 +161,7 @@ async function start(): Promise<void> {
   const demo = await findOrCreateDemo(settings)
   if (stopping) return
   isReady = true
-  report(settings, demo)
+  printReady(settings, demo)
   process.send?.({ ready: { base_url: settings.base_url, ...demo } })
   await sweepForever(settings)
 }

@@ -25,7 +25,7 @@ End what has it open (a shell of sqlite3, a backup, a wrangler): lsof +D ${direc
 ]
 
 /** Explains from wrangler's output why the database could not be migrated. */
-export function explainDatabase(directory: string, tail: string[]): string {
+export function explainDatabaseFault(directory: string, tail: string[]): string {
   const text = tail.join('\n')
   const remedy = REMEDIES.find(([pattern]) => pattern.test(text))?.[1]
   if (!remedy) return `The database cannot be brought up to date:\n\n${text}`

@@ -3,7 +3,7 @@
 let faults = 0
 
 /** The number of failed checks so far. */
-export const countFaults = () => faults
+export const countFailures = () => faults
 
 /** Runs one check and prints its line. `advice` is the remedy for a failure. Returns null when it failed. */
 export async function check<T>(name: string, advice: string, run: () => Promise<[note: string, value: T]>) {
@@ -25,7 +25,7 @@ export function expect(condition: unknown, message: string): asserts condition {
 }
 
 /** Returns a successful result of the API; throws the message of any other. */
-export async function need<T extends { ok: true } | { ok: false; status: number; code: string; message: string }>(
+export async function unwrap<T extends { ok: true } | { ok: false; status: number; code: string; message: string }>(
   answer: Promise<T>,
 ): Promise<Extract<T, { ok: true }>> {
   const result = await answer

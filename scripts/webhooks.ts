@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks'
 import { createClient, type Failure } from '../src/client/index.ts'
 import type { TonearmEvent } from '../src/contract/event.ts'
 import { readDemo } from './demo.ts'
-import { bold, complain, dim, say } from './log.ts'
+import { bold, printError, dim, print } from './log.ts'
 import { watchParents } from './parent.ts'
 import { readSettings } from './settings.ts'
 
@@ -19,7 +19,9 @@ import { readSettings } from './settings.ts'
 const { base_url, stateDir } = readSettings()
 const api_key = process.env.TONEARM_KEY || readDemo(stateDir)?.secret
 if (!api_key) {
-  complain(`There is no demo.json in ${stateDir}. Does \`npm start\` run, with the same STATE_DIR? Or set TONEARM_KEY.`)
+  printError(
+    `There is no demo.json in ${stateDir}. Does \`npm start\` run, with the same STATE_DIR? Or set TONEARM_KEY.`,
+  )
   process.exit(1)
 }
 const client = createClient({ base_url, api_key })
@@ -38,11 +40,11 @@ function receive(body: string, headers: Record<string, string>): number {
   if (!webhook) return 503
   try {
     const event = webhook.verify(body, headers) as TonearmEvent
-    say(lineOf(event) + (receivedIds.has(event.id) ? dim('  again') : ''))
+    print(lineOf(event) + (receivedIds.has(event.id) ? dim('  again') : ''))
     receivedIds.add(event.id)
     return 204
   } catch (error) {
-    complain(`Refused: ${(error as Error).message}`)
+    printError(`Refused: ${(error as Error).message}`)
     return 400
   }
 }
@@ -70,7 +72,7 @@ const createEndpoint = () => client.post('/v1/webhook_endpoint', { body: { url: 
 async function deleteEndpoint(webhook_endpoint_id: string): Promise<boolean> {
   const deleted = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params: { webhook_endpoint_id } })
   if (deleted.ok || deleted.status === 404) return true
-  complain(`The endpoint ${webhook_endpoint_id} is still there: ${explain(deleted)}`)
+  printError(`The endpoint ${webhook_endpoint_id} is still there: ${explain(deleted)}`)
   return false
 }
 
@@ -109,11 +111,11 @@ await deleteAbandoned()
 creating = createEndpoint()
 const made = await creating
 if (!made.ok) {
-  complain(explain(made))
+  printError(explain(made))
   process.exit(1)
 }
 webhook = new Webhook(made.secret)
-say(
+print(
   `\n  ${bold('Waiting for events.')} Everything that happens at ${base_url} is sent to ${urlOf()}\n  Ctrl-C ends this.\n`,
 )
 // A test event for this endpoint only, so that a line appears immediately.
@@ -121,6 +123,6 @@ const test = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test'
   params: { webhook_endpoint_id: made.webhook_endpoint_id },
 })
 if (!test.ok && !ending) {
-  complain(`No test could be sent: ${explain(test)}`)
+  printError(`No test could be sent: ${explain(test)}`)
   await end(1)
 }

@@ -1,5 +1,5 @@
 import type { Database } from './adapters/database.ts'
-import type { Memory } from './adapters/memory.ts'
+import type { IsolateCache } from './adapters/memory.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
 import type { Principal } from './principal.ts'
 
@@ -10,28 +10,28 @@ export interface System<D = Database> {
   /** Milliseconds since 1970, taken when the work starts. */
   now: number
   /** Invalidates this isolate's cached responses of an organization, after a change of anything that its listeners see. */
-  forget: (organization_id: string) => void
+  invalidate: (organization_id: string) => void
   /** The caller in events: `api_key:{id}` or `root`; null for the service. */
   actor: string | null
 }
 
 /** The system for one piece of work; `now` is the time of this call. */
-export const systemOf = <D>(env: Env, memory: Memory, db: D): System<D> => ({
+export const systemOf = <D>(env: Env, cache: IsolateCache, db: D): System<D> => ({
   env,
   db,
   now: Date.now(),
-  forget: (organization_id) => memory.forget(organization_id),
+  invalidate: (organization_id) => cache.invalidate(organization_id),
   actor: null,
 })
 
 /** Everything a handler may use. A play view takes a bare D1 client as its database. */
 export interface Context<D = Database> extends System<D> {
   principal: Principal
-  memory: Memory
+  cache: IsolateCache
   /** The service's public URL, without a trailing slash. */
   base_url: string
   /** Allows caching of the response, which belongs to this organization, at most until this time in milliseconds since 1970. */
-  mayReuse: (organization_id: string, until: number) => void
+  allowCaching: (organization_id: string, until: number) => void
 }
 
 /** One handler per operation. The table types its input and output, so a missing or wrong handler does not compile. */

@@ -1,12 +1,12 @@
-import { createMemory } from './adapters/memory.ts'
+import { createIsolateCache } from './adapters/memory.ts'
 import { answerPlayView } from './http/play_view.ts'
-import { answerAgain } from './http/reuse.ts'
-import type { createOthers } from './others.ts'
+import { serveCached } from './http/reuse.ts'
+import type { createService } from './others.ts'
 import { TranscodeFollower } from './pipeline/transcode/follower.ts'
 
-const memory = createMemory()
-let service: ReturnType<typeof createOthers> | undefined
-const load = async () => (service ??= (await import('./others.ts')).createOthers(memory))
+const cache = createIsolateCache()
+let service: ReturnType<typeof createService> | undefined
+const load = async () => (service ??= (await import('./others.ts')).createService(cache))
 
 /** wrangler.toml names this class and its container. */
 export class TranscoderContainer extends TranscodeFollower {
@@ -17,11 +17,11 @@ export class TranscoderContainer extends TranscodeFollower {
 
 export default {
   fetch: (request: Request, env: Env, context: ExecutionContext) =>
-    answerAgain(
-      memory,
+    serveCached(
+      cache,
       request,
       env,
-      async () => answerPlayView(memory, request, env) ?? (await load()).answer(request, env, context),
+      async () => answerPlayView(cache, request, env) ?? (await load()).answer(request, env, context),
     ),
   queue: async (batch, env) => (await load()).consume(env, batch),
   scheduled: async (_event, env) => (await load()).sweep(env),

@@ -1,5 +1,5 @@
-import { openSteady } from './adapters/database.ts'
-import type { Memory } from './adapters/memory.ts'
+import { openWithRetries } from './adapters/database.ts'
+import type { IsolateCache } from './adapters/memory.ts'
 import { systemOf } from './context.ts'
 import { createApp } from './http/app.ts'
 import { consume } from './pipeline/consume.ts'
@@ -7,9 +7,9 @@ import { sweep } from './pipeline/sweep.ts'
 import { createTranscoderPort } from './pipeline/transcode/port.ts'
 
 /** Everything except play views: the rest of the API, queues and cron. Loaded on first use (docs/decisions/0029). */
-export function createOthers(memory: Memory) {
-  const app = createApp(memory)
-  const system = (env: Env) => systemOf(env, memory, openSteady(env.DB))
+export function createService(cache: IsolateCache) {
+  const app = createApp(cache)
+  const system = (env: Env) => systemOf(env, cache, openWithRetries(env.DB))
   return {
     answer: (request: Request, env: Env, context: ExecutionContext) => app.fetch(request, env, context),
     consume: (env: Env, batch: MessageBatch) => consume(system(env), batch),

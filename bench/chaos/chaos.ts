@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util'
 
 import { watchParents } from '../../scripts/parent.ts'
 import { call, type Part, prepareStack, type Stack } from '../stack.ts'
-import { act, ACTIONS, persist, type Sound } from './clients.ts'
-import { judge } from './judge.ts'
+import { runAction, ACTIONS, retryUntilDone, type ExpectedFile } from './clients.ts'
+import { findFaults } from './judge.ts'
 
 /**
  * `npm run chaos`: uploads, renews and replaces short files in a separate stack while its processes are killed. At the end, every track
@@ -66,7 +66,7 @@ interface Song {
   track_id: string
   action: string
   /** The file that the track should end up with. */
-  winner: Sound
+  winner: ExpectedFile
   /** Times in milliseconds: when the bucket accepted the file, and when the track was first seen as ready. */
   sent_at: number
   ready_at: number
@@ -84,7 +84,7 @@ const actionOf = (at: number) => actionNames[at % 2 === 0 ? 0 : 1 + (((at - 1) /
 
 async function uploadOne(stack: Stack, collection_id: string, at: number, random: () => number): Promise<Song> {
   const action = actionOf(at)
-  const { track_id, winner } = await act(stack, collection_id, action, at, random)
+  const { track_id, winner } = await runAction(stack, collection_id, action, at, random)
   return { track_id, winner, action, sent_at: Date.now(), ready_at: 0, status: '', duration: 0 }
 }
 
@@ -139,7 +139,9 @@ async function run(state_dir: string): Promise<boolean> {
   watchParents(stop)
   await stack.start()
   try {
-    const collection = await persist(() => call<{ collection_id: string }>(stack, '/collection', { title: 'Chaos' }))
+    const collection = await retryUntilDone(() =>
+      call<{ collection_id: string }>(stack, '/collection', { title: 'Chaos' }),
+    )
     const random = createRandom(number('seed'))
     const songs: Song[] = []
     const kills: Record<string, number> = {}
@@ -178,7 +180,7 @@ function report(state_dir: string, songs: Song[], kills: Record<string, number>)
   const settled = ready.filter(isSettled)
   const waits = settled.map(({ sent_at, ready_at }) => (ready_at - sent_at) / 1000).toSorted((a, b) => a - b)
   const percentile = (part: number) => waits[Math.min(waits.length - 1, Math.floor(waits.length * part))] ?? Infinity
-  const { stuck, orphans, missing, strangers, wrong } = judge(
+  const { stuck, orphans, missing, unknownTracks, wrong } = findFaults(
     state_dir,
     new Map(songs.map(({ track_id, winner }) => [track_id, winner])),
   )
@@ -195,9 +197,9 @@ function report(state_dir: string, songs: Song[], kills: Record<string, number>)
     `kills: ${killCounts.join(', ') || 'none'}; waits of a track: p50 ${percentile(0.5).toFixed(1)} s, p90 ${percentile(0.9).toFixed(1)} s, longest ${percentile(1).toFixed(1)} s`,
   )
   console.log(
-    `${ready.length} of ${values.uploads} ready, ${lost} lost, ${stuck} stuck, ${orphans} orphans, ${missing} missing, ${strangers} twice, ${wrong} under the wrong name, p99 ${percentile(0.99).toFixed(1)} s`,
+    `${ready.length} of ${values.uploads} ready, ${lost} lost, ${stuck} stuck, ${orphans} orphans, ${missing} missing, ${unknownTracks} twice, ${wrong} under the wrong name, p99 ${percentile(0.99).toFixed(1)} s`,
   )
-  return lost + stuck + orphans + missing + strangers + wrong === 0 && percentile(0.99) <= number('limit')
+  return lost + stuck + orphans + missing + unknownTracks + wrong === 0 && percentile(0.99) <= number('limit')
 }
 
 const state_dir = mkdtempSync(join(tmpdir(), 'tonearm-chaos-'))

@@ -6,7 +6,7 @@ import { call, type Created, put, type Stack } from '../stack.ts'
 /** Client actions on a track: uploads, renewals, replacements and races, by one `PUT` or in parts. */
 
 /** A file that a track should have in the end. */
-export interface Sound {
+export interface ExpectedFile {
   seconds: number
   file_name: string
   bytes: number
@@ -19,7 +19,7 @@ interface Handle {
   send: () => Promise<unknown>
 }
 
-type File = Sound & { data: Uint8Array<ArrayBuffer> }
+type File = ExpectedFile & { data: Uint8Array<ArrayBuffer> }
 
 /** A tone sampled at a multiple of 16 kHz and declared as 16 kHz, so that it lasts `seconds`. */
 function makeFile(file_name: string, seconds: number): File {
@@ -31,7 +31,7 @@ function makeFile(file_name: string, seconds: number): File {
 }
 
 /** Retries while a part of the stack is down. */
-export async function persist<T>(attempt: () => Promise<T | null>): Promise<T> {
+export async function retryUntilDone<T>(attempt: () => Promise<T | null>): Promise<T> {
   for (;;) {
     const result = await attempt().catch(() => null)
     if (result !== null) return result
@@ -44,20 +44,20 @@ const pathOf = (url: string) => new URL(url).pathname
 /** Creates a track and returns functions that issue upload handles. `clientId` is the prefix of this client's idempotency keys. */
 async function createTrack(stack: Stack, collection_id: string, clientId: string, first: File) {
   const body = { collection_id, file_name: first.file_name }
-  const created = await persist(() => call<Created>(stack, '/track', body, clientId))
+  const created = await retryUntilDone(() => call<Created>(stack, '/track', body, clientId))
   const { track_id } = created
   const trackPath = `/track/${track_id}`
   let calls = 0
   const callOnce = <T>(path: string, sent: object) => {
     const key = `${clientId}-${++calls}`
-    return persist(() => call<T>(stack, `${trackPath}${path}`, sent, key))
+    return retryUntilDone(() => call<T>(stack, `${trackPath}${path}`, sent, key))
   }
   // Not retried: the service detects the upload without this call.
   const reportUpload = () => call(stack, `${trackPath}/upload_complete`, {}).catch(() => null)
   const single = (url: string, file: File): Handle => ({
     path: pathOf(url),
     send: async () => {
-      await persist(() => put(url, file.data))
+      await retryUntilDone(() => put(url, file.data))
       await reportUpload()
     },
   })
@@ -75,10 +75,10 @@ async function createTrack(stack: Stack, collection_id: string, clientId: string
       return {
         path: pathOf(upload_url),
         send: async () => {
-          const etag = await persist(() => put(upload_url, file.data))
+          const etag = await retryUntilDone(() => put(upload_url, file.data))
           const done = [{ part_number: 1, etag }]
           // Retried without an idempotency key, which this call does not need.
-          await persist(() => call(stack, `${trackPath}/multipart/${multipart_upload.id}/complete`, { done }))
+          await retryUntilDone(() => call(stack, `${trackPath}/multipart/${multipart_upload.id}/complete`, { done }))
         },
       }
     },
@@ -161,7 +161,7 @@ export const ACTIONS: Record<string, Action> = {
 }
 
 /** Creates a track and runs one action on it; returns the file that the track should end up with. */
-export async function act(stack: Stack, collection_id: string, action: string, at: number, random: () => number) {
+export async function runAction(stack: Stack, collection_id: string, action: string, at: number, random: () => number) {
   const [a, b, c] = [1, 2, 3].map((n) => makeFile(`${at}-${n}.wav`, n * 3 + Math.floor(random() * 3))) as [
     File,
     File,

@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { filesOf, type StoredFiles } from '../../src/adapters/track_files.ts'
 import { SIZE_SQL } from '../../src/adapters/track_info.ts'
-import type { Sound } from './clients.ts'
+import type { ExpectedFile } from './clients.ts'
 
 /** Faults found in a STATE_DIR after its stack has stopped. */
-export interface Verdict {
+export interface Faults {
   /** Open jobs after all work should be done, and tracks that are neither ready nor failed. */
   stuck: number
   /** Objects in the bucket that no row references and no purge will delete, and multipart uploads without a row. */
@@ -15,7 +15,7 @@ export interface Verdict {
   /** Files that rows reference but the bucket does not contain. */
   missing: number
   /** Tracks that no client created. */
-  strangers: number
+  unknownTracks: number
   /** Tracks whose name, length, size, variants or original differ from the expected file. */
   wrong: number
 }
@@ -35,7 +35,7 @@ function read(state_dir: string, kind: string, sql: string): SqlRow[] {
 const TOLERANCE = 0.07
 
 /** `expected` maps track ids to the expected files. */
-export function judge(state_dir: string, expected: Map<string, Sound>): Verdict {
+export function findFaults(state_dir: string, expected: Map<string, ExpectedFile>): Faults {
   const d1 = (sql: string) => read(state_dir, 'd1/miniflare-D1DatabaseObject', sql)
   const r2 = (sql: string) => read(state_dir, 'r2/miniflare-R2BucketObject', sql)
   const sizes = new Map(r2('select key, size from _mf_objects').map(({ key = '', size = '' }) => [key, Number(size)]))
@@ -79,7 +79,7 @@ export function judge(state_dir: string, expected: Map<string, Sound>): Verdict 
       objects.filter((key) => !referenced.has(key) && !willBePurged(key)).length +
       openUploads.filter((upload_id) => !knownUploads.includes(upload_id)).length,
     missing: files.filter((path) => !objects.includes(path)).length,
-    strangers: tracks.filter(({ id = '' }) => !expected.has(id)).length,
+    unknownTracks: tracks.filter(({ id = '' }) => !expected.has(id)).length,
     wrong: tracks.filter((track) => track.status === 'ready' && expected.has(track.id ?? '') && !isRight(track)).length,
   }
 }

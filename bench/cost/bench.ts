@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util'
 
 import { threadSeconds } from '../process.ts'
 import { config } from '../worker/app.ts'
-import { withEnding } from '../worker/ending.ts'
+import { withCleanup } from '../worker/ending.ts'
 import { type Counts, listen } from '../worker/meter.ts'
-import { aCollection, aReadyTrack, aSession, aShop, copies, view } from '../worker/seed.ts'
+import { createCollection, createReadyTrack, createSession, createTenant, copyRows, viewPath } from '../worker/seed.ts'
 import { startSystem, type System } from '../worker/system.ts'
 import { lists, SIZES } from './lists.ts'
 import { type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts'
@@ -37,7 +37,7 @@ export const cost = {
     const options = { help: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } } as const
     const { values } = parseArgs({ args, options })
     if (values.help) return console.log(HELP)
-    await withEnding(async () => {
+    await withCleanup(async () => {
       const system = await startSystem()
       console.error('counting …')
       const bills = { ...(await plays(system)), ...(await uploads(system)) }
@@ -84,13 +84,13 @@ function sum(...parts: [times: number, use: Use][]): Use {
 
 /** Views with cold caches for session and track: the most expensive case. */
 async function plays(system: System) {
-  const tenant = await aShop(system)
-  const collection_id = await aCollection(system, tenant)
-  const track_id = await aReadyTrack(system, tenant, collection_id, 1)
-  const [first, ...tracks] = await copies(system, track_id, 99)
-  const session = () => aSession(system, tenant, 'collection', collection_id)
+  const tenant = await createTenant(system)
+  const collection_id = await createCollection(system, tenant)
+  const track_id = await createReadyTrack(system, tenant, collection_id, 1)
+  const [first, ...tracks] = await copyRows(system, track_id, 99)
+  const session = () => createSession(system, tenant, 'collection', collection_id)
   const warm = await session()
-  await system.call('GET', view(warm, first!))
+  await system.call('GET', viewPath(warm, first!))
   await system.sweep(2 * DAY)
 
   const ids: string[] = []
@@ -98,7 +98,7 @@ async function plays(system: System) {
     for (let at = 0; at < REPEATS; at++) ids.push(await session())
   })
   const viewed = await count(system, async () => {
-    for (const [at, id] of ids.entries()) await system.call('GET', view(id, tracks[at]!))
+    for (const [at, id] of ids.entries()) await system.call('GET', viewPath(id, tracks[at]!))
   })
   const swept = await count(system, () => system.sweep(2 * DAY))
   const share = 1 / REPEATS
@@ -111,14 +111,18 @@ async function plays(system: System) {
 }
 
 /** Counts an upload of four minutes of music, its cleanup a week later, and the requests to a webhook receiver. */
-async function countUpload(system: System, tenant: Awaited<ReturnType<typeof aShop>>, receiver = { requests: 0 }) {
-  const collection_id = await aCollection(system, tenant)
-  await aReadyTrack(system, tenant, collection_id, 1)
+async function countUpload(
+  system: System,
+  tenant: Awaited<ReturnType<typeof createTenant>>,
+  receiver = { requests: 0 },
+) {
+  const collection_id = await createCollection(system, tenant)
+  await createReadyTrack(system, tenant, collection_id, 1)
   await system.sweep(8 * DAY)
   const before = { ...system.transcoder.made, ...receiver }
   let id = ''
   const counted = await count(system, async () => {
-    id = await aReadyTrack(system, tenant, collection_id, ASSUMED.work)
+    id = await createReadyTrack(system, tenant, collection_id, ASSUMED.work)
   })
   const status = await count(system, () => system.call('GET', `/v1/track/${id}`, tenant.key))
   const swept = await count(system, () => system.sweep(8 * DAY))
@@ -134,7 +138,7 @@ async function countUpload(system: System, tenant: Awaited<ReturnType<typeof aSh
 }
 
 async function uploads(system: System) {
-  const tenant = await aShop(system)
+  const tenant = await createTenant(system)
   const upload = await countUpload(system, tenant)
   const receiver = { requests: 0 }
   const url = await listen(async (_request, _body, response) => {

@@ -1,4 +1,4 @@
-import { aCollection, aReadyTrack, aShop, copies } from '../worker/seed.ts'
+import { createCollection, createReadyTrack, createTenant, copyRows } from '../worker/seed.ts'
 import type { System } from '../worker/system.ts'
 
 /** Numbers of tracks in the organization, all in one collection and with the same title: the worst case for every list query. */
@@ -21,11 +21,11 @@ export async function lists(system: System) {
   const read: Record<string, number[]> = {}
   const written: Record<string, number[]> = {}
   for (const size of SIZES) {
-    const tenant = await aShop(system)
-    const collection_id = await aCollection(system, tenant)
-    const targetCollection = await aCollection(system, tenant)
-    const first = await aReadyTrack(system, tenant, collection_id, 1)
-    const [second, ...ids] = await copies(system, first, size - 1)
+    const tenant = await createTenant(system)
+    const collection_id = await createCollection(system, tenant)
+    const targetCollection = await createCollection(system, tenant)
+    const first = await createReadyTrack(system, tenant, collection_id, 1)
+    const [second, ...ids] = await copyRows(system, first, size - 1)
     const call = async (method: string, path: string, body?: object) => {
       let answer: Record<string, unknown> = {}
       const counts = await system.meter.during(async () => {

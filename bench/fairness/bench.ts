@@ -10,7 +10,7 @@ import { watchOthers } from '../process.ts'
 import { call, type Caller, type Created, prepareStack, processesOf, send } from '../stack.ts'
 import { median } from '../statistics.ts'
 import { sourceFile, type SourceFormat, sourceFormats } from '../transcode/source.ts'
-import { atEnd, withEnding } from '../worker/ending.ts'
+import { onEnd, withCleanup } from '../worker/ending.ts'
 
 const HELP = `npm run bench -- fairness [options]      Linux only
 
@@ -61,7 +61,7 @@ export const fairness = {
       throw new Error(`--${name} must be a number above 0`)
     }
     const settings = Object.fromEntries(figures.map((name) => [name, number(name)])) as Settings
-    await withEnding(() => measure(settings, format, values.verbose))
+    await withCleanup(() => measure(settings, format, values.verbose))
   },
 }
 
@@ -74,9 +74,9 @@ async function measure(settings: Settings, format: SourceFormat, verbose: boolea
   const [long, middle] = [await file(settings.long), await file(settings.middle)]
 
   const state_dir = mkdtempSync(join(tmpdir(), 'tonearm-fairness-'))
-  atEnd(() => rmSync(state_dir, { recursive: true, force: true }))
+  onEnd(() => rmSync(state_dir, { recursive: true, force: true }))
   const stack = await prepareStack(state_dir, (output) => verbose && process.stderr.write(output))
-  atEnd(() => stack.stop())
+  onEnd(() => stack.stop())
   console.error('starting …')
   await stack.start()
   const large = await createTenant(stack, 'Large')

@@ -10,7 +10,7 @@ import { readSettings } from '../../container/service/settings.ts'
 import { databaseFile } from '../../scripts/service.ts'
 import { call, type Created, prepareStack, send, type Stack } from '../stack.ts'
 import { sourceFile } from '../transcode/source.ts'
-import { atEnd, withEnding } from '../worker/ending.ts'
+import { onEnd, withCleanup } from '../worker/ending.ts'
 import { createLibrary, readRows, type Sample } from './library.ts'
 
 const HELP = `npm run bench -- growth [options]      Linux only
@@ -50,9 +50,9 @@ export const growth = {
     if (values.help) return console.log(HELP)
     const [tracks, goal] = [Number(values.tracks), Number(values.goal)]
     if (!(tracks > 0 && goal > 0)) throw new Error('--tracks and --goal must be numbers above 0')
-    await withEnding(async () => {
+    await withCleanup(async () => {
       const directory = mkdtempSync(join(tmpdir(), 'tonearm-growth-'))
-      atEnd(() => rmSync(directory, { recursive: true, force: true }))
+      onEnd(() => rmSync(directory, { recursive: true, force: true }))
       const sample = await processed(join(directory, 'state'), values.verbose)
       console.error(`copying ${tracks} tracks …`)
       const bytes = createLibrary(join(directory, 'library.sqlite'), sample, tracks)
@@ -83,7 +83,7 @@ async function processed(state_dir: string, verbose: boolean): Promise<Sample> {
   const { ffmpeg } = await findTools(readSettings(process.env))
   const file = new Uint8Array(readFileSync(await taggedFile(ffmpeg)))
   const stack = await prepareStack(state_dir, (text) => verbose && process.stderr.write(text))
-  atEnd(() => stack.stop())
+  onEnd(() => stack.stop())
   console.error('starting …')
   await stack.start()
   const { collection_id } = await must<{ collection_id: string }>(stack, '/collection', { title: TAGS.album })
@@ -112,7 +112,7 @@ async function must<T>(stack: Stack, path: string, body?: object): Promise<T> {
 async function taggedFile(ffmpeg: string): Promise<string> {
   const source = await sourceFile(MINUTES, 'mp3', ffmpeg)
   const path = join(mkdtempSync(join(tmpdir(), 'tonearm-growth-')), 'tagged.mp3')
-  atEnd(() => rmSync(join(path, '..'), { recursive: true, force: true }))
+  onEnd(() => rmSync(join(path, '..'), { recursive: true, force: true }))
   const tags = Object.entries(TAGS).flatMap(([name, value]) => ['-metadata', `${name}=${value}`])
   execFileSync(ffmpeg, ['-v', 'error', '-i', source, '-c', 'copy', ...tags, path])
   return path

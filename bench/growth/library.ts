@@ -46,7 +46,7 @@ const columnsOf = (database: DatabaseSync, table: string) =>
     .all(table)
     .map(({ name }) => String(name))
 
-/** A new id in the form of the service: it begins with the shard. */
+/** A new id in the form of the service: it starts with the shard. */
 const newId = () => `000${randomUUID().slice(3)}`
 
 /** Fills a new database with copies of a track; returns the bytes of each part per track. */

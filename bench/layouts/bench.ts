@@ -8,9 +8,9 @@ import { ffmpeg, probeAudio } from '../../test/support/audio.ts'
 import { definedEnvironment, FLAGS, unpackFromNpm } from '../../test/support/browser.ts'
 import { decodeInPage, openListeningPage } from '../../test/support/hearing.ts'
 import { levelOf } from '../../test/support/loudness.ts'
-import { lateness } from '../../test/support/signal.ts'
+import { lagOf } from '../../test/support/signal.ts'
 import { median } from '../statistics.ts'
-import { atEnd, withEnding } from '../worker/ending.ts'
+import { onEnd, withCleanup } from '../worker/ending.ts'
 import { burst, BURSTS, type LayoutSource, SECONDS, SOURCES } from './sources.ts'
 
 const HELP = `npm run bench -- layouts [options]
@@ -40,7 +40,7 @@ export const layouts = {
   async run(args: string[]): Promise<void> {
     const { values } = parseArgs({ args, options })
     if (values.help) return console.log(HELP)
-    await withEnding(() => measureAll(values.only, values.chromium))
+    await withCleanup(() => measureAll(values.only, values.chromium))
   },
 }
 
@@ -49,7 +49,7 @@ type VariantResult = { source: string; variant: string; lufs: number | null; pea
 
 async function measureAll(only: string, secondPath: string): Promise<void> {
   const measuring = await startMeasuring()
-  atEnd(() => measuring.stop())
+  onEnd(() => measuring.stop())
   const browsers = [
     await launch(await unpackFromNpm()),
     ...(exists(secondPath) ? [await launch({ path: secondPath })] : []),
@@ -117,7 +117,7 @@ async function measureDeviation(browser: Browser, bytes: Buffer, rate: number): 
     await page.route('**/file', (route) => route.fulfill({ body: bytes }))
     const { left } = await decodeInPage(page, { url: `${ORIGIN}/file`, rate })
     // Measures in the middle of a burst, where the pitch is high.
-    const late = BURSTS.map((second) => lateness(left, burst, rate, second + 0.03, Math.ceil(rate / 40)))
+    const late = BURSTS.map((second) => lagOf(left, burst, rate, second + 0.03, Math.ceil(rate / 40)))
     const added = left.length - Math.round(SECONDS * rate)
     return { added, late: median(late) }
   } finally {
@@ -154,7 +154,7 @@ const formatLine = (texts: string[]) =>
 
 async function launch({ path, env }: { path: string; env?: Record<string, string> }): Promise<Browser> {
   const browser = await chromium.launch({ executablePath: path, args: FLAGS, env: { ...definedEnvironment(), ...env } })
-  atEnd(() => browser.close())
+  onEnd(() => browser.close())
   return browser
 }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 
-import { CATALOGUE, toJobVariant } from '../../src/contract/catalogue.ts'
+import { CATALOG, toJobVariant } from '../../src/contract/catalogue.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import type { Storage } from './storage.ts'
 
 /** The job that the Worker would send for the source in this storage: every variant of the default catalog. */
 export function newJob(storage: Storage): TranscodeJob {
   const job_id = randomUUID()
-  const entries = CATALOGUE.filter((entry) => entry.type !== 'original')
+  const entries = CATALOG.filter((entry) => entry.type !== 'original')
   return {
     version: 1,
     job_id,

@@ -8,9 +8,9 @@ import type { Page } from 'playwright-core'
 
 import { makeWav } from '../../scripts/sample.ts'
 import { startHostPage } from '../../test/support/host_page.ts'
-import { type Line, openLine } from '../../test/support/line.ts'
+import { type NetworkProxy, openNetworkProxy } from '../../test/support/line.ts'
 import { type Stack, startStack } from '../../test/support/stack.ts'
-import { atEnd, withEnding } from '../worker/ending.ts'
+import { onEnd, withCleanup } from '../worker/ending.ts'
 import { launch } from './browser.ts'
 
 const HELP = `npm run bench -- upload [OPTIONS]      Linux only; loopback only
@@ -37,7 +37,7 @@ export const upload = {
     if (values.help) return console.log(HELP)
     const size = Number(values.size) * MB
     const killAfter = killPoints(Number(values.kills), size, Number(values.seed))
-    await withEnding(() => uploadOne({ size, cut: Number(values.cut) * MB, killAfter }))
+    await withCleanup(() => uploadOne({ size, cut: Number(values.cut) * MB, killAfter }))
   },
 }
 
@@ -58,17 +58,17 @@ interface Plan {
 
 async function uploadOne({ size, cut, killAfter }: Plan): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-upload-'))
-  atEnd(() => rm(directory, { recursive: true, force: true }))
+  onEnd(() => rm(directory, { recursive: true, force: true }))
   const path = join(directory, 'album.wav')
   const hash = await writeWav(path, size)
   say(`made ${path}, ${size / MB} MB`)
   const stack = await startStack()
-  atEnd(stack.dispose)
-  const line = await openLine()
-  atEnd(line.close)
+  onEnd(stack.dispose)
+  const line = await openNetworkProxy()
+  onEnd(line.close)
   line.cutEach(cut)
   const hostPage = await startHostPage()
-  atEnd(hostPage.close)
+  onEnd(hostPage.close)
   const { collection_id } = await call<{ collection_id: string }>(stack, '/collection', { title: 'Cut' })
   const key = { title: 'Cut', type: 'uploader', collection_id, allowed_origins: [hostPage.origin] }
   const { secret } = await call<{ secret: string }>(stack, '/api_key', key)
@@ -78,7 +78,7 @@ async function uploadOne({ size, cut, killAfter }: Plan): Promise<void> {
   const profile = join(directory, 'profile')
   for (const bytes of [...killAfter, Infinity]) {
     const browser = await launch(profile, line.server)
-    atEnd(browser.kill)
+    onEnd(browser.kill)
     await browser.page.goto(hostPage.origin)
     const before = line.passed()
     await choose(browser.page, path, before === 0)
@@ -121,7 +121,7 @@ async function choose(page: Page, path: string, isFirst: boolean): Promise<void>
   await (await chooser).setFiles(path)
 }
 
-async function untilPassed(line: Line, bytes: number): Promise<void> {
+async function untilPassed(line: NetworkProxy, bytes: number): Promise<void> {
   for (const end = Date.now() + LIMIT; line.passed() < bytes; await new Promise((resolve) => setTimeout(resolve, 20))) {
     if (Date.now() > end) throw new Error(`only ${line.passed()} bytes passed`)
   }
@@ -157,7 +157,7 @@ async function hashOf(stack: Stack, track_id: string): Promise<string> {
 
 interface Outcome {
   hash: string
-  line: Line
+  line: NetworkProxy
   kills: number
 }
 

@@ -6,14 +6,14 @@ import { chromium, type Page } from 'playwright-core'
 
 import { definedEnvironment, findChromium, FLAGS } from '../../test/support/browser.ts'
 
-export interface Launched {
+export interface LaunchedBrowser {
   page: Page
   /** Kills all its processes at once, so that it cannot save anything. */
   kill: () => Promise<void>
 }
 
 /** Launches Chromium behind a proxy, with a persistent profile. */
-export async function launch(profile: string, proxy: string): Promise<Launched> {
+export async function launch(profile: string, proxy: string): Promise<LaunchedBrowser> {
   const { path, env } = await findChromium()
   // The last flag sends requests to loopback addresses through the proxy as well.
   const flags = [

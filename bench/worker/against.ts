@@ -1,8 +1,8 @@
 import { interval, median } from '../statistics.ts'
 import { type Bundle, gzippedSize } from './bundle.ts'
-import { creation, type Plan, show, target, viewsOf } from './figures.ts'
+import { sessionRequest, type Plan, formatNumber, startTarget, viewsOf } from './figures.ts'
 import { runRounds } from './load.ts'
-import { aCollection, aReadyTrack, aShop } from './seed.ts'
+import { createCollection, createReadyTrack, createTenant } from './seed.ts'
 import { startUp } from './startup.ts'
 import type { System } from './system.ts'
 
@@ -11,18 +11,18 @@ import type { System } from './system.ts'
  * runs.
  */
 
-const times = (ratios: number[]) => `${show(median(ratios))}× [${interval(ratios).map(show).join('–')}]`
+const times = (ratios: number[]) => `${formatNumber(median(ratios))}× [${interval(ratios).map(formatNumber).join('–')}]`
 
 /** Returns one line per figure. The other Worker must be able to serve plays from this one's database. */
 export async function compare(system: System, otherBundle: Bundle, plan: Plan, say: (text: string) => void) {
   const views = await viewsOf(system, plan, say)
-  const tenant = await aShop(system)
-  const track_id = await aReadyTrack(system, tenant, await aCollection(system, tenant), 1)
+  const tenant = await createTenant(system)
+  const track_id = await createReadyTrack(system, tenant, await createCollection(system, tenant), 1)
   const requests = {
     'play view, warm': views.requests.warm,
     'play view, session and track known': views.requests.cached,
     'play view, cold': views.requests.cold,
-    'POST play_session, 1 track': creation(tenant.key, 'track', track_id),
+    'POST play_session, 1 track': sessionRequest(tenant.key, 'track', track_id),
   }
   const lines: string[] = [
     "CPU of this Worker divided by the other's: the median of all rounds, with its 95 % interval",
@@ -30,9 +30,12 @@ export async function compare(system: System, otherBundle: Bundle, plan: Plan, s
   ]
   const addLine = (name: string, value: string) => lines.push(`${name.padEnd(38)}${value}`)
   for (const [name, request] of Object.entries(requests)) {
-    const targets = [await target(system, 'that', request, otherBundle), await target(system, 'this', request)]
+    const targets = [
+      await startTarget(system, 'that', request, otherBundle),
+      await startTarget(system, 'this', request),
+    ]
     const { value, interval: bounds } = (await runRounds(targets, plan.rounds, plan.seconds, say))('this').cpu
-    addLine(name, `${show(value)}× [${bounds.map(show).join('–')}]`)
+    addLine(name, `${formatNumber(value)}× [${bounds.map(formatNumber).join('–')}]`)
   }
   const path = views.requests.warm.path
   const starts = {
@@ -55,8 +58,14 @@ export async function compare(system: System, otherBundle: Bundle, plan: Plan, s
     ['view', 'its first play view'],
   ] as const) {
     const ratios = starts.this[figure].map((value, round) => value / starts.that[figure][round]!)
-    addLine(name, `${times(ratios)}, ${show(median(starts.this[figure]))} and ${show(median(starts.that[figure]))} ms`)
+    addLine(
+      name,
+      `${times(ratios)}, ${formatNumber(median(starts.this[figure]))} and ${formatNumber(median(starts.that[figure]))} ms`,
+    )
   }
-  addLine('bundle, gzipped', `${show(gzippedSize(system.bundle))} and ${show(gzippedSize(otherBundle))} KB`)
+  addLine(
+    'bundle, gzipped',
+    `${formatNumber(gzippedSize(system.bundle))} and ${formatNumber(gzippedSize(otherBundle))} KB`,
+  )
   return lines
 }

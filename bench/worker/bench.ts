@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { watchOthers } from '../process.ts'
 import { compare } from './against.ts'
 import { bundleWorker } from './bundle.ts'
-import { withEnding } from './ending.ts'
+import { withCleanup } from './ending.ts'
 import { parts, type Plan } from './figures.ts'
 import { startSystem } from './system.ts'
 import { othersLine, percent, table } from './table.ts'
@@ -50,7 +50,7 @@ export const worker = {
     say(
       `Needs a quiet machine: other programs currently use ${percent(othersNow())} of this one. Building and starting …`,
     )
-    await withEnding(async () => {
+    await withCleanup(async () => {
       const system = await startSystem()
       const figures = []
       const shareOfOthers = watchOthers(runningPids)

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 import { buildPublic } from '../../scripts/build.ts'
-import { atEnd } from './ending.ts'
+import { onEnd } from './ending.ts'
 
 /** Modules by name; the first one is the entry point. */
 export type Bundle = Record<string, string>
@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '../..')
 async function run(command: string, args: string[], cwd: string): Promise<void> {
   const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_LOG: 'error' }
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] })
-  atEnd(() => child.kill())
+  onEnd(() => child.kill())
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`${command} ${args.slice(0, 2).join(' ')} ended with ${code} in ${cwd}`)
 }
@@ -27,7 +27,7 @@ async function run(command: string, args: string[], cwd: string): Promise<void> 
 export async function bundleWorker(checkout = root): Promise<Bundle> {
   await (checkout === root ? buildPublic() : run('npm', ['run', 'build'], checkout))
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-bundle-'))
-  atEnd(() => rm(directory, { recursive: true, force: true }))
+  onEnd(() => rm(directory, { recursive: true, force: true }))
   const flags = ['deploy', '--dry-run', '--containers-rollout=none', '--outdir', directory]
   await run('wrangler', flags, checkout)
   const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.js'))

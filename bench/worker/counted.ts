@@ -1,5 +1,14 @@
 import type { Counts } from './meter.ts'
-import { aCollection, aReadyTrack, aSession, aWaitingTrack, copies, type Shop, tableOf, view } from './seed.ts'
+import {
+  createCollection,
+  createReadyTrack,
+  createSession,
+  createTrack,
+  copyRows,
+  type Tenant,
+  tableOf,
+  viewPath,
+} from './seed.ts'
 import type { System } from './system.ts'
 
 /** Figures that are counted, not timed: exact regardless of the machine's load. */
@@ -36,11 +45,11 @@ export async function countViews(system: System, paths: string[], first: string[
 /** Counts of `POST /v1/play_session` with a cached key. */
 export async function countCreate(
   system: System,
-  tenant: Shop,
+  tenant: Tenant,
   scope: 'track' | 'collection',
   id: string,
 ): Promise<Counts> {
-  const create = () => aSession(system, tenant, scope, id)
+  const create = () => createSession(system, tenant, scope, id)
   await create()
   return maxCounts(system, [create, create, create])
 }
@@ -48,22 +57,22 @@ export async function countCreate(
 /** Counts of a track from its `POST` until it is ready, after `seconds` of work. */
 export async function countReady(
   system: System,
-  tenant: Shop,
+  tenant: Tenant,
   collection_id: string,
   seconds: number,
 ): Promise<Counts> {
-  return system.meter.during(() => aReadyTrack(system, tenant, collection_id, seconds))
+  return system.meter.during(() => createReadyTrack(system, tenant, collection_id, seconds))
 }
 
 /**
  * Rows written per session from its `POST` until it is swept. Computed from the difference between two numbers of sessions, because some
  * rows are written only once an hour.
  */
-export async function countLife(system: System, tenant: Shop, track_id: string): Promise<number> {
+export async function countLife(system: System, tenant: Tenant, track_id: string): Promise<number> {
   const [few, many] = [20, 60]
   const life = async (sessions: number) => {
     const made = await system.meter.during(async () => {
-      for (let at = 0; at < sessions; at++) await aSession(system, tenant, 'track', track_id)
+      for (let at = 0; at < sessions; at++) await createSession(system, tenant, 'track', track_id)
     })
     const swept = await system.sweep(2 * DAY)
     return made.written + swept.written
@@ -79,13 +88,13 @@ const ENDED = 1_000_000
 const MOST_TICKS = 20
 
 /** Minutes until a million sessions that ended over a day are deleted, with one cron tick per minute. */
-export async function countSweep(system: System, tenant: Shop, track_id: string) {
+export async function countSweep(system: System, tenant: Tenant, track_id: string) {
   const hours = 24
   let table = ''
   for (let hour = 0; hour < hours; hour++) {
-    const id = await system.ago((hour + 28) * HOUR, () => aSession(system, tenant, 'track', track_id))
+    const id = await system.ago((hour + 28) * HOUR, () => createSession(system, tenant, 'track', track_id))
     table = await tableOf(system, id)
-    await copies(system, id, Math.ceil(ENDED / hours) - 1)
+    await copyRows(system, id, Math.ceil(ENDED / hours) - 1)
   }
   const countRemaining = async () => {
     const [row] = await system.simulator.query(`select count(*) as sessions from "${table}"`)
@@ -117,12 +126,12 @@ const OFFSETS = [0, 250, 299, 300, 1000, 0.1, 0.25, 0.4, 0.5, 0.77, 0.99]
 /** Rows read by pages of 50 in a collection with `tracks` tracks: by the first page, and by the worst. */
 export async function countLists(
   system: System,
-  tenant: Shop,
+  tenant: Tenant,
   tracks: number,
 ): Promise<{ first: number; worst: number }> {
-  const collection_id = await aCollection(system, tenant)
-  const { id } = await aWaitingTrack(system, tenant, collection_id)
-  await copies(system, id, tracks - 1)
+  const collection_id = await createCollection(system, tenant)
+  const { id } = await createTrack(system, tenant, collection_id)
+  await copyRows(system, id, tracks - 1)
   const path = `/v1/collection/${collection_id}/track?limit=50`
   const pages = OFFSETS.map((offset) => Math.floor(offset < 1 ? offset * tracks : offset))
   await system.call('GET', path, tenant.key)
@@ -135,8 +144,8 @@ export async function countLists(
 }
 
 /** Pairs each session with one track, so that all are cached after these views, and lists the remaining combinations. */
-export function pairs(sessions: string[], tracks: string[]): { cached: string[]; uncached: string[] } {
-  const pair = (session: string, at: number) => view(session, tracks[at % tracks.length]!)
+export function pairViews(sessions: string[], tracks: string[]): { cached: string[]; uncached: string[] } {
+  const pair = (session: string, at: number) => viewPath(session, tracks[at % tracks.length]!)
   return {
     cached: sessions.map((session, at) => pair(session, at)),
     uncached: tracks.slice(1).flatMap((_, away) => sessions.map((session, at) => pair(session, at + away + 1))),

@@ -2,7 +2,7 @@
 
 const cleanups: (() => unknown)[] = []
 
-export const atEnd = (end: () => unknown) => void cleanups.push(end)
+export const onEnd = (end: () => unknown) => void cleanups.push(end)
 
 let ending: Promise<void> | undefined
 const endAll = () => (ending ??= endEach())
@@ -12,7 +12,7 @@ async function endEach(): Promise<void> {
 }
 
 /** Runs a function and then all cleanups, even if it fails or is interrupted by Ctrl-C. */
-export async function withEnding(run: () => Promise<void>): Promise<void> {
+export async function withCleanup(run: () => Promise<void>): Promise<void> {
   const interrupted = () => void endAll().finally(() => process.exit(130))
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   // npm forwards a Ctrl-C that the process has already received.

@@ -1,8 +1,25 @@
 import { startApp, startPlain } from './app.ts'
 import { bundleScript, gzippedSize } from './bundle.ts'
-import { countCreate, countLife, countLists, countReady, countSweep, countViews, countWarm, pairs } from './counted.ts'
+import {
+  countCreate,
+  countLife,
+  countLists,
+  countReady,
+  countSweep,
+  countViews,
+  countWarm,
+  pairViews,
+} from './counted.ts'
 import { type Ratio, runRounds, type Target } from './load.ts'
-import { aCollection, aReadyTrack, aSession, aShop, copies, requireView, view } from './seed.ts'
+import {
+  createCollection,
+  createReadyTrack,
+  createSession,
+  createTenant,
+  copyRows,
+  requireView,
+  viewPath,
+} from './seed.ts'
 import { startUp } from './startup.ts'
 import type { System } from './system.ts'
 import type { Workerd } from './workerd.ts'
@@ -24,17 +41,22 @@ export type Plan = {
 export type Figure = { name: string; value: string; goal: string; met: boolean }
 type Part = (system: System, plan: Plan, say: (text: string) => void) => Promise<Figure[]>
 
-export function show(value: number): string {
+export function formatNumber(value: number): string {
   if (Number.isInteger(value) || value >= 100) return value.toFixed(0)
   return value.toFixed(value >= 10 ? 1 : 2)
 }
 
 function atMost(name: string, value: number, goal: number, unit = ''): Figure {
-  return { name, value: `${show(value)}${unit}`, goal: `≤ ${goal.toLocaleString('en')}${unit}`, met: value <= goal }
+  return {
+    name,
+    value: `${formatNumber(value)}${unit}`,
+    goal: `≤ ${goal.toLocaleString('en')}${unit}`,
+    met: value <= goal,
+  }
 }
 
 function ratioFigure(name: string, { value, interval }: Ratio, goal: number, direction: '≤' | '≥' = '≤'): Figure {
-  const shown = `${show(value)}× [${interval.map(show).join('–')}]`
+  const shown = `${formatNumber(value)}× [${interval.map(formatNumber).join('–')}]`
   return { name, value: shown, goal: `${direction} ${goal}×`, met: direction === '≤' ? value <= goal : value >= goal }
 }
 
@@ -46,7 +68,12 @@ async function plainHono(): Promise<Target> {
 type RequestSpec = Omit<Target, 'name' | 'workerd'>
 
 /** Starts one process per target, so that none benefits from another's cache. */
-export async function target(system: System, name: string, spec: RequestSpec, bundle = system.bundle): Promise<Target> {
+export async function startTarget(
+  system: System,
+  name: string,
+  spec: RequestSpec,
+  bundle = system.bundle,
+): Promise<Target> {
   const workerd = await startApp(bundle, system.addresses)
   return { name, workerd, ...spec, prepare: () => spec.prepare?.(workerd) }
 }
@@ -57,17 +84,20 @@ const COUNTED = 20
 
 /** Sets up three kinds of play views: repeated, with a cached session and track, and uncached. */
 export async function viewsOf(system: System, { cold: amount }: Plan, say: (text: string) => void) {
-  const tenant = await aShop(system)
-  const collection_id = await aCollection(system, tenant)
-  const warm_id = await aReadyTrack(system, tenant, collection_id, 1)
-  const cold_id = await aReadyTrack(system, tenant, collection_id, 1)
-  const warm_session = await aSession(system, tenant, 'collection', collection_id)
-  const cold_session = await aSession(system, tenant, 'collection', collection_id)
+  const tenant = await createTenant(system)
+  const collection_id = await createCollection(system, tenant)
+  const warm_id = await createReadyTrack(system, tenant, collection_id, 1)
+  const cold_id = await createReadyTrack(system, tenant, collection_id, 1)
+  const warm_session = await createSession(system, tenant, 'collection', collection_id)
+  const cold_session = await createSession(system, tenant, 'collection', collection_id)
   say(`copying ${amount} sessions and tracks …`)
-  const views = pairs(await copies(system, warm_session, PAIRED.sessions), await copies(system, warm_id, PAIRED.tracks))
-  const cold_tracks = await copies(system, cold_id, amount)
-  const cold = (await copies(system, cold_session, amount)).map((session, at) => view(session, cold_tracks[at]!))
-  const warm = view(warm_session, warm_id)
+  const views = pairViews(
+    await copyRows(system, warm_session, PAIRED.sessions),
+    await copyRows(system, warm_id, PAIRED.tracks),
+  )
+  const cold_tracks = await copyRows(system, cold_id, amount)
+  const cold = (await copyRows(system, cold_session, amount)).map((session, at) => viewPath(session, cold_tracks[at]!))
+  const warm = viewPath(warm_session, warm_id)
   await requireView(system, warm)
   await requireView(system, cold[0]!)
   const warmCache = async (workerd: Workerd) => {
@@ -87,7 +117,7 @@ const play: Part = async (system, plan, say) => {
     cold: await countViews(system, requests.cold.path.slice(-COUNTED)),
   }
   const targets = [await plainHono()]
-  for (const [name, spec] of Object.entries(requests)) targets.push(await target(system, name, spec))
+  for (const [name, spec] of Object.entries(requests)) targets.push(await startTarget(system, name, spec))
   const ratios = await runRounds(targets, plan.rounds, plan.seconds, say)
   return [
     ratioFigure('play view, warm: CPU', ratios('warm').cpu, 1.2),
@@ -102,7 +132,7 @@ const play: Part = async (system, plan, say) => {
 }
 
 /** A request to `POST play_session`. */
-export const creation = (key: string, scope: 'track' | 'collection', id: string): RequestSpec => ({
+export const sessionRequest = (key: string, scope: 'track' | 'collection', id: string): RequestSpec => ({
   path: `/v1/play_session/${scope}`,
   method: 'POST',
   headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -110,16 +140,16 @@ export const creation = (key: string, scope: 'track' | 'collection', id: string)
 })
 
 const create: Part = async (system, plan, say) => {
-  const tenant = await aShop(system)
-  const [small, large] = [await aCollection(system, tenant), await aCollection(system, tenant)]
-  const track_id = await aReadyTrack(system, tenant, small, 1)
-  await copies(system, await aReadyTrack(system, tenant, large, 1), 999)
+  const tenant = await createTenant(system)
+  const [small, large] = [await createCollection(system, tenant), await createCollection(system, tenant)]
+  const track_id = await createReadyTrack(system, tenant, small, 1)
+  await copyRows(system, await createReadyTrack(system, tenant, large, 1), 999)
   const track = await countCreate(system, tenant, 'track', track_id)
   const collection = await countCreate(system, tenant, 'collection', large)
   const targets = [
     await plainHono(),
-    await target(system, '1 track', creation(tenant.key, 'track', track_id)),
-    await target(system, '1,000 tracks', creation(tenant.key, 'collection', large)),
+    await startTarget(system, '1 track', sessionRequest(tenant.key, 'track', track_id)),
+    await startTarget(system, '1,000 tracks', sessionRequest(tenant.key, 'collection', large)),
   ]
   const ratios = await runRounds(targets, plan.rounds, plan.seconds, say)
   return [
@@ -131,12 +161,12 @@ const create: Part = async (system, plan, say) => {
 }
 
 const sessions: Part = async (system, _plan, say) => {
-  const tenant = await aShop(system)
-  const track_id = await aReadyTrack(system, tenant, await aCollection(system, tenant), 1)
+  const tenant = await createTenant(system)
+  const track_id = await createReadyTrack(system, tenant, await createCollection(system, tenant), 1)
   const life = await countLife(system, tenant, track_id)
   say('copying 1,000,000 sessions that have ended …')
   const sweep = await countSweep(system, tenant, track_id)
-  const costs = `${show(sweep.read)} rows read, ${show(sweep.written)} written each; slowest statement ${show(sweep.slowest)} ms`
+  const costs = `${formatNumber(sweep.read)} rows read, ${formatNumber(sweep.written)} written each; slowest statement ${formatNumber(sweep.slowest)} ms`
   return [
     atMost('rows written per session, made and swept', life, 2),
     atMost(`1,000,000 ended sessions gone (${costs})`, sweep.minutes, 10, ' min'),
@@ -144,10 +174,10 @@ const sessions: Part = async (system, _plan, say) => {
 }
 
 const ready: Part = async (system, _plan, say) => {
-  const tenant = await aShop(system)
-  const collection_id = await aCollection(system, tenant)
+  const tenant = await createTenant(system)
+  const collection_id = await createCollection(system, tenant)
   // The first track of a collection creates the counts for its lists.
-  await aReadyTrack(system, tenant, collection_id, 1)
+  await createReadyTrack(system, tenant, collection_id, 1)
   say('following jobs of 10 s and of 3 min …')
   const [short, long] = [10, 180].map((seconds) => () => countReady(system, tenant, collection_id, seconds))
   return [
@@ -157,10 +187,10 @@ const ready: Part = async (system, _plan, say) => {
 }
 
 const start: Part = async (system, plan, say) => {
-  const tenant = await aShop(system)
-  const collection_id = await aCollection(system, tenant)
-  const track_id = await aReadyTrack(system, tenant, collection_id, 1)
-  const path = view(await aSession(system, tenant, 'track', track_id), track_id)
+  const tenant = await createTenant(system)
+  const collection_id = await createCollection(system, tenant)
+  const track_id = await createReadyTrack(system, tenant, collection_id, 1)
+  const path = viewPath(await createSession(system, tenant, 'track', track_id), track_id)
   say(`starting ${plan.starts} times 20 isolates …`)
   const startup = await startUp(system.bundle, system.addresses, path, plan.starts)
   return [
@@ -172,7 +202,7 @@ const start: Part = async (system, plan, say) => {
 
 const lists: Part = async (system, plan, say) => {
   say(`copying ${plan.tracks.toLocaleString('en')} tracks …`)
-  const pages = await countLists(system, await aShop(system), plan.tracks)
+  const pages = await countLists(system, await createTenant(system), plan.tracks)
   return [
     atMost('list of tracks, first page of 50: rows read', pages.first, 52),
     atMost('list of tracks, worst page: rows read', pages.worst, 854),

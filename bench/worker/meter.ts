@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { atEnd } from './ending.ts'
+import { onEnd } from './ending.ts'
 import type { Meta } from './simulator.ts'
 
 /** Proxies in front of the simulators that count every request exactly, and the receiver of queue messages. */
@@ -110,7 +110,7 @@ export async function listen(handle: Handler) {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  atEnd(() => {
+  onEnd(() => {
     server.closeAllConnections()
     server.close()
   })

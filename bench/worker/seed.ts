@@ -8,21 +8,21 @@ import type { System } from './system.ts'
  * knows nothing about the tables except that ids are UUIDs with 12 arbitrary digits at the end.
  */
 
-export type Shop = Awaited<ReturnType<typeof aShop>>
+export type Tenant = Awaited<ReturnType<typeof createTenant>>
 
 /** Creates an organization with a key. */
-export async function aShop({ call, root }: System) {
+export async function createTenant({ call, root }: System) {
   const { secret } = await call<{ secret: string }>('POST', '/v1/organization', root, { name: 'Bench' })
   return { key: secret }
 }
 
-export async function aCollection({ call }: System, { key }: Shop): Promise<string> {
+export async function createCollection({ call }: System, { key }: Tenant): Promise<string> {
   const { collection_id } = await call('POST', '/v1/collection', key, { title: 'Kind of Blue' })
   return collection_id as string
 }
 
 /** Creates a track without an upload; returns the key of the object that the upload would create. */
-export async function aWaitingTrack({ call }: System, { key }: Shop, collection_id: string) {
+export async function createTrack({ call }: System, { key }: Tenant, collection_id: string) {
   const body = { collection_id, file_name: '01 So What.flac' }
   const created = await call<{ track_id: string; track_upload: { upload_url: string } }>('POST', '/v1/track', key, body)
   const path = decodeURIComponent(new URL(created.track_upload.upload_url).pathname)
@@ -30,8 +30,13 @@ export async function aWaitingTrack({ call }: System, { key }: Shop, collection_
 }
 
 /** Creates a track and makes it ready: upload, R2 event, and a job with `seconds` of work. */
-export async function aReadyTrack(system: System, shop: Shop, collection_id: string, seconds: number): Promise<string> {
-  const { id, object } = await aWaitingTrack(system, shop, collection_id)
+export async function createReadyTrack(
+  system: System,
+  shop: Tenant,
+  collection_id: string,
+  seconds: number,
+): Promise<string> {
+  const { id, object } = await createTrack(system, shop, collection_id)
   await system.putObject(object, 'fLaC\0')
   system.transcoder.work.seconds = seconds
   const event = { action: 'PutObject', bucket: S3_BUCKET, object: { key: object, size: 4, eTag: 'etag' } }
@@ -52,7 +57,7 @@ export async function aReadyTrack(system: System, shop: Shop, collection_id: str
   return id
 }
 
-export async function aSession({ call }: System, { key }: Shop, scope: 'track' | 'collection', id: string) {
+export async function createSession({ call }: System, { key }: Tenant, scope: 'track' | 'collection', id: string) {
   const body = { [`${scope}_id`]: id, expires_in: 3600 }
   const { play_session_id } = await call('POST', `/v1/play_session/${scope}`, key, body)
   return play_session_id as string
@@ -62,7 +67,7 @@ export async function aSession({ call }: System, { key }: Shop, scope: 'track' |
 const copyId = (id: string, i: number) => `${id.slice(0, 24)}${i.toString(16).padStart(12, '0')}`
 
 /** Copies a row and its dependent rows in other tables; returns the ids of the copies. */
-export async function copies(system: System, id: string, count: number): Promise<string[]> {
+export async function copyRows(system: System, id: string, count: number): Promise<string[]> {
   const ownTable = await tableOf(system, id)
   const foreignKey = `${ownTable.replace(/s$/, '')}_id`
   for (const [table, columns] of await tables(system)) {
@@ -122,7 +127,7 @@ async function copyRow(
 }
 
 /** Path of a play view. */
-export const view = (play_session_id: string, track_id: string) => `/v1/play/${play_session_id}/${track_id}`
+export const viewPath = (play_session_id: string, track_id: string) => `/v1/play/${play_session_id}/${track_id}`
 
 /** Verifies that a view is complete: 4 files, 3 squares, 320 levels. */
 export async function requireView({ call }: System, path: string): Promise<void> {

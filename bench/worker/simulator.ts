@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-import { atEnd } from './ending.ts'
+import { onEnd } from './ending.ts'
 import { type Config, file, MINIFLARE, socket, startWorkerd, type Value } from './workerd.ts'
 
 /**
@@ -20,7 +20,7 @@ const NAME = 'bench'
 
 export async function startSimulator() {
   const state = await mkdtemp(join(tmpdir(), 'tonearm-bench-state-'))
-  atEnd(() => rm(state, { recursive: true, force: true }))
+  onEnd(() => rm(state, { recursive: true, force: true }))
   const { services, extensions } = await simulators(state)
   const files: Record<string, string> = {}
   const onFile = (modules: Module[]) =>

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-import { atEnd } from './ending.ts'
+import { onEnd } from './ending.ts'
 
 /** Bare `workerd serve`, as wrangler ships it: no Node, proxy or simulator in the measured process. */
 
@@ -80,7 +80,7 @@ export async function startWorkerd(config: Config, files: Record<string, Uint8Ar
     },
   }
   running.add(workerd)
-  atEnd(workerd.stop)
+  onEnd(workerd.stop)
   await waitForPorts(child, ports, config.sockets.length)
   if (ports.size < config.sockets.length) {
     await workerd.stop()

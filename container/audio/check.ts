@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
-import { MAX_ALLOC, ownInput } from './input.ts'
+import { MAX_ALLOC, trustedInput } from './input.ts'
 import type { Encode } from './plan.ts'
 
 const seconds = z.coerce.number().optional().catch(undefined)
@@ -25,7 +25,7 @@ const DECODED_SECONDS = 1
  * Returns what is wrong with a finished file that should last `length` seconds. Returns null if it opens, starts at 0, has that length,
  * and its end decodes. Throws when ffprobe takes too long, which says nothing about the file.
  */
-export async function faultOf(encode: Encode, length: number, checking: Checking): Promise<string | null> {
+export async function findFileFault(encode: Encode, length: number, checking: CheckContext): Promise<string | null> {
   const entries = 'format=duration:stream=start_time,duration,nb_read_frames'
   // Old versions of ffprobe count no frames in an interval without an end.
   const endFlags = [
@@ -33,7 +33,7 @@ export async function faultOf(encode: Encode, length: number, checking: Checking
     '-read_intervals',
     `${Math.max(0, length - DECODED_SECONDS).toFixed(3)}%+${2 * DECODED_SECONDS}`,
   ]
-  const input = ownInput(DEMUXERS[encode.codec], encode.file)
+  const input = trustedInput(DEMUXERS[encode.codec], encode.file)
   const outputFlags = ['-select_streams', 'a', '-show_entries', entries, '-of', 'json']
   const args = ['-v', 'error', ...MAX_ALLOC, ...endFlags, ...outputFlags, ...input]
   const limits = {
@@ -57,4 +57,4 @@ export async function faultOf(encode: Encode, length: number, checking: Checking
   return null
 }
 
-export type Checking = { directory: string; tools: Tools; signal: AbortSignal }
+export type CheckContext = { directory: string; tools: Tools; signal: AbortSignal }

@@ -1,8 +1,8 @@
 import { CODECS } from '../../src/contract/facts.ts'
 import type { Tags } from '../../src/contract/info.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
-import { downmix, heardChannels } from './downmix.ts'
-import { inputFlags, MAX_ALLOC, ownInput } from './input.ts'
+import { downmix, deliveredChannels } from './downmix.ts'
+import { inputFlags, MAX_ALLOC, trustedInput } from './input.ts'
 import { PICTURE_FILE } from './picture.ts'
 import type { Encode } from './plan.ts'
 import { preSkipFilters } from './preskip.ts'
@@ -42,7 +42,7 @@ export function ffmpegArguments(command: Command): string[] {
     '-filter_complex_threads',
     '1',
     ...inputArguments(command),
-    ...(command.labels?.picture ? ownInput('flac', PICTURE_FILE) : []),
+    ...(command.labels?.picture ? trustedInput('flac', PICTURE_FILE) : []),
     ...filterGraphs(command).flatMap((graph) => ['-filter_complex', graph]),
     ...command.encodes.flatMap((encode, i) => output(i, encode, command)),
     ...command.measures.flatMap((measure) => measurement(measure, command.source)),
@@ -97,7 +97,7 @@ function filterGraphs({ source, encodes, measures }: Command): string[] {
       return `${[mixed, ...levelFilter(encode), ...cutFilter(encode), ...preSkip(encode)].join(',')}[v${i}]`
     }),
     ...measures.map(
-      (measure) => `${decoded}${downmix(source, heardChannels(source))},${MEASURE_FILTERS[measure]}[${measure}]`,
+      (measure) => `${decoded}${downmix(source, deliveredChannels(source))},${MEASURE_FILTERS[measure]}[${measure}]`,
     ),
   ]
 }

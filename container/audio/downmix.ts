@@ -7,7 +7,7 @@ import type { Source } from './probe.ts'
  */
 
 /** The number of channels that listeners hear and that is measured: at most two. */
-export const heardChannels = (source: Source) => Math.min(source.channels, 2)
+export const deliveredChannels = (source: Source) => Math.min(source.channels, 2)
 
 /** Returns the filter that mixes a source down to `channels`, with a leading comma; empty if nothing is mixed. */
 export function downmix(source: Source, channels: number, codec?: AudioCodec): string {

@@ -14,7 +14,7 @@ import type { Encode } from './plan.ts'
 import type { Source } from './probe.ts'
 
 /** A second ffmpeg process that produces one file of a long source quickly while the first process produces all the others. */
-export type Early = {
+export type EarlyProcess = {
   /** The encode that this process takes over from the first; null if it only copies the source's stream. */
   encode: Encode | null
   /** True when the file is complete and uploaded. Never rejects. */
@@ -48,7 +48,7 @@ const EARLY_FILE = 'early'
  * Starts producing a first playable file of a long source, or returns null. Codecs that browsers play are copied without decoding: 1 h in
  * a second. Other lossless sources become FLAC, ten times as fast as the other variants; that file is also the final one.
  */
-export function startEarly(request: EarlyRequest): Early | null {
+export function startEarly(request: EarlyRequest): EarlyProcess | null {
   const { job, source, sniffed, encodes } = request
   const duration = source.duration ?? 0
   if (!job.early || job.pass !== 'strict' || !sniffed.demuxer || duration < job.early.from_duration) return null

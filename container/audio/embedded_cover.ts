@@ -16,7 +16,7 @@ type Embedded = { cover: Cover | null; warnings: Warning[] }
 export async function embeddedCover(request: Request): Promise<Embedded> {
   const { source, signal } = request
   if (source.picture === null) return { cover: null, warnings: [] }
-  return harmless(signal, async () => {
+  return withWarning(signal, async () => {
     const image = await extractPicture(request, source.picture!)
     if (!image) throw new JobError('unsupported_image', 'The embedded picture cannot be read.')
     return cutCover(image)
@@ -24,7 +24,7 @@ export async function embeddedCover(request: Request): Promise<Embedded> {
 }
 
 /** Returns the result of `make`, or a warning if it fails. */
-export async function harmless<T>(signal: AbortSignal, make: () => Promise<T>) {
+export async function withWarning<T>(signal: AbortSignal, make: () => Promise<T>) {
   try {
     return { cover: await make(), warnings: [] }
   } catch (error) {

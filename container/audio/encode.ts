@@ -5,8 +5,8 @@ import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { type Exit, run } from '../process/run.ts'
 import { blamedEncode, type Command, ffmpegArguments, type Measure, MEASURES, type Pass } from './command.ts'
-import { heardChannels } from './downmix.ts'
-import type { Early } from './early.ts'
+import { deliveredChannels } from './downmix.ts'
+import type { EarlyProcess } from './early.ts'
 import { createPcmMeter, type PcmSummary } from './levels.ts'
 import type { Encode } from './plan.ts'
 
@@ -16,13 +16,13 @@ export type EncodeRequest = Omit<Command, 'measures'> & {
   signal: AbortSignal
   nice: number
   /** The process that produces one of the encodes in parallel. */
-  early: Early | null
+  early: EarlyProcess | null
   /** Receives the completed fraction of the pass, 0–1. */
   onProgress: (fraction: number) => void
   onFallback: (reason: string) => void
 }
 
-export type Encoded = {
+export type EncodeResult = {
   pass: Pass
   /** Why the strict pass gave up, if it did. */
   fallback: string | null
@@ -44,8 +44,8 @@ type Attempt = { exit: Exit; pcm: PcmSummary }
  * Produces all files in one decode. The first attempt is strict, the second tolerant, and the last runs each encoder separately, so that
  * one failing encoder does not affect the others.
  */
-export async function encode(request: EncodeRequest): Promise<Encoded> {
-  const failed: Encoded['failed'] = []
+export async function encode(request: EncodeRequest): Promise<EncodeResult> {
+  const failed: EncodeResult['failed'] = []
   const { early } = request
   let encodes = request.encodes.filter((candidate) => candidate !== early?.encode)
   let pass = request.pass
@@ -81,16 +81,16 @@ export async function encode(request: EncodeRequest): Promise<Encoded> {
 /** Adds the encode of the early process, or encodes it now if that process failed. */
 async function joinEarly(
   request: EncodeRequest,
-  encoded: Encoded,
-  { encode: earlyEncode, finished }: Early,
-): Promise<Encoded> {
+  encoded: EncodeResult,
+  { encode: earlyEncode, finished }: EarlyProcess,
+): Promise<EncodeResult> {
   if (!earlyEncode) return encoded
   if (await finished) return { ...encoded, made: [...encoded.made, earlyEncode], uploaded: earlyEncode.index }
   return encodeAlone(request, encoded, earlyEncode)
 }
 
 /** Recuts previews whose position changes once the real length is known: headers can be wrong, and some state no length. */
-export async function recut(request: EncodeRequest, encoded: Encoded, encodes: Encode[]): Promise<Encoded> {
+export async function recut(request: EncodeRequest, encoded: EncodeResult, encodes: Encode[]): Promise<EncodeResult> {
   let { made, ...others } = encoded
   for (const planned of encodes.filter(({ cut }) => cut !== null)) {
     const previousCut = made.find(({ index }) => index === planned.index)?.cut
@@ -103,7 +103,7 @@ export async function recut(request: EncodeRequest, encoded: Encoded, encodes: E
   return { ...others, made }
 }
 
-async function encodeAlone(request: EncodeRequest, encoded: Encoded, planned: Encode): Promise<Encoded> {
+async function encodeAlone(request: EncodeRequest, encoded: EncodeResult, planned: Encode): Promise<EncodeResult> {
   const seconds = encoded.pcm.frames / request.source.sampleRate
   const attempted = await attempt({ ...request, encodes: [planned], measures: [], seconds })
   if (attempted.exit.code === 0) return { ...encoded, made: [...encoded.made, planned] }
@@ -111,7 +111,7 @@ async function encodeAlone(request: EncodeRequest, encoded: Encoded, planned: En
   return { ...encoded, failed: [...encoded.failed, failure] }
 }
 
-async function encodeSeparately(request: EncodeRequest, previousExit: Exit): Promise<Encoded> {
+async function encodeSeparately(request: EncodeRequest, previousExit: Exit): Promise<EncodeResult> {
   const { exit, pcm } = await attempt({ ...request, encodes: [], measures: MEASURES })
   if (exit.code === 0 && pcm.frames === 0)
     throw new JobError('no_samples', 'The file holds no audio: it ends after its header.')
@@ -120,7 +120,7 @@ async function encodeSeparately(request: EncodeRequest, previousExit: Exit): Pro
     throw new JobError('decode_failed', 'The audio is damaged or not decodable.')
   }
   refuseShort(pcm, request)
-  let encoded: Encoded = {
+  let encoded: EncodeResult = {
     pass: request.pass,
     fallback: null,
     pcm,
@@ -136,7 +136,7 @@ async function encodeSeparately(request: EncodeRequest, previousExit: Exit): Pro
 /** `seconds`: the length of the audio, needed for the timeout when nothing is measured. */
 async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?: number }): Promise<Attempt> {
   const { source, maxDuration, signal, tools } = request
-  const meter = createPcmMeter(heardChannels(source), source.end ?? undefined)
+  const meter = createPcmMeter(deliveredChannels(source), source.end ?? undefined)
   const expected = Math.min(source.estimatedDuration ?? 0, maxDuration)
   const onStdout = (chunk: Buffer) => {
     meter.add(chunk)
@@ -177,10 +177,10 @@ function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
 }
 
 /** The fallback reason when the source itself is damaged. */
-export const DAMAGED = 'The strict pass met damaged audio.'
+export const DAMAGED_SOURCE = 'The strict pass met damaged audio.'
 
 function fallbackReason(exit: Exit): string {
   if (exit.timedOut) return 'The strict pass took too long.'
   if (exit.signal) return 'The strict pass crashed.'
-  return DAMAGED
+  return DAMAGED_SOURCE
 }

@@ -16,7 +16,7 @@ export function inputFlags(sniffed: Sniffed): string[] {
 }
 
 /** Input arguments for a file that the service made itself. */
-export function ownInput(demuxer: string, file: string): string[] {
+export function trustedInput(demuxer: string, file: string): string[] {
   const whitelist = ['-protocol_whitelist', 'file', '-format_whitelist', demuxer]
   return [...whitelist, '-f', demuxer, '-i', `file:${file}`]
 }

@@ -6,8 +6,8 @@ import type { JobVariant, MadeVariant } from '../../src/contract/job.ts'
 import { failpoint } from '../failpoint.ts'
 import { JobError } from '../job_error.ts'
 import { uploadFile } from '../transfer/upload.ts'
-import { type Checking, faultOf } from './check.ts'
-import type { Encoded } from './encode.ts'
+import { type CheckContext, findFileFault } from './check.ts'
+import type { EncodeResult } from './encode.ts'
 import { setMovieClock } from './movie_clock.ts'
 import type { Encode } from './plan.ts'
 import { writePreSkip } from './preskip.ts'
@@ -22,13 +22,18 @@ export type OutputFile = {
   uploaded: boolean
 }
 
-type Failed = Encoded['failed']
+type Failed = EncodeResult['failed']
 
 /** Header fixes for finished files, because ffmpeg rounds durations. */
 const HEADERS: Partial<Record<AudioCodec, (path: string) => Promise<void>>> = { aac: setMovieClock, opus: writePreSkip }
 
 /** Returns the audio files that ffmpeg made and those that failed the check; `fullDuration` in seconds. */
-export async function audioFiles(variants: JobVariant[], encoded: Encoded, fullDuration: number, checking: Checking) {
+export async function audioFiles(
+  variants: JobVariant[],
+  encoded: EncodeResult,
+  fullDuration: number,
+  checking: CheckContext,
+) {
   const checked = await Promise.all(
     encoded.made.map(async (encode) => {
       const { index, cut } = encode
@@ -65,11 +70,11 @@ async function finishFile(
   encode: Encode,
   duration: number,
   uploaded: boolean,
-  checking: Checking,
+  checking: CheckContext,
 ): Promise<string | null> {
   if (duration === 0) return 'The file came out empty.'
   if (!uploaded) await HEADERS[encode.codec]?.(join(checking.directory, encode.file))
-  return faultOf(encode, duration, checking)
+  return findFileFault(encode, duration, checking)
 }
 
 /** Writes the requested JSON variants. */

@@ -18,10 +18,10 @@ const DATES = ['date', 'year', 'originaldate']
 const USED_NAMES = new Set<string>([...Object.values(TEXTS).flat(), 'track', ...TRACKS, 'disc', ...DISCS, ...DATES])
 
 /** Whether `tagsOf` uses the tag with this name. */
-export const isRead = (name: string) => USED_NAMES.has(name)
+export const isUsedTag = (name: string) => USED_NAMES.has(name)
 
 /** Returns a single-line text without characters that move, hide or reverse the text around it, cut to the maximum length of a string. */
-export function line(text: string): string {
+export function singleLine(text: string): string {
   const plain = text
     .toWellFormed()
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
@@ -56,7 +56,7 @@ const withoutEmpty = (tags: { [K in keyof Tags]: Tags[K] | undefined }): Tags =>
 /** Returns the tags that the service uses from all tags of a file; their names are in lower case. */
 export function tagsOf(raw: Record<string, string>): Tags {
   const first = (...names: readonly string[]) => names.map((name) => raw[name]).find(Boolean)
-  const texts = Object.entries(TEXTS).map(([name, names]) => [name, line(first(...names) ?? '')])
+  const texts = Object.entries(TEXTS).map(([name, names]) => [name, singleLine(first(...names) ?? '')])
   const [track_number, track_count = numbers(first(...TRACKS))[0]] = numbers(first('track'))
   const [disc_number, disc_count = numbers(first(...DISCS))[0]] = numbers(first('disc'))
   const date = DATES.map((name) => dateOf(raw[name])).find(Boolean)
@@ -75,17 +75,17 @@ export function tagsOf(raw: Record<string, string>): Tags {
 const withArtist = ({ artist, ...source }: Tags) => withoutEmpty({ ...source, artist: artist ?? source.album_artist })
 
 /** Tags for the output files: values set by users, then those of the source, then those of the collection. */
-export const tagsToWrite = ({ own, over, under }: JobTags, source: Tags): Tags => ({
-  ...under,
-  ...(own && withArtist(source)),
-  ...over,
+export const tagsToWrite = ({ from_source, overrides, defaults }: JobTags, source: Tags): Tags => ({
+  ...defaults,
+  ...(from_source && withArtist(source)),
+  ...overrides,
 })
 
 const numberOfTotal = (number?: number, count?: number) => (number && count ? `${number}/${count}` : number?.toString())
 
 /** ffmpeg arguments that write the tags. */
 export function tagArguments(tags: Tags): string[] {
-  const texts = (Object.keys(TEXTS) as (keyof typeof TEXTS)[]).map((name) => [name, line(tags[name] ?? '')])
+  const texts = (Object.keys(TEXTS) as (keyof typeof TEXTS)[]).map((name) => [name, singleLine(tags[name] ?? '')])
   const fields = [
     ...texts,
     ['date', tags.date],

@@ -1,5 +1,5 @@
 import { decodeTexts } from './encoding.ts'
-import { isRead, line } from './tags.ts'
+import { isUsedTag, singleLine } from './tags.ts'
 
 // Listed as tags but written by software: MP4's brands and handlers (ISO/IEC 14496-12 §4.3, §8.4.3), Matroska's statistics.
 const TECHNICAL_TAGS =
@@ -35,7 +35,7 @@ export function readTexts(format = '', tags: Record<string, string>, chapters: C
         /^.{1,64}$/s.test(name) && !TECHNICAL_TAGS.test(name) && !(name === 'language' && value === 'und'),
     )
     // Tags that the service does not use are cut first.
-    .toSorted(([a], [b]) => Number(isRead(b)) - Number(isRead(a)))
+    .toSorted(([a], [b]) => Number(isUsedTag(b)) - Number(isUsedTag(a)))
     .slice(0, MAX_TAGS)
   const listedChapters = chapters.slice(0, MAX_CHAPTERS)
   const texts = [...namedTags.map(([, value]) => value), ...listedChapters.map((chapter) => chapter.tags?.title ?? '')]
@@ -51,7 +51,7 @@ export function readTexts(format = '', tags: Record<string, string>, chapters: C
     rawTags: Object.fromEntries(rawTags),
     chapters: listedChapters.map(({ start }, at) => ({
       start,
-      title: line(decoded[namedTags.length + at] ?? '') || null,
+      title: singleLine(decoded[namedTags.length + at] ?? '') || null,
     })),
   }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import type { JobEvent, JobResult, TranscodeJob } from '../../src/contract/job.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
-import { reserveSpace, spaceFor } from '../disk.ts'
+import { reserveSpace, requiredSpace } from '../disk.ts'
 import { failpoint } from '../failpoint.ts'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
@@ -11,8 +11,8 @@ import { SOURCE_FILE } from './command.ts'
 import { uploadCover } from './cover.ts'
 import { durationOf, isCutShort } from './duration.ts'
 import { type EarlyRequest, startEarly } from './early.ts'
-import { embeddedCover, harmless } from './embedded_cover.ts'
-import { type Encoded, encode, recut } from './encode.ts'
+import { embeddedCover, withWarning } from './embedded_cover.ts'
+import { type EncodeResult, encode, recut } from './encode.ts'
 import { analysis, sourceInfo } from './info.ts'
 import { levels } from './levels.ts'
 import { loudness } from './loudness.ts'
@@ -40,7 +40,7 @@ export type TranscodeContext = {
 export async function transcode(job: TranscodeJob, context: TranscodeContext): Promise<JobResult> {
   const { tools, directory, signal, emit, nice } = context
   if (job.source.size === 0) throw new JobError('empty_file', 'The file is empty.')
-  await reserveSpace(directory, spaceFor(job))
+  await reserveSpace(directory, requiredSpace(job))
   const progress = createProgress(emit)
   const path = join(directory, SOURCE_FILE)
   await download(job.source, path, {
@@ -54,7 +54,7 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
   const source = await probe(path, sniffed, tools, signal)
   rejectTooLong(source, job.max_duration)
   const planned = plan(job.variants, source)
-  const usesEmbeddedPicture = job.tags?.own && !job.picture?.wins
+  const usesEmbeddedPicture = job.tags?.from_source && !job.picture?.wins
   const coverRequest = { source, sniffed, path, tools, signal }
   const embedding =
     job.cover || usesEmbeddedPicture ? embeddedCover(coverRequest) : Promise.resolve({ cover: null, warnings: [] })
@@ -70,7 +70,7 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
   return finish(job, { source, sniffed, embedded: await embedding, planned, encoded }, context, progress)
 }
 
-async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<Encoded> {
+async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<EncodeResult> {
   const { job, source, sniffed } = request
   // Started first: listeners wait for this file, and a copy depends on nothing else.
   const early = startEarly(request)
@@ -107,7 +107,7 @@ type Decoded = {
   sniffed: Sniffed
   embedded: Awaited<ReturnType<typeof embeddedCover>>
   planned: Plan
-  encoded: Encoded
+  encoded: EncodeResult
 }
 
 async function finish(
@@ -154,7 +154,7 @@ async function finish(
 /** Uploads the picture inside the file as the cover of a track without one. */
 async function uploadEmbedded(job: TranscodeJob, { cover, warnings }: Decoded['embedded'], signal: AbortSignal) {
   if (!job.cover || !cover) return { cover: null, warnings: job.cover ? warnings : [] }
-  return harmless(signal, () => uploadCover(cover, job.cover!, signal))
+  return withWarning(signal, () => uploadCover(cover, job.cover!, signal))
 }
 
 // A WAV of unknown length always fails the strict pass without being damaged, and a file with unknown magic bytes rarely passes it.

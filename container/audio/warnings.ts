@@ -1,6 +1,6 @@
 import type { Warning } from '../../src/contract/info.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
-import { DAMAGED, type Encoded } from './encode.ts'
+import { DAMAGED_SOURCE, type EncodeResult } from './encode.ts'
 import { integratedOf } from './loudness.ts'
 import type { Source } from './probe.ts'
 
@@ -8,7 +8,7 @@ import type { Source } from './probe.ts'
 const TOLERANCE = { seconds: 0.5, share: 0.02 }
 
 /** Returns warnings for a source that decoded with losses: missing audio, and parts that may sound wrong. */
-export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encoded): Warning[] {
+export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: EncodeResult): Warning[] {
   const decoded = encoded.pcm.frames / source.sampleRate
   const warnings: Warning[] = [lossWarning(source, sniffed, encoded, decoded)].filter((warning) => warning !== null)
   if (integratedOf(encoded.stderr).filter((lufs) => lufs > -70).length > 1) {
@@ -18,7 +18,7 @@ export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: Encode
   return warnings
 }
 
-function lossWarning(source: Source, sniffed: Sniffed, encoded: Encoded, decoded: number): Warning | null {
+function lossWarning(source: Source, sniffed: Sniffed, encoded: EncodeResult, decoded: number): Warning | null {
   const stated = source.hasOwnDuration ? source.duration : null
   const missing = stated === null ? 0 : stated - decoded
   const isNoticeable = Math.abs(missing) > Math.max(TOLERANCE.seconds, decoded * TOLERANCE.share)
@@ -46,7 +46,7 @@ const DECODER_COMPLAINS =
   /^\S.*(?:rror while decoding|rror submitting (?:a )?packet to (?:the )?decoder|Decoding error:)|^Error while decoding/m
 
 // A WAV of unknown length always ends before the length in its header, and is complete.
-function isDamaged(sniffed: Sniffed, { pass, fallback, stderr }: Encoded): boolean {
-  if (fallback === DAMAGED) return true
+function isDamaged(sniffed: Sniffed, { pass, fallback, stderr }: EncodeResult): boolean {
+  if (fallback === DAMAGED_SOURCE) return true
   return pass === 'tolerant' && !sniffed.streamed && DECODER_COMPLAINS.test(stderr)
 }

@@ -1,6 +1,6 @@
 import { JOB_SLOTS } from '../../src/contract/facts.ts'
 import type { JobResult, TranscodeJob, TranscoderHealth } from '../../src/contract/job.ts'
-import type { Room } from '../disk.ts'
+import type { DiskSpace } from '../disk.ts'
 import { failpoint } from '../failpoint.ts'
 import { log } from '../log.ts'
 import { canceled, detailOf, Job, type Listener, type Outcome, toFailure } from './job.ts'
@@ -10,7 +10,7 @@ type Transcode = (
   options: { signal: AbortSignal; emit: Listener; nice: number },
 ) => Promise<JobResult>
 /** Whether the job would fit on the disk with the running ones. */
-type FindRoom = (job: TranscodeJob, running: TranscodeJob[]) => Room
+type FindRoom = (job: TranscodeJob, running: TranscodeJob[]) => DiskSpace
 /** The reason for refusing a job. */
 export type RefusalReason = 'busy' | 'disk_full' | 'stopping'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { serve } from '@hono/node-server'
 
 import { transcode } from '../audio/transcode.ts'
-import { cleanWorkDir, findRoom, JOB_PREFIX, makeDirectory, openWorkDir } from '../disk.ts'
+import { cleanWorkDir, checkSpace, JOB_PREFIX, makeDirectory, openWorkDir } from '../disk.ts'
 import { armFailpoints } from '../failpoint.ts'
 import { log } from '../log.ts'
 import { confine } from '../process/confine.ts'
@@ -34,7 +34,7 @@ const jobs = new Jobs(
       await rm(directory, { recursive: true, force: true })
     }
   },
-  (job, running) => findRoom(workDir, job, running),
+  (job, running) => checkSpace(workDir, job, running),
 )
 const covers = createCovers(workDir, limits)
 const routes = createRoutes({ jobs, covers, version, confined, secret: settings.secret, signal: shutdown.signal })

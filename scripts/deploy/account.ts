@@ -1,4 +1,4 @@
-import { listenToWrangler } from './wrangler.ts'
+import { captureWrangler } from './wrangler.ts'
 
 /** The Cloudflare account of the deployment, for calls of its API. */
 export interface Account {
@@ -12,7 +12,7 @@ export interface Account {
 export class Refusal extends Error {}
 
 /** An error response of Cloudflare's API. */
-export class ApiFault extends Error {
+export class ApiError extends Error {
   readonly status: number
   readonly code: number
   constructor(status: number, code: number, message: string) {
@@ -25,7 +25,7 @@ export class ApiFault extends Error {
 const apiUrl = () => process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudflare.com/client/v4'
 
 /** The state of the account before the deployment. */
-export interface Found {
+export interface AccountState {
   bucket: boolean
   /** Id of each existing queue, by its name. */
   queues: Record<string, string>
@@ -54,7 +54,7 @@ interface Envelope<T> {
 }
 
 /** Calls the API. `jurisdiction` is the jurisdiction of the bucket. */
-export async function call<T>(
+export async function callApi<T>(
   token: string,
   method: string,
   path: string,
@@ -71,13 +71,13 @@ export async function call<T>(
   const envelope = (await response.json().catch(() => ({}))) as Envelope<T>
   if (response.ok && envelope.success !== false) return envelope.result as T
   const [error] = envelope.errors ?? []
-  throw new ApiFault(response.status, error?.code ?? 0, error?.message ?? `${method} ${path} failed`)
+  throw new ApiError(response.status, error?.code ?? 0, error?.message ?? `${method} ${path} failed`)
 }
 
 /** Returns the resource at a path; null if it does not exist. */
-export async function find<T>(token: string, path: string, jurisdiction?: string): Promise<T | null> {
-  return call<T>(token, 'GET', path, undefined, jurisdiction).catch((error: unknown) => {
-    if (error instanceof ApiFault && error.status === 404) return null
+export async function findResource<T>(token: string, path: string, jurisdiction?: string): Promise<T | null> {
+  return callApi<T>(token, 'GET', path, undefined, jurisdiction).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return null
     throw error
   })
 }
@@ -90,7 +90,7 @@ export async function openAccount(configured?: string): Promise<Account> {
 }
 
 async function tokenOfLogin(): Promise<string> {
-  const { ok, output } = await listenToWrangler('auth', 'token', '--json')
+  const { ok, output } = await captureWrangler('auth', 'token', '--json')
   const token = ok ? (JSON.parse(output.slice(output.indexOf('{'))) as { token?: string }).token : undefined
   if (token) return token
   throw new Refusal(
@@ -99,9 +99,9 @@ async function tokenOfLogin(): Promise<string> {
 }
 
 async function onlyAccount(token: string): Promise<string> {
-  const accounts = await call<{ id: string; name: string }[]>(token, 'GET', '/accounts?per_page=50').catch(
+  const accounts = await callApi<{ id: string; name: string }[]>(token, 'GET', '/accounts?per_page=50').catch(
     (error: unknown) => {
-      if (error instanceof ApiFault && error.status < 500)
+      if (error instanceof ApiError && error.status < 500)
         throw new Refusal(
           `Cloudflare does not know this token: ${error.message}. Make a new one, or run \`npx wrangler login\`.`,
         )

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { MIGRATIONS_TABLE, type Migration, readMigrations, textOf, triggersOf } from '../migrations.ts'
-import { type Account, ApiFault, call, Refusal } from './account.ts'
+import { MIGRATIONS_TABLE, type Migration, readMigrations, migrationText, triggersOf } from '../migrations.ts'
+import { type Account, ApiError, callApi, Refusal } from './account.ts'
 import type { Plan } from './plan.ts'
 import { runWrangler } from './wrangler.ts'
 
@@ -11,11 +11,11 @@ import { runWrangler } from './wrangler.ts'
 export async function migrate(plan: Plan, account: Account, database: string): Promise<void> {
   const { id, token } = account
   const files = readMigrations(plan.migrations)
-  const applied = await appliedIn(token, id, database)
+  const applied = await appliedMigrations(token, id, database)
   if (applied.length === 0) await query(token, id, database, MIGRATIONS_TABLE)
   for (const file of files.filter(({ name }) => !applied.includes(name))) {
-    await query(token, id, database, textOf(file)).catch(async (error: unknown) => {
-      if (!(error instanceof ApiFault) || error.status >= 500) throw error
+    await query(token, id, database, migrationText(file)).catch(async (error: unknown) => {
+      if (!(error instanceof ApiError) || error.status >= 500) throw error
       console.log(`D1 does not take ${file.name} this way (${error.message}); it is imported.`)
       await importFile(plan, account, file)
     })
@@ -46,7 +46,7 @@ async function importFile(plan: Plan, account: Account, migration: Migration): P
   const folder = mkdtempSync(join(tmpdir(), 'tonearm-import-'))
   const { name } = migration
   const file = join(folder, name)
-  writeFileSync(file, textOf(migration))
+  writeFileSync(file, migrationText(migration))
   const done = await runWrangler(
     account.id,
     'd1',
@@ -68,12 +68,12 @@ async function importFile(plan: Plan, account: Account, migration: Migration): P
 
 async function query<T>(token: string, account: string, database: string, sql: string): Promise<T[]> {
   const path = `/accounts/${account}/d1/database/${database}/query`
-  const [first] = await call<{ results: T[] }[]>(token, 'POST', path, { sql })
+  const [first] = await callApi<{ results: T[] }[]>(token, 'POST', path, { sql })
   return first?.results ?? []
 }
 
 /** Names of the applied migrations. For a database of another program, names of its tables. */
-export async function appliedIn(token: string, account: string, database: string): Promise<string[]> {
+export async function appliedMigrations(token: string, account: string, database: string): Promise<string[]> {
   const namesFrom = (sql: string) => query<{ name: string }>(token, account, database, sql)
   const tables = await namesFrom(
     "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like '_cf_%'",

@@ -68,8 +68,8 @@ export function readPlan(): Plan {
   const [bucket] = wranglerConfig.r2_buckets
   const [database] = wranglerConfig.d1_databases
   const queues: string[] = (wranglerConfig.queues.consumers ?? []).map(({ queue }: { queue: string }) => queue)
-  const roles = queues.map((queue) => queue.split('-').at(-1) ?? '')
-  if (roles.toString() !== ROLES.toString())
+  const queueSuffixes = queues.map((queue) => queue.split('-').at(-1) ?? '')
+  if (queueSuffixes.toString() !== ROLES.toString())
     throw new Refusal(`${config}: the queues of [[queues.consumers]] must end, in this order, in -${ROLES.join(', -')}`)
   const vars: Record<string, string> = {
     ...(wranglerConfig.vars as Record<string, string>),

@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
 import { readMigrations } from '../migrations.ts'
-import { check, countFaults, expect } from '../verdict.ts'
-import { type Account, ApiFault, type Binding, call, find, type Found, Refusal } from './account.ts'
-import { appliedIn } from './migrate.ts'
+import { check, countFailures, expect } from '../verdict.ts'
+import { type Account, ApiError, type Binding, callApi, findResource, type AccountState, Refusal } from './account.ts'
+import { appliedMigrations } from './migrate.ts'
 import { isBuiltHere, type Plan } from './plan.ts'
-import { readPair } from './secrets.ts'
-import { listenTo } from './wrangler.ts'
+import { readKeyPair } from './secrets.ts'
+import { capture } from './wrangler.ts'
 
 /** Checks all requirements of a deployment and changes nothing. Throws when one is missing. */
-export async function preflight(plan: Plan, account: Account): Promise<Found> {
-  const found: Found = {
+export async function preflight(plan: Plan, account: Account): Promise<AccountState> {
+  const found: AccountState = {
     bucket: false,
     queues: {},
     database: null,
@@ -20,15 +20,15 @@ export async function preflight(plan: Plan, account: Account): Promise<Found> {
     pair: {},
   }
   await checkRights(plan, account)
-  if (countFaults() === 0) await checkNames(plan, account, found)
+  if (countFailures() === 0) await checkNames(plan, account, found)
   if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL) await checkImage(plan)
-  if (countFaults() === 0) await checkAddress(plan, account, found)
-  if (countFaults() === 0)
+  if (countFailures() === 0) await checkAddress(plan, account, found)
+  if (countFailures() === 0)
     await check('keys of the bucket', 'docs/deploy.md#the-keys-of-the-bucket', async () => {
-      found.pair = await readPair(plan, account, found)
+      found.pair = await readKeyPair(plan, account, found)
       return [Object.keys(found.pair).length > 0 ? 'to be set' : 'are set', true]
     })
-  if (countFaults() > 0) throw new Refusal('Nothing was changed.')
+  if (countFailures() > 0) throw new Refusal('Nothing was changed.')
   return found
 }
 
@@ -52,31 +52,31 @@ async function checkRights(plan: Plan, { id, token }: Account): Promise<void> {
           ? `switch on R2 (https://dash.cloudflare.com/${id}/r2), and give the token the permission "${permission}"`
           : `give the token the permission "${permission}", or run npx wrangler login again`
     await check(name, remedy, async () => {
-      await call(token, 'DELETE', `/accounts/${id}${path()}`).catch((error: unknown) => {
-        const isRefused = error instanceof ApiFault && (error.status === 401 || error.status === 403)
-        if (isRefused || !(error instanceof ApiFault) || error.status >= 500) throw error
+      await callApi(token, 'DELETE', `/accounts/${id}${path()}`).catch((error: unknown) => {
+        const isRefused = error instanceof ApiError && (error.status === 401 || error.status === 403)
+        if (isRefused || !(error instanceof ApiError) || error.status >= 500) throw error
       })
       return ['may be edited', true]
     })
   }
 }
 
-async function checkNames(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
+async function checkNames(plan: Plan, { id, token }: Account, found: AccountState): Promise<void> {
   const renameAdvice = (kind: string) =>
     `another ${kind} has this name: choose others in a file of your own (docs/operate.md#a-second-one)`
   await check(`bucket ${plan.bucket}`, renameAdvice('bucket'), async () => {
-    found.bucket = Boolean(await find(token, `/accounts/${id}/r2/buckets/${plan.bucket}`, plan.jurisdiction))
+    found.bucket = Boolean(await findResource(token, `/accounts/${id}/r2/buckets/${plan.bucket}`, plan.jurisdiction))
     return [state(found.bucket), true]
   })
   await check(`Worker ${plan.name}`, renameAdvice('Worker'), async () => {
     const path = `/accounts/${id}/workers/scripts/${plan.name}/settings`
-    found.bindings = (await find<{ bindings: Binding[] }>(token, path))?.bindings ?? null
+    found.bindings = (await findResource<{ bindings: Binding[] }>(token, path))?.bindings ?? null
     expect(found.bindings?.some(({ name }) => name === 'TRANSCODE_QUEUE') ?? true, 'is not Tonearm')
     return [state(found.bindings), true]
   })
   for (const queue of plan.queues)
     await check(`queue ${queue}`, renameAdvice('queue'), async () => {
-      const list = await call<Queue[]>(token, 'GET', `/accounts/${id}/queues?name=${queue}`)
+      const list = await callApi<Queue[]>(token, 'GET', `/accounts/${id}/queues?name=${queue}`)
       const existing = list.find(({ queue_name }) => queue_name === queue)
       const script = existing?.consumers?.map((consumer) => consumer.script ?? consumer.service).find(Boolean)
       expect(!script || script === plan.name, `is consumed by the Worker ${script}`)
@@ -84,14 +84,14 @@ async function checkNames(plan: Plan, { id, token }: Account, found: Found): Pro
       return [state(existing), true]
     })
   await check(`database ${plan.database}`, renameAdvice('database'), async () => {
-    const list = await call<{ uuid: string; name: string }[]>(
+    const list = await callApi<{ uuid: string; name: string }[]>(
       token,
       'GET',
       `/accounts/${id}/d1/database?name=${plan.database}`,
     )
     found.database = list.find(({ name }) => name === plan.database)?.uuid ?? null
     if (!found.database) return [state(null), true]
-    const applied = await appliedIn(token, id, found.database)
+    const applied = await appliedMigrations(token, id, found.database)
     const names = new Set(readMigrations(plan.migrations).map(({ name }) => name))
     expect(applied.length === 0 || applied.some((name) => names.has(name)), 'holds tables of something else')
     const newer = applied.filter((name) => !names.has(name))
@@ -111,7 +111,7 @@ async function checkImage(plan: Plan): Promise<void> {
   if (isBuiltHere(plan)) {
     const published = 'or name a published image: npm run deploy -- --image docker.io/NAME/tonearm-transcoder:VERSION'
     return void (await check('Docker', `start Docker, ${published} (docs/deploy.md#without-docker)`, async () => {
-      const { ok, output } = await listenTo(process.env.WRANGLER_DOCKER_BIN || 'docker', 'info')
+      const { ok, output } = await capture(process.env.WRANGLER_DOCKER_BIN || 'docker', 'info')
       expect(ok, output.split('\n').at(-1) || 'does not answer')
       return ['builds the transcoder here', true]
     }))
@@ -135,13 +135,13 @@ async function checkImage(plan: Plan): Promise<void> {
 }
 
 /** Finds the address of the service: the custom domain, the address of the last deployment, or workers.dev. */
-async function checkAddress(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
+async function checkAddress(plan: Plan, { id, token }: Account, found: AccountState): Promise<void> {
   const remedy = plan.domain
     ? 'add the domain to this account (dashboard, Add a site), and give the token "Zone: Read" and "Workers Routes: Edit"'
     : `open https://dash.cloudflare.com/${id}/workers once, which creates a workers.dev subdomain, or give --domain`
   await check('address', remedy, async () => {
     const path = `/accounts/${id}/workers/domains`
-    const domains = await call<{ hostname: string; service: string }[]>(token, 'GET', path).catch(() => [])
+    const domains = await callApi<{ hostname: string; service: string }[]>(token, 'GET', path).catch(() => [])
     found.domain ??= domains.find(({ service }) => service === plan.name)?.hostname
     const owner = domains.find(({ hostname }) => hostname === plan.domain)?.service
     expect(!owner || owner === plan.name, `${plan.domain} belongs to the Worker ${owner}`)
@@ -149,7 +149,8 @@ async function checkAddress(plan: Plan, { id, token }: Account, found: Found): P
     const deployed = found.bindings?.find(({ name }) => name === 'PUBLIC_BASE_URL')?.text
     found.url = plan.vars.PUBLIC_BASE_URL || deployed || (found.domain ? `https://${found.domain}` : '')
     if (!found.url) {
-      const { subdomain } = (await find<{ subdomain: string }>(token, `/accounts/${id}/workers/subdomain`)) ?? {}
+      const { subdomain } =
+        (await findResource<{ subdomain: string }>(token, `/accounts/${id}/workers/subdomain`)) ?? {}
       expect(subdomain, 'the account has no workers.dev subdomain yet')
       found.url = `https://${plan.name}.${subdomain}.workers.dev`
     }
@@ -161,11 +162,13 @@ async function checkAddress(plan: Plan, { id, token }: Account, found: Found): P
 async function requireZone(token: string, id: string, domain: string): Promise<void> {
   const labels = domain.split('.')
   for (const name of labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))) {
-    const zones = await call<{ id: string; name: string }[]>(token, 'GET', `/zones?name=${name}&account.id=${id}`)
+    const zones = await callApi<{ id: string; name: string }[]>(token, 'GET', `/zones?name=${name}&account.id=${id}`)
     const zone = zones.find((candidate) => candidate.name === name)
     if (!zone) continue
     // A token may lack the permission to read these.
-    const records = await call<unknown[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`).catch(() => [])
+    const records = await callApi<unknown[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`).catch(
+      () => [],
+    )
     return expect(records.length === 0, `${domain} has a DNS record already: delete it, or take another name`)
   }
   throw new Error(`${domain} belongs to no zone of this account`)

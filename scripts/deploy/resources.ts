@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { root } from '../settings.ts'
-import { type Account, call, find, type Found } from './account.ts'
+import { type Account, callApi, findResource, type AccountState } from './account.ts'
 import type { Plan } from './plan.ts'
 
 /** Creates missing queues, bucket and database. Returns the id of the database. */
-export async function makeResources(plan: Plan, { id, token }: Account, found: Found): Promise<string> {
+export async function createResources(plan: Plan, { id, token }: Account, found: AccountState): Promise<string> {
   const create = async <T>(label: string, path: string, body: object): Promise<T> => {
-    const created = await call<T>(token, 'POST', `/accounts/${id}${path}`, body, plan.jurisdiction)
+    const created = await callApi<T>(token, 'POST', `/accounts/${id}${path}`, body, plan.jurisdiction)
     console.log(`created ${label}`)
     return created
   }
@@ -34,18 +34,22 @@ interface Rule {
 const ACTIONS = ['PutObject', 'CompleteMultipartUpload', 'CopyObject']
 
 /** Lets browsers use the bucket, and sends its upload events to the ingest queue. */
-export async function joinBucket(plan: Plan, { id, token }: Account, found: Found): Promise<void> {
+export async function configureBucket(plan: Plan, { id, token }: Account, found: AccountState): Promise<void> {
   // Allows every origin: the signature in the URL is the permission.
   const cors = JSON.parse(readFileSync(join(root, 'scripts/cors.json'), 'utf8')) as { rules: unknown[] }
   const path = `/accounts/${id}/r2/buckets/${plan.bucket}/cors`
-  const present = await find<{ rules: unknown[] }>(token, path, plan.jurisdiction)
-  if (!isDeepStrictEqual(present?.rules, cors.rules)) await call(token, 'PUT', path, cors, plan.jurisdiction)
+  const present = await findResource<{ rules: unknown[] }>(token, path, plan.jurisdiction)
+  if (!isDeepStrictEqual(present?.rules, cors.rules)) await callApi(token, 'PUT', path, cors, plan.jurisdiction)
   console.log('ok      browser access to the bucket (CORS)')
 
   const rules = `/accounts/${id}/event_notifications/r2/${plan.bucket}/configuration`
   const [ingest = ''] = plan.queues
   const queue_id = found.queues[ingest] ?? ''
-  const configuration = await find<{ queues?: { queueId: string; rules: Rule[] }[] }>(token, rules, plan.jurisdiction)
+  const configuration = await findResource<{ queues?: { queueId: string; rules: Rule[] }[] }>(
+    token,
+    rules,
+    plan.jurisdiction,
+  )
   const isSubscribed = (configuration?.queues ?? []).some(
     (queue) =>
       queue.queueId.replaceAll('-', '') === queue_id.replaceAll('-', '') &&
@@ -54,6 +58,6 @@ export async function joinBucket(plan: Plan, { id, token }: Account, found: Foun
       ),
   )
   const body = { rules: [{ prefix: 'uploads/', actions: ACTIONS }] }
-  if (!isSubscribed) await call(token, 'PUT', `${rules}/queues/${queue_id}`, body, plan.jurisdiction)
+  if (!isSubscribed) await callApi(token, 'PUT', `${rules}/queues/${queue_id}`, body, plan.jurisdiction)
   console.log(`ok      uploads notify the queue ${ingest}`)
 }

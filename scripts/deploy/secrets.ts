@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { AwsClient } from 'aws4fetch'
 
 import { root } from '../settings.ts'
-import { type Account, call, Refusal, type Found } from './account.ts'
+import { type Account, callApi, Refusal, type AccountState } from './account.ts'
 import type { Plan } from './plan.ts'
 
 /** The secrets of the deployed Worker: existing ones, generated ones, and R2's key pair. */
@@ -15,7 +15,7 @@ export const endpointOf = (plan: Plan, account_id: string) =>
   plan.vars.S3_ENDPOINT ||
   `https://${account_id}.${plan.jurisdiction ? `${plan.jurisdiction}.` : ''}r2.cloudflarestorage.com`
 
-const hasSecret = (found: Found, secret: string) =>
+const hasSecret = (found: AccountState, secret: string) =>
   found.bindings?.some(({ type, name }) => type === 'secret_text' && name === secret) ?? false
 
 type Pair = { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
@@ -23,7 +23,7 @@ type Pair = { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
 /**
  * Returns R2's keys from the environment, from the API token, or from the terminal. Returns an empty object if the Worker keeps its keys.
  */
-export async function readPair(plan: Plan, account: Account, found: Found): Promise<Partial<Pair>> {
+export async function readKeyPair(plan: Plan, account: Account, found: AccountState): Promise<Partial<Pair>> {
   const fromEnvironment = {
     R2_ACCESS_KEY_ID: process.env.R2_ACCESS_KEY_ID ?? '',
     R2_SECRET_ACCESS_KEY: process.env.R2_SECRET_ACCESS_KEY ?? '',
@@ -41,14 +41,14 @@ export async function readPair(plan: Plan, account: Account, found: Found): Prom
     : account.hasApiToken
       ? await derivePair(account)
       : await askForPair(plan)
-  await tryPair(plan, account.id, pair)
+  await verifyKeyPair(plan, account.id, pair)
   return pair
 }
 
 /** The id of a token and the SHA-256 of its value are a key pair for R2 with the token's permissions. */
 async function derivePair({ id, token }: Account): Promise<Pair> {
-  const verified = await call<{ id: string }>(token, 'GET', '/user/tokens/verify').catch(() =>
-    call<{ id: string }>(token, 'GET', `/accounts/${id}/tokens/verify`),
+  const verified = await callApi<{ id: string }>(token, 'GET', '/user/tokens/verify').catch(() =>
+    callApi<{ id: string }>(token, 'GET', `/accounts/${id}/tokens/verify`),
   )
   console.log(
     '        R2 is signed for with CLOUDFLARE_API_TOKEN from now on: that token must stay (docs/operate.md#new-keys).',
@@ -91,7 +91,12 @@ async function askHidden(question: string, form: RegExp, hint: string): Promise<
 }
 
 /** Throws when R2 rejects the pair. A missing or forbidden bucket still proves that the pair is valid. */
-export async function tryPair(plan: Plan, account_id: string, pair: Partial<Pair>, mustExist = false): Promise<void> {
+export async function verifyKeyPair(
+  plan: Plan,
+  account_id: string,
+  pair: Partial<Pair>,
+  mustExist = false,
+): Promise<void> {
   const keys = { accessKeyId: pair.R2_ACCESS_KEY_ID ?? '', secretAccessKey: pair.R2_SECRET_ACCESS_KEY ?? '' }
   const client = new AwsClient({ ...keys, service: 's3', region: 'auto', retries: 2 })
   const response = await client.fetch(`${endpointOf(plan, account_id)}/${plan.bucket}?list-type=2&max-keys=1`)
@@ -107,7 +112,7 @@ const random = () => randomBytes(32).toString('hex')
 const pathOfKey = (plan: Plan, account_id: string) =>
   join(root, '.wrangler/deploy', `${account_id}-${plan.name}.root_key`)
 
-export function keptRootKey(plan: Plan, account_id: string): string | undefined {
+export function savedRootKey(plan: Plan, account_id: string): string | undefined {
   try {
     return readFileSync(pathOfKey(plan, account_id), 'utf8').trim()
   } catch {
@@ -115,10 +120,11 @@ export function keptRootKey(plan: Plan, account_id: string): string | undefined 
   }
 }
 
-export const forgetRootKey = (plan: Plan, account_id: string) => rmSync(pathOfKey(plan, account_id), { force: true })
+export const deleteSavedRootKey = (plan: Plan, account_id: string) =>
+  rmSync(pathOfKey(plan, account_id), { force: true })
 
 /** Refuses to generate a key in CI: it would appear in the log, or be lost with the machine. */
-export function requireRootKey(found: Found): void {
+export function requireRootKey(found: AccountState): void {
   if (!process.env.CI || process.env.ROOT_KEY || hasSecret(found, 'ROOT_KEY')) return
   throw new Refusal(
     'In CI the key of the operator is given: make one (openssl rand -hex 32), keep it, and set it as ROOT_KEY.\nNothing was changed.',
@@ -126,14 +132,14 @@ export function requireRootKey(found: Found): void {
 }
 
 /** All secrets that this deployment sets. */
-export function secretsToSet(plan: Plan, account_id: string, found: Found): Record<string, string> {
+export function secretsToSet(plan: Plan, account_id: string, found: AccountState): Record<string, string> {
   const secrets: Record<string, string> = { ...found.pair }
   for (const name of plan.secrets) {
     if (name in secrets) continue
     if (name === 'ROOT_KEY' && process.env.ROOT_KEY) secrets[name] = process.env.ROOT_KEY
     else if (hasSecret(found, name)) continue
     else if (name === 'ROOT_KEY')
-      secrets[name] = keptRootKey(plan, account_id) ?? saveRootKey(plan, account_id, `ta_root_${random()}`)
+      secrets[name] = savedRootKey(plan, account_id) ?? saveRootKey(plan, account_id, `ta_root_${random()}`)
     else secrets[name] = random()
   }
   return secrets

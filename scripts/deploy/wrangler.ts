@@ -26,9 +26,9 @@ export const runProgram = async (command: string, ...args: string[]) => (await r
 export const runNode = (script: string, ...args: string[]) => runProgram(process.execPath, script, ...args)
 
 /** Runs a program and captures its output. */
-export const listenTo = (command: string, ...args: string[]) => run(command, args, 'pipe')
+export const capture = (command: string, ...args: string[]) => run(command, args, 'pipe')
 
-export const listenToWrangler = (...args: string[]) => listenTo(process.execPath, program, ...args)
+export const captureWrangler = (...args: string[]) => capture(process.execPath, program, ...args)
 
 /** Prints a wrangler command and runs it. */
 export function runWrangler(account: string, ...args: string[]): Promise<boolean> {

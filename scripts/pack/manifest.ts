@@ -127,7 +127,7 @@ export function customElements(): object {
 }
 
 /** Adds the meaning of each attribute above its declaration, where editors show it. */
-export function withMeanings(declarations: string): string {
+export function addDescriptions(declarations: string): string {
   return ELEMENTS.reduce((text, { name, attributes }) => {
     const start = `export interface ${name.replace('Tonearm', '')}Attributes`
     const [before, after] = text.split(start) as [string, string]

@@ -8,15 +8,15 @@ export const openDatabase = (d1: D1Database) => drizzle(d1)
 export type Database = ReturnType<typeof openDatabase>
 
 /** For background work, where every statement is idempotent: transient errors are retried. */
-export const openSteady = (d1: D1Database) => openDatabase(withRetries(d1))
+export const openWithRetries = (d1: D1Database) => openDatabase(withRetries(d1))
 
 /** D1's messages for transient errors (D1, Debug D1 and Retry queries): network, restart, overload. */
 const TRANSIENT =
   /network connection lost|object to be reset|its code was updated|limit and was reset|transient issue|is overloaded|queued for too long|too many requests queued/i
 
 /** Whether an error is a transient one of D1, or Drizzle's error with such a cause. */
-export const isPassing = (error: unknown): boolean =>
-  error instanceof Error && (TRANSIENT.test(error.message) || isPassing(error.cause))
+export const isTransientError = (error: unknown): boolean =>
+  error instanceof Error && (TRANSIENT.test(error.message) || isTransientError(error.cause))
 
 const MAX_ATTEMPTS = 5
 /** Initial backoff in milliseconds; doubles per retry, with jitter. */
@@ -28,7 +28,7 @@ export async function retrying<T>(run: () => Promise<T>): Promise<T> {
     try {
       return await run()
     } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !isPassing(error)) throw error
+      if (attempt === MAX_ATTEMPTS || !isTransientError(error)) throw error
       await scheduler.wait(INITIAL_BACKOFF * 2 ** (attempt - 1) * (0.5 + Math.random()))
     }
   }
@@ -74,7 +74,7 @@ export async function runBatch(db: Database, statements: readonly Statement[]) {
 }
 
 /** A list of any length for the right side of `in`, passed as JSON because a statement takes at most a hundred parameters (D1, Limits). */
-export const among = (values: readonly unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
+export const inJsonList = (values: readonly unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
 
 /**
  * Inserts one row for each row of a source (`collections where id = …`), and none if the source is empty: a guard that needs no error. The statement
@@ -93,7 +93,7 @@ export function insertFrom<T extends SQLiteTable>(db: Database, table: T, values
 }
 
 /** A statement whose text is built once per isolate, because Drizzle takes longer for it than the rest of a request. Values are bound per request. */
-export function written(build: (db: Database) => { toSQL(): { sql: string; params: unknown[] } }) {
+export function prepareOnce(build: (db: Database) => { toSQL(): { sql: string; params: unknown[] } }) {
   let text: { sql: string; params: unknown[] } | undefined
   return (db: Database, values: Record<string, unknown>): D1PreparedStatement => {
     text ??= build(db).toSQL()

@@ -3,8 +3,8 @@ import { rowsOf } from './play_rows.ts'
 import { HAS_FINAL_FILES } from './track_storage.ts'
 
 /** The first track with final files. */
-const first = (places: string, inScope: string, place: string) =>
-  rowsOf(`(select tracks.id from ${places} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
+const first = (tables: string, inScope: string, place: string) =>
+  rowsOf(`(select tracks.id from ${tables} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
 
 /** Selects the rows of a play view of a session's first track with final files (`session_id`, `resource_id`). */
 export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {

@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 type HeartbeatName = typeof heartbeats.$inferSelect.name
 
 /** Records a heartbeat, at most once per `pause` milliseconds: one row written. */
-export async function beat(db: Database, name: HeartbeatName, pause = 0): Promise<void> {
+export async function heartbeat(db: Database, name: HeartbeatName, pause = 0): Promise<void> {
   const at = Date.now()
   // `abs` keeps heartbeats going after a clock that was ahead is set back.
   const setWhere = sql`abs(${heartbeats.at} - ${at}) >= ${pause}`
@@ -17,7 +17,7 @@ export async function beat(db: Database, name: HeartbeatName, pause = 0): Promis
 }
 
 /** The time of each last heartbeat, in milliseconds since 1970. */
-export async function lastBeats(db: Database): Promise<Partial<Record<HeartbeatName, number>>> {
+export async function lastHeartbeats(db: Database): Promise<Partial<Record<HeartbeatName, number>>> {
   const rows = await db.select().from(heartbeats)
   return Object.fromEntries(rows.map(({ name, at }) => [name, at]))
 }

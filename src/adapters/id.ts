@@ -24,7 +24,8 @@ export const hourOf = (id: string) => (id[14] === '8' ? Number.parseInt(id.slice
 export const idsBefore = (hour: number) => `${SHARD}${hour.toString(16).padStart(5, '0')}`
 
 /** Whether `newId` or `newHourlyId` can have created an id. Others are rejected without a query, so that guesses cost the database nothing. */
-export const isNewId = (id: string) => /^000[\da-f]{5}-[\da-f]{4}-[48][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id)
+export const isIssuedId = (id: string) =>
+  /^000[\da-f]{5}-[\da-f]{4}-[48][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/.test(id)
 
 /** Random base62 text without modulo bias: 12 characters are 71 bits, 43 are 256. */
 export function randomBase62(length: number): string {

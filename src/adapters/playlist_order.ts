@@ -7,7 +7,7 @@ import { recordEvents, type Recorder } from './record_event.ts'
 import { playlists, playlistTracks } from './schema.ts'
 
 /** Renumbers positions from 0 in every playlist with this `change_id`, updates `track_count`, and by default records an update event. */
-export function renumber(recorder: Recorder, change_id: string, recordsEvent = true) {
+export function renumberEntries(recorder: Recorder, change_id: string, recordsEvent = true) {
   const { db } = recorder
   const changedPlaylists = sql`select id from playlists where change_id = ${change_id}`
   return [
@@ -41,14 +41,14 @@ const isHidden = sql`substr(playlist_id, 6, 1) = ':'`
 const homeId = sql`substr(playlist_id, 7)`
 
 /** Matches the hidden entries of a playlist, whether it or their tracks were trashed. */
-export const waitingFor = (playlist_id: string) =>
+export const hiddenEntriesOf = (playlist_id: string) =>
   ['whole', 'alone'].map((prefix) => sql`playlist_id = ${`${prefix}:${playlist_id}`}`)
 
 /** Hides entries so that they can be restored. For the batch that moves their tracks, or the playlist, into the trash. */
-export function hidePlaces(recorder: Recorder, places: SQL, prefix: 'whole' | 'alone') {
+export function hideEntries(recorder: Recorder, entries: SQL, prefix: 'whole' | 'alone') {
   const { db } = recorder
   const change_id = newId()
-  const hidden = sql`${places} and not ${isHidden}`
+  const hidden = sql`${entries} and not ${isHidden}`
   return [
     db
       .update(playlists)
@@ -58,7 +58,7 @@ export function hidePlaces(recorder: Recorder, places: SQL, prefix: 'whole' | 'a
       .update(playlistTracks)
       .set({ playlist_id: sql`${`${prefix}:`} || playlist_id` })
       .where(hidden),
-    ...renumber(recorder, change_id, prefix === 'alone'),
+    ...renumberEntries(recorder, change_id, prefix === 'alone'),
   ] as const
 }
 
@@ -66,10 +66,10 @@ export function hidePlaces(recorder: Recorder, places: SQL, prefix: 'whole' | 'a
  * Restores entries whose playlist and track both exist again, at their previous positions. Those of a playlist that would get too many tracks stay
  * hidden. For the batch that takes the item out of the trash.
  */
-export function showPlaces(recorder: Recorder, places: SQL, recordsEvent: boolean) {
+export function restoreEntries(recorder: Recorder, entries: SQL, recordsEvent: boolean) {
   const { db } = recorder
   const change_id = newId()
-  const restorable = sql`${places} and ${isHidden} and exists (
+  const restorable = sql`${entries} and ${isHidden} and exists (
     select 1 from tracks, collections where tracks.id = track_id and collections.id = tracks.collection_id)`
   const count = (of: SQL) => sql`(select count(*) from playlist_tracks where ${of})`
   const hasRoom = sql`${count(sql`playlist_id = playlists.id`)}
@@ -89,13 +89,13 @@ export function showPlaces(recorder: Recorder, places: SQL, recordsEvent: boolea
       .where(
         sql`${playlistTracks.id} = place_id and exists (select 1 from playlists where id = home and change_id = ${change_id})`,
       ),
-    ...renumber(recorder, change_id, recordsEvent),
+    ...renumberEntries(recorder, change_id, recordsEvent),
   ] as const
 }
 
 /** Deletes the hidden entries of a playlist that match a condition. */
-export const forgetPlaces = (db: Database, playlist_id: string, condition: SQL) =>
-  db.delete(playlistTracks).where(and(or(...waitingFor(playlist_id)), condition))
+export const deleteHiddenEntries = (db: Database, playlist_id: string, condition: SQL) =>
+  db.delete(playlistTracks).where(and(or(...hiddenEntriesOf(playlist_id)), condition))
 
 /** Removes deleted tracks from all playlists. For the batch that deletes them, before the tracks' own statement. */
 export function removeFromPlaylists(recorder: Recorder, deleted: SQL) {
@@ -108,6 +108,6 @@ export function removeFromPlaylists(recorder: Recorder, deleted: SQL) {
       .set({ version: sql`version + 1`, change_id })
       .where(affected),
     db.delete(playlistTracks).where(sql`track_id in ${deleted}`),
-    ...renumber(recorder, change_id),
+    ...renumberEntries(recorder, change_id),
   ] as const
 }

@@ -17,7 +17,7 @@ export async function seal(secret: string, purpose: string, text: string): Promi
 }
 
 /** Decrypts the output of `seal`; throws if it was changed. */
-export async function open(secret: string, purpose: string, text: string): Promise<string> {
+export async function unseal(secret: string, purpose: string, text: string): Promise<string> {
   const [iv = '', sealed = ''] = text.split('.')
   const key = await keyOf(secret, purpose)
   const plain = await crypto.subtle.decrypt({ name: 'AES-GCM', iv: fromBase64(iv) }, key, fromBase64(sealed))

@@ -62,7 +62,7 @@ export const withFolded = (texts: SQL, folded = sql`folded`): SQL =>
   sql`nullif(json_patch(coalesce(${folded}, '{}'), ${texts}), '{}')`
 
 /** The column `folded` for an update of these columns; empty if none of them is searched. */
-export function refolded(kind: Kind, values: Texts, before?: SQL): { folded?: SQL } {
+export function foldedUpdate(kind: Kind, values: Texts, before?: SQL): { folded?: SQL } {
   const texts = foldedTexts(kind, values)
   if (Object.keys(texts).length === 0) return {}
   return { folded: withFolded(sql`${JSON.stringify(texts)}`, before) }
@@ -122,7 +122,11 @@ export interface Scope {
 const bare = (id: string) => id.replaceAll('-', '')
 
 /** FTS5's expression for the rows of a scope that contain all words, as prefixes. The tokenizer may split a word into several: a phrase. */
-export function matching(kind: Kind, { organization_id, collection_id, ...filters }: Scope, words: string[]): string {
+export function matchExpression(
+  kind: Kind,
+  { organization_id, collection_id, ...filters }: Scope,
+  words: string[],
+): string {
   const scope = [
     `${kind}${bare(organization_id)}`,
     ...(collection_id ? [`in${bare(collection_id)}`] : []),

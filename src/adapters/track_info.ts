@@ -6,7 +6,7 @@ import type { SourceInfo, TrackInfo } from '../contract/info.ts'
  */
 
 /** The facts in the order in which they are stored. Append only: stored rows and play_rows.ts depend on the positions. */
-const FACTS = [
+const FACT_NAMES = [
   'container',
   'codec',
   'profile',
@@ -52,10 +52,10 @@ const named = (values: unknown[], keys: readonly string[]) =>
 
 /** Returns the stored form of `info`. Incomplete facts keep their names, for example before a track was processed. */
 export function packInfo(info: TrackInfo): StoredInfo {
-  if (!hasAll(info, FACTS) || !hasAll(info.loudness, LOUDNESS)) return info
+  if (!hasAll(info, FACT_NAMES) || !hasAll(info.loudness, LOUDNESS)) return info
   const facts = { ...info, loudness: list(info.loudness, LOUDNESS) }
-  const others = Object.entries(info).filter(([key]) => !(FACTS as readonly string[]).includes(key))
-  return { facts: list(facts, FACTS), ...Object.fromEntries(others) }
+  const others = Object.entries(info).filter(([key]) => !(FACT_NAMES as readonly string[]).includes(key))
+  return { facts: list(facts, FACT_NAMES), ...Object.fromEntries(others) }
 }
 
 /** Returns the loudness that `LOUDNESS_SQL` selects. */
@@ -64,13 +64,13 @@ export const unpackLoudness = (stored: unknown[] | Values) => (Array.isArray(sto
 /** The opposite of `packInfo`, with the fields in the order in which the transcoder sent them. */
 export function unpackInfo({ facts, ...info }: StoredInfo): TrackInfo {
   if (!facts) return info
-  const source = named(facts, FACTS)
+  const source = named(facts, FACT_NAMES)
   source.loudness = unpackLoudness(source.loudness as unknown[])
   return { ...source, ...info }
 }
 
-const factSql = (key: (typeof FACTS)[number]) =>
-  `coalesce(tracks.info -> '$.facts[${FACTS.indexOf(key)}]', tracks.info -> '$.${key}')`
+const factSql = (key: (typeof FACT_NAMES)[number]) =>
+  `coalesce(tracks.info -> '$.facts[${FACT_NAMES.indexOf(key)}]', tracks.info -> '$.${key}')`
 /** A track's loudness as JSON, in SQL, for `unpackLoudness`. */
 export const LOUDNESS_SQL = factSql('loudness')
 /** The bytes of a track's source, in SQL; null before it was processed. */

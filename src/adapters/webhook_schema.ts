@@ -33,7 +33,7 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
 /** One attempt, stored in its delivery: a table of attempts would cost a row written for each. */
-export interface KeptAttempt {
+export interface RecordedAttempt {
   at: number
   duration_ms: number
   status: number | null
@@ -57,7 +57,7 @@ export const webhookDeliveries = sqliteTable(
     due_at: integer(),
     /** The event's subject, while later deliveries of an ordered endpoint wait for this one. */
     subject: text(),
-    attempts: text({ mode: 'json' }).$type<KeptAttempt[]>().notNull().default([]),
+    attempts: text({ mode: 'json' }).$type<RecordedAttempt[]>().notNull().default([]),
   },
   (t) => [primaryKey({ columns: [t.endpoint_id, t.seq] })],
 )

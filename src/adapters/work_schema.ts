@@ -19,13 +19,13 @@ export const searchFills = sqliteTable('search_fills', {
 })
 
 /** An organization's variant in a job: everything that its files depend on. */
-export type OwnVariant = Pick<
+export type StoredVariant = Pick<
   typeof variants.$inferSelect,
   'id' | 'index' | 'name' | 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'
 >
 
 /** An upload handle, stored until its URLs have expired. */
-export interface UploadPlace {
+export interface StoredHandle {
   track_id: string
   /** Milliseconds since 1970. */
   expires_at: number
@@ -48,7 +48,7 @@ export type JobPayload =
       source_path: string
       source_size: number
       /** The organization's variants when the job first ran. Later changes of them do not affect the job. */
-      own?: OwnVariant[]
+      custom_variants?: StoredVariant[]
       /** The collection's reprocess that started the job. */
       reprocess_id?: string
     }
@@ -63,7 +63,7 @@ export type JobPayload =
       folder_id?: string
       variant?: { id: string; index: string }
       /** Set if the only path is that of an upload handle. Its object is deleted unless the track uses it (pipeline/upload.ts). */
-      upload?: UploadPlace
+      upload?: StoredHandle
       /** The actor that deleted the collection, for the events of its tracks. */
       actor?: string | null
     }

@@ -7,8 +7,8 @@ import {
   type Backoff,
   deadline,
   type Failure,
-  isPassing,
-  noAnswer,
+  isTransient,
+  noResponse,
   poll,
   readFailure,
   retry,
@@ -42,7 +42,7 @@ export type Arguments<T> = T extends unknown
   : never
 
 /** The arguments of a call, optional when none of their fields is required. */
-export type Rest<T> = {} extends Arguments<T> ? [options?: Arguments<T>] : [options: Arguments<T>]
+export type CallArguments<T> = {} extends Arguments<T> ? [options?: Arguments<T>] : [options: Arguments<T>]
 
 export type Success<T extends { response: object }> = T['response'] & { ok: true }
 export type Result<T extends { response: object }> = Success<T> | Failure
@@ -57,7 +57,7 @@ export interface ClientOptions {
 
 type Call<M extends Method> = <const P extends Path<M>>(
   path: P,
-  ...rest: Rest<OperationAt<M, P>>
+  ...rest: CallArguments<OperationAt<M, P>>
 ) => Promise<Result<OperationAt<M, P>>>
 
 /** One function per HTTP method, typed by path: `client.get('/v1/track/{track_id}', { params: { track_id } })`. */
@@ -129,7 +129,7 @@ async function sendRequest(send: Send, repeatable: boolean, signal?: AbortSignal
       retryIn === null || attempt === RETRIES || retryIn > LONGEST_RETRY_AFTER ? null : retryIn,
     signal,
   )
-  return signal?.aborted && !(result as { ok?: boolean }).ok ? noAnswer(true) : result
+  return signal?.aborted && !(result as { ok?: boolean }).ok ? noResponse(true) : result
 }
 
 async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal?: AbortSignal) {
@@ -146,7 +146,7 @@ async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal
     const result = readFailure(status, answer)
     // A request answered with 429 or 503 was not executed; one with another 5xx may have been. A POST in flight answers 409 with Retry-After.
     const notExecuted = status === 429 || status === 503 || (status === 409 && response.headers.has('retry-after'))
-    return { result, retryIn: notExecuted ? retryAfter : isPassing(result) && repeatable ? delay : null }
+    return { result, retryIn: notExecuted ? retryAfter : isTransient(result) && repeatable ? delay : null }
   } catch {
     return unanswered()
   } finally {
@@ -155,7 +155,7 @@ async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal
 
   function unanswered() {
     const aborted = signal?.aborted ?? false
-    return { result: noAnswer(aborted), retryIn: repeatable && !aborted ? delay : null }
+    return { result: noResponse(aborted), retryIn: repeatable && !aborted ? delay : null }
   }
 }
 
@@ -224,7 +224,7 @@ export interface UploadFileOptions {
   signal?: AbortSignal
 }
 
-export type Sent = { ok: true; etag: string | null } | Failure
+export type UploadResult = { ok: true; etag: string | null } | Failure
 type Handle = Pick<UploadHandle, 'method' | 'upload_url'>
 
 /** Milliseconds without progress after which a connection counts as dead. */
@@ -233,7 +233,7 @@ const SILENCE_TIMEOUT = 60_000
 const ANSWER_TIMEOUT = 300_000
 
 /** Sends a file to an upload handle (specification §2, UploadHandle). Fails with `network` when there is no progress for too long. */
-export async function uploadFile(handle: Handle, file: Blob, options: UploadFileOptions = {}): Promise<Sent> {
+export async function uploadFile(handle: Handle, file: Blob, options: UploadFileOptions = {}): Promise<UploadResult> {
   const stall = deadline(SILENCE_TIMEOUT, options.signal)
   const onProgress = (fraction: number) => {
     stall.extend(fraction < 1 ? SILENCE_TIMEOUT : ANSWER_TIMEOUT)
@@ -242,7 +242,7 @@ export async function uploadFile(handle: Handle, file: Blob, options: UploadFile
   const send = typeof XMLHttpRequest === 'undefined' ? sendByFetch : sendByRequest
   const sent = await send(handle, file, stall.signal, onProgress)
   stall.end()
-  return stall.signal.aborted && !sent.ok ? noAnswer(options.signal?.aborted ?? false) : sent
+  return stall.signal.aborted && !sent.ok ? noResponse(options.signal?.aborted ?? false) : sent
 }
 
 type SendFile = (
@@ -250,22 +250,22 @@ type SendFile = (
   file: Blob,
   signal: AbortSignal,
   onProgress: (fraction: number) => void,
-) => Promise<Sent>
+) => Promise<UploadResult>
 
 /** Uses XMLHttpRequest, because `fetch` does not report upload progress. */
 const sendByRequest: SendFile = (handle, file, signal, onProgress) =>
   new Promise((resolve) => {
-    if (signal.aborted) return resolve(noAnswer(true))
+    if (signal.aborted) return resolve(noResponse(true))
     const request = new XMLHttpRequest()
     const abort = () => request.abort()
-    const finish = (result: Sent) => {
+    const finish = (result: UploadResult) => {
       signal.removeEventListener('abort', abort)
       resolve(result)
     }
     signal.addEventListener('abort', abort)
     request.upload.onprogress = (event) => event.lengthComputable && onProgress(event.loaded / event.total)
-    request.onerror = () => finish(noAnswer(false, 'The upload was interrupted'))
-    request.onabort = () => finish(noAnswer(true))
+    request.onerror = () => finish(noResponse(false, 'The upload was interrupted'))
+    request.onabort = () => finish(noResponse(true))
     request.onload = () => {
       const { status } = request
       if (status >= 300) return finish(refusal(status, request.responseText))
@@ -287,7 +287,7 @@ const sendByFetch: SendFile = async (handle, file, signal, onProgress) => {
     onProgress(1)
     return { ok: true, etag: answer.headers.get('etag') }
   } catch {
-    return noAnswer(signal.aborted, 'The upload was interrupted')
+    return noResponse(signal.aborted, 'The upload was interrupted')
   }
 }
 

@@ -14,7 +14,7 @@ export interface Failure {
 }
 
 /** Returns the failure of a call without a response: `aborted` by the caller, else `network`. */
-export function noAnswer(aborted: boolean, message = 'The service cannot be reached'): Failure {
+export function noResponse(aborted: boolean, message = 'The service cannot be reached'): Failure {
   return aborted
     ? { ok: false, message: 'Cancelled', code: 'aborted', status: 0 }
     : { ok: false, message, code: 'network', status: 0 }
@@ -31,7 +31,7 @@ export function readFailure(status: number, answer: unknown): Failure {
  * Whether a failure is transient: no response, an overloaded or failing service, or the same request still in flight. 408 counts, because
  * the request arrived too slowly and was not executed (RFC 9110, §15.5.9).
  */
-export const isPassing = ({ status, code }: Failure) =>
+export const isTransient = ({ status, code }: Failure) =>
   status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_in_flight'
 
 interface SleepOptions {
@@ -118,7 +118,7 @@ export interface PollOptions {
   /** Delays after consecutive failures. */
   recovery?: Backoff
   /** Returns the current minimum delay, so that many polls at once can share a rate. */
-  least?: () => number
+  minDelay?: () => number
   /** Consecutive transient failures that are tolerated; the default lasts about half a minute. */
   maxFailures?: number
 }
@@ -129,7 +129,7 @@ const PACE: Backoff = { first: 500, factor: 1.3, longest: 4000 }
 export async function poll<T extends { ok: true }>(
   request: () => Promise<T | Failure>,
   isLast: (answer: T) => boolean,
-  { signal, pace = PACE, recovery = pace, least = () => 0, maxFailures = 10 }: PollOptions = {},
+  { signal, pace = PACE, recovery = pace, minDelay = () => 0, maxFailures = 10 }: PollOptions = {},
 ): Promise<T | Failure> {
   let failures = 0
   let isOver = false
@@ -139,15 +139,15 @@ export async function poll<T extends { ok: true }>(
       if (answer.ok) {
         failures = 0
         isOver = isLast(answer)
-        return isOver ? null : Math.max(least(), backoff(attempt, pace))
+        return isOver ? null : Math.max(minDelay(), backoff(attempt, pace))
       }
-      if (answer.code === 'aborted' || !isPassing(answer) || ++failures > maxFailures) return null
-      return Math.max(least(), backoff(failures - 1, recovery))
+      if (answer.code === 'aborted' || !isTransient(answer) || ++failures > maxFailures) return null
+      return Math.max(minDelay(), backoff(failures - 1, recovery))
     },
     signal,
     { online: true },
   )
-  return signal?.aborted && !isOver ? noAnswer(true) : last
+  return signal?.aborted && !isOver ? noResponse(true) : last
 }
 
 /** Named timers: starting one replaces the running timer of that name. The signal stops them all. */

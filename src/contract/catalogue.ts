@@ -36,7 +36,7 @@ const jsonFile = (identity: VariantIdentity): Rendition => ({
  * The default variants in the order in which players should try them. AAC plays everywhere and is sample-accurate; Opus is never first because older
  * Safaris lack it (docs/architecture.md#audio-in-browsers). The ids are permanent.
  */
-export const CATALOGUE: readonly Rendition[] = [
+export const CATALOG: readonly Rendition[] = [
   audio(
     { id: '00000000-0000-4000-8000-000000000160', index: 'aac-160', name: 'AAC 160', type: 'transcode' },
     'aac',

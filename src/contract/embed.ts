@@ -15,4 +15,4 @@ export const EMBED_ROWS = 4
 export const embedHeight = (scope: PlayScope, tracks: number, rows = EMBED_ROWS) =>
   scope === 'track' || tracks === 1 ? EMBED_HEIGHTS.track : LIST + ROW * Math.min(tracks || rows, rows)
 /** A narrower frame gets the compact player. */
-export const EMBED_LEAST_WIDTH = 330
+export const EMBED_MIN_WIDTH = 330

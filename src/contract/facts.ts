@@ -183,7 +183,7 @@ export const PLAY_TYPES = {
 export const codecOf = (codec: AudioCodec): Codec => CODECS[codec]
 
 /** Seconds for which a public view may be cached, and so the longest delay of a change in it (docs/decisions/0028). */
-export const PLAY_REUSE = 30
+export const PLAY_CACHE_SECONDS = 30
 
 /** A file name without its extension: the title of a track that has no other. */
 export const withoutExtension = (file_name: string) => file_name.replace(/\.[^.]*$/, '')

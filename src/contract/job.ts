@@ -78,12 +78,12 @@ export type CoverOutputs = z.infer<typeof CoverOutputs>
 export const EarlyOutput = z.object({ url: signedUrl, from_duration: z.number().min(0) })
 export type EarlyOutput = z.infer<typeof EarlyOutput>
 
-/** Tags for the files: `over` has the values that users set, `under` the defaults for tags that the source lacks. */
+/** Tags for the files: `overrides` has the values that users set, `defaults` the defaults for tags that the source lacks. */
 export const JobTags = z.object({
   /** Whether the source's own tags are used. */
-  own: z.boolean(),
-  over: Tags,
-  under: Tags,
+  from_source: z.boolean(),
+  overrides: Tags,
+  defaults: Tags,
 })
 export type JobTags = z.infer<typeof JobTags>
 

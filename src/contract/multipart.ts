@@ -4,7 +4,7 @@ import { Id, named, ok, RequiredText, Timestamp } from './common.ts'
 import { MAX_PART_URLS, MAX_PARTS } from './facts.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { Track, UploadFacts } from './track.ts'
+import { Track, UploadHints } from './track.ts'
 
 /** Uploads in parts, which resume after a lost connection, a reload or a crash (docs/decisions/0041). */
 
@@ -42,7 +42,7 @@ const start = z.strictObject({
   /** The track's name once this file has replaced the previous one; unchanged if omitted. */
   file_name: RequiredText.optional(),
   file_size: z.int().min(1),
-  content_type: UploadFacts.content_type,
+  content_type: UploadHints.content_type,
   /** A fingerprint of the file, by any rule. A request with the same one returns the open upload with its parts. */
   fingerprint: RequiredText.optional(),
 })
@@ -78,7 +78,7 @@ export const multipartOperations = defineOperations({
     params: track.extend(id),
     body: z.strictObject({ done, next }),
     response: partsResponse,
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['multipart_complete'],
   },
   getTrackMultipart: {
@@ -106,7 +106,7 @@ export const multipartOperations = defineOperations({
     summary: 'Give up an upload in parts, and delete what has arrived of it',
     params: track.extend(id),
     response: ok({ deleted_multipart_upload: MultipartUpload }),
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['multipart_complete'],
   },
   createSessionMultipart: {
@@ -127,7 +127,7 @@ export const multipartOperations = defineOperations({
     params: sessionTrack.extend(id),
     body: z.strictObject({ done, next }),
     response: partsResponse,
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['multipart_complete'],
   },
   getSessionMultipart: {
@@ -155,7 +155,7 @@ export const multipartOperations = defineOperations({
     summary: 'Give up an upload in parts, and delete what has arrived of it; also after the session has ended',
     params: sessionTrack.extend(id),
     response: ok({ deleted_multipart_upload: MultipartUpload }),
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['multipart_complete'],
   },
 })

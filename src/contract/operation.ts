@@ -30,9 +30,9 @@ export interface Operation {
   /** Seconds for which an isolate may cache the response, for all callers of the same URL (docs/decisions/0028). */
   reuse?: number
   /** Its changes do not appear in cached responses. */
-  unseen?: true
+  invisibleToListeners?: true
   /** It can record events although it is `unseen`. */
-  tells?: true
+  emitsEvents?: true
   /** Codes in addition to those that `errorsOf` derives. */
   errors?: readonly ErrorCode[]
 }

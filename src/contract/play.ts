@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
-import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, PLAY_REUSE } from './facts.ts'
+import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, PLAY_CACHE_SECONDS } from './facts.ts'
 import { SourceInfo } from './info.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -116,7 +116,7 @@ export const playOperations = defineOperations({
     params: z.object({ scope: PlayScope }),
     body: PlaySessionCreate,
     response: ok({ ...session, expires_at: Timestamp }),
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['unknown_variant'],
   },
   getPlaySession: {
@@ -137,7 +137,7 @@ export const playOperations = defineOperations({
     ...listeners,
     params: z.object({ play_session_id: Id }),
     response: ok({ ...session, play_session: ListenersSession }),
-    reuse: PLAY_REUSE,
+    reuse: PLAY_CACHE_SECONDS,
     errors: ['session_expired'],
   },
   downloadAll: {
@@ -167,7 +167,7 @@ export const playOperations = defineOperations({
       ...playback,
       play_session: ListenersSession,
     }),
-    reuse: PLAY_REUSE,
+    reuse: PLAY_CACHE_SECONDS,
     errors: ['track_not_ready', 'session_expired'],
   },
   downloadTrack: {

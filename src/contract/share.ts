@@ -80,7 +80,7 @@ export const shareOperations = defineOperations({
     access: ['server'],
     body: ShareCreate,
     response: shareResponse,
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['not_found', 'unknown_variant', 'slug_taken'],
   },
   getShare: {
@@ -101,7 +101,7 @@ export const shareOperations = defineOperations({
     params,
     body: ShareUpdate,
     response: shareResponse,
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['unknown_variant', 'slug_taken'],
   },
   revokeShare: {
@@ -112,6 +112,6 @@ export const shareOperations = defineOperations({
     access: ['server'],
     params,
     response: ok({ share_id: z.uuid(), deleted_share: Share }),
-    unseen: true,
+    invisibleToListeners: true,
   },
 })

@@ -13,7 +13,7 @@ export type Sniffed = {
 }
 
 /** The reason why a file is not audio, for its uploader. */
-export type Foreign = { code: Extract<keyof typeof FILE_ERRORS, `${string}_file`>; message: string }
+export type NotAudio = { code: Extract<keyof typeof FILE_ERRORS, `${string}_file`>; message: string }
 
 const COMPLETE = { streamed: false, truncated: false }
 
@@ -21,7 +21,10 @@ const COMPLETE = { streamed: false, truncated: false }
  * Checks the head of a file of `size` bytes, and the bytes after an ID3 tag if it has one. `read` returns at most `HEAD_BYTES` bytes from a position.
  * Rejects text, images, archives and similar files, which must never reach ffmpeg.
  */
-export async function sniff(read: (position: number) => Promise<Uint8Array>, size: number): Promise<Sniffed | Foreign> {
+export async function sniff(
+  read: (position: number) => Promise<Uint8Array>,
+  size: number,
+): Promise<Sniffed | NotAudio> {
   if (size === 0) return { code: 'empty_file', message: 'The file is empty.' }
   const head = await read(0)
   const tagged = ascii(head, 0, 3) === 'ID3' ? id3Length(head) : 0
@@ -29,7 +32,7 @@ export async function sniff(read: (position: number) => Promise<Uint8Array>, siz
 }
 
 /** Classifies the first bytes of a file of `size` bytes; `tagged` if they follow an ID3 tag. */
-export function sniffHead(bytes: Uint8Array, size: number, tagged = false): Sniffed | Foreign {
+export function sniffHead(bytes: Uint8Array, size: number, tagged = false): Sniffed | NotAudio {
   const head = bytes.subarray(0, HEAD_BYTES)
   // The byte order mark of UTF-16 looks like an MPEG audio frame.
   const demuxer = isText(head) ? undefined : demuxerOf(head)
@@ -90,7 +93,7 @@ function mpegAudio(head: Uint8Array): string | undefined {
  * Other file types that people upload: code, name, and pattern of the first bytes. Playlists and scripts are rejected because they refer to other
  * files.
  */
-const FOREIGN: [Foreign['code'], string, RegExp][] = [
+const FOREIGN: [NotAudio['code'], string, RegExp][] = [
   [
     'image_file',
     'an image',
@@ -110,16 +113,16 @@ const FOREIGN: [Foreign['code'], string, RegExp][] = [
   ['playlist_file', 'a playlist', /^\s*(#EXTM3U|#EXT-X|ffconcat|file\s+['"/]|\[playlist\]|\[Reference\]|v=0\r?\n)/i],
 ]
 
-const XML_ROOTS = new Map<string, [Foreign['code'], string]>([
+const XML_ROOTS = new Map<string, [NotAudio['code'], string]>([
   ['svg', ['image_file', 'an image']],
-  ...['mpd', 'smil', 'asx', 'playlist'].map((root): [string, [Foreign['code'], string]] => [
+  ...['mpd', 'smil', 'asx', 'playlist'].map((root): [string, [NotAudio['code'], string]] => [
     root,
     ['playlist_file', 'a playlist'],
   ]),
 ])
 
 /** Identifies a file without audio, so that the uploader learns the reason. */
-function foreign(head: Uint8Array): Foreign | undefined {
+function foreign(head: Uint8Array): NotAudio | undefined {
   const text = ascii(head, 0, head.length).replace(/^\xef\xbb\xbf/, '')
   const [code, kind] = FOREIGN.find(([, , pattern]) => pattern.test(text)) ?? XML_ROOTS.get(xmlRoot(text)) ?? []
   if (code) return { code, message: `This is ${kind}, not audio. Upload the audio file itself.` }

@@ -37,8 +37,8 @@ export const System = named('System', {
 export type System = z.infer<typeof System>
 
 /** Error codes that are not the file's fault: a retry may succeed. */
-export const PASSING = [...Object.keys(SERVICE_ERRORS), 'transcoder_unavailable'] as PassingCode[]
-export type PassingCode = keyof typeof SERVICE_ERRORS | 'transcoder_unavailable'
+export const TRANSIENT_ERRORS = [...Object.keys(SERVICE_ERRORS), 'transcoder_unavailable'] as TransientErrorCode[]
+export type TransientErrorCode = keyof typeof SERVICE_ERRORS | 'transcoder_unavailable'
 
 const tag = 'System'
 
@@ -60,7 +60,7 @@ export const systemOperations = defineOperations({
     access: ['root'],
     body: z.strictObject({
       /** Retries only tracks that failed with this code. */
-      code: z.enum(PASSING).optional(),
+      code: z.enum(TRANSIENT_ERRORS).optional(),
       /** Retries only jobs started since then. Jobs are kept for a week. */
       since: Timestamp.optional(),
     }),

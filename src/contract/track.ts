@@ -92,7 +92,7 @@ export const trackFilters = {
 }
 
 /** `file_size` (bytes) and `content_type` are additive: if given, they are signed into the upload URL. */
-export const UploadFacts = {
+export const UploadHints = {
   file_size: z.int().min(1).optional(),
   content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
 }
@@ -108,7 +108,7 @@ const settings = {
   player_color: HexColor.nullable().optional(),
 }
 
-export const TrackCreate = z.strictObject({ collection_id: Id, file_name: RequiredText, ...settings, ...UploadFacts })
+export const TrackCreate = z.strictObject({ collection_id: Id, file_name: RequiredText, ...settings, ...UploadHints })
 
 /** `title` sets `player_title`, unless the request has that field. */
 export const TrackUpdate = z.strictObject({ title: Title.nullable().optional(), ...settings })
@@ -183,7 +183,7 @@ export const trackOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    body: z.strictObject({ file_name: RequiredText.optional(), ...UploadFacts }),
+    body: z.strictObject({ file_name: RequiredText.optional(), ...UploadHints }),
     response: trackResponse.extend({ track_upload: UploadHandle }),
     errors: ['file_too_large'],
   },

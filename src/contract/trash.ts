@@ -38,8 +38,8 @@ export const trashOperations = defineOperations({
     tag,
     access: ['server'],
     response: ok({ deleted: z.int(), left: z.int() }),
-    unseen: true,
-    tells: true,
+    invisibleToListeners: true,
+    emitsEvents: true,
   },
   restoreTrash: {
     method: 'post',
@@ -61,7 +61,7 @@ export const trashOperations = defineOperations({
     params,
     nouns,
     response: ok({ trash_id: z.uuid(), deleted_trash: TrashedItem }),
-    unseen: true,
-    tells: true,
+    invisibleToListeners: true,
+    emitsEvents: true,
   },
 })

@@ -4,7 +4,7 @@ import { Id, Metadata, named, ok, RequiredText, Text, Timestamp, Title } from '.
 import { TrackError } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { Track, UploadFacts } from './track.ts'
+import { Track, UploadHints } from './track.ts'
 
 /** A time-limited batch session in which tracks are created for one collection (specification §2, UploadSession). */
 export const UploadSession = named('UploadSession', {
@@ -63,7 +63,7 @@ export const uploadOperations = defineOperations({
       title: Title.nullable().optional(),
       organization_index: Text.nullable().optional(),
       metadata: Metadata.optional(),
-      ...UploadFacts,
+      ...UploadHints,
     }),
     response: ok({
       upload_session_id: z.uuid(),

@@ -166,7 +166,7 @@ export const webhookOperations = defineOperations({
     access,
     body: WebhookEndpointCreate,
     response: withSecret,
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['webhook_endpoints_full'],
   },
   getWebhookEndpoint: {
@@ -188,7 +188,7 @@ export const webhookOperations = defineOperations({
     params,
     body: WebhookEndpointUpdate,
     response: endpointResponse,
-    unseen: true,
+    invisibleToListeners: true,
   },
   deleteWebhookEndpoint: {
     method: 'delete',
@@ -198,7 +198,7 @@ export const webhookOperations = defineOperations({
     access,
     params,
     response: ok({ webhook_endpoint_id: z.uuid(), deleted_webhook_endpoint: WebhookEndpoint }),
-    unseen: true,
+    invisibleToListeners: true,
   },
   rotateWebhookEndpoint: {
     method: 'post',
@@ -209,7 +209,7 @@ export const webhookOperations = defineOperations({
     params,
     body: z.strictObject({ grace_seconds: GraceSeconds }),
     response: withSecret,
-    unseen: true,
+    invisibleToListeners: true,
   },
   testWebhookEndpoint: {
     method: 'post',
@@ -219,7 +219,7 @@ export const webhookOperations = defineOperations({
     access,
     params,
     response: deliveryResponse,
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['webhook_endpoint_inactive'],
   },
   resumeWebhookEndpoint: {
@@ -230,7 +230,7 @@ export const webhookOperations = defineOperations({
     access,
     params,
     response: endpointResponse,
-    unseen: true,
+    invisibleToListeners: true,
   },
   recoverWebhookEndpoint: {
     method: 'post',
@@ -242,7 +242,7 @@ export const webhookOperations = defineOperations({
     body: z.strictObject({ since: z.iso.datetime({ offset: true }) }),
     /** `next_since`: where to continue, if one call could not recover everything. */
     response: endpointResponse.extend({ recovered: z.int(), next_since: Timestamp.nullable() }),
-    unseen: true,
+    invisibleToListeners: true,
   },
   listWebhookDeliveries: {
     method: 'get',
@@ -278,7 +278,7 @@ export const webhookOperations = defineOperations({
     access,
     params: deliveryParams,
     response: deliveryResponse,
-    unseen: true,
+    invisibleToListeners: true,
     errors: ['webhook_endpoint_inactive'],
   },
 })

@@ -29,7 +29,7 @@ const publicError = (error: unknown) =>
     : new ApiError('internal', 'Something went wrong on our side')
 
 /** The error response. Any error but an `ApiError` is logged and becomes a 500 without detail. */
-export function faultResponse(error: unknown, api_request_id: string): Response {
+export function errorResponse(error: unknown, api_request_id: string): Response {
   const fault = error instanceof ApiError ? error : publicError(error)
   if (fault !== error) log('error', 'fault', { api_request_id, error: describeError(error) })
   const body: ErrorBody = {

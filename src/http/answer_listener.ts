@@ -1,4 +1,4 @@
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import type { Client } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import { ApiError } from '../errors.ts'
@@ -6,7 +6,7 @@ import { LISTENER } from '../principal.ts'
 import { JSON_HEADERS } from './answer.ts'
 import { contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
-import { keep } from './reuse.ts'
+import { storeResponse } from './reuse.ts'
 
 /** The part of Hono's context that this file uses. */
 interface RequestLike {
@@ -24,19 +24,19 @@ const nearest = (d1: D1Database): Client => ({
 /** Responds to a caller without a key, from the nearest replica; a 404 there is checked against the primary. Caches the response if allowed. */
 export async function answerListener(
   request: RequestLike,
-  memory: Memory,
+  cache: IsolateCache,
   { secret, reuse }: { secret: string; reuse: boolean },
   read: (context: Context<Client>) => Promise<object>,
   encode: (answer: object) => object | Promise<object>,
 ): Promise<Response> {
   const { env, req } = request
-  const changesBefore = memory.changes
+  const changesBefore = cache.changes
   let cacheable: { organization_id: string; until: number } | undefined
   const readFrom = (client: Client) => {
-    const mayReuse: Context['mayReuse'] = (organization_id, until) => (cacheable = { organization_id, until })
-    return read(contextOf(request, LISTENER, memory, client, mayReuse))
+    const allowCaching: Context['allowCaching'] = (organization_id, until) => (cacheable = { organization_id, until })
+    return read(contextOf(request, LISTENER, cache, client, allowCaching))
   }
-  const answer = await limitReading(request, memory, secret, () =>
+  const answer = await limitReading(request, cache, secret, () =>
     readFrom(nearest(env.DB)).catch((error: unknown) => {
       if (error instanceof ApiError && error.status === 404) return readFrom({ $client: env.DB })
       throw error
@@ -44,6 +44,7 @@ export async function answerListener(
   )
   if (cacheable) request.set('organization_id', cacheable.organization_id)
   const text = JSON.stringify(await encode(answer))
-  if (reuse && cacheable && changesBefore === memory.changes) keep(memory, req.raw, env, text, { ...cacheable, secret })
+  if (reuse && cacheable && changesBefore === cache.changes)
+    storeResponse(cache, req.raw, env, text, { ...cacheable, secret })
   return new Response(text, { headers: JSON_HEADERS })
 }

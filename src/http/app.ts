@@ -1,11 +1,11 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { operations } from '../contract/index.ts'
 import { ApiError } from '../errors.ts'
 import { handlers } from '../resources/index.ts'
-import { faultResponse, HEADERS, requestId } from './answer.ts'
+import { errorResponse, HEADERS, requestId } from './answer.ts'
 import { baseUrl } from './base_url.ts'
 import type { AppEnv } from './context.ts'
 import { mountCoverUpload } from './cover_upload.ts'
@@ -26,7 +26,7 @@ const PREFLIGHT = {
 }
 
 /** The HTTP side of the service: every operation of the table, and the few routes that are not JSON operations. */
-export function createApp(memory: Memory) {
+export function createApp(cache: IsolateCache) {
   const app = new Hono<AppEnv>()
   app.use(logged)
   app.options('/v1/*', () => new Response(null, { status: 204, headers: PREFLIGHT }))
@@ -36,12 +36,12 @@ export function createApp(memory: Memory) {
     c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
   )
 
-  mount(app, operations, handlers, memory)
-  mountCoverUpload(app, memory)
-  mountEmbed(app, memory)
-  mountOembed(app, memory)
-  mountShare(app, memory)
-  mountZip(app, memory)
+  mount(app, operations, handlers, cache)
+  mountCoverUpload(app, cache)
+  mountEmbed(app, cache)
+  mountOembed(app, cache)
+  mountShare(app, cache)
+  mountZip(app, cache)
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {
@@ -57,8 +57,8 @@ export function createApp(memory: Memory) {
       throw new ApiError('method_not_allowed', `This path answers ${allow} only`, undefined, { allow })
     })
   }
-  app.notFound((c) => faultResponse(new ApiError('not_found', 'There is nothing at this path'), requestId(c)))
-  app.onError((error, c) => faultResponse(error, requestId(c)))
+  app.notFound((c) => errorResponse(new ApiError('not_found', 'There is nothing at this path'), requestId(c)))
+  app.onError((error, c) => errorResponse(error, requestId(c)))
   return app
 }
 

@@ -4,7 +4,7 @@ import type { Access } from '../contract/operation.ts'
 import { ApiError, insufficientScope, unauthorized } from '../errors.ts'
 import { type KeyHolder, keyOf, LISTENER, type Principal, ROOT } from '../principal.ts'
 import { readKey } from '../resources/key_holder.ts'
-import { isShareKey, knownShare, readShareKey } from '../resources/share_holder.ts'
+import { isShareKey, cachedShare, readShareKey } from '../resources/share_holder.ts'
 import { baseUrl } from './base_url.ts'
 import { limitGuesses } from './limit_key.ts'
 import { clientOf } from './limit_rate.ts'
@@ -23,7 +23,7 @@ async function principalOf(env: Env, keys: KeyCache, secret: string, request: Re
 
 /** The holder of a share's key. */
 export async function shareOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<KeyHolder> {
-  const cached = await knownShare(env, keys, secret)
+  const cached = await cachedShare(env, keys, secret)
   if (cached) return cached
   await limitGuesses(env, clientOf(headers))
   return readShareKey(env, keys, secret, baseUrl(env, url))

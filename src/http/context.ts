@@ -1,4 +1,4 @@
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { type Context, systemOf } from '../context.ts'
 import type { Principal } from '../principal.ts'
 import { baseUrl } from './base_url.ts'
@@ -23,13 +23,13 @@ interface Request {
 export const contextOf = <D>(
   { env, req }: Request,
   principal: Principal,
-  memory: Memory,
+  cache: IsolateCache,
   db: D,
-  mayReuse: Context['mayReuse'] = () => undefined,
+  allowCaching: Context['allowCaching'] = () => undefined,
 ): Context<D> => ({
-  ...systemOf(env, memory, db),
+  ...systemOf(env, cache, db),
   principal,
-  memory,
+  cache,
   base_url: baseUrl(env, req.url),
-  mayReuse,
+  allowCaching,
 })

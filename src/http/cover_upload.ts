@@ -2,12 +2,12 @@ import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 
 import { openDatabase } from '../adapters/database.ts'
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { verifyCoverGrant } from '../adapters/token.ts'
 import { systemOf } from '../context.ts'
 import { isCover, MAX_COVER_BYTES } from '../contract/facts.ts'
 import { ApiError } from '../errors.ts'
-import { takeCover } from '../pipeline/cover.ts'
+import { processCover } from '../pipeline/cover.ts'
 import { HEADERS, requestId } from './answer.ts'
 import type { AppEnv } from './context.ts'
 import { limitCovers } from './limit_key.ts'
@@ -48,7 +48,7 @@ const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at 
  * `POST /v1/cover_upload/{token}`: the target of cover upload handles (docs/architecture.md#covers). Takes `multipart/form-data` with the field
  * `file`, or the raw image. Responds when the squares are ready, or with 202 if the transcoder cannot be reached and a job does it later.
  */
-export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
+export function mountCoverUpload(app: Hono<AppEnv>, cache: IsolateCache): void {
   const limit = bodyLimit({
     maxSize: MAX_REQUEST_BYTES,
     onError: () => {
@@ -59,7 +59,11 @@ export function mountCoverUpload(app: Hono<AppEnv>, memory: Memory): void {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
     c.set('organization_id', grant.organization_id)
     await limitCovers(c.env, grant.owner_id)
-    const outcome = await takeCover(systemOf(c.env, memory, openDatabase(c.env.DB)), grant, await readImage(c.req.raw))
+    const outcome = await processCover(
+      systemOf(c.env, cache, openDatabase(c.env.DB)),
+      grant,
+      await readImage(c.req.raw),
+    )
     if (typeof outcome !== 'string') {
       const { code, message } = outcome
       if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(code, message)

@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import { html } from 'hono/html'
 
 import { openDatabase } from '../adapters/database.ts'
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { notFound } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
@@ -10,18 +10,18 @@ import { findEmbed } from '../resources/embed.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
-import { answerPage, attributesOf, framed, looksOf, previewOf, problemPage, scripts } from './page.ts'
+import { answerPage, attributesOf, framed, appearanceOf, previewOf, problemPage, scripts } from './page.ts'
 
 /** `GET /embed/{play_session_id}`: a page with a player, for frames on any origin. It needs no key, as the session's id is the secret. */
-export function mountEmbed(app: Hono<AppEnv>, memory: Memory): void {
+export function mountEmbed(app: Hono<AppEnv>, cache: IsolateCache): void {
   app.get('/embed/:play_session_id', async (c) => {
-    const appearance = looksOf(c.req.url)
+    const appearance = appearanceOf(c.req.url)
     const { theme } = appearance
     try {
       const id = Id.safeParse(c.req.param('play_session_id'))
       if (!id.success) throw notFound('play session')
-      const embed = await limitReading(c, memory, id.data, () =>
-        findEmbed(contextOf(c, LISTENER, memory, openDatabase(c.env.DB)), id.data),
+      const embed = await limitReading(c, cache, id.data, () =>
+        findEmbed(contextOf(c, LISTENER, cache, openDatabase(c.env.DB)), id.data),
       )
       const { title } = embed
       const base = baseUrl(c.env, c.req.url)

@@ -1,4 +1,4 @@
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { ApiError } from '../errors.ts'
 
 /**
@@ -31,12 +31,12 @@ export const mayRead = async (env: Env, secret: string, client: string): Promise
 /** Reads a resource for a holder of its secret. A client that tries many unknown secrets is refused for a minute. */
 export async function limitReading<T>(
   { env, req }: { env: Env; req: { raw: Request } },
-  { guessers }: Memory,
+  { blockedClients }: IsolateCache,
   secret: string,
   read: () => Promise<T>,
 ): Promise<T> {
   const client = clientOf(req.raw.headers)
-  if (guessers.get(client, Date.now())) throw tooMany()
+  if (blockedClients.get(client, Date.now())) throw tooMany()
   // Refused requests do not count against the shared limit, or one client could use it up.
   if (!(await mayRead(env, secret, client)) || !(await env.AUDIENCE_RATE_LIMIT.limit({ key: secret })).success)
     throw tooMany()
@@ -45,7 +45,7 @@ export async function limitReading<T>(
   } catch (error) {
     if (client && error instanceof ApiError && error.status === 404) {
       const { success } = await env.MISS_RATE_LIMIT.limit({ key: client })
-      if (!success) guessers.set(client, true, { organization_id: '', bytes: 100, until: Date.now() + MINUTE })
+      if (!success) blockedClients.set(client, true, { organization_id: '', bytes: 100, until: Date.now() + MINUTE })
     }
     throw error
   }

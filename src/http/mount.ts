@@ -4,15 +4,15 @@ import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 
 import { openDatabase } from '../adapters/database.ts'
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import type { Context } from '../context.ts'
 import type { ErrorCode } from '../contract/errors.ts'
 import { MAX_BODY_BYTES } from '../contract/facts.ts'
 import type { Operation, Operations } from '../contract/operation.ts'
 import { ApiError, notFound } from '../errors.ts'
-import { nudge } from '../pipeline/webhook.ts'
+import { wake } from '../pipeline/webhook.ts'
 import { keyOf, type Principal } from '../principal.ts'
-import { once } from '../resources/idempotency.ts'
+import { runIdempotent } from '../resources/idempotency.ts'
 import { JSON_HEADERS, requestId } from './answer.ts'
 import { answerListener } from './answer_listener.ts'
 import { authenticate } from './authenticate.ts'
@@ -99,16 +99,16 @@ export function mount(
   app: Hono<AppEnv>,
   operations: Operations,
   handlers: Record<string, unknown>,
-  memory: Memory,
+  cache: IsolateCache,
 ): void {
   for (const [name, operation] of Object.entries(operations)) {
     const handler = handlers[name] as AnyHandler
     const encode = encoder(operation.response)
     const isPublic = operation.access.length === 0
-    const changes = operation.method !== 'get' && !operation.unseen
-    const emitsEvents = changes || operation.tells
+    const changes = operation.method !== 'get' && !operation.invisibleToListeners
+    const emitsEvents = changes || operation.emitsEvents
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
-      const principal = await authenticate(c.env, memory.keys, c.req.raw, operation.access)
+      const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.req.raw.headers))
       c.set('principal', principal)
       c.set('organization_id', principal.organization_id)
@@ -130,7 +130,7 @@ export function mount(
         const secret = c.req.param(operation.secret ?? '') ?? ''
         return answerListener(
           c,
-          memory,
+          cache,
           { secret, reuse: operation.reuse !== undefined },
           (context) => handler(input, { ...context, db: openDatabase(context.db.$client) }),
           encoded,
@@ -138,23 +138,23 @@ export function mount(
       }
       const principal = c.get('principal')
       const context = {
-        ...contextOf(c, principal, memory, openDatabase(env.DB)),
+        ...contextOf(c, principal, cache, openDatabase(env.DB)),
         actor: actorOf(principal),
       }
       try {
         const key = c.req.header('idempotency-key')
         const perform = async () => {
           const answer = await handler(input, context)
-          if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(nudge(context))
+          if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(wake(context))
           return answer
         }
         if (operation.method !== 'post' || key === undefined) return send(await perform())
         const request = `${c.req.path}\n${await c.req.text()}`
         const run = async () => encoded(await perform())
-        const { answer, replayed } = await once(context, key, request, input, run)
+        const { answer, replayed } = await runIdempotent(context, key, request, input, run)
         return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {
-        if (changes) context.forget(principal.organization_id)
+        if (changes) context.invalidate(principal.organization_id)
       }
     })
   }

@@ -2,21 +2,21 @@ import type { Hono } from 'hono'
 import { html } from 'hono/html'
 
 import { openDatabase } from '../adapters/database.ts'
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import type { Context } from '../context.ts'
 import { Id } from '../contract/common.ts'
-import { EMBED_HEIGHTS, EMBED_LEAST_WIDTH, EMBED_ROWS, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
+import { EMBED_HEIGHTS, EMBED_MIN_WIDTH, EMBED_ROWS, EMBED_WIDTH, embedHeight } from '../contract/embed.ts'
 import { COVER_SIZES } from '../contract/facts.ts'
 import type { CoverImage } from '../contract/media.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { findEmbed } from '../resources/embed.ts'
 import { countTracks } from '../resources/session_view.ts'
-import { unfurledShare, withLastingPictures } from '../resources/share_view.ts'
+import { linkPreview, withLastingPictures } from '../resources/share_view.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { limitReading } from './limit_rate.ts'
-import { attributesOf, type Looks, looksOf } from './page.ts'
+import { attributesOf, type AppearanceParameters, appearanceOf } from './page.ts'
 import { slugOf } from './share.ts'
 
 /** The consumer's maximum in one direction; `Infinity` if it sets none. */
@@ -27,21 +27,24 @@ function maximumOf(name: string, value: string | undefined): number {
 }
 
 /** The play session or share of an embed's URL and its appearance; 404 for any other URL (oEmbed §2.3.4). */
-function parseAddress(url: string | undefined, base: string): { id?: string; slug?: string; appearance: Looks } {
+function parseAddress(
+  url: string | undefined,
+  base: string,
+): { id?: string; slug?: string; appearance: AppearanceParameters } {
   if (!url) throw invalid('url', 'is required')
   const address = URL.canParse(url) ? new URL(url) : null
   const path = address && address.origin + address.pathname
   const slug = address && slugOf(address, base)
-  if (slug) return { slug, appearance: looksOf(url) }
+  if (slug) return { slug, appearance: appearanceOf(url) }
   const id = path?.startsWith(`${base}/embed/`) ? Id.safeParse(path.slice(`${base}/embed/`.length)) : null
   if (!address || !id?.success) throw notFound('embed')
-  return { id: id.data, appearance: looksOf(url) }
+  return { id: id.data, appearance: appearanceOf(url) }
 }
 
 /** The embed behind a URL, and the URL of its frame. */
 async function findTarget(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
   if (id) return { embed: await findEmbed(context, id), src: `${base}/embed/${id}` }
-  const { share, embed } = await unfurledShare(context, slug ?? '')
+  const { share, embed } = await linkPreview(context, slug ?? '')
   return { embed: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
 }
 
@@ -54,7 +57,7 @@ function thumbnail(cover: CoverImage, room: number) {
 }
 
 /** `GET /oembed`: how to embed a page of `/embed`, for sites that unfurl links (https://oembed.com, type `rich`). */
-export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
+export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
   app.get('/oembed', async (c) => {
     c.header('access-control-allow-origin', '*')
     const { url, format = 'json', maxwidth, maxheight } = c.req.query()
@@ -62,14 +65,14 @@ export function mountOembed(app: Hono<AppEnv>, memory: Memory): void {
     const base = baseUrl(c.env, c.req.url)
     const { appearance, ...target } = parseAddress(url, base)
     const room = { width: maximumOf('maxwidth', maxwidth), height: maximumOf('maxheight', maxheight) }
-    const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
+    const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
     const secret = target.id ?? `share:${target.slug}`
-    const { embed, src: frame_url } = await limitReading(c, memory, secret, () =>
+    const { embed, src: frame_url } = await limitReading(c, cache, secret, () =>
       findTarget(context, base, target),
     ).catch(asNotFound)
     const { title, subtitle, cover_image, seconds_left } = embed
     const full = embedHeight(embed.scope, await countTracks(context, embed, EMBED_ROWS))
-    const tooSmall = room.height < full || room.width < EMBED_LEAST_WIDTH
+    const tooSmall = room.height < full || room.width < EMBED_MIN_WIDTH
     const compact = appearance.layout === 'compact' || tooSmall
     const width = Math.min(EMBED_WIDTH, room.width)
     const height = Math.min(compact ? EMBED_HEIGHTS.compact : full, room.height)

@@ -19,16 +19,16 @@ const APPEARANCE = {
   accent: /^#?[0-9A-Fa-f]{6}$/,
 }
 
-export type Looks = Record<string, string>
+export type AppearanceParameters = Record<string, string>
 
 /** The valid appearance parameters of an embed's URL; a color gets its `#`. */
-export function looksOf(address: string): Looks {
+export function appearanceOf(address: string): AppearanceParameters {
   const search = new URL(address).searchParams
   const parameters = Object.entries(APPEARANCE).flatMap(([name, valid]) => {
     const value = search.get(name)
     return value && valid.test(value) ? [[name, name === 'accent' ? `#${value.replace('#', '')}` : value]] : []
   })
-  return Object.fromEntries(parameters) as Looks
+  return Object.fromEntries(parameters) as AppearanceParameters
 }
 
 export type Html = ReturnType<typeof html>

@@ -1,7 +1,7 @@
-import { isNewId } from '../adapters/id.ts'
-import type { Memory } from '../adapters/memory.ts'
+import { isIssuedId } from '../adapters/id.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { playTrack } from '../resources/playback.ts'
-import { faultResponse } from './answer.ts'
+import { errorResponse } from './answer.ts'
 import { answerListener } from './answer_listener.ts'
 import { logRequest } from './log_request.ts'
 
@@ -14,10 +14,10 @@ const ROUTE = '/v1/play/:play_session_id/:play_track_id'
 const PATH = /^\/v1\/play\/([\w-]+)\/([\w-]+)$/
 
 /** The response to a request for a play view; null for any other request and for ids that were never issued. */
-export function answerPlayView(memory: Memory, raw: Request, env: Env): Promise<Response> | null {
+export function answerPlayView(cache: IsolateCache, raw: Request, env: Env): Promise<Response> | null {
   if (raw.method !== 'GET') return null
   const [, play_session_id = '', play_track_id = ''] = PATH.exec(new URL(raw.url).pathname.toLowerCase()) ?? []
-  if (!isNewId(play_session_id) || !isNewId(play_track_id)) return null
+  if (!isIssuedId(play_session_id) || !isIssuedId(play_track_id)) return null
   const api_request_id = crypto.randomUUID()
   const started_at = Date.now()
   let organization_id: string | undefined
@@ -28,7 +28,7 @@ export function answerPlayView(memory: Memory, raw: Request, env: Env): Promise<
   }
   const answer = answerListener(
     request,
-    memory,
+    cache,
     { secret: play_session_id, reuse: true },
     (context) => playTrack({ params: { play_session_id, play_track_id } }, context),
     async (view) => {
@@ -36,7 +36,7 @@ export function answerPlayView(memory: Memory, raw: Request, env: Env): Promise<
       if (env.CHECK_ANSWERS === 'true') await check(answer)
       return answer
     },
-  ).catch((error: unknown) => faultResponse(error, api_request_id))
+  ).catch((error: unknown) => errorResponse(error, api_request_id))
   return answer.then((response) => {
     const { status } = response
     logRequest(env, { api_request_id, method: raw.method, route: ROUTE, status, started_at, organization_id })

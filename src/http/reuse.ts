@@ -1,4 +1,4 @@
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { JSON_HEADERS } from './answer.ts'
 import { clientOf, mayRead } from './limit_rate.ts'
 
@@ -13,8 +13,8 @@ const ID_LENGTH = 36
 const keyOf = ({ url }: Request, env: Env) => `${env.PUBLIC_BASE_URL} ${url}`
 
 /** Stores a response's text, for an operation with `reuse`. */
-export function keep(
-  memory: Memory,
+export function storeResponse(
+  cache: IsolateCache,
   request: Request,
   env: Env,
   text: string,
@@ -24,19 +24,19 @@ export function keep(
   const suffix = text.slice(PREFIX.length + ID_LENGTH)
   const { organization_id, secret, until } = answer
   const bytes = 2 * (suffix.length + request.url.length)
-  memory.answers.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
+  cache.responses.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
 }
 
 /** Responds from the cache, or with `load` on a miss. */
-export function answerAgain(
-  memory: Memory,
+export function serveCached(
+  cache: IsolateCache,
   request: Request,
   env: Env,
   load: () => Response | Promise<Response>,
 ): Response | Promise<Response> {
   const { method } = request
   if (env.REUSE_ANSWERS !== 'true' || (method !== 'GET' && method !== 'HEAD')) return load()
-  const cached = memory.answers.get(keyOf(request, env), Date.now())
+  const cached = cache.responses.get(keyOf(request, env), Date.now())
   if (!cached) return load()
   // A client above the rate limit falls through to the app, which answers 429.
   return mayRead(env, cached.secret, clientOf(request.headers)).then((isAllowed) => {

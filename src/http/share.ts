@@ -2,7 +2,7 @@ import type { Context as Request, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 
 import { openDatabase } from '../adapters/database.ts'
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { isPassword } from '../adapters/password.ts'
 import { SLUG } from '../contract/facts.ts'
 import { PlaySessionCreate } from '../contract/play.ts'
@@ -10,14 +10,14 @@ import { ApiError, notFound, unauthorized } from '../errors.ts'
 import { LISTENER } from '../principal.ts'
 import { playHandlers } from '../resources/play.ts'
 import { isShareKey } from '../resources/share_holder.ts'
-import { openShare, type ShareRow, unfurledShare } from '../resources/share_view.ts'
+import { openShare, type ShareRow, linkPreview } from '../resources/share_view.ts'
 import { findZip } from '../resources/zip.ts'
 import { shareOf } from './authenticate.ts'
 import { baseUrl } from './base_url.ts'
 import { type AppEnv, contextOf } from './context.ts'
 import { limitKey, limitPasswords } from './limit_key.ts'
 import { clientOf, limitReading } from './limit_rate.ts'
-import { answerPage, type Looks, looksOf, problemOf, problemPage } from './page.ts'
+import { answerPage, type AppearanceParameters, appearanceOf, problemOf, problemPage } from './page.ts'
 import { qrCode } from './qr_code.ts'
 import { passwordForm, showShare, STYLE } from './share_page.ts'
 
@@ -51,8 +51,14 @@ function slugParam({ req }: Page): string {
 }
 
 /** The page for a visitor, or the password form. `password` is the visitor's input, undefined for a GET. */
-async function answer(c: Page, memory: Memory, slug: string, appearance: Looks | null, password: string | undefined) {
-  const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
+async function answer(
+  c: Page,
+  cache: IsolateCache,
+  slug: string,
+  appearance: AppearanceParameters | null,
+  password: string | undefined,
+) {
+  const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
   const share = await openShare(c.env, slug, context.now)
   c.set('organization_id', share.organization_id)
   if (share.password_hash !== null) {
@@ -72,13 +78,13 @@ const TOO_MANY_ATTEMPTS = { title: 'Too many attempts', text: 'Please try again 
 const ancestorsOf = ({ allowed_origins, password_hash }: ShareRow) =>
   allowed_origins === null && password_hash === null ? '*' : ["'self'", ...(allowed_origins ?? [])].join(' ')
 
-async function respond(c: Page, memory: Memory, isFrame: boolean, password?: string): Promise<Response> {
-  const appearance = isFrame ? looksOf(c.req.url) : null
+async function respond(c: Page, cache: IsolateCache, isFrame: boolean, password?: string): Promise<Response> {
+  const appearance = isFrame ? appearanceOf(c.req.url) : null
   const pageStyle = { theme: appearance?.theme, style: STYLE }
   try {
     const slug = slugParam(c)
-    const { share, ...page } = await limitReading(c, memory, `share:${slug}`, () =>
-      answer(c, memory, slug, appearance, password),
+    const { share, ...page } = await limitReading(c, cache, `share:${slug}`, () =>
+      answer(c, cache, slug, appearance, password),
     )
     return await answerPage(c, {
       ...pageStyle,
@@ -116,32 +122,32 @@ const formLimit = bodyLimit({
 })
 
 /** Creates a session that downloads a whole share as a ZIP, for a holder of the share's key. */
-async function sessionForZip(c: Request<AppEnv>, memory: Memory, key: string): Promise<string> {
+async function sessionForZip(c: Request<AppEnv>, cache: IsolateCache, key: string): Promise<string> {
   const { env, req } = c
   if (!isShareKey(key)) throw unauthorized('Send the key of the share as the field key')
-  const holder = await shareOf(env, memory.keys, key, req.raw)
+  const holder = await shareOf(env, cache.keys, key, req.raw)
   await limitKey(env, holder, clientOf(req.raw.headers))
   const { scope, id } = holder.binding!
   const body = PlaySessionCreate.parse({ [`${scope}_id`]: id, is_downloadable: true })
-  const context = contextOf(c, holder, memory, openDatabase(env.DB))
+  const context = contextOf(c, holder, cache, openDatabase(env.DB))
   const { play_session_id } = await playHandlers.createPlaySession({ params: { scope }, body } as never, context)
   await findZip(context, play_session_id)
   return play_session_id
 }
 
-export function mountShare(app: Hono<AppEnv>, memory: Memory): void {
+export function mountShare(app: Hono<AppEnv>, cache: IsolateCache): void {
   for (const [path, isFrame] of [
     ['/s/:slug', false],
     ['/embed/s/:slug', true],
   ] as const) {
-    app.get(path, (c) => respond(c as Page, memory, isFrame))
-    app.post(path, formLimit, async (c) => respond(c, memory, isFrame, await formField(c, 'password')))
+    app.get(path, (c) => respond(c as Page, cache, isFrame))
+    app.post(path, formLimit, async (c) => respond(c, cache, isFrame, await formField(c, 'password')))
   }
   // The card's picture is a redirect: cards are cached for longer than the hour of a signed URL.
   app.get('/s/:slug/cover.jpg', async (c) => {
     const slug = slugParam(c)
-    const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
-    const { embed } = await limitReading(c, memory, `share:${slug}`, () => unfurledShare(context, slug))
+    const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
+    const { embed } = await limitReading(c, cache, `share:${slug}`, () => linkPreview(context, slug))
     const size = c.req.query('size')
     const picture = Object.values(embed.cover_image).find(({ type }) => type === size) ?? embed.card_image
     c.header('cache-control', 'no-store')
@@ -160,7 +166,7 @@ export function mountShare(app: Hono<AppEnv>, memory: Memory): void {
   })
   app.post('/s/:slug/zip', formLimit, async (c) => {
     try {
-      return c.redirect(`/zip/${await sessionForZip(c, memory, await formField(c, 'key'))}`, 303)
+      return c.redirect(`/zip/${await sessionForZip(c, cache, await formField(c, 'key'))}`, 303)
     } catch (error) {
       return problemPage(c, error, { style: STYLE }, ({ status, message }) => ({
         status,

@@ -4,8 +4,8 @@ import type { Context } from '../context.ts'
 import { clock, MAX_PASSWORD, SHARE_SESSION_TTL } from '../contract/facts.ts'
 import { listedTracks } from '../resources/session_view.ts'
 import { shareKey } from '../resources/share_holder.ts'
-import { embedOfShare, keptCount, type ShareRow, withLastingPictures } from '../resources/share_view.ts'
-import { attributesOf, framed, type Looks, previewOf, scripts } from './page.ts'
+import { embedOfShare, storedTrackCount, type ShareRow, withLastingPictures } from '../resources/share_view.ts'
+import { attributesOf, framed, type AppearanceParameters, previewOf, scripts } from './page.ts'
 
 /** The contents of a share's page and of its frame (docs/decisions/0052). */
 
@@ -63,7 +63,7 @@ const zipForm = (slug: string, secret: string) =>
   </form>`
 
 /** Title, head and body of a share that is open to its visitor; with `appearance`, for a frame. */
-export async function showShare(context: Context, share: ShareRow, appearance: Looks | null) {
+export async function showShare(context: Context, share: ShareRow, appearance: AppearanceParameters | null) {
   const { slug } = share
   // The list is for browsers without scripts; a frame has none.
   const [embed, tracks] = await Promise.all([
@@ -93,7 +93,7 @@ export async function showShare(context: Context, share: ShareRow, appearance: L
   })
   if (appearance) return { title, head, body: framed(title, attributes, share.allowed_origins ?? []) }
   const isLong = tracks.length > PAGE_ROWS
-  const total = isLong ? await keptCount(context, share) : tracks.length
+  const total = isLong ? await storedTrackCount(context, share) : tracks.length
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
   const count = total === 1 ? '1 track' : `${total} tracks`
   const details = [

@@ -2,7 +2,7 @@ import type { Context as Request, Hono } from 'hono'
 
 import { openDatabase } from '../adapters/database.ts'
 import { attachment } from '../adapters/media.ts'
-import type { Memory } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/memory.ts'
 import { Id } from '../contract/common.ts'
 import { describeError, notFound } from '../errors.ts'
 import { log } from '../log.ts'
@@ -31,12 +31,12 @@ async function* open(env: Env, entries: readonly ZipEntry[]) {
   }
 }
 
-export function mountZip(app: Hono<AppEnv>, memory: Memory): void {
+export function mountZip(app: Hono<AppEnv>, cache: IsolateCache): void {
   app.get('/zip/:play_session_id', async (c: Request<AppEnv, '/zip/:play_session_id'>) => {
     const id = Id.safeParse(c.req.param('play_session_id'))
     if (!id.success) throw notFound('play session')
-    const context = contextOf(c, LISTENER, memory, openDatabase(c.env.DB))
-    const found = await limitReading(c, memory, id.data, () => findZip(context, id.data, c.req.query('variant')))
+    const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
+    const found = await limitReading(c, cache, id.data, () => findZip(context, id.data, c.req.query('variant')))
     c.set('organization_id', found.session.organization_id)
     const { makeZip, predictLength } = await import('client-zip')
     const length = predictLength(found.entries)

@@ -1,16 +1,16 @@
-import { isPassing } from '../adapters/database.ts'
-import { beat } from '../adapters/heartbeats.ts'
+import { isTransientError } from '../adapters/database.ts'
+import { heartbeat } from '../adapters/heartbeats.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 import { log } from '../log.ts'
-import { cutCover } from './cover.ts'
-import { endUpload, ingestPath } from './ingest.ts'
-import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, release, sendJob } from './jobs.ts'
-import { type KeyUse, writeUse } from './key_use.ts'
+import { runCoverJob } from './cover.ts'
+import { runUploadPurge, ingestPath } from './ingest.ts'
+import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, releaseLease, sendJob } from './jobs.ts'
+import { type KeyUse, writeKeyUse } from './key_use.ts'
 import { runPurge } from './purge.ts'
 import { runReprocess } from './reprocess.ts'
 import { dispatch } from './transcode/dispatch.ts'
-import { nudgeFor } from './webhook.ts'
+import { wakeIfSubscribed } from './webhook.ts'
 import { sendDue } from './webhook_send.ts'
 
 /** R2's message about a written object (docs/architecture.md#r2). */
@@ -23,8 +23,8 @@ interface UploadEvent {
 type Short = Exclude<JobKind, 'transcode'>
 const runners: { [K in Short]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
-  cover: cutCover,
-  purge: (system, job) => (job.payload.upload ? endUpload(system, job) : runPurge(system, job)),
+  cover: runCoverJob,
+  purge: (system, job) => (job.payload.upload ? runUploadPurge(system, job) : runPurge(system, job)),
 }
 /** A job with the runner of its kind: the compiler cannot infer that the two match. */
 const run = (system: System, job: Job<Short>) =>
@@ -37,7 +37,7 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
   if (isAlike) for (const message of batch.messages.slice(1)) message.ack()
   for (const message of isAlike ? batch.messages.slice(0, 1) : batch.messages) {
     try {
-      const retry_in = await roles[roleOf(batch.queue)](system, message as Message<never>)
+      const retry_in = await queueHandlers[roleOf(batch.queue)](system, message as Message<never>)
       if (retry_in !== null) {
         message.retry({ delaySeconds: retry_in })
         continue
@@ -51,9 +51,9 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
 }
 
 /** Handlers per queue. They return the seconds after which the message should be retried, or null to acknowledge it. */
-const roles = {
+const queueHandlers = {
   async ingest(system: System, { body }: Message<UploadEvent>) {
-    await beat(system.db, 'event', 60_000)
+    await heartbeat(system.db, 'event', 60_000)
     await ingestPath(system, body.object.key)
     return null
   },
@@ -64,7 +64,7 @@ const roles = {
   },
   async task(system: System, message: Message<JobMessage | KeyUse>) {
     if (!('api_key_id' in message.body)) return work(system, message as Message<JobMessage>)
-    await writeUse(system, message.body)
+    await writeKeyUse(system, message.body)
     return null
   },
   /** Each message means that something may be due; the rows decide what. */
@@ -76,16 +76,16 @@ const roles = {
   async dead(system: System, { body }: Message<Partial<JobMessage>>) {
     log('error', 'dead_letter', { body })
     const job = body.job_id ? await claim(system, body.job_id) : null
-    if (job) await release(system, job, 3600, true)
+    if (job) await releaseLease(system, job, 3600, true)
     return null
   },
 }
 
 /** The queues of a second deployment have other names with the same ending. */
-function roleOf(queue: string): keyof typeof roles {
+function roleOf(queue: string): keyof typeof queueHandlers {
   const role = queue.split('-').at(-1)!
-  if (!(role in roles)) throw new Error(`the name of the queue ${queue} tells no role`)
-  return role as keyof typeof roles
+  if (!(role in queueHandlers)) throw new Error(`the name of the queue ${queue} tells no role`)
+  return role as keyof typeof queueHandlers
 }
 
 async function work(system: System, message: Message<JobMessage>): Promise<number | null> {
@@ -93,14 +93,14 @@ async function work(system: System, message: Message<JobMessage>): Promise<numbe
   if (!job) return null
   let outcome: Outcome
   try {
-    outcome = await run(system, job).finally(() => system.forget(job.organization_id))
+    outcome = await run(system, job).finally(() => system.invalidate(job.organization_id))
   } catch (error) {
-    await release(system, job, backoff(message.attempts), !isPassing(error))
+    await releaseLease(system, job, backoff(message.attempts), !isTransientError(error))
     throw error
   }
-  await nudgeFor(system, job.organization_id)
+  await wakeIfSubscribed(system, job.organization_id)
   if (outcome.end === 'done') return null
-  await release(system, job, outcome.delay, outcome.end === 'retry' && outcome.counts)
+  await releaseLease(system, job, outcome.delay, outcome.end === 'retry' && outcome.counts)
   if (outcome.end === 'again') {
     await sendJob(system, job, outcome.delay)
     return null

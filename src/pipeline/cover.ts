@@ -14,18 +14,18 @@ import { log } from '../log.ts'
 import {
   backoff,
   claim,
-  done,
-  end,
+  DONE,
+  endJob,
   insertJob,
   type Job,
   MAX_ATTEMPTS,
   type Outcome,
-  release,
+  releaseLease,
   sendJob,
   ifJustEnded,
 } from './jobs.ts'
 import { purge, purgeLaterFrom } from './purge.ts'
-import { nudgeFor } from './webhook.ts'
+import { wakeIfSubscribed } from './webhook.ts'
 
 const URL_TTL = 3600
 
@@ -35,7 +35,7 @@ const OWNERS = { track: tracks, collection: collections, playlist: playlists }
  * Resizes an uploaded image immediately. Returns `processing` when the transcoder is not available and the job does it later; throws 404 when
  * the owner is gone.
  */
-export async function takeCover(
+export async function processCover(
   system: System,
   grant: CoverGrant,
   image: Uint8Array,
@@ -43,11 +43,11 @@ export async function takeCover(
   const { id } = await startCover(system, grant, image)
   const job = (await claim(system, id)) as Job<'cover'> | null
   if (!job) return 'ready'
-  const outcome = await cutCover(system, job)
-  system.forget(grant.organization_id)
-  await nudgeFor(system, grant.organization_id)
+  const outcome = await runCoverJob(system, job)
+  system.invalidate(grant.organization_id)
+  await wakeIfSubscribed(system, grant.organization_id)
   if (outcome.end === 'done') return outcome.fault ?? 'ready'
-  await release(system, job, outcome.delay, false)
+  await releaseLease(system, job, outcome.delay, false)
   await sendJob(system, job, outcome.delay)
   return 'processing'
 }
@@ -82,7 +82,7 @@ async function startCover(system: System, grant: CoverGrant, image: Uint8Array) 
 type CoverFault = Extract<CoverAnswer, { ok: false }>['error']
 
 /** Makes the squares and the palette. `fault` describes a problem with the image. */
-export async function cutCover(system: System, job: Job<'cover'>): Promise<Outcome & { fault?: CoverFault }> {
+export async function runCoverJob(system: System, job: Job<'cover'>): Promise<Outcome & { fault?: CoverFault }> {
   const { db, env } = system
   const { owner, owner_id, source_path, source_size, cover_path } = job.payload
   const table = OWNERS[owner]
@@ -110,7 +110,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
       return { end: 'retry', delay: backoff(job.attempt), counts: true }
     await db.batch([
       // First, because its owner's event reads the reason from the job.
-      end(system, job, 'failed', { ...answer.error }),
+      endJob(system, job, 'failed', { ...answer.error }),
       // Resets the owner, so that a cover embedded in the audio can still be used.
       db
         .update(table)
@@ -119,7 +119,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
       purgeImageLater('failed'),
     ])
     await deleteImage()
-    return { ...done, fault: answer.error }
+    return { ...DONE, fault: answer.error }
   }
   const { image_colors, large = null } = answer.result
   const ofOwner = eq(table.id, owner_id)
@@ -129,7 +129,7 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
     from ${table} where ${newest}), json_array(${`${cover_path}/`}))`
   const ownerRow = db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner)
   const resultOf = await runBatch(db, [
-    end(system, job),
+    endJob(system, job),
     purgeImageLater('done', unused),
     db
       .update(table)
@@ -140,5 +140,5 @@ export async function cutCover(system: System, job: Job<'cover'>): Promise<Outco
   await deleteImage()
   // The new squares were never shown, so they are deleted immediately.
   if (resultOf(ownerRow)[0]?.cover_job_id !== job.id) await purge(system, job.organization_id, [`${cover_path}/`])
-  return done
+  return DONE
 }

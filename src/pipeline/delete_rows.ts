@@ -10,7 +10,7 @@ import { trash } from '../adapters/trash_schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { AFTER_WRITES, insertJobFrom } from './jobs.ts'
-import { deleteSome, MAX_DELETED } from './trash.ts'
+import { deleteItems, MAX_DELETED } from './trash.ts'
 
 /** Rows deleted in one statement, so that a large organization does not block the database. */
 const CHUNK = 500
@@ -99,7 +99,7 @@ export async function deleteTracks(
   }
   for (;;) {
     const items = await db.select().from(trash).where(eq(trash.collection_id, collection_id)).limit(MAX_DELETED)
-    await deleteSome(system, items)
+    await deleteItems(system, items)
     await renewLease()
     if (items.length < MAX_DELETED) return
   }

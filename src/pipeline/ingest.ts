@@ -8,13 +8,13 @@ import { jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
 import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
-import { done, end, type Job, type Outcome } from './jobs.ts'
+import { DONE, endJob, type Job, type Outcome } from './jobs.ts'
 import { purgeLaterFrom } from './purge.ts'
 import { isMadeFrom } from './transcode/files.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
-import { discardUpload, findUnchecked, isUnchecked, mayTake, replacedPaths, takenFrom } from './upload.ts'
-import { nudgeFor } from './webhook.ts'
+import { discardUpload, findUnchecked, isUnchecked, canTakeFile, replacedPaths, columnsOfTakenFile } from './upload.ts'
+import { wakeIfSubscribed } from './webhook.ts'
 
 /**
  * Checks whether an upload has arrived. Called by R2's event, by reading the track, by `upload_complete` and by the sweep
@@ -46,7 +46,7 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
   for (const [at, source] of arrived.entries()) {
     const fault = await faultOf(system.env, source)
     if (!fault) {
-      if (!(await take(system, track, source))) continue
+      if (!(await useAsSource(system, track, source))) continue
       // A bad file at the newest handle is rejected by the next check, after the track has this one.
       for (const older of arrived.slice(at + 1)) await discardUpload(system, track.id, older)
       return true
@@ -77,11 +77,11 @@ async function faultOf(env: Env, { path, size }: { path: string; size: number })
 }
 
 /** Makes a file the track's source, unless the track has a newer one. Newer handles stay open. */
-async function take(system: System, track: Waiting, source: { path: string; size: number }): Promise<boolean> {
+async function useAsSource(system: System, track: Waiting, source: { path: string; size: number }): Promise<boolean> {
   const { db } = system
-  return startTranscode(system, track, source, mayTake(track.id, source.path), {
+  return startTranscode(system, track, source, canTakeFile(track.id, source.path), {
     sourceChange: ({ isOwner }) => ({
-      set: takenFrom(source.path),
+      set: columnsOfTakenFile(source.path),
       after: [
         // In a separate statement, because the trigger writes `track.uploaded` when the flag falls.
         db
@@ -146,7 +146,7 @@ export async function ingestPath(system: System, path: string): Promise<void> {
   const track = id && (await system.db.select().from(tracks).where(eq(tracks.id, id)).get())
   if (!track) return
   if (track.source_path !== null && path < track.source_path) await dropLate(system, track, path)
-  else if (track.awaiting_upload && (await ingest(system, track))) await nudgeFor(system, track.organization_id)
+  else if (track.awaiting_upload && (await ingest(system, track))) await wakeIfSubscribed(system, track.organization_id)
 }
 
 /** Deletes a late file of an older handle, even if the handle's purge job has already run. */
@@ -172,7 +172,7 @@ export async function discardReplaced(
 }
 
 /** Runs the purge job of an upload handle after its URLs have expired: takes a file that was missed, or deletes it. */
-export async function endUpload(system: System, job: Job<'purge'>): Promise<Outcome> {
+export async function runUploadPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { db, env } = system
   const path = job.id
   const { track_id } = job.payload.upload!
@@ -192,8 +192,8 @@ export async function endUpload(system: System, job: Job<'purge'>): Promise<Outc
   const file = isKept ? null : await findFile(env, path)
   if (track && file) await discardUpload(system, track.id, file)
   else if (file) await env.MEDIA.delete(path)
-  await end(system, job)
-  return done
+  await endJob(system, job)
+  return DONE
 }
 
 /** Polls for uploads whose event never arrived. */

@@ -1,7 +1,7 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteInsertValue } from 'drizzle-orm/sqlite-core'
 
-import { among, insertFrom } from '../adapters/database.ts'
+import { inJsonList, insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { type JobPayload, jobs } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
@@ -35,7 +35,7 @@ export type Outcome =
   /** Continue in a new message after `delay` seconds; nothing failed. */
   | { end: 'again'; delay: number }
 
-export const done: Outcome = { end: 'done' }
+export const DONE: Outcome = { end: 'done' }
 
 /** Attempts that start and do not finish before a job is given up. */
 export const MAX_ATTEMPTS = 4
@@ -150,7 +150,7 @@ export const ifJustEnded = (job: LeasedJob, state: 'done' | 'failed') =>
   sql`exists (select 1 from jobs where ${hasHolderAndState(job, state)})`
 
 /** Reads a job; undefined when this worker no longer holds it. */
-export const load = async ({ db }: System, job: LeasedJob): Promise<Job | undefined> =>
+export const loadLeased = async ({ db }: System, job: LeasedJob): Promise<Job | undefined> =>
   (await db.select().from(jobs).where(isLeaseHolder(job)).get()) as Job | undefined
 
 /** Renews the lease; false when it was lost. */
@@ -160,7 +160,7 @@ export async function renew({ db }: System, job: LeasedJob): Promise<boolean> {
 }
 
 /** Releases a job; its message arrives after `delay` seconds. A transcode goes back into the queue, and is not claimed before that. */
-export async function release({ db }: System, job: Job, delay: number, counts: boolean, tries = 0): Promise<void> {
+export async function releaseLease({ db }: System, job: Job, delay: number, counts: boolean, tries = 0): Promise<void> {
   const now = Date.now()
   const after = now + delay * 1000
   await db
@@ -178,7 +178,7 @@ export async function release({ db }: System, job: Job, delay: number, counts: b
 }
 
 /** Returns the statement that ends a job, for the batch that writes its outcome. */
-export const end = ({ db }: System, job: LeasedJob, state: 'done' | 'failed' = 'done', error?: Job['error']) =>
+export const endJob = ({ db }: System, job: LeasedJob, state: 'done' | 'failed' = 'done', error?: Job['error']) =>
   db
     .update(jobs)
     .set({ state, slot: null, ...(error && { error }) })
@@ -192,7 +192,7 @@ export async function forgottenJobs({ db, now }: System, limit: number): Promise
     await db
       .update(jobs)
       .set({ wake_at: now + NUDGE_AGAIN_AFTER })
-      .where(sql`id in ${among(forgotten.map((job) => job.id))} and ${isDue}`)
+      .where(sql`id in ${inJsonList(forgotten.map((job) => job.id))} and ${isDue}`)
   }
   return forgotten as Job[]
 }

@@ -14,7 +14,7 @@ export interface KeyUse {
 }
 
 /** Queues the update of a key's `last_used_at`, so that no request writes to the database to authenticate. */
-export async function noteUse(env: Env, key: { id: string; last_used_at: number | null }): Promise<void> {
+export async function queueKeyUse(env: Env, key: { id: string; last_used_at: number | null }): Promise<void> {
   const used_at = Date.now()
   if (key.last_used_at !== null && used_at - key.last_used_at < PRECISION) return
   try {
@@ -25,7 +25,7 @@ export async function noteUse(env: Env, key: { id: string; last_used_at: number 
 }
 
 /** Writes the time of a use, unless the row has a newer one. */
-export async function writeUse({ db }: System, { api_key_id, used_at }: KeyUse): Promise<void> {
+export async function writeKeyUse({ db }: System, { api_key_id, used_at }: KeyUse): Promise<void> {
   const older = or(isNull(apiKeys.last_used_at), lt(apiKeys.last_used_at, used_at))
   await db
     .update(apiKeys)

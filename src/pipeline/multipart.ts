@@ -4,13 +4,13 @@ import { runBatch } from '../adapters/database.ts'
 import { abortParts } from '../adapters/media.ts'
 import { multipartUploads, type MultipartRow } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import { giveUp } from './upload.ts'
+import { abandonPath } from './upload.ts'
 
 /**
  * Abandons an open multipart upload and deletes its bytes; for a complete one, deletes only the row. Returns false when its state has
  * changed.
  */
-export async function endParts(system: System, row: MultipartRow): Promise<boolean> {
+export async function endMultipart(system: System, row: MultipartRow): Promise<boolean> {
   const { env, db } = system
   const isUnchanged = sql`id = ${row.id} and state = ${row.state}`
   const stillExists = sql`exists (select 1 from multipart_uploads where ${isUnchanged})`
@@ -18,7 +18,7 @@ export async function endParts(system: System, row: MultipartRow): Promise<boole
   if (row.state === 'complete') return (await remove).length > 0
   // Aborts before the batch, so that a retry repeats it. No parts can be joined after this.
   await abortParts(env, row)
-  const resultOf = await runBatch(db, [...giveUp(system, row, stillExists), remove])
+  const resultOf = await runBatch(db, [...abandonPath(system, row, stillExists), remove])
   if (resultOf(remove).length === 0) return false
   // A request may have joined the parts and died before it updated the row.
   await env.MEDIA.delete(row.path)
@@ -34,5 +34,5 @@ export async function sweepMultipart(system: System, limit: number): Promise<voi
     .where(sql`expires_at <= ${now}`)
     .orderBy(multipartUploads.expires_at)
     .limit(limit)
-  for (const row of expired) await endParts(system, row)
+  for (const row of expired) await endMultipart(system, row)
 }

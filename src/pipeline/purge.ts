@@ -10,8 +10,8 @@ import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
 import {
   AFTER_URLS,
   AFTER_WRITES,
-  done,
-  end,
+  DONE,
+  endJob,
   insertJob,
   insertJobFrom,
   type Job,
@@ -93,8 +93,8 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
   const namesInUse = folder_id ? await fileNamesInUse(system, folder_id) : undefined
   for (const prefix of prefixes)
     await deletePrefix(env, prefix, renewLease, namesInUse && ((path) => namesInUse.has(nameIn(path))))
-  await end(system, job)
-  return done
+  await endJob(system, job)
+  return DONE
 }
 
 /**

@@ -4,9 +4,9 @@ import { findFile } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { System } from '../context.ts'
-import { done, end, type Job, type Outcome, ifJustEnded, ifLeaseHeld } from './jobs.ts'
+import { DONE, endJob, type Job, type Outcome, ifJustEnded, ifLeaseHeld } from './jobs.ts'
 import { startTranscode } from './transcode/start.ts'
-import { lacks } from './transcode/variant_spec.ts'
+import { isMissingVariants } from './transcode/variant_spec.ts'
 
 /**
  * Walks through a collection and reprocesses its tracks, a few at a time. They rank behind every upload, and because at most two are open at
@@ -45,7 +45,7 @@ function classify(track: WalkedTrack, run: Run): 'busy' | 'due' | 'done' | 'fail
   if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
   if (track.source_path === null) return 'done'
   // A failed track still has the `made_with` of its previous upload.
-  return run.all || track.status !== 'ready' || lacks(run.wanted, track.made_with) ? 'due' : 'done'
+  return run.all || track.status !== 'ready' || isMissingVariants(run.wanted, track.made_with) ? 'due' : 'done'
 }
 
 /** The values that one run of the job changes. */
@@ -61,8 +61,8 @@ export async function runReprocess(system: System, job: Job<'reprocess'>): Promi
   ])
   // The collection was deleted, or a newer run has taken over.
   if (run?.state !== 'running') {
-    await end(system, job)
-    return done
+    await endJob(system, job)
+    return DONE
   }
   const { cursor, waiting } = run
   const step: Step = { cursor, waiting, done: run.done, failed: run.failed, slots: AT_ONCE - open!.count, ended: false }
@@ -77,11 +77,11 @@ export async function runReprocess(system: System, job: Job<'reprocess'>): Promi
       .where(and(isCurrentRun, jobCondition))
   if (finished) {
     const finalValues = { state: 'done' as const, finished_at: Date.now(), total: step.done + step.failed }
-    await db.batch([end(system, job), write(ifJustEnded(job, 'done'), finalValues)])
+    await db.batch([endJob(system, job), write(ifJustEnded(job, 'done'), finalValues)])
   } else {
     await db.batch([write(ifLeaseHeld(job))])
   }
-  if (finished) return done
+  if (finished) return DONE
   const hasAdvanced = step.cursor !== cursor || step.done + step.failed > run.done + run.failed
   return { end: 'again', delay: hasAdvanced ? 1 : 5 }
 }

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm'
 
-import { beat } from '../adapters/heartbeats.ts'
+import { heartbeat } from '../adapters/heartbeats.ts'
 import { playSessions, purgeablePlaySessions } from '../adapters/play_sessions.ts'
 import { uploadSessions } from '../adapters/schema.ts'
 import { idempotencyKeys, jobs } from '../adapters/work_schema.ts'
@@ -13,11 +13,11 @@ import { fillSearch } from './search.ts'
 import { dispatch } from './transcode/dispatch.ts'
 import { isMadeFromSource } from './transcode/files.ts'
 import { isQueued } from './transcode/queue.ts'
-import { endUnwanted } from './transcode/unwanted.ts'
+import { cancelUnwanted } from './transcode/unwanted.ts'
 import { dueTrash, sweepTrash } from './trash.ts'
 import { countSessions, mergeDays, usageDue } from './usage.ts'
-import { dueWebhooks, nudge } from './webhook.ts'
-import { oldWebhooks, sweepWebhooks } from './webhook_sweep.ts'
+import { dueWebhooks, wake } from './webhook.ts'
+import { expiredDeliveries, sweepWebhooks } from './webhook_sweep.ts'
 
 const DAY = 24 * 3600 * 1000
 /** Rows of each kind that one sweep handles: it runs every minute, and must end within one. */
@@ -32,8 +32,8 @@ export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) await sendJob(system, job)
   const due = await findDueTasks(system)
   // Runs first, because later steps can fail.
-  if (due.is_webhook_due) await nudge(system)
-  if (due.is_running) await endUnwanted(system)
+  if (due.is_webhook_due) await wake(system)
+  if (due.is_running) await cancelUnwanted(system)
   if (due.is_running || due.is_waiting) await dispatch(system)
   await ingestWaiting(system, LIMIT)
   await sweepMultipart(system, LIMIT)
@@ -44,7 +44,7 @@ export async function sweep(system: System): Promise<void> {
   if (!due.are_events_swept) await sweepEvents(system)
   if (due.is_webhook_old) await sweepWebhooks(system)
   if (due.is_unsearched) await fillSearch(system)
-  await beat(system.db, 'sweep')
+  await heartbeat(system.db, 'sweep')
 }
 
 /** Checks which infrequent tasks are due. */
@@ -62,7 +62,7 @@ async function findDueTasks({ db, now }: System) {
       is_session_uncounted: exists(due.sessions, 'is_session_uncounted'),
       is_day_old: exists(due.days, 'is_day_old'),
       is_webhook_due: exists(dueWebhooks(now), 'is_webhook_due'),
-      is_webhook_old: exists(oldWebhooks(now), 'is_webhook_old'),
+      is_webhook_old: exists(expiredDeliveries(now), 'is_webhook_old'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
       are_events_swept: exists(eventsSwept(now), 'are_events_swept'),
       ended: sql`json_array(${sql.join(expiredTables.map(hasRows), sql`, `)})`.mapWith(JSON.parse).as('ended'),

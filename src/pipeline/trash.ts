@@ -3,7 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes, trackPrefixes } from '../adapters/media.ts'
-import { forgetPlaces } from '../adapters/playlist_order.ts'
+import { deleteHiddenEntries } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { playlistTracks, type tracks } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
@@ -15,10 +15,10 @@ import { AFTER_WRITES, insertJobFrom, sendJob } from './jobs.ts'
  * purged.
  */
 
-export type Trashed = typeof trash.$inferSelect
+export type TrashItem = typeof trash.$inferSelect
 
 /** Deletes one item permanently; false when it is no longer in the trash. */
-export async function deleteTrashed(system: System, item: Trashed): Promise<boolean> {
+export async function deleteTrashed(system: System, item: TrashItem): Promise<boolean> {
   const { db } = system
   const { id, organization_id, scope } = item
   // An item that was restored and trashed again has its own seven days.
@@ -50,7 +50,7 @@ export async function deleteTrashed(system: System, item: Trashed): Promise<bool
     purge(job.id, scope === 'collection' ? { collection_id: id, folder_id: id, actor: system.actor } : {}, 0),
     purge(newId(), scope === 'collection' ? { folder_id: id } : {}, AFTER_WRITES),
     db.delete(playlistTracks).where(and(eq(playlistTracks.track_id, id), sql`exists (select 1 from ${source})`)),
-    forgetPlaces(db, id, sql`exists (select 1 from ${source})`),
+    deleteHiddenEntries(db, id, sql`exists (select 1 from ${source})`),
     recordEvents(system, `${scope}.deleted`, source, { ...eventFields, is_trashed: false }),
     deletedRow,
   ])
@@ -63,7 +63,7 @@ export const MAX_DELETED = 100
 const AT_ONCE = 10
 
 /** Deletes items from the trash; returns the number of deleted ones. */
-export async function deleteSome(system: System, items: Trashed[]): Promise<number> {
+export async function deleteItems(system: System, items: TrashItem[]): Promise<number> {
   let deleted = 0
   for (let at = 0; at < items.length; at += AT_ONCE) {
     const results = await Promise.all(items.slice(at, at + AT_ONCE).map((item) => deleteTrashed(system, item)))
@@ -79,5 +79,5 @@ export const dueTrash = (now: number) => sql`trash where expires_at <= ${now}`
 export async function sweepTrash(system: System): Promise<void> {
   const { db, now } = system
   const isDue = sql`id in (select id from ${dueTrash(now)} order by expires_at limit ${MAX_DELETED})`
-  await deleteSome(system, await db.select().from(trash).where(isDue))
+  await deleteItems(system, await db.select().from(trash).where(isDue))
 }

@@ -25,7 +25,7 @@ interface Handle {
 }
 
 /** Statements that insert the purge jobs of a new handle and, if missing, of the previous one. They precede the track's update. */
-export function keepUploads(system: System, organization_id: string, track: SQL, handle: Handle) {
+export function insertHandlePurges(system: System, organization_id: string, track: SQL, handle: Handle) {
   const insert = (path: SQL, expires_at: SQL, names: SQL, source: SQL, seconds: number) => {
     const upload = sql`json_object('track_id', id, 'expires_at', ${expires_at}, ${names})`
     const json = sql`json_object('kind', 'purge', 'prefixes', json('[]'), 'paths', json_array(${path}), 'upload', ${upload})`
@@ -45,7 +45,7 @@ export function keepUploads(system: System, organization_id: string, track: SQL,
 }
 
 /** Matches the purge job of an abandoned path. */
-export const isGivenUp = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
+export const isAbandoned = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
 
 /** Whether the size of a path's joined parts has not been checked yet. */
 export const isUnchecked = (track_id: string, path: string) =>
@@ -58,13 +58,13 @@ export async function findUnchecked({ db }: System, track_id: string, path: stri
 }
 
 /** Condition for taking a file: its handle is newer than that of the track's source, and was not abandoned. */
-export const mayTake = (track_id: string, path: string) =>
+export const canTakeFile = (track_id: string, path: string) =>
   and(
     eq(tracks.id, track_id),
     eq(tracks.awaiting_upload, true),
     sql`coalesce(source_path, '') < ${path} and upload_path >= ${path}`,
     sql`not ${isUnchecked(track_id, path)}`,
-    sql`not exists (select 1 from jobs where ${isGivenUp(path)})`,
+    sql`not exists (select 1 from jobs where ${isAbandoned(path)})`,
   )!
 
 const uploadField = (field: string, path: SQL) =>
@@ -93,7 +93,7 @@ export const namesOfSource = {
  * Columns of a track that takes a file. A playing track keeps its names until the new files are ready. A source that was not processed yet is
  * added to `info.replaced_uploads`.
  */
-export function takenFrom(path: string) {
+export function columnsOfTakenFile(path: string) {
   const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null
     and not ${isMadeFromSource})`
   const name = (column: 'file_name' | 'file_name_original') =>
@@ -158,7 +158,7 @@ export async function replacedPaths({ db }: System, source_path: string): Promis
 }
 
 /** Statements that abandon a path: its job becomes a plain purge, and the track waits for the previous handle if that is still open. */
-export function giveUp(
+export function abandonPath(
   { db, now }: System,
   { track_id, path }: Pick<MultipartRow, 'track_id' | 'path'>,
   condition: SQL,

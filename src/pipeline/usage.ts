@@ -19,12 +19,12 @@ const uncounted = (now: number) => sql`play_sessions
   where id >= coalesce((select at from usage_cursors where name = 'sessions'), '') and id < ${idsBefore(Math.floor((now - LATE) / HOUR))}`
 
 /** The first day that is reported separately. */
-export const firstDay = (now: number) => new Date(now - (USAGE_DAYS - 1) * 24 * HOUR).toISOString().slice(0, 10)
+export const firstReportedDay = (now: number) => new Date(now - (USAGE_DAYS - 1) * 24 * HOUR).toISOString().slice(0, 10)
 
 /** Has rows if there is something to count or merge. */
 export const usageDue = (now: number) => ({
   sessions: uncounted(now),
-  days: sql`usage_days where date > '' and date < ${firstDay(now)}`,
+  days: sql`usage_days where date > '' and date < ${firstReportedDay(now)}`,
 })
 
 /** Moves a cursor forward, never back. A concurrent second call has nothing left to count. */
@@ -50,4 +50,4 @@ export async function countSessions(system: System): Promise<void> {
 }
 
 /** Merges days that are too old into one row. */
-export const mergeDays = (system: System) => move(system, 'days', firstDay(system.now))
+export const mergeDays = (system: System) => move(system, 'days', firstReportedDay(system.now))

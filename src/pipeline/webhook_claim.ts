@@ -2,16 +2,16 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { webhookDeliveries } from '../adapters/webhook_schema.ts'
 import type { System } from '../context.ts'
-import { bodySql, dueIn, nudge, waiting } from './webhook.ts'
-import { releaseHeads } from './webhook_order.ts'
-import type { Sending } from './webhook_request.ts'
-import { type DueEndpoint, FOR_ONE, sharesOf } from './webhook_share.ts'
+import { eventBody, dueEndpoints, wake, scheduledEndpoints } from './webhook.ts'
+import { scheduleHeads } from './webhook_order.ts'
+import type { DeliveryRequest } from './webhook_request.ts'
+import { type DueEndpoint, MAX_PER_ENDPOINT, sharesOf } from './webhook_share.ts'
 
 /** Milliseconds for writing the outcome of an attempt, beyond the receiver's timeout. */
 const SLACK = 15_000
 
 /** A delivery that a sender has claimed until `lease`. */
-export interface LeasedDelivery extends Sending {
+export interface LeasedDelivery extends DeliveryRequest {
   seq: number
   attempt: number
   lease: number
@@ -38,11 +38,11 @@ export async function claimDue(
   const { env, db } = system
   const now = Date.now()
   const leaseTime = Number(env.WEBHOOK_TIMEOUT) * 1000 + SLACK
-  const endpoints = await db.all<DueEndpoint>(sql`${waiting}
+  const endpoints = await db.all<DueEndpoint>(sql`${scheduledEndpoints}
     select endpoint.id as id, endpoint.failing_since is not null as failing, (select count(*) from (
       select 1 from webhook_deliveries as leased where leased.endpoint_id = endpoint.id and leased.due_at > ${now}
-      and leased.due_at <= ${now + leaseTime} and leased.state = 'sending' limit ${FOR_ONE})) as leases
-    from ${dueIn(now)} order by failing, leases, random()`)
+      and leased.due_at <= ${now + leaseTime} and leased.state = 'sending' limit ${MAX_PER_ENDPOINT})) as leases
+    from ${dueEndpoints(now)} order by failing, leases, random()`)
   const shares = sharesOf(endpoints, running, free)
   if (shares.length === 0) return []
   const lease = now + leaseTime
@@ -52,7 +52,7 @@ export async function claimDue(
     from json_each(${JSON.stringify(shares)}) as share
     cross join webhook_deliveries as delivery on delivery.endpoint_id = share.value ->> '$[0]' and delivery.seq in (
       select seq from webhook_deliveries as due where due.endpoint_id = share.value ->> '$[0]' and due.due_at <= ${now}
-      order by due.due_at, due.seq limit ${FOR_ONE}))
+      order by due.due_at, due.seq limit ${MAX_PER_ENDPOINT}))
     where place <= share`
   const rows = await db
     .update(webhookDeliveries)
@@ -62,12 +62,12 @@ export async function claimDue(
       seq: webhookDeliveries.seq,
       attempt: webhookDeliveries.attempt,
       endpoint: sql<string>`${endpointSql}`.as('endpoint'),
-      body: sql<string | null>`${bodySql}`.as('body'),
+      body: sql<string | null>`${eventBody}`.as('body'),
     })
   const deliveries = rows.map(({ body, endpoint, ...row }) => ({
     ...row,
     lease,
-    endpoint: JSON.parse(endpoint) as Sending['endpoint'],
+    endpoint: JSON.parse(endpoint) as DeliveryRequest['endpoint'],
     body: body ?? '',
     event: { id: body === null ? '' : (JSON.parse(body) as { id: string }).id },
   }))
@@ -76,9 +76,9 @@ export async function claimDue(
   for (const delivery of withoutEvent) {
     await db.batch([
       db.delete(webhookDeliveries).where(isLeaseHolder(delivery)),
-      releaseHeads(system, delivery.endpoint.id),
+      scheduleHeads(system, delivery.endpoint.id),
     ])
   }
-  if (withoutEvent.length > 0) await nudge(system)
+  if (withoutEvent.length > 0) await wake(system)
   return deliveries.filter(({ body }) => body !== '')
 }

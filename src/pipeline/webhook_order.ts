@@ -17,33 +17,33 @@ const ifState = (id: string, comparison: '=' | '<>') =>
 export const isActive = (id: string) => sql`${ifState(id, '=')} is not null`
 
 /** Whether an earlier delivery of the same subject has not arrived yet. */
-export const isBehind = sql`exists (select 1 from webhook_deliveries as earlier
+export const hasPredecessor = sql`exists (select 1 from webhook_deliveries as earlier
   where earlier.endpoint_id = webhook_deliveries.endpoint_id and earlier.subject = webhook_deliveries.subject
   and earlier.seq < webhook_deliveries.seq)`
 
 /** Makes deliveries due that no longer wait for another one. */
-export const releaseHeads = ({ db, now }: Writer, id: string) =>
+export const scheduleHeads = ({ db, now }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: now })
-    .where(sql`endpoint_id = ${ifState(id, '=')} and due_at is null and state = 'pending' and not ${isBehind}`)
+    .where(sql`endpoint_id = ${ifState(id, '=')} and due_at is null and state = 'pending' and not ${hasPredecessor}`)
 
 /** Unschedules the deliveries of an inactive endpoint. Deliveries in flight still write their outcome. */
-export const holdAll = ({ db }: Writer, id: string) =>
+export const unscheduleAll = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: null })
     .where(sql`endpoint_id = ${ifState(id, '<>')} and due_at is not null and state = 'pending'`)
 
 /** Unschedules deliveries that wait for an earlier one of their subject. */
-export const holdFollowers = ({ db }: Writer, id: string) =>
+export const unscheduleFollowers = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: null })
-    .where(sql`endpoint_id = ${id} and due_at is not null and state = 'pending' and ${isBehind}`)
+    .where(sql`endpoint_id = ${id} and due_at is not null and state = 'pending' and ${hasPredecessor}`)
 
 /** Backfills `subject` in an endpoint's remaining deliveries when it becomes ordered. */
-export const nameSubjects = ({ db }: Writer, id: string) =>
+export const backfillSubjects = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({

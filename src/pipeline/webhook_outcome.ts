@@ -1,11 +1,11 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { recordEvents } from '../adapters/record_event.ts'
-import { type KeptAttempt, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
+import { type RecordedAttempt, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { System } from '../context.ts'
 import { isLeaseHolder, type LeasedDelivery } from './webhook_claim.ts'
-import { holdAll, isActive, isBehind } from './webhook_order.ts'
-import type { Outcome } from './webhook_request.ts'
+import { unscheduleAll, isActive, hasPredecessor } from './webhook_order.ts'
+import type { AttemptOutcome } from './webhook_request.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -22,7 +22,7 @@ const FAILURES = 20
 const KEPT_ATTEMPTS = 30
 
 /** Time of the next attempt: as scheduled, or later if the receiver asks for it; null after the last attempt. */
-function nextAttemptAt(attempt: number, { at, retry_after }: Outcome): number | null {
+function nextAttemptAt(attempt: number, { at, retry_after }: AttemptOutcome): number | null {
   const pause = SCHEDULE[attempt]
   if (pause === undefined) return null
   const jittered = pause * (1 + JITTER * (2 * Math.random() - 1))
@@ -39,15 +39,19 @@ function stopSending(system: System, id: string, at: number, isGone: boolean) {
   return [
     recordEvents(system, 'webhook_endpoint.paused', sql`webhook_endpoints where ${stops}`, { reason }),
     db.update(webhookEndpoints).set({ state, reason }).where(stops),
-    holdAll(system, id),
+    unscheduleAll(system, id),
   ] as const
 }
 
 /** Writes the outcome of an attempt, but only while this sender holds the lease. Idempotent. */
-export async function writeOutcome(system: System, delivery: LeasedDelivery, outcome: Outcome): Promise<number | null> {
+export async function writeOutcome(
+  system: System,
+  delivery: LeasedDelivery,
+  outcome: AttemptOutcome,
+): Promise<number | null> {
   const { db } = system
   const { endpoint } = delivery
-  const { retry_after: _retry_after, ...attempt } = outcome satisfies KeptAttempt
+  const { retry_after: _retry_after, ...attempt } = outcome satisfies RecordedAttempt
   const isDelivered = outcome.error === null
   const isGone = outcome.status === 410
   const attempts = delivery.attempt + 1
@@ -80,7 +84,7 @@ export async function writeOutcome(system: System, delivery: LeasedDelivery, out
       .set({
         state,
         // Its endpoint may have been paused, or may deliver in order since then.
-        due_at: due_at === null ? null : sql`iif(${isActive(endpoint.id)} and not ${isBehind}, ${due_at}, null)`,
+        due_at: due_at === null ? null : sql`iif(${isActive(endpoint.id)} and not ${hasPredecessor}, ${due_at}, null)`,
         attempt: attempts,
         ...(due_at === null && { subject: null }),
         attempts: sql`json_insert(${keptAttempts}, '$[#]', json(${JSON.stringify(attempt)}))`,

@@ -1,5 +1,5 @@
-import { open } from '../adapters/seal.ts'
-import type { KeptAttempt } from '../adapters/webhook_schema.ts'
+import { unseal } from '../adapters/seal.ts'
+import type { RecordedAttempt } from '../adapters/webhook_schema.ts'
 import { MAX_WEBHOOK_ANSWER } from '../contract/facts.ts'
 import type { AttemptError } from '../contract/webhook.ts'
 import { refusalOf } from './webhook_url.ts'
@@ -7,7 +7,7 @@ import { refusalOf } from './webhook_url.ts'
 /** One request to a receiver, according to Standard Webhooks 1.0 (docs/webhooks.md). */
 
 /** The data of a request, with the endpoint and the event as SQL returns them. */
-export interface Sending {
+export interface DeliveryRequest {
   endpoint: {
     id: string
     url: string
@@ -20,7 +20,7 @@ export interface Sending {
 }
 
 /** The outcome of a request, with the receiver's `Retry-After`. */
-export interface Outcome extends KeptAttempt {
+export interface AttemptOutcome extends RecordedAttempt {
   /** Seconds, from the response's `Retry-After`. */
   retry_after: number | null
 }
@@ -28,7 +28,7 @@ export interface Outcome extends KeptAttempt {
 const encoder = new TextEncoder()
 
 /** The purpose for which an endpoint's secret is sealed. */
-export const purposeOf = (endpoint_id: string) => `webhook:${endpoint_id}`
+export const sealPurpose = (endpoint_id: string) => `webhook:${endpoint_id}`
 
 /** Returns a new secret: 256 random bits, with a prefix that secret scanners recognize. */
 export const newWebhookSecret = () =>
@@ -42,11 +42,12 @@ async function sign(secret: string, text: string): Promise<string> {
 }
 
 /** Signs with the secret, and for a limited time with the previous one as well. */
-async function signatureOf(env: Env, { endpoint, event, body }: Sending, at: number): Promise<string> {
+async function signatureOf(env: Env, { endpoint, event, body }: DeliveryRequest, at: number): Promise<string> {
   const { previous_secret, previous_secret_expires_at } = endpoint
   const previous = previous_secret !== null && (previous_secret_expires_at ?? 0) > at ? [previous_secret] : []
   const text = `${event.id}.${Math.floor(at / 1000)}.${body}`
-  const signWith = async (sealed: string) => sign(await open(env.SIGNING_SECRET, purposeOf(endpoint.id), sealed), text)
+  const signWith = async (sealed: string) =>
+    sign(await unseal(env.SIGNING_SECRET, sealPurpose(endpoint.id), sealed), text)
   // A previous secret that was sealed with an older SIGNING_SECRET cannot be read; the current one signs alone.
   const previousSignatures = previous.map((sealed) => signWith(sealed).catch(() => null))
   const signed = await Promise.all([signWith(endpoint.secret), ...previousSignatures])
@@ -104,10 +105,10 @@ const errorOf = (status: number): AttemptError | null =>
   status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? 'redirect' : 'status'
 
 /** Sends a request once. Never throws, and stops at the receiver's timeout. */
-export async function send(env: Env, sending: Sending): Promise<Outcome> {
+export async function send(env: Env, sending: DeliveryRequest): Promise<AttemptOutcome> {
   const at = Date.now()
   const startedAt = performance.now()
-  const toOutcome = (values: Partial<Outcome>): Outcome => ({
+  const toOutcome = (values: Partial<AttemptOutcome>): AttemptOutcome => ({
     at,
     duration_ms: Math.round(performance.now() - startedAt),
     status: null,

@@ -1,7 +1,7 @@
 import type { System } from '../context.ts'
 import { describeError } from '../errors.ts'
 import { log } from '../log.ts'
-import { nudge } from './webhook.ts'
+import { wake } from './webhook.ts'
 import { claimDue, type LeasedDelivery } from './webhook_claim.ts'
 import { writeOutcome } from './webhook_outcome.ts'
 import { send } from './webhook_request.ts'
@@ -43,8 +43,8 @@ export async function sendDue(system: System): Promise<void> {
       const claimed = isLate || free === 0 ? [] : await claimDue(system, running.keys(), free)
       for (const delivery of claimed) running.set(delivery, run(delivery))
       if (running.size === 0) {
-        if (isLate) await nudge(system)
-        else if (soonest < Date.now() + SOON) await nudge(system, Math.max(1, Math.ceil((soonest - Date.now()) / 1000)))
+        if (isLate) await wake(system)
+        else if (soonest < Date.now() + SOON) await wake(system, Math.max(1, Math.ceil((soonest - Date.now()) / 1000)))
         return
       }
       const timer = new AbortController()

@@ -4,12 +4,12 @@
  * Most concurrent requests to one endpoint, so that a slow one does not delay others. A failing endpoint gets one, and all failing endpoints together
  * half.
  */
-export const FOR_ONE = 4
+export const MAX_PER_ENDPOINT = 4
 const FOR_FAILING = 3
 /** Requests reserved for endpoints with nothing in flight, so that slow receivers cannot starve them. */
 const FOR_IDLE = 2
 
-/** An endpoint with due deliveries. `leases` counts deliveries leased by any sender, up to `FOR_ONE`. */
+/** An endpoint with due deliveries. `leases` counts deliveries leased by any sender, up to `MAX_PER_ENDPOINT`. */
 export interface DueEndpoint {
   id: string
   failing: number
@@ -29,7 +29,7 @@ export function sharesOf(endpoints: DueEndpoint[], running: Iterable<{ endpoint:
       const has = (counts.get(id) ?? 0) + (shares.get(id) ?? 0)
       const fails = isFailing.get(id)
       if (free <= (has + leases > 0 ? FOR_IDLE : 0)) continue
-      if (has >= (fails ? 1 : FOR_ONE) || (fails && failing >= FOR_FAILING)) continue
+      if (has >= (fails ? 1 : MAX_PER_ENDPOINT) || (fails && failing >= FOR_FAILING)) continue
       shares.set(id, (shares.get(id) ?? 0) + 1)
       if (fails) failing++
       free--

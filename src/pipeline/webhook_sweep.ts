@@ -3,7 +3,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { System } from '../context.ts'
 import { EVENT_DAYS } from '../contract/facts.ts'
-import { releaseHeads } from './webhook_order.ts'
+import { scheduleHeads } from './webhook_order.ts'
 
 /** Deliveries are deleted with their events, by whole days; those of a deleted endpoint before the endpoint itself (docs/decisions/0057). */
 
@@ -17,13 +17,13 @@ const ROUNDS = 200
 export const sweptUntil = (now: number) => (Math.floor(now / DAY) - EVENT_DAYS) * DAY
 
 /** Has rows if deliveries should be deleted. */
-export const oldWebhooks = (now: number): SQL => sql`webhook_endpoints where swept_until < ${sweptUntil(now)}`
+export const expiredDeliveries = (now: number): SQL => sql`webhook_endpoints where swept_until < ${sweptUntil(now)}`
 
 /** Values that mark an endpoint as deleted. From then on nothing is sent, and its deliveries are deleted in chunks. */
-export const deleted = { state: 'deleted', swept_until: -1, secret: '', previous_secret: null } as const
+export const DELETED_ENDPOINT = { state: 'deleted', swept_until: -1, secret: '', previous_secret: null } as const
 
 /** Deletes a chunk of an endpoint's deliveries: those that are too old, or all of a deleted one. Returns true when none remains. */
-export async function deleteSomeOf(system: System, id: string, isDeleted: boolean): Promise<boolean> {
+export async function deleteDeliveries(system: System, id: string, isDeleted: boolean): Promise<boolean> {
   const { db, now } = system
   const from = sweptUntil(now)
   const isOld = and(eq(webhookDeliveries.endpoint_id, id), isDeleted ? undefined : sql`seq < ${from}`)
@@ -35,7 +35,7 @@ export async function deleteSomeOf(system: System, id: string, isDeleted: boolea
       ? db.delete(webhookEndpoints).where(isSwept).returning({ id: webhookEndpoints.id })
       : db.update(webhookEndpoints).set({ swept_until: from }).where(isSwept).returning({ id: webhookEndpoints.id }),
     // Deliveries that waited for the deleted ones.
-    ...(isDeleted ? [] : [releaseHeads(system, id)]),
+    ...(isDeleted ? [] : [scheduleHeads(system, id)]),
   ])
   return updated.length > 0
 }
@@ -51,6 +51,6 @@ export async function sweepWebhooks(system: System): Promise<void> {
     .limit(ENDPOINTS)
   let rounds = 0
   for (const endpoint of endpoints) {
-    while (rounds++ < ROUNDS && !(await deleteSomeOf(system, endpoint.id, endpoint.state === 'deleted')));
+    while (rounds++ < ROUNDS && !(await deleteDeliveries(system, endpoint.id, endpoint.state === 'deleted')));
   }
 }

@@ -1,11 +1,11 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { written } from '../adapters/database.ts'
+import { prepareOnce } from '../adapters/database.ts'
 import { tracks } from '../adapters/schema.ts'
 import { batch } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
 import type { KeyType } from '../contract/api_key.ts'
-import { CATALOGUE } from '../contract/catalogue.ts'
+import { CATALOG } from '../contract/catalogue.ts'
 import { PlayScope } from '../contract/play.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { keyOf, type Principal } from '../principal.ts'
@@ -17,10 +17,10 @@ import { checkVariants } from './variant.ts'
 /** Access of a caller within the organization, as its key allows. */
 
 /** Each throws 404 for a resource that does not exist in the caller's organization. */
-export const FIND = { collection: findCollection, track: findTrack, playlist: findPlaylist }
+export const FIND_RESOURCE = { collection: findCollection, track: findTrack, playlist: findPlaylist }
 
 /** Whether a track is in both the `collection` and the `playlist`; null matches any. */
-export const within = sql`(${sql.placeholder('collection')} is null or tracks.collection_id = ${sql.placeholder('collection')})
+export const inScope = sql`(${sql.placeholder('collection')} is null or tracks.collection_id = ${sql.placeholder('collection')})
   and (${sql.placeholder('playlist')} is null or exists (
     select 1 from playlist_tracks where track_id = tracks.id and playlist_id = ${sql.placeholder('playlist')}))`
 
@@ -28,7 +28,7 @@ export const within = sql`(${sql.placeholder('collection')} is null or tracks.co
  * Returns the collection or playlist that a track must also be in to match the binding of the caller's key; null when the binding excludes
  * the resource.
  */
-export function boundTo(principal: Principal, scope: PlayScope, id: string) {
+export function bindingScope(principal: Principal, scope: PlayScope, id: string) {
   const binding = keyOf(principal)?.binding
   const anything = { collection: null, playlist: null }
   if (!binding || (binding.scope === scope && binding.id === id)) return anything
@@ -36,16 +36,16 @@ export function boundTo(principal: Principal, scope: PlayScope, id: string) {
   return { ...anything, [binding.scope]: binding.id }
 }
 
-const trackWithin = written((db) =>
+const trackWithin = prepareOnce((db) =>
   db
     .select({ id: tracks.id })
     .from(tracks)
-    .where(and(eq(tracks.id, sql.placeholder('id')), within)),
+    .where(and(eq(tracks.id, sql.placeholder('id')), inScope)),
 )
 
 /** Whether a resource is, or is part of, the one that the caller's key is bound to. */
 export async function mayReach({ db, principal }: Context, scope: PlayScope, id: string): Promise<boolean> {
-  const bound = boundTo(principal, scope, id)
+  const bound = bindingScope(principal, scope, id)
   if (!bound || Object.values(bound).every((owner) => owner === null)) return bound !== null
   const [rows] = await batch(db, [trackWithin(db, { id, ...bound })])
   return rows!.length > 0
@@ -56,7 +56,7 @@ export const mayDownload = (principal: Principal) =>
   principal.kind === 'server' || keyOf(principal)?.is_downloadable === true
 
 /** The default transcodes, AAC first: played by a session whose creator chose no variants (docs/decisions/0019). */
-export const DEFAULT_VARIANTS = CATALOGUE.filter((v) => v.type === 'transcode').map((v) => v.index)
+export const DEFAULT_VARIANTS = CATALOG.filter((v) => v.type === 'transcode').map((v) => v.index)
 
 /** Variants that the session plays; throws for unknown ones and for those that a player key does not allow. */
 export async function chosenVariants(context: Context, variants: string[] = []): Promise<string[]> {
@@ -94,5 +94,5 @@ export async function checkBinding(
   if (!first) return
   if (type === 'uploader' && first.scope !== 'collection')
     throw invalid(first.field, 'cannot be set for an uploader key; bind it to a collection')
-  await FIND[first.scope](context, first.id)
+  await FIND_RESOURCE[first.scope](context, first.id)
 }

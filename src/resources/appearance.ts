@@ -26,14 +26,14 @@ interface Named extends Settings {
   file_name: string
   tags: Pick<Tags, 'title' | 'artist' | 'album_artist'> | null
 }
-export interface Lettered {
+export interface LabelSources {
   organization: Settings & Pick<Level, 'is_theme_overridable'> & { uses_tags: boolean }
   collection: Settings & { is_theme_overridable: boolean | 0 | 1 }
   /** Only in a playlist's session: ranks between the collection and the organization. */
   playlist: Settings | null
   track: Named
 }
-export interface Appearances extends Lettered {
+export interface AppearanceSources extends LabelSources {
   organization: Level & { theme: string[]; uses_tags: boolean }
   collection: Covered & { theme: string[] }
   playlist: (Settings & Pick<Covered, 'cover_path' | 'cover_colors'> & { theme: string[] }) | null
@@ -89,7 +89,7 @@ export const times = ({ created_at, updated_at }: Changed) => ({
  * A collection or playlist as the API shows it. Color and subtitle default to the organization's, because the specification does not allow
  * null for either.
  */
-export const shown = <
+export const withInherited = <
   T extends Settings & Changed & Parameters<typeof imageColors>[0] & { organization_index: string | null },
 >(
   row: T,
@@ -104,7 +104,7 @@ export const shown = <
 })
 
 /** A track's effective title, subtitle and color: everything that lists show. */
-export function lettering({ organization, collection, playlist, track }: Lettered) {
+export function labelsOf({ organization, collection, playlist, track }: LabelSources) {
   const themed = organization.is_theme_overridable
   const { title, artist, album_artist } = (organization.uses_tags && track.tags) || {}
   return {
@@ -140,14 +140,14 @@ interface Covers {
 }
 
 /** The cover of the nearest level that has one and is allowed to show it. */
-export function covered({ organization, collection, playlist, track }: Covers): Cover {
+export function effectiveCover({ organization, collection, playlist, track }: Covers): Cover {
   // An organization has no cover, so its `false` hides the covers of tracks but not the collection's.
   const mayOverride = organization.is_cover_overridable && collection.is_cover_overridable
   return [mayOverride ? track : null, collection, playlist].find((level) => level?.cover_path) ?? { cover_path: null }
 }
 
 /** A track's appearance, with everything that it inherits. */
-export function appearance(levels: Appearances) {
+export function appearance(levels: AppearanceSources) {
   const { organization, collection, playlist, track } = levels
   const themed = organization.is_theme_overridable
   const palettes = [
@@ -156,11 +156,11 @@ export function appearance(levels: Appearances) {
     themed && playlist && imageColors(playlist),
     themeColors(organization.theme),
   ]
-  const labels = lettering(levels)
+  const labels = labelsOf(levels)
   return {
     ...labels,
     image_colors: palettes.find((colors) => colors && colors.length > 0) || [],
     is_dark: isDark(labels.player_color),
-    cover_path: covered(levels).cover_path,
+    cover_path: effectiveCover(levels).cover_path,
   }
 }

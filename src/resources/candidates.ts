@@ -1,17 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import { among, type Database } from '../adapters/database.ts'
+import { inJsonList, type Database } from '../adapters/database.ts'
 import { collections, playlists, tracks } from '../adapters/schema.ts'
-import { type Kind, matching, ROWID } from '../adapters/search.ts'
+import { type Kind, matchExpression, ROWID } from '../adapters/search.ts'
 import { searchFills } from '../adapters/work_schema.ts'
 import { ApiError } from '../errors.ts'
 
 /** Selects the source of a list that is searched, sorted or filtered: one index, or the search (docs/decisions/0051). */
 
 /** Limits of the rows read: to sort in memory, to match with the search, and to read in an existing order. */
-export const MOST_SORTED = 5000
+export const MAX_SORTED = 5000
 const MOST_MATCHES = 10_000
-export const MOST_WALKED = 100_000
+export const MAX_SCANNED = 100_000
 
 /** The parameters of a list. */
 export interface Search {
@@ -77,7 +77,7 @@ export async function sizesOf(db: Database, { counted }: Search, filters: [strin
   const names: Record<string, string> = { list: counted }
   for (const [name, value] of filters) names[name] = `${counted}?${name}=${value}`
   const rows = await db.all<{ list: string; count: number }>(sql`select list, count from list_counts
-    where list in ${among(Object.values(names))} and level = 0 and bucket = 0`)
+    where list in ${inJsonList(Object.values(names))} and level = 0 and bucket = 0`)
   const counts = new Map(rows.map(({ list, count }) => [list, count]))
   const of = Object.fromEntries(Object.entries(names).map(([name, list]) => [name, counts.get(list) ?? 0]))
   return { of, ...(filters.length <= 1 && { exact: of[filters[0]?.[0] ?? 'list']! }) }
@@ -94,7 +94,7 @@ function indexed({ kind, sort }: Search, index: string, where: SQL, order?: SQL,
 }
 
 /** All rows, or all of the collection, in the requested order. */
-function walk(search: Search): Candidates {
+function scan(search: Search): Candidates {
   const { kind, organization_id, sort } = search
   const name = sort.replace('-', '')
   const { by, index, only, next } = KEYS[kind][name]!
@@ -102,7 +102,7 @@ function walk(search: Search): Candidates {
   const where = isPlace ? ownerOf(search) : sql`organization_id = ${organization_id}`
   return {
     from: indexed(search, index, only ? sql`${where} and ${only}` : where, by, next),
-    most: MOST_WALKED,
+    most: MAX_SCANNED,
     ordered: true,
     passed: isPlace ? ['collection_id'] : ['only'],
   }
@@ -112,7 +112,7 @@ function walk(search: Search): Candidates {
  * Chooses the source of the rows: the search if there is a query, otherwise the shortest counted list that contains them, otherwise an index
  * in the requested order.
  */
-export async function choose(
+export async function chooseCandidates(
   db: Database,
   search: Search,
   filters: [string, string][],
@@ -130,7 +130,7 @@ export async function choose(
   const isBoth = ordered && has('creator_id') && has('organization_index')
   if (words || (((isNamed && !isCounted) || isBoth) && !(await isFilling(db)))) {
     const scope = { organization_id, collection_id, ...search.filters }
-    const from = sql`select ${sql.raw(ROWID)} as at from search where search match ${matching(kind, scope, words ?? [])}`
+    const from = sql`select ${sql.raw(ROWID)} as at from search where search match ${matchExpression(kind, scope, words ?? [])}`
     const passedFilters = ['creator_id', 'organization_index', 'collection_id']
     // If there are too many, the newest ones.
     const way = sort === 'created_at' ? sql`asc` : sql`desc`
@@ -160,7 +160,7 @@ export async function choose(
     const failures = { from, most: MOST_MATCHES, ordered, passed: [] }
     return ordered ? failures : matchesOrWalk(db, search, failures)
   }
-  return walk(search)
+  return scan(search)
 }
 
 /** Whether the search is still being filled. */
@@ -169,7 +169,7 @@ const isFilling = async (db: Database) =>
 
 /** If there are more matches than the limit, walks in the requested order instead. */
 const matchesOrWalk = async (db: Database, search: Search, candidates: Candidates) =>
-  (await searching(() => isFull(db, candidates))) ? walk(search) : candidates
+  (await withSearchIndex(() => isFull(db, candidates))) ? scan(search) : candidates
 
 /** Whether there are more candidates than the limit. */
 export async function isFull(db: Database, { from, most }: Candidates): Promise<boolean> {
@@ -178,7 +178,7 @@ export async function isFull(db: Database, { from, most }: Candidates): Promise<
 }
 
 /** While the search index is rebuilt, its table does not exist. */
-export async function searching<T>(run: () => Promise<T>): Promise<T> {
+export async function withSearchIndex<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {

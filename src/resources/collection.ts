@@ -1,12 +1,12 @@
 import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 
-import { among, runBatch } from '../adapters/database.ts'
+import { inJsonList, runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { collections, tracks, uploadSessions } from '../adapters/schema.ts'
-import { foldedOf, refolded } from '../adapters/search.ts'
+import { foldedOf, foldedUpdate } from '../adapters/search.ts'
 import { reprocesses } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { collectionOperations } from '../contract/collection.ts'
@@ -14,8 +14,8 @@ import { invalid, notFound } from '../errors.ts'
 import { purgeMoved } from '../pipeline/delete_rows.ts'
 import { inTrash, purgeJobs } from '../pipeline/purge.ts'
 import { startPurge } from '../pipeline/start_purge.ts'
-import { shown } from './appearance.ts'
-import { discard } from './discard.ts'
+import { withInherited } from './appearance.ts'
+import { moveToTrash } from './discard.ts'
 import { columnsFor, toTracks, withArtwork, withFirstCovers } from './listed.ts'
 import { findOrganization } from './organization.ts'
 import { listRows } from './page.ts'
@@ -38,7 +38,7 @@ export async function findCollection(context: Context, id: string): Promise<Coll
 
 /** A collection as the API shows it. */
 export const showCollection = async (context: Context, id: string) =>
-  shown(await findCollection(context, id), await findOrganization(context))
+  withInherited(await findCollection(context, id), await findOrganization(context))
 
 export const collectionHandlers: Handlers<typeof collectionOperations> = {
   async listCollections({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
@@ -46,7 +46,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const list = { kind: 'collections' as const, organization_id: organization.id, q, filters, sort }
     const columns = getTableColumns(collections)
     const { rows, ...counts } = await listRows(context.db, list, columns, { limit, offset })
-    const shownRows = rows.map((row) => shown(row, organization))
+    const shownRows = rows.map((row) => withInherited(row, organization))
     const rowsWithCovers = await withFirstCovers(context, include, rows)
     return { ...counts, collections: await withArtwork(context, include, shownRows, rowsWithCovers) }
   },
@@ -74,7 +74,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const row = inserted[0]!
     return {
       collection_id: id,
-      collection: shown(row, organization),
+      collection: withInherited(row, organization),
       collection_cover_upload: await coverUpload(context, 'collection', { ...row, collection_id: row.id }),
     }
   },
@@ -87,7 +87,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
   async updateCollection({ params, body }, context) {
     let row = await findCollection(context, params.collection_id)
     if (Object.keys(body).length > 0) {
-      const values = { ...body, ...refolded('collections', body), updated_at: context.now }
+      const values = { ...body, ...foldedUpdate('collections', body), updated_at: context.now }
       const isOwned = isOwnedByCaller(context, row.id)
       const [, [updated]] = await context.db.batch([
         recordEvents(context, 'collection.updated', sql`collections where ${isOwned}`, { changed: Object.keys(body) }),
@@ -96,15 +96,15 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       if (!updated) throw notFound('collection')
       row = updated
     }
-    return { collection_id: row.id, collection: shown(row, await findOrganization(context)) }
+    return { collection_id: row.id, collection: withInherited(row, await findOrganization(context)) }
   },
 
   async deleteCollection({ params, query }, context) {
     const { db, principal } = context
     const collection = await findCollection(context, params.collection_id)
-    const deleted_collection = shown(collection, await findOrganization(context))
+    const deleted_collection = withInherited(collection, await findOrganization(context))
     if (query.trash === 'true') {
-      await discard(context, 'collection', collection.id)
+      await moveToTrash(context, 'collection', collection.id)
       return { collection_id: collection.id, deleted_collection }
     }
     // The remaining tracks of a large collection are deleted in the background, because a batch may take 30 seconds. They can no longer be
@@ -158,7 +158,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const inThisCollection = await db
       .select({ id: tracks.id })
       .from(tracks)
-      .where(and(inArray(tracks.id, among(track_ids)), inCollection))
+      .where(and(inArray(tracks.id, inJsonList(track_ids)), inCollection))
     const ids = new Set(inThisCollection.map((track) => track.id))
     for (const [at, id] of track_ids.entries()) {
       if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
@@ -174,7 +174,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
           from json_each(${JSON.stringify(track_ids)}) as listed cross join tracks on tracks.id = listed.value and ${inCollection}
         ) as wanted join (
           select "order" as place, row_number() over (order by "order") as n
-          from tracks where id in ${among(track_ids)} and ${inCollection}
+          from tracks where id in ${inJsonList(track_ids)} and ${inCollection}
         ) as held on held.n = wanted.n) as placed`,
       )
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))

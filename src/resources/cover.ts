@@ -8,7 +8,7 @@ import { PLAYBACK_TTL } from '../contract/facts.ts'
 import type { OwnCover } from '../contract/media.ts'
 import { notFound } from '../errors.ts'
 import { showCollection } from './collection.ts'
-import { coverImage, coverOr, largeCover, type StoredCover } from './cover_image.ts'
+import { coverImage, coverOrFirst, largeCover, type StoredCover } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
 import { findTrack, showTrack, trackCoverUpload } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
@@ -24,7 +24,7 @@ export const coverHandlers: Handlers<typeof coverOperations> = {
     const { id } = collections
     const row = await context.db
       .select({
-        own: { id, cover_path: collections.cover_path, cover_size: collections.cover_size },
+        ownCover: { id, cover_path: collections.cover_path, cover_size: collections.cover_size },
         first: firstCover,
       })
       .from(collections)
@@ -32,7 +32,10 @@ export const coverHandlers: Handlers<typeof coverOperations> = {
       .where(and(eq(id, params.collection_id), eq(organizations.id, context.principal.organization_id)))
       .get()
     if (!row) throw notFound('collection')
-    return { collection_id: row.own.id, cover_image: await ownCover(context, coverOr(row.own, row.first)) }
+    return {
+      collection_id: row.ownCover.id,
+      cover_image: await ownCover(context, coverOrFirst(row.ownCover, row.first)),
+    }
   },
 
   async createCollectionCover({ params }, context) {

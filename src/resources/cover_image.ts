@@ -27,7 +27,7 @@ export async function largeCover({ cover_path, cover_size }: StoredCover, sign: 
 }
 
 /** The cover of a collection: its own, or that of its first track. */
-export const coverOr = <T extends Pick<StoredCover, 'cover_path'>>(
+export const coverOrFirst = <T extends Pick<StoredCover, 'cover_path'>>(
   collection: T,
   first: FirstCover | null | undefined,
 ): T => (collection.cover_path === null && first ? { ...collection, ...first } : collection)

@@ -3,7 +3,7 @@ import type { BatchItem } from 'drizzle-orm/batch'
 
 import { isBlob } from '../adapters/column_types.ts'
 import { insertFrom, runBatch } from '../adapters/database.ts'
-import { hidePlaces } from '../adapters/playlist_order.ts'
+import { hideEntries } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { TABLE_OF, uploadSessions } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
@@ -12,7 +12,7 @@ import type { Context } from '../context.ts'
 import { TRASH_TTL } from '../contract/facts.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { notFound } from '../errors.ts'
-import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
+import { cancelUnwanted } from '../pipeline/transcode/unwanted.ts'
 
 type Table = (typeof TABLE_OF)[PlayScope]
 
@@ -43,25 +43,25 @@ const TITLES: Record<PlayScope, SQL> = {
  * Moves a resource into the trash: its row, and its positions in playlists. A collection's tracks keep their rows, but cannot be found
  * without it. Cancels their transcodes. Throws 404 when the resource is already gone.
  */
-export async function discard(context: Context, scope: PlayScope, id: string): Promise<void> {
+export async function moveToTrash(context: Context, scope: PlayScope, id: string): Promise<void> {
   const { db, principal, now } = context
   const { organization_id } = principal
   const table = TABLE_OF[scope]
   const isOwned = and(eq(table.id, id), eq(table.organization_id, organization_id))
   const extraStatements: Record<PlayScope, BatchItem<'sqlite'>[]> = {
     track: [
-      ...hidePlaces(context, sql`track_id = ${id}`, 'alone'),
+      ...hideEntries(context, sql`track_id = ${id}`, 'alone'),
       db
         .update(jobs)
         .set({ state: 'done' })
         .where(sql`id = (select job_id from tracks where ${isOwned})`),
     ],
     collection: [
-      ...hidePlaces(context, sql`track_id in (select id from tracks where collection_id = ${id})`, 'alone'),
+      ...hideEntries(context, sql`track_id in (select id from tracks where collection_id = ${id})`, 'alone'),
       db.delete(uploadSessions).where(eq(uploadSessions.collection_id, id)),
       db.delete(reprocesses).where(eq(reprocesses.collection_id, id)),
     ],
-    playlist: [...hidePlaces(context, sql`playlist_id = ${id}`, 'whole')],
+    playlist: [...hideEntries(context, sql`playlist_id = ${id}`, 'whole')],
   }
   const insert = insertFrom(
     db,
@@ -86,6 +86,6 @@ export async function discard(context: Context, scope: PlayScope, id: string): P
     recordEvents(context, `${scope}.deleted`, sql`${table} where ${isOwned}`, { is_trashed: true }),
     db.delete(table).where(isOwned),
   ])
-  if (scope !== 'playlist') await endUnwanted(context)
+  if (scope !== 'playlist') await cancelUnwanted(context)
   if (resultOf(insert).length === 0) throw notFound(scope)
 }

@@ -1,7 +1,7 @@
 import type { playSessions } from '../adapters/play_sessions.ts'
 import type { Client } from '../adapters/statement.ts'
 import type { Context } from '../context.ts'
-import { CATALOGUE } from '../contract/catalogue.ts'
+import { CATALOG } from '../contract/catalogue.ts'
 import { CODECS } from '../contract/facts.ts'
 import type { Variant } from '../contract/variant.ts'
 
@@ -24,13 +24,13 @@ function quality({ type, codec, channels, bitrate }: VariantQuality): number {
 export async function bestQuality({ db }: Context<Client>, { organization_id, variants }: Session): Promise<number> {
   const best = (variantList: readonly VariantQuality[]) =>
     Math.max(-1, ...variantList.filter(({ index }) => variants.includes(index)).map(quality))
-  const bestOfCatalogue = best(CATALOGUE)
+  const bestOfCatalogue = best(CATALOG)
   // Reads the organization's variants only if a name is not in the catalogue.
-  const isCatalogueOnly = variants.every((name) => CATALOGUE.some(({ index }) => index === name))
+  const isCatalogueOnly = variants.every((name) => CATALOG.some(({ index }) => index === name))
   if (isCatalogueOnly || bestOfCatalogue === Infinity) return bestOfCatalogue
   const { openDatabase } = await import('../adapters/database.ts')
-  const { ownVariants } = await import('../pipeline/transcode/variant_spec.ts')
-  return Math.max(bestOfCatalogue, best(await ownVariants(openDatabase(db.$client), organization_id)))
+  const { findCustomVariants } = await import('../pipeline/transcode/variant_spec.ts')
+  return Math.max(bestOfCatalogue, best(await findCustomVariants(openDatabase(db.$client), organization_id)))
 }
 
 /** Whether a session may play an early file: the source's own stream must not be better than the session's variants. */

@@ -12,8 +12,8 @@ import type { CoverImage } from '../contract/media.ts'
 import type { PlayScope } from '../contract/play.ts'
 import { checkExpiry } from '../core/time.ts'
 import { notFound } from '../errors.ts'
-import { covered, lettering } from './appearance.ts'
-import { coverImage, coverOr, largeCover } from './cover_image.ts'
+import { effectiveCover, labelsOf } from './appearance.ts'
+import { coverImage, coverOrFirst, largeCover } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
 import { trackColumns } from './listed.ts'
 
@@ -78,14 +78,14 @@ export async function readEmbed(context: Context, id: string, from: typeof playS
     .get()
   const session = checkExpiry('play session', row?.session, now)
   const { track, playlist, organization } = row ?? {}
-  const collection = row?.collection && coverOr(row.collection, row.first)
+  const collection = row?.collection && coverOrFirst(row.collection, row.first)
   const list = session.scope === 'playlist' ? playlist : collection
   if (!organization || !list || (session.scope === 'track' && !track)) throw notFound('play session')
   const levels = track && collection && { organization, collection, playlist: null, track }
   const { player_title: title, player_subtitle } = levels
-    ? lettering(levels)
+    ? labelsOf(levels)
     : { player_title: list.title, player_subtitle: list.player_subtitle ?? organization.player_subtitle }
-  const { cover_path, cover_size = null } = levels ? covered(levels) : list
+  const { cover_path, cover_size = null } = levels ? effectiveCover(levels) : list
   const sign = await viewSigner(env, now, session.expires_at)
   const cover_image = await coverImage(base_url, cover_path, sign)
   const seconds_left = Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000))

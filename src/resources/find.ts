@@ -10,13 +10,13 @@ import type { Page } from '../contract/common.ts'
 import { MAX_FILTERED_OFFSET, MAX_WORDS } from '../contract/facts.ts'
 import { invalid } from '../errors.ts'
 import {
-  choose,
+  chooseCandidates,
   isFull,
   KEYS,
-  MOST_SORTED,
-  MOST_WALKED,
+  MAX_SORTED,
+  MAX_SCANNED,
   type Search,
-  searching,
+  withSearchIndex,
   sizesOf,
   TABLES,
 } from './candidates.ts'
@@ -27,7 +27,7 @@ import {
  */
 
 /** Up to here `count` is exact in lists without a stored count. */
-export const MOST_COUNTED = 1000
+export const MAX_COUNTED = 1000
 
 /** Returns a page of a list, its count, and whether that is exact. `columns` are read only for the rows of the page. */
 export async function find<C extends SelectedFields>(
@@ -35,7 +35,7 @@ export async function find<C extends SelectedFields>(
   search: Search,
   columns: C,
   { limit, offset }: Page,
-  most = MOST_SORTED,
+  most = MAX_SORTED,
 ): Promise<{ rows: SelectResultFields<C>[]; count: number; is_count_exact?: false }> {
   if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in such a list`)
   const { kind, organization_id, collection_id } = search
@@ -48,7 +48,7 @@ export async function find<C extends SelectedFields>(
   const key = KEYS[kind][search.sort.replace('-', '')]!
   const way = descending ? sql`desc` : sql`asc`
   const sizes = await sizesOf(db, search, filters)
-  const candidates = await choose(db, search, filters, words, sizes, most)
+  const candidates = await chooseCandidates(db, search, filters, words, sizes, most)
   const table = TABLES[kind]
   // The tracks of a deleted or trashed collection are hidden, although their rows exist.
   const isVisible = kind === 'tracks' && !collection_id ? isInCollection : undefined
@@ -80,15 +80,15 @@ export async function find<C extends SelectedFields>(
     const count = sizes.exact
     if (!collection_id || rows.length >= Math.min(limit, count - offset)) return { rows, count }
     // The scan limit was reached among rows of other collections. Sorts the collection itself, if it is not too long.
-    if (most < count && count <= MOST_WALKED) return find(db, search, columns, { limit, offset }, count)
+    if (most < count && count <= MAX_SCANNED) return find(db, search, columns, { limit, offset }, count)
     return { rows, count, is_count_exact: false }
   }
   const counting =
     countFilters.length === 0
-      ? sql`select 1 from ${hits} limit ${MOST_COUNTED + 1}`
-      : sql`select 1 from ${hits} cross join ${table} where ${and(isHit, isOwn, ...countFilters)} limit ${MOST_COUNTED + 1}`
+      ? sql`select 1 from ${hits} limit ${MAX_COUNTED + 1}`
+      : sql`select 1 from ${hits} cross join ${table} where ${and(isHit, isOwn, ...countFilters)} limit ${MAX_COUNTED + 1}`
   const counted = db.select({ count: sql<number>`count(*)`.as('count') }).from(sql`(${counting})`)
-  return searching(async () => {
+  return withSearchIndex(async () => {
     if (countFilters.length === 0) {
       const [rows, counts] = await db.batch([page, counted])
       return { rows, ...upTo(counts[0]!.count) }
@@ -110,4 +110,4 @@ async function hasHidden(db: Database, organization_id: string): Promise<boolean
 
 /** The count fields of a response, counted up to one above the limit. */
 const upTo = (count: number): { count: number; is_count_exact?: false } =>
-  count > MOST_COUNTED ? { count: MOST_COUNTED, is_count_exact: false } : { count }
+  count > MAX_COUNTED ? { count: MAX_COUNTED, is_count_exact: false } : { count }

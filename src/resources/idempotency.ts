@@ -1,15 +1,15 @@
 import { and, eq, isNull, lt, or, type SQL } from 'drizzle-orm'
 
-import { open, seal } from '../adapters/seal.ts'
+import { unseal, seal } from '../adapters/seal.ts'
 import { sha256 } from '../adapters/secret.ts'
 import { idempotencyKeys } from '../adapters/work_schema.ts'
 import type { Context } from '../context.ts'
 import { ApiError, describeError, invalid } from '../errors.ts'
 import { log } from '../log.ts'
-import { type Answer, lasting, renewAnswer, type Renewed } from './replay.ts'
+import { type StoredResponse, storablePart, renewAnswer, type RepeatedRequest } from './replay.ts'
 
 /** Milliseconds for which a response is stored. */
-export const KEPT_FOR = 24 * 3600 * 1000
+export const RESPONSE_TTL = 24 * 3600 * 1000
 /** A request that takes longer than this counts as dead, and may be taken over. */
 const ABANDONED_AFTER = 60_000
 
@@ -17,13 +17,13 @@ const ABANDONED_AFTER = 60_000
  * Runs a POST once per `Idempotency-Key` of an API key (docs/architecture.md#repeated-requests): a repeated request gets the first response,
  * a different one 422, a concurrent one 409. A failed request may be retried with the same key.
  */
-export async function once(
+export async function runIdempotent(
   context: Context,
   key: string,
   request: string,
-  input: Renewed,
-  run: () => Promise<Answer>,
-): Promise<{ answer: Answer; replayed: boolean }> {
+  input: RepeatedRequest,
+  run: () => Promise<StoredResponse>,
+): Promise<{ answer: StoredResponse; replayed: boolean }> {
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('idempotency-key', 'must be 1 to 255 printable ASCII characters')
   const { db, env, now, principal } = context
   const id = await sha256(`${principal.kind === 'public' ? '' : principal.api_key_id}\n${key}`)
@@ -32,7 +32,7 @@ export async function once(
   const request_hash = await sha256(`${env.SIGNING_SECRET}\n${request}`)
   const row = { id, request_hash, response: null, created_at: now }
   const stale = or(
-    lt(idempotencyKeys.created_at, now - KEPT_FOR),
+    lt(idempotencyKeys.created_at, now - RESPONSE_TTL),
     and(isNull(idempotencyKeys.response), lt(idempotencyKeys.created_at, now - ABANDONED_AFTER)),
   )
   const [reserved] = await db
@@ -50,7 +50,7 @@ export async function once(
       const message = 'The first request with this Idempotency-Key is still running'
       throw new ApiError('request_in_flight', message, undefined, { 'retry-after': '1' })
     }
-    const answer = JSON.parse(await open(env.SIGNING_SECRET, id, first.response)) as Answer
+    const answer = JSON.parse(await unseal(env.SIGNING_SECRET, id, first.response)) as StoredResponse
     return { answer: await renewAnswer(answer, input, context), replayed: true }
   }
   const isReservation = and(eq(idempotencyKeys.id, id), eq(idempotencyKeys.created_at, now))
@@ -67,10 +67,10 @@ async function storeAnswer(
   { db, env }: Context,
   id: string,
   isReservation: SQL | undefined,
-  answer: Answer,
+  answer: StoredResponse,
 ): Promise<void> {
   try {
-    const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(lasting(answer)))
+    const sealed = await seal(env.SIGNING_SECRET, id, JSON.stringify(storablePart(answer)))
     await db.update(idempotencyKeys).set({ response: sealed }).where(isReservation)
   } catch (error) {
     log('error', 'answer_not_kept', { error: describeError(error) })

@@ -4,7 +4,7 @@ import { openDatabase } from '../adapters/database.ts'
 import type { KeyCache } from '../adapters/key_cache.ts'
 import { apiKeys } from '../adapters/schema.ts'
 import { unauthorized } from '../errors.ts'
-import { noteUse } from '../pipeline/key_use.ts'
+import { queueKeyUse } from '../pipeline/key_use.ts'
 import type { KeyHolder } from '../principal.ts'
 
 type ApiKeyRow = typeof apiKeys.$inferSelect & { has_subscribers: boolean }
@@ -45,6 +45,6 @@ export async function readKey(env: Env, keys: KeyCache, hash: string): Promise<K
   if (expiresAt <= Date.now()) throw unauthorized('This API key has expired')
   const principal = toKeyHolder(key)
   keys.set(hash, principal, expiresAt)
-  await noteUse(env, key)
+  await queueKeyUse(env, key)
   return principal
 }

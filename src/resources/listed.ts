@@ -1,14 +1,14 @@
 import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 
-import { among } from '../adapters/database.ts'
+import { inJsonList } from '../adapters/database.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { collections, organizations, tracks } from '../adapters/schema.ts'
 import { LOUDNESS_SQL, unpackLoudness } from '../adapters/track_info.ts'
 import type { Context } from '../context.ts'
 import { PLAYBACK_TTL } from '../contract/facts.ts'
 import type { Loudness } from '../contract/info.ts'
-import { covered, times } from './appearance.ts'
-import { coverImage, coverOr } from './cover_image.ts'
+import { effectiveCover, times } from './appearance.ts'
+import { coverImage, coverOrFirst } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
 import { findOrganization } from './organization.ts'
 
@@ -45,11 +45,11 @@ async function covers({ env, now, base_url }: Context) {
 async function coversOf({ db }: Context, ids: string[], borrows = true) {
   const { id, cover_path, is_cover_overridable } = collections
   const rows = await db
-    .select({ own: { id, cover_path, is_cover_overridable }, first: firstCover.as('first') })
+    .select({ ownCover: { id, cover_path, is_cover_overridable }, first: firstCover.as('first') })
     .from(collections)
     .innerJoin(organizations, eq(organizations.id, collections.organization_id))
-    .where(inArray(id, among(ids)))
-  return new Map(rows.map(({ own: ownCover, first }) => [ownCover.id, coverOr(ownCover, borrows ? first : null)]))
+    .where(inArray(id, inJsonList(ids)))
+  return new Map(rows.map(({ ownCover, first }) => [ownCover.id, coverOrFirst(ownCover, borrows ? first : null)]))
 }
 
 /** Rows of collections for `withArtwork`, borrowing the cover of the first track where needed. */
@@ -113,7 +113,7 @@ export async function toTracks(
       const collection = owners.get(track.collection_id) ?? noCover
       return {
         ...track,
-        artwork: await cover(covered({ organization, collection, playlist, track }).cover_path),
+        artwork: await cover(effectiveCover({ organization, collection, playlist, track }).cover_path),
       }
     }),
   )

@@ -10,11 +10,11 @@ import type { MultipartUpload, multipartOperations, PartUpload } from '../contra
 import { timestamp } from '../core/time.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { discardReplaced } from '../pipeline/ingest.ts'
-import { endParts } from '../pipeline/multipart.ts'
-import { isGivenUp } from '../pipeline/upload.ts'
+import { endMultipart } from '../pipeline/multipart.ts'
+import { isAbandoned } from '../pipeline/upload.ts'
 import { findTrack, refreshTrack } from './track.ts'
 import { findSessionTrack, findUploadSession } from './upload.ts'
-import { checkFacts, handOut, namesOf } from './upload_handle.ts'
+import { checkUploadHints, addHandle, namesOf } from './upload_handle.ts'
 
 const MIB = 1024 * 1024
 
@@ -76,7 +76,7 @@ async function start(
   body: MultipartRequest,
 ): Promise<MultipartAnswer> {
   const { db, env, now } = context
-  checkFacts(env, body)
+  checkUploadHints(env, body)
   const track_id = track.id
   const previous = await db.select().from(multipartUploads).where(eq(multipartUploads.track_id, track_id)).get()
   const isSame =
@@ -86,7 +86,7 @@ async function start(
     previous.fingerprint === body.fingerprint &&
     previous.file_size === body.file_size
   if (isSame) return answer(context, previous, missingOf(previous, PART_URLS))
-  if (previous) await endParts(context, previous)
+  if (previous) await endMultipart(context, previous)
   const path = nextUploadPath(track, now)
   const part_size = partSizeOf(body.file_size)
   const row: UploadRow = {
@@ -107,7 +107,7 @@ async function start(
   const isInserted = sql`id = ${track_id} and exists (select 1 from multipart_uploads where id = ${row.id})`
   const handle = { path, expires_at: row.expires_at, ...namesOf(body) }
   const insert = db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id })
-  const { statements } = handOut(context, row.organization_id, isInserted, handle)
+  const { statements } = addHandle(context, row.organization_id, isInserted, handle)
   const resultOf = await runBatch(db, [insert, ...statements])
   if (resultOf(insert).length === 0) {
     // A concurrent request has started one.
@@ -191,7 +191,7 @@ async function join(context: Context, row: UploadRow): Promise<void> {
   }
   if (size === row.file_size && (await isCompleted(context, row))) return
   // Abandoned by another call, or here.
-  if (!(await endParts(context, row))) await env.MEDIA.delete(row.path)
+  if (!(await endMultipart(context, row))) await env.MEDIA.delete(row.path)
   if (size === 'gone' || size === row.file_size) throw notFound('multipart upload')
   throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)
 }
@@ -200,14 +200,14 @@ async function join(context: Context, row: UploadRow): Promise<void> {
 async function isCompleted({ db }: Context, { id, path }: UploadRow): Promise<boolean> {
   const [, givenUp] = await db.batch([
     db.update(multipartUploads).set({ state: 'complete' }).where(eq(multipartUploads.id, id)),
-    db.select({ id: jobs.id }).from(jobs).where(isGivenUp(path)),
+    db.select({ id: jobs.id }).from(jobs).where(isAbandoned(path)),
   ])
   return givenUp.length === 0
 }
 
 async function cancel(context: Context, row: UploadRow) {
   refuseComplete(row)
-  if (!(await endParts(context, row))) refuseComplete(await find(context, row.track_id, row.id))
+  if (!(await endMultipart(context, row))) refuseComplete(await find(context, row.track_id, row.id))
   return { deleted_multipart_upload: toPublic(row) }
 }
 

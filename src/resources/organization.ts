@@ -14,7 +14,7 @@ import type { Organization, organizationOperations } from '../contract/organizat
 import { notFound } from '../errors.ts'
 import { purgeJobs } from '../pipeline/purge.ts'
 import { startPurge } from '../pipeline/start_purge.ts'
-import { deleted } from '../pipeline/webhook_sweep.ts'
+import { DELETED_ENDPOINT } from '../pipeline/webhook_sweep.ts'
 import { themeColors } from './appearance.ts'
 import { readPage } from './page.ts'
 
@@ -90,7 +90,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     return { organization_id: row.id, organization: toOrganization(row) }
   },
 
-  async deleteOrganization({ params }, { db, memory, ...system }) {
+  async deleteOrganization({ params }, { db, cache, ...system }) {
     const id = params.organization_id
     // Its rows and files are deleted in the background; deleting the keys ends all access now.
     const prefixes = [`uploads/${id}/`, `media/${id}/`]
@@ -106,11 +106,11 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       // Nothing is counted for it after this.
       db.delete(usageDays).where(eq(usageDays.organization_id, id)),
       // Nothing is sent after this either; the sweep deletes the rows.
-      db.update(webhookEndpoints).set(deleted).where(eq(webhookEndpoints.organization_id, id)),
+      db.update(webhookEndpoints).set(DELETED_ENDPOINT).where(eq(webhookEndpoints.organization_id, id)),
     ])
     const [row] = resultOf(deletedRow)
-    memory.keys.forgetOrganization(id)
-    memory.forget(id)
+    cache.keys.invalidateOrganization(id)
+    cache.invalidate(id)
     await startPurge({ db, ...system }, [purge])
     if (!row) throw notFound('organization')
     return { organization_id: id, deleted_organization: toOrganization(row) }

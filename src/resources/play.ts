@@ -1,22 +1,22 @@
 import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
 
-import { insertFrom, written } from '../adapters/database.ts'
-import { isNewId, newHourlyId } from '../adapters/id.ts'
+import { insertFrom, prepareOnce } from '../adapters/database.ts'
+import { isIssuedId, newHourlyId } from '../adapters/id.ts'
 import { attachment } from '../adapters/media.ts'
 import { playSessions } from '../adapters/play_sessions.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { checkSessionId } from '../adapters/session_id.ts'
 import { batch } from '../adapters/statement.ts'
 import type { Handlers } from '../context.ts'
-import { PLAY_REUSE, SHARE_SESSION_TTL, withoutExtension } from '../contract/facts.ts'
+import { PLAY_CACHE_SECONDS, SHARE_SESSION_TTL, withoutExtension } from '../contract/facts.ts'
 import type { playOperations, PlayScope } from '../contract/play.ts'
 import { checkExpiry, timestamp } from '../core/time.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { type KeyHolder, keyOf } from '../principal.ts'
-import { boundTo, chosenVariants, mayDownload, mayReach, within } from './access.ts'
+import { bindingScope, chosenVariants, mayDownload, mayReach, inScope } from './access.ts'
 import { findPlayback, notReady, playTrack } from './playback.ts'
 import { bindView, sessionView, toView } from './session_view.ts'
-import { noShare } from './share_holder.ts'
+import { shareNotFound } from './share_holder.ts'
 import { findZip } from './zip.ts'
 
 /** Checks the share again: a cached key must not outlive a revocation, a new slug or a new password. */
@@ -25,7 +25,7 @@ const stillShared = sql`(${sql.placeholder('share_id')} is null or exists (selec
 
 /** Inserts a session if its resource exists, belongs to the caller, and matches the binding of its key. */
 const insertSession = (resources: SQL, condition = sql`true`) =>
-  written((db) => {
+  prepareOnce((db) => {
     const values = Object.keys(getTableColumns(playSessions)).map((name) => [name, sql.placeholder(name)])
     const { resource_id: _, ...row } = Object.fromEntries(values) as Record<
       keyof typeof playSessions.$inferInsert,
@@ -35,12 +35,12 @@ const insertSession = (resources: SQL, condition = sql`true`) =>
       and organization_id = ${sql.placeholder('organization_id')} and ${condition} and ${stillShared}`
     return insertFrom(db, playSessions, { ...row, resource_id: sql`id` }, source).returning({ id: playSessions.id })
   })
-const insertOf: Record<PlayScope, ReturnType<typeof written>> = {
+const insertOf: Record<PlayScope, ReturnType<typeof prepareOnce>> = {
   collection: insertSession(sql`collections`),
   // Tracks of a deleted collection are hidden, although their rows may exist for a moment.
   track: insertSession(
     sql`tracks`,
-    sql`exists (select 1 from collections where id = tracks.collection_id) and ${within}`,
+    sql`exists (select 1 from collections where id = tracks.collection_id) and ${inScope}`,
   ),
   playlist: insertSession(sql`playlists`),
 }
@@ -64,7 +64,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const variants = await chosenVariants(context, body.variants)
     const resource_id = body[`${scope}_id`]
     if (!resource_id) throw invalid(`${scope}_id`, `is required when the scope is ${scope}`)
-    const bound = boundTo(principal, scope, resource_id)
+    const bound = bindingScope(principal, scope, resource_id)
     if (!bound) throw notFound(scope)
     const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
     const holder = keyOf(principal)
@@ -90,8 +90,8 @@ export const playHandlers: Handlers<typeof playOperations> = {
     ])
     if (inserted!.length === 0) {
       if (!holder?.share) throw notFound(scope)
-      context.memory.keys.forget(holder.api_key_id)
-      throw noShare()
+      context.cache.keys.invalidate(holder.api_key_id)
+      throw shareNotFound()
     }
     return { ...(await toView(context, session, view)), expires_at: timestamp(expires_at) }
   },
@@ -113,20 +113,20 @@ export const playHandlers: Handlers<typeof playOperations> = {
   },
 
   async playSession({ params: { play_session_id } }, context) {
-    if (!isNewId(play_session_id)) throw notFound('play session')
+    if (!isIssuedId(play_session_id)) throw notFound('play session')
     checkSessionId(play_session_id, context.now)
     const row = await context.db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
     // The id is the secret: it grants read access on behalf of the organization.
     const session = checkExpiry('play session', row, context.now)
     const view = await sessionView(context, session)
-    const until = Math.min(session.expires_at, context.now + PLAY_REUSE * 1000)
+    const until = Math.min(session.expires_at, context.now + PLAY_CACHE_SECONDS * 1000)
     // Before a final file plays, players poll for it.
-    if (view.first_track?.track.is_preliminary === false) context.mayReuse(session.organization_id, until)
+    if (view.first_track?.track.is_preliminary === false) context.allowCaching(session.organization_id, until)
     return view
   },
 
   async downloadAll({ params: { play_session_id }, query }, context) {
-    if (!isNewId(play_session_id)) throw notFound('play session')
+    if (!isIssuedId(play_session_id)) throw notFound('play session')
     const { variant, file_name, entries, size } = await findZip(context, play_session_id, query.variant)
     const url = `${context.base_url}/zip/${play_session_id}?variant=${variant}`
     return { play_session_id, download: { variant, url, file_name, files: entries.length, size } }

@@ -1,24 +1,24 @@
 import { hexLevels } from '../adapters/hex_levels.ts'
-import { isNewId } from '../adapters/id.ts'
-import type { KeptTrack } from '../adapters/memory.ts'
+import { isIssuedId } from '../adapters/id.ts'
+import type { CachedTrack } from '../adapters/memory.ts'
 import { type PlayedSession, type PlayRow, playRows } from '../adapters/play_rows.ts'
 import { viewSigner } from '../adapters/presign.ts'
 import { checkSessionId } from '../adapters/session_id.ts'
 import type { Client } from '../adapters/statement.ts'
 import { filesOf } from '../adapters/track_files.ts'
 import type { Context } from '../context.ts'
-import { PLAY_REUSE } from '../contract/facts.ts'
+import { PLAY_CACHE_SECONDS } from '../contract/facts.ts'
 import type { Playback, PlayScope } from '../contract/play.ts'
 import { checkExpiry, timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
 import { appearance } from './appearance.ts'
-import { coverImage, coverOr } from './cover_image.ts'
+import { coverImage, coverOrFirst } from './cover_image.ts'
 import { allowsEarly, bestQuality } from './early.ts'
 
 /** A session and a track that it plays; undefined if not found. */
 interface PlaybackParts {
   session?: PlayedSession
-  played?: KeptTrack
+  played?: CachedTrack
 }
 
 /**
@@ -27,19 +27,19 @@ interface PlaybackParts {
 const cacheKeyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
   scope === 'playlist' ? `${resource_id}/${track_id}` : track_id
 
-const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }: KeptTrack) =>
+const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }: CachedTrack) =>
   track.organization_id === organization_id &&
   (scope === 'playlist' || resource_id === (scope === 'track' ? track.id : track.collection_id))
 
 /** Converts a row to the form in which it is cached. */
-export function partsOf(row: PlayRow | undefined, now: number): PlaybackParts {
+export function toPlaybackParts(row: PlayRow | undefined, now: number): PlaybackParts {
   if (!row?.session) return {}
   const { session, track, playlist, organization } = row
   // A borrowed cover ranks behind one that was uploaded for the playlist.
-  const collection = row.collection && coverOr(row.collection, playlist?.cover_path ? null : row.collection.first)
+  const collection = row.collection && coverOrFirst(row.collection, playlist?.cover_path ? null : row.collection.first)
   if (!track || !collection || !organization) return { session }
   const levels = hexLevels(track.levels)
-  const until = now + PLAY_REUSE * 1000
+  const until = now + PLAY_CACHE_SECONDS * 1000
   const urls = new Map<string, string>()
   const files = filesOf(track)
   return { session, played: { track, collection, playlist, organization, files, levels, urls, until } }
@@ -47,29 +47,29 @@ export function partsOf(row: PlayRow | undefined, now: number): PlaybackParts {
 
 /** From the isolate's cache, or with one statement. */
 async function findParts(
-  { env, db, memory, now }: Context<Client>,
+  { env, db, cache, now }: Context<Client>,
   session_id: string,
   track_id: string,
 ): Promise<PlaybackParts> {
-  if (!isNewId(session_id)) return {}
+  if (!isIssuedId(session_id)) return {}
   checkSessionId(session_id, now)
-  const cachedSession = memory.sessions.get(session_id, now)
-  if (cachedSession && !isNewId(track_id)) return { session: cachedSession }
-  const cachedTrack = cachedSession && memory.tracks.get(cacheKeyOf(cachedSession, track_id), now)
+  const cachedSession = cache.sessions.get(session_id, now)
+  if (cachedSession && !isIssuedId(track_id)) return { session: cachedSession }
+  const cachedTrack = cachedSession && cache.tracks.get(cacheKeyOf(cachedSession, track_id), now)
   if (cachedSession && cachedTrack && plays(cachedSession, cachedTrack))
     return { session: cachedSession, played: cachedTrack }
-  const { changes } = memory
+  const { changes } = cache
   const row = await playRows.get(db, { session_id, track_id })
-  const parts = partsOf(row, now)
+  const parts = toPlaybackParts(row, now)
   const { session, played } = parts
   if (env.REUSE_ANSWERS !== 'true' || !session) return parts
   const { expires_at: until, organization_id } = session
-  memory.sessions.set(session_id, session, { organization_id, bytes: 2000, until })
+  cache.sessions.set(session_id, session, { organization_id, bytes: 2000, until })
   // A track that does not play yet, or only from an early file, is read again on every request.
-  if (played && changes === memory.changes && played.files[0]?.is_early === 0) {
+  if (played && changes === cache.changes && played.files[0]?.is_early === 0) {
     // Includes room for the signed URLs.
     const bytes = 4 * JSON.stringify(row).length + 20_000
-    memory.tracks.set(cacheKeyOf(session, track_id), played, { organization_id, bytes, until: played.until })
+    cache.tracks.set(cacheKeyOf(session, track_id), played, { organization_id, bytes, until: played.until })
   }
   return parts
 }
@@ -185,7 +185,7 @@ export async function playTrack(
   const found = await findPlayback(context, play_session_id, play_track_id)
   const { session, is_preliminary, until } = found
   const { id, variants, is_downloadable, expires_at, organization_id } = session
-  if (!is_preliminary) context.mayReuse(organization_id, until)
+  if (!is_preliminary) context.allowCaching(organization_id, until)
   return {
     play_session_id: id,
     ...(await playback(context, found)),

@@ -3,18 +3,18 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import { runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { collectionPrefixes } from '../adapters/media.ts'
-import { forgetPlaces } from '../adapters/playlist_order.ts'
+import { deleteHiddenEntries } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { playlists, playlistTracks } from '../adapters/schema.ts'
-import { foldedOf, refolded } from '../adapters/search.ts'
+import { foldedOf, foldedUpdate } from '../adapters/search.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { playlistOperations } from '../contract/playlist.ts'
 import { notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/jobs.ts'
 import { inTrash, purgeJobs } from '../pipeline/purge.ts'
-import { shown } from './appearance.ts'
+import { withInherited } from './appearance.ts'
 import { ownCover } from './cover.ts'
-import { discard } from './discard.ts'
+import { moveToTrash } from './discard.ts'
 import { withArtwork } from './listed.ts'
 import { findOrganization } from './organization.ts'
 import { listRows } from './page.ts'
@@ -34,7 +34,7 @@ export async function findPlaylist(context: Context, id: string): Promise<Playli
 }
 
 async function showPlaylist(context: Context, id: string) {
-  const playlist = shown(await findPlaylist(context, id), await findOrganization(context))
+  const playlist = withInherited(await findPlaylist(context, id), await findOrganization(context))
   return { playlist_id: playlist.id, playlist }
 }
 
@@ -46,7 +46,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     const organization = await findOrganization(context)
     const list = { kind: 'playlists' as const, organization_id: organization.id, q, filters, sort }
     const { rows, ...counts } = await listRows(context.db, list, getTableColumns(playlists), { limit, offset })
-    const shownRows = rows.map((row) => shown(row, organization))
+    const shownRows = rows.map((row) => withInherited(row, organization))
     return { ...counts, playlists: await withArtwork(context, include, shownRows, rows) }
   },
 
@@ -74,7 +74,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     const row = inserted[0]!
     return {
       playlist_id: id,
-      playlist: shown(row, organization),
+      playlist: withInherited(row, organization),
       playlist_cover_upload: await coverUpload(context, 'playlist', coverOf(row)),
     }
   },
@@ -84,7 +84,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
   async updatePlaylist({ params, body }, context) {
     let row = await findPlaylist(context, params.playlist_id)
     if (Object.keys(body).length > 0) {
-      const values = { ...body, ...refolded('playlists', body), updated_at: context.now }
+      const values = { ...body, ...foldedUpdate('playlists', body), updated_at: context.now }
       const isOwned = isOwnedByCaller(context, row.id)
       const [, [updated]] = await context.db.batch([
         recordEvents(context, 'playlist.updated', sql`playlists where ${isOwned}`, { changed: Object.keys(body) }),
@@ -93,14 +93,14 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
       if (!updated) throw notFound('playlist')
       row = updated
     }
-    return { playlist_id: row.id, playlist: shown(row, await findOrganization(context)) }
+    return { playlist_id: row.id, playlist: withInherited(row, await findOrganization(context)) }
   },
 
   async deletePlaylist({ params, query }, context) {
     const { db, principal } = context
     const { playlist } = await showPlaylist(context, params.playlist_id)
     if (query.trash === 'true') {
-      await discard(context, 'playlist', playlist.id)
+      await moveToTrash(context, 'playlist', playlist.id)
       return { playlist_id: playlist.id, deleted_playlist: playlist }
     }
     const prefixes = collectionPrefixes(principal.organization_id, playlist.id)
@@ -110,7 +110,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     const resultOf = await runBatch(db, [
       ...inserts,
       recordEvents(context, 'playlist.deleted', sql`playlists where ${isOwned}`, { is_trashed: false }),
-      forgetPlaces(db, playlist.id, sql`not ${inTrash(playlist.id)}`),
+      deleteHiddenEntries(db, playlist.id, sql`not ${inTrash(playlist.id)}`),
       db.delete(playlistTracks).where(eq(playlistTracks.playlist_id, playlist.id)),
       deletedRow,
     ])

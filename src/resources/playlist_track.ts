@@ -1,9 +1,9 @@
 import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
-import { among, type Database, insertFrom, runBatch } from '../adapters/database.ts'
+import { inJsonList, type Database, insertFrom, runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
-import { renumber } from '../adapters/playlist_order.ts'
+import { renumberEntries } from '../adapters/playlist_order.ts'
 import { isInCollection, playlists, playlistTracks, tracks } from '../adapters/schema.ts'
 import type { Context } from '../context.ts'
 import type { Page } from '../contract/common.ts'
@@ -79,7 +79,7 @@ async function changeTracks(
       ),
     )
     .returning({ id: playlists.id })
-  const resultOf = await runBatch(db, [update, ...change(signed), ...renumber(context, change_id)])
+  const resultOf = await runBatch(db, [update, ...change(signed), ...renumberEntries(context, change_id)])
   if (resultOf(update).length > 0) return true
   const now = await db.select().from(playlists).where(eq(playlists.id, playlist_id)).get()
   if (!now) throw notFound('playlist')
@@ -96,7 +96,7 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
     .from(tracks)
     .where(
       and(
-        inArray(tracks.id, among([...new Set(track_ids)])),
+        inArray(tracks.id, inJsonList([...new Set(track_ids)])),
         // The `+` keeps SQLite from using an index of all tracks.
         sql`+${tracks.organization_id} = ${principal.organization_id}`,
         isInCollection,

@@ -4,24 +4,24 @@ import { findCollection } from './collection.ts'
 import { playHandlers } from './play.ts'
 import { findPlaylist } from './playlist.ts'
 import { findTrack, renewUpload, trackCoverUpload } from './track.ts'
-import { coverUpload, type Facts } from './upload_handle.ts'
+import { coverUpload, type UploadHints } from './upload_handle.ts'
 
 /** The response to the first request with an `Idempotency-Key`. */
-export type Answer = Record<string, unknown>
+export type StoredResponse = Record<string, unknown>
 
 /** The repeated request. */
-export interface Renewed {
-  body?: Facts | undefined
+export interface RepeatedRequest {
+  body?: UploadHints | undefined
 }
 
 /** The stored part of a response. A play session's view is rebuilt on replay. */
-export const lasting = (answer: Answer): Answer =>
+export const storablePart = (answer: StoredResponse): StoredResponse =>
   answer.play_session_id === undefined
     ? answer
     : { play_session_id: answer.play_session_id, expires_at: answer.expires_at }
 
 /** How each upload handle in a response is renewed. */
-const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => Promise<UploadHandle>> = {
+const RENEW: Record<string, (context: Context, answer: StoredResponse, facts: UploadHints) => Promise<UploadHandle>> = {
   async track_upload(context, answer, facts) {
     const track = await findTrack(context, answer.track_id as string)
     // A track that has its file by now needs no new URL, and must not wait for another upload.
@@ -42,7 +42,11 @@ const RENEW: Record<string, (context: Context, answer: Answer, facts: Facts) => 
 }
 
 /** Prepares a stored response for a repeated request: expired URLs are signed again. Throws when the resource is gone. */
-export async function renewAnswer(answer: Answer, input: Renewed, context: Context): Promise<Answer> {
+export async function renewAnswer(
+  answer: StoredResponse,
+  input: RepeatedRequest,
+  context: Context,
+): Promise<StoredResponse> {
   if (typeof answer.play_session_id === 'string') {
     const params = { play_session_id: answer.play_session_id }
     const view = await playHandlers.getPlaySession(

@@ -7,7 +7,7 @@ import type { Reprocess, reprocessOperations } from '../contract/reprocess.ts'
 import { timestamp } from '../core/time.ts'
 import { notFound } from '../errors.ts'
 import { insertJob, sendJob } from '../pipeline/jobs.ts'
-import { ownVariants, renditions, settingsOf } from '../pipeline/transcode/variant_spec.ts'
+import { findCustomVariants, renditions, settingsOf } from '../pipeline/transcode/variant_spec.ts'
 import { findCollection } from './collection.ts'
 
 type ReprocessRow = typeof reprocesses.$inferSelect
@@ -29,7 +29,7 @@ export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
     const { db, principal, now } = context
     const { organization_id } = principal
     const { id: collection_id } = await findCollection(context, params.collection_id)
-    const wanted = renditions(await ownVariants(db, organization_id)).map(settingsOf)
+    const wanted = renditions(await findCustomVariants(db, organization_id)).map(settingsOf)
     const job = insertJob(context, organization_id, { kind: 'reprocess', collection_id })
     const row = {
       job_id: job.id,

@@ -9,9 +9,9 @@ import { MAX_SESSION_TRACKS } from '../contract/facts.ts'
 import type { PlaySession } from '../contract/play.ts'
 import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
-import { lettering } from './appearance.ts'
+import { labelsOf } from './appearance.ts'
 import { allowsEarly, bestQuality } from './early.ts'
-import { findPlayback, listOf, partsOf, playable, playback } from './playback.ts'
+import { findPlayback, listOf, toPlaybackParts, playable, playback } from './playback.ts'
 
 type SessionRow = typeof playSessions.$inferSelect
 
@@ -60,7 +60,7 @@ function levelsOf(rows: Record<string, unknown>[]) {
 }
 
 const withLabels = (rows: ListedRow[], { organization, playlist }: ReturnType<typeof levelsOf>) =>
-  rows.map((track) => ({ ...track, ...lettering({ track, collection: track.collection, playlist, organization }) }))
+  rows.map((track) => ({ ...track, ...labelsOf({ track, collection: track.collection, playlist, organization }) }))
 
 /** Returns the number of tracks that a session lists, up to a limit. */
 export async function countTracks(
@@ -122,7 +122,7 @@ async function viewOf(context: Context, session: SessionRow, track_id: string, f
     return await playback(
       context,
       isFound
-        ? await playable(context, partsOf(found, context.now))
+        ? await playable(context, toPlaybackParts(found, context.now))
         : await findPlayback(context, session.id, track_id),
     )
   } catch (error) {

@@ -10,7 +10,7 @@ import type { Context, Handlers } from '../context.ts'
 import type { Share, shareOperations } from '../contract/share.ts'
 import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
-import { FIND } from './access.ts'
+import { FIND_RESOURCE } from './access.ts'
 import { readPage } from './page.ts'
 import { optionalTimestamp, toColumns } from './restrictions.ts'
 
@@ -78,7 +78,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
   async createShare({ body: { scope, id, slug = null, password, ...restrictions } }, context) {
     const { db, now, principal } = context
     const { organization_id } = principal
-    await FIND[scope](context, id)
+    await FIND_RESOURCE[scope](context, id)
     const values = {
       ...(await toColumns(context, restrictions)),
       ...(await slugAndPasswordColumns({ password })),
@@ -97,7 +97,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       recordEvents(context, 'share.created', sql`shares where id = ${values.id}`),
     ])
     if (row) return withId(context, row)
-    await FIND[scope](context, id)
+    await FIND_RESOURCE[scope](context, id)
     throw slugTaken(values.slug)
   },
 
@@ -116,16 +116,16 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       .select({ id: sql`1` })
       .from(sql`shares as another`)
       .where(and(eq(sql`another.slug`, values.slug ?? ''), ne(sql`another.id`, row.id)))
-    const isFree = and(
+    const isUpdatable = and(
       isOwnedByCaller(context, row.id),
       notExists(otherShares),
       isUnusedSlug(values.slug ?? '', row.id),
     )
     const [, [updated]] = await db.batch([
-      recordEvents(context, 'share.updated', sql`shares where ${isFree}`, { changed: Object.keys(body) }),
-      db.update(shares).set(values).where(isFree).returning(),
+      recordEvents(context, 'share.updated', sql`shares where ${isUpdatable}`, { changed: Object.keys(body) }),
+      db.update(shares).set(values).where(isUpdatable).returning(),
     ])
-    context.memory.keys.forget(row.id)
+    context.cache.keys.invalidate(row.id)
     if (updated) return withId(context, updated)
     await findShare(context, row.id)
     throw slugTaken(values.slug ?? '')
@@ -137,7 +137,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       recordEvents(context, 'share.revoked', sql`shares where ${isOwnedByCaller(context, row.id)}`),
       context.db.delete(shares).where(isOwnedByCaller(context, row.id)).returning({ id: shares.id }),
     ])
-    context.memory.keys.forget(row.id)
+    context.cache.keys.invalidate(row.id)
     if (revoked.length === 0) throw notFound('share')
     return { share_id: row.id, deleted_share: toShare(context, row) }
   },

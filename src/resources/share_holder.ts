@@ -5,7 +5,7 @@ import { SLUG } from '../contract/facts.ts'
 import { unauthorized } from '../errors.ts'
 import type { KeyHolder } from '../principal.ts'
 import { DEFAULT_VARIANTS } from './access.ts'
-import { hasEnded, shareAt } from './share_view.ts'
+import { isExpired, shareAt } from './share_view.ts'
 
 /**
  * A share as a key: its page plays with a player key limited to the share, `ta_sh_{slug}`. Password-protected shares also need a signed proof
@@ -57,10 +57,10 @@ async function opens(env: Env, secret: string, share: LockedShare): Promise<bool
 /** The cache key of a share: the same for all of its keys, because any number of them can be made up. */
 const nameOf = (secret: string) => PREFIX + partsOf(secret)[0]
 
-export const noShare = () => unauthorized('There is no such share, or not any more')
+export const shareNotFound = () => unauthorized('There is no such share, or not any more')
 
 /** The same as `readShareKey`, from the cache. */
-export async function knownShare(env: Env, keys: KeyCache, secret: string): Promise<KeyHolder | undefined> {
+export async function cachedShare(env: Env, keys: KeyCache, secret: string): Promise<KeyHolder | undefined> {
   const holder = keys.get(nameOf(secret))
   return holder?.share && (await opens(env, secret, { id: holder.api_key_id, ...holder.share })) ? holder : undefined
 }
@@ -68,7 +68,7 @@ export async function knownShare(env: Env, keys: KeyCache, secret: string): Prom
 /** Returns the holder for a share's key, and caches it for a short time; throws 401 when the share does not exist or has ended. */
 export async function readShareKey(env: Env, keys: KeyCache, secret: string, base_url: string): Promise<KeyHolder> {
   const share = await shareAt(env, partsOf(secret)[0])
-  if (!share || hasEnded(share, Date.now())) throw noShare()
+  if (!share || isExpired(share, Date.now())) throw shareNotFound()
   if (!(await opens(env, secret, share))) throw unauthorized('This share needs its password')
   const holder: KeyHolder = {
     kind: 'player',

@@ -12,7 +12,7 @@ export type { ShareRow }
 export const shareAt = async (env: Env, slug: string): Promise<ShareRow | undefined> =>
   openDatabase(env.DB).select().from(shares).where(eq(shares.slug, slug)).get()
 
-export const hasEnded = ({ expires_at }: ShareRow, now: number) => expires_at !== null && expires_at <= now
+export const isExpired = ({ expires_at }: ShareRow, now: number) => expires_at !== null && expires_at <= now
 
 /** The share with a slug, for a visitor; throws 404 for an unknown slug, 410 when the share was revoked or has expired. */
 export async function openShare(env: Env, slug: string, now: number): Promise<ShareRow> {
@@ -21,7 +21,7 @@ export async function openShare(env: Env, slug: string, now: number): Promise<Sh
     const wasRevoked = await openDatabase(env.DB).get(sql`select 1 from retired_slugs where slug = ${slug}`)
     throw wasRevoked ? new ApiError('share_revoked', 'This share was revoked') : notFound('share')
   }
-  if (hasEnded(share, now)) throw new ApiError('session_expired', 'This share has ended')
+  if (isExpired(share, now)) throw new ApiError('session_expired', 'This share has ended')
   return share
 }
 
@@ -32,7 +32,7 @@ export async function embedOfShare(context: Context, share: ShareRow): Promise<E
 }
 
 /** The same for link previews. A share with a password shows none: its page asks for the password. */
-export async function unfurledShare(context: Context, slug: string) {
+export async function linkPreview(context: Context, slug: string) {
   const share = await openShare(context.env, slug, context.now)
   if (share.password_hash !== null) throw notFound('share')
   return { share, embed: await embedOfShare(context, share) }
@@ -49,7 +49,7 @@ export function withLastingPictures(embed: Embed, address: string): Embed {
 }
 
 /** The number of tracks of a share, from the stored counts, because a list may be long. */
-export async function keptCount({ db }: Context, { scope, resource_id }: ShareRow): Promise<number> {
+export async function storedTrackCount({ db }: Context, { scope, resource_id }: ShareRow): Promise<number> {
   const list = `tracks:${resource_id}`
   const row = await db.get<{ count: number | null }>(
     scope === 'playlist'

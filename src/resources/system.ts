@@ -1,13 +1,13 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { among, type Database } from '../adapters/database.ts'
-import { beat, lastBeats } from '../adapters/heartbeats.ts'
+import { inJsonList, type Database } from '../adapters/database.ts'
+import { heartbeat, lastHeartbeats } from '../adapters/heartbeats.ts'
 import { findFile } from '../adapters/media.ts'
 import { tracks } from '../adapters/schema.ts'
 import { transcoderSlots } from '../adapters/transcoder.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
-import { PASSING, type System, type SystemPart, type systemOperations } from '../contract/system.ts'
+import { TRANSIENT_ERRORS, type System, type SystemPart, type systemOperations } from '../contract/system.ts'
 import { timestamp } from '../core/time.ts'
 import { describeError } from '../errors.ts'
 import { log } from '../log.ts'
@@ -36,7 +36,7 @@ async function timeQuery<T>(query: Promise<T>): Promise<{ answer: T; millisecond
   }
 }
 
-type Beats = Awaited<ReturnType<typeof lastBeats>>
+type Beats = Awaited<ReturnType<typeof lastHeartbeats>>
 
 const isStalled = ({ sweep, seen }: Beats, now: number) => now - (sweep ?? seen ?? now) > SWEEP_TIMEOUT
 
@@ -45,16 +45,16 @@ const isStalled = ({ sweep, seen }: Beats, now: number) => now - (sweep ?? seen 
  * the first check.
  */
 export async function failingRows(db: Database): Promise<SystemPart[]> {
-  const heartbeats = (await timeQuery(lastBeats(db)))?.answer
+  const heartbeats = (await timeQuery(lastHeartbeats(db)))?.answer
   if (!heartbeats) return ['database']
-  if (!heartbeats.sweep && !heartbeats.seen) await beat(db, 'seen', Number.MAX_SAFE_INTEGER)
+  if (!heartbeats.sweep && !heartbeats.seen) await heartbeat(db, 'seen', Number.MAX_SAFE_INTEGER)
   return isStalled(heartbeats, Date.now()) ? ['sweep'] : []
 }
 
 const kind = sql<string>`payload ->> 'kind'`
 const code = sql<string>`coalesce(error ->> 'code', 'unknown')`
 const count = sql<number>`count(*)`.as('count')
-const isTransient = sql`${code} in ${among(PASSING)}`
+const isTransient = sql`${code} in ${inJsonList(TRANSIENT_ERRORS)}`
 
 /** Jobs with a possibly transient error, whose track still has the state that the job left. */
 const isRetryable = sql`${isTransient} and exists (select 1 from tracks
@@ -110,7 +110,7 @@ async function startAgain(context: Context, { job_id, source_path, ...track }: F
 
 export const systemHandlers: Handlers<typeof systemOperations> = {
   async getSystem(_input, { env, db, now }) {
-    const [databaseCheck, slots] = await Promise.all([timeQuery(lastBeats(db)), transcoderSlots(env)])
+    const [databaseCheck, slots] = await Promise.all([timeQuery(lastHeartbeats(db)), transcoderSlots(env)])
     const [open, ended, failures] = databaseCheck ? await readJobs(db, now) : [[], [], []]
     const heartbeats = databaseCheck?.answer ?? {}
     const failing: SystemPart[] = [
@@ -143,7 +143,7 @@ export const systemHandlers: Handlers<typeof systemOperations> = {
   },
 
   async retryFailedTracks({ body }, context) {
-    const { db, now, forget } = context
+    const { db, now, invalidate } = context
     const where = retryableSince(body.since === undefined ? now - DAY : Date.parse(body.since), body.code)
     const { id, organization_id, source_path } = tracks
     const found = await db
@@ -158,7 +158,7 @@ export const systemHandlers: Handlers<typeof systemOperations> = {
       const results = await Promise.all(found.slice(at, at + AT_ONCE).map((track) => startAgain(context, track)))
       started += results.filter(Boolean).length
     }
-    for (const owner of new Set(found.map((track) => track.organization_id))) forget(owner)
+    for (const owner of new Set(found.map((track) => track.organization_id))) invalidate(owner)
     const [remaining] = await db.select({ count }).from(jobs).where(where)
     return { started, left: remaining?.count ?? 0 }
   },

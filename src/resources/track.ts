@@ -1,12 +1,12 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
-import { among, insertFrom, runBatch } from '../adapters/database.ts'
+import { inJsonList, insertFrom, runBatch } from '../adapters/database.ts'
 import { newId, randomBase62 } from '../adapters/id.ts'
 import { findFile, nextUploadPath, trackPrefixes } from '../adapters/media.ts'
 import { removeFromPlaylists } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { isInCollection, tracks } from '../adapters/schema.ts'
-import { foldedOf, refolded } from '../adapters/search.ts'
+import { foldedOf, foldedUpdate } from '../adapters/search.ts'
 import { folderOf, trackPath } from '../adapters/track_paths.ts'
 import { jobs } from '../adapters/work_schema.ts'
 import type { Context, Handlers } from '../context.ts'
@@ -17,17 +17,17 @@ import { discardReplaced, ingest } from '../pipeline/ingest.ts'
 import { inTrash, purgeJobs } from '../pipeline/purge.ts'
 import { startPurge } from '../pipeline/start_purge.ts'
 import { queuePosition } from '../pipeline/transcode/queue_position.ts'
-import { idle, startTranscode } from '../pipeline/transcode/start.ts'
-import { discard } from './discard.ts'
+import { noActiveJob, startTranscode } from '../pipeline/transcode/start.ts'
+import { moveToTrash } from './discard.ts'
 import { find } from './find.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './listed.ts'
 import {
   audioUpload,
-  checkFacts,
+  checkUploadHints,
   coverUpload,
-  type Facts,
+  type UploadHints,
   firstUpload,
-  handOut,
+  addHandle,
   namesOf,
   safeFileName,
 } from './upload_handle.ts'
@@ -62,13 +62,13 @@ async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> =
 }
 
 /** Columns that an update changes; undefined for an empty update. */
-export function updated({ title, ...fields }: TrackUpdate, now: number) {
+export function updateColumns({ title, ...fields }: TrackUpdate, now: number) {
   const values = { ...(title !== undefined && { player_title: title }), ...fields }
   return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
 }
 
 /** Names of the fields that an update changes, for its event. */
-export const changedBy = (values: object) => Object.keys(values).filter((name) => name !== 'updated_at')
+export const changedFields = (values: object) => Object.keys(values).filter((name) => name !== 'updated_at')
 
 export const notUploaded = (message = 'This track has no file yet; upload one first') =>
   new ApiError('track_not_uploaded', message)
@@ -77,7 +77,7 @@ export const notUploaded = (message = 'This track has no file yet; upload one fi
 export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
 
 type NewTrack = Pick<TrackTableRow, 'collection_id' | 'file_name'> &
-  Facts & {
+  UploadHints & {
     [
       K in
         | 'upload_session_id'
@@ -96,7 +96,7 @@ type NewTrack = Pick<TrackTableRow, 'collection_id' | 'file_name'> &
 /** Adds a track at the end of its collection and returns it with its upload handles; throws 404 when there is no such collection. */
 export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
   const { db, principal, now } = context
-  checkFacts(context.env, { file_size, content_type })
+  checkUploadHints(context.env, { file_size, content_type })
   const identity = {
     id: newId(),
     organization_id: principal.organization_id,
@@ -148,14 +148,14 @@ export const trackCoverUpload = (context: Context, row: TrackRow) =>
 export async function renewUpload(
   context: Context,
   id: string,
-  { file_name, ...facts }: Facts & { file_name?: string | undefined },
+  { file_name, ...facts }: UploadHints & { file_name?: string | undefined },
 ) {
   const { db, env, now } = context
-  checkFacts(env, facts)
+  checkUploadHints(env, facts)
   const row = await findTrack(context, id)
   const path = nextUploadPath(row, now)
   const handle = { path, expires_at: now + UPLOAD_TTL * 1000, ...namesOf({ file_name }) }
-  const { statements, update } = handOut(context, row.organization_id, isOwnedByCaller(context, id)!, handle)
+  const { statements, update } = addHandle(context, row.organization_id, isOwnedByCaller(context, id)!, handle)
   const resultOf = await runBatch(db, statements)
   const [updated] = resultOf(update)
   if (!updated) throw notFound('track')
@@ -171,9 +171,9 @@ type DeletableTrack = Pick<TrackTableRow, 'id' | 'organization_id' | 'collection
  * Returns the batch that deletes the caller's tracks that meet a condition, and its jobs for `startPurge`. `deletedTracks` returns the ids
  * of the deleted tracks; the others keep their files and their playlist positions.
  */
-export function deletion(context: Context, rows: DeletableTrack[], condition?: SQL) {
+export function deleteStatements(context: Context, rows: DeletableTrack[], condition?: SQL) {
   const { db, principal } = context
-  const ids = among(rows.map(({ id }) => id))
+  const ids = inJsonList(rows.map(({ id }) => id))
   const isDeletable = and(sql`id in ${ids} and +organization_id = ${principal.organization_id}`, condition)
   const stays = (id: SQL) => (condition ? sql`(${inTrash(id)} or ${id} in (select id from tracks))` : inTrash(id))
   const isUnowned = sql`not exists (select 1 from tracks where id in ${ids} and job_id = jobs.id)`
@@ -199,7 +199,7 @@ export function deletion(context: Context, rows: DeletableTrack[], condition?: S
     db
       .update(jobs)
       .set({ state: 'done' })
-      .where(and(sql`id in ${among(rows.map((row) => row.job_id))}`, condition && isUnowned)),
+      .where(and(sql`id in ${inJsonList(rows.map((row) => row.job_id))}`, condition && isUnowned)),
   ]
   return { statements, deletedTracks, purges: purges.map(({ purge }) => purge) }
 }
@@ -224,12 +224,12 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   },
 
   async updateTrack({ params, body }, context) {
-    const values = updated(body, context.now)
+    const values = updateColumns(body, context.now)
     const isOwned = isOwnedByCaller(context, params.track_id)
     if (!values) return withId(await refreshTrack(context, params.track_id))
-    const set = { ...values, ...refolded('tracks', values) }
+    const set = { ...values, ...foldedUpdate('tracks', values) }
     const [, [row]] = await context.db.batch([
-      recordEvents(context, 'track.updated', sql`tracks where ${isOwned}`, { changed: changedBy(values) }),
+      recordEvents(context, 'track.updated', sql`tracks where ${isOwned}`, { changed: changedFields(values) }),
       context.db.update(tracks).set(set).where(isOwned).returning(trackColumns),
     ])
     if (!row) throw notFound('track')
@@ -239,10 +239,10 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   async deleteTrack({ params, query }, context) {
     const row = await findTrack(context, params.track_id)
     if (query.trash === 'true') {
-      await discard(context, 'track', row.id)
+      await moveToTrash(context, 'track', row.id)
       return { track_id: row.id, deleted_track: toTrack(row) }
     }
-    const { statements, deletedTracks, purges } = deletion(context, [row])
+    const { statements, deletedTracks, purges } = deleteStatements(context, [row])
     const resultOf = await runBatch(context.db, statements)
     await startPurge(context, purges)
     if (resultOf(deletedTracks).length === 0) throw notFound('track')
@@ -266,7 +266,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const source = await findFile(context.env, row.source_path)
     if (!source) throw notUploaded()
     // A newer file may have been taken and processed since the row was read.
-    await startTranscode(context, row, source, sql`${idle} and source_path = ${source.path}`)
+    await startTranscode(context, row, source, sql`${noActiveJob} and source_path = ${source.path}`)
     return { track_id: row.id, track: await showTrack(context, row.id) }
   },
 }

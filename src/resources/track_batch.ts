@@ -1,18 +1,18 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 
-import { among, runBatch } from '../adapters/database.ts'
+import { inJsonList, runBatch } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { findFile } from '../adapters/media.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { collections, isInCollection, tracks } from '../adapters/schema.ts'
-import { refolded } from '../adapters/search.ts'
+import { foldedUpdate } from '../adapters/search.ts'
 import type { Context, Handlers } from '../context.ts'
 import type { TrackChange, trackBatchOperations } from '../contract/track_batch.ts'
 import { type ApiError, invalid, notFound } from '../errors.ts'
 import { sendJob } from '../pipeline/jobs.ts'
 import { startPurge } from '../pipeline/start_purge.ts'
-import { restart } from '../pipeline/transcode/start.ts'
-import { changedBy, deletion, notUploaded, updated } from './track.ts'
+import { restartTranscodes } from '../pipeline/transcode/start.ts'
+import { changedFields, deleteStatements, notUploaded, updateColumns } from './track.ts'
 
 /**
  * Changes many tracks at once. All writes are one batch, so either all happen or none. Refusals are determined before it, or from the state
@@ -32,7 +32,7 @@ const ownTracks = (context: Context, ids: string[]) =>
   context.db
     .select(columns)
     .from(tracks)
-    .where(and(inArray(id, among(ids)), isOwnedByCaller(context), isInCollection))
+    .where(and(inArray(id, inJsonList(ids)), isOwnedByCaller(context), isInCollection))
 type OwnTrackRow = Awaited<ReturnType<typeof ownTracks>>[number]
 
 const ownCollections = ({ db, principal }: Context, ids: string[]) =>
@@ -40,7 +40,10 @@ const ownCollections = ({ db, principal }: Context, ids: string[]) =>
     .select({ id: collections.id })
     .from(collections)
     .where(
-      and(inArray(collections.id, among(ids)), sql`+${collections.organization_id} = ${principal.organization_id}`),
+      and(
+        inArray(collections.id, inJsonList(ids)),
+        sql`+${collections.organization_id} = ${principal.organization_id}`,
+      ),
     )
 
 /**
@@ -114,13 +117,13 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
     const { sources, missing } = await sourcesOf(context, rowsTo('reprocess'))
     for (const track_id of missing) refused.set(track_id, notUploaded())
     const updates = acceptedChanges('update').flatMap(({ action: _action, track_id, ...fields }) => {
-      const values = updated(fields, now)
-      return values ? [{ track_id, values, changed: changedBy(values) }] : []
+      const values = updateColumns(fields, now)
+      return values ? [{ track_id, values, changed: changedFields(values) }] : []
     })
     const changed = sql`(select value ->> 'track_id' as changed_id, value -> 'changed' as changed
       from json_each(${JSON.stringify(updates.map(({ values: _values, ...update }) => update))})) cross join tracks
       where tracks.id = changed_id and ${isOwnedByCaller(context)}`
-    const { statements, deletedTracks, purges } = deletion(context, rowsTo('delete'))
+    const { statements, deletedTracks, purges } = deleteStatements(context, rowsTo('delete'))
     const remainingTracks = ownTracks(context, ids)
     const resultOf = await runBatch(db, [
       ...statements,
@@ -128,11 +131,11 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
       ...updates.map(({ track_id, values }) =>
         db
           .update(tracks)
-          .set({ ...values, ...refolded('tracks', values) })
+          .set({ ...values, ...foldedUpdate('tracks', values) })
           .where(and(eq(id, track_id), isOwnedByCaller(context))),
       ),
       ...moveStatements(context, acceptedChanges('move')),
-      ...restart(context, principal.organization_id, sources),
+      ...restartTranscodes(context, principal.organization_id, sources),
       remainingTracks,
     ])
     await startPurge(context, purges)

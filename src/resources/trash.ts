@@ -4,7 +4,7 @@ import type { BatchItem } from 'drizzle-orm/batch'
 import { isBlob } from '../adapters/column_types.ts'
 import { listCounts } from '../adapters/counter_schema.ts'
 import { insertFrom, runBatch } from '../adapters/database.ts'
-import { showPlaces, waitingFor } from '../adapters/playlist_order.ts'
+import { restoreEntries, hiddenEntriesOf } from '../adapters/playlist_order.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { TABLE_OF } from '../adapters/schema.ts'
 import { trash } from '../adapters/trash_schema.ts'
@@ -17,8 +17,8 @@ import { sendJob } from '../pipeline/jobs.ts'
 import { purgeLaterFrom } from '../pipeline/purge.ts'
 import { definedFiles, filePaths, pathsWithout } from '../pipeline/transcode/files.ts'
 import { insertRestoredTranscodes } from '../pipeline/transcode/queue.ts'
-import { endUnwanted } from '../pipeline/transcode/unwanted.ts'
-import { deleteSome, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
+import { cancelUnwanted } from '../pipeline/transcode/unwanted.ts'
+import { deleteItems, deleteTrashed, MAX_DELETED } from '../pipeline/trash.ts'
 import { readPage } from './page.ts'
 
 const { content: _content, folder_id: _folder_id, ...itemColumns } = getTableColumns(trash)
@@ -100,14 +100,14 @@ function restoration(context: Context, { id, scope, organization_id }: TrashRow)
   const hiddenEntries = {
     track: [sql`track_id = ${id}`],
     collection: [sql`track_id in (select id from tracks where collection_id = ${id})`],
-    playlist: waitingFor(id),
+    playlist: hiddenEntriesOf(id),
   }
   const isRestored = scope === 'track' ? sql`id = ${id}` : sql`collection_id = ${id}`
   const unused = pathsWithout(filePaths(files, inContent), filePaths(keptFiles, inContent))
   const transcodes = scope === 'playlist' ? null : insertRestoredTranscodes(context, organization_id, isRestored)
   const otherStatements: BatchItem<'sqlite'>[] = [
     ...(scope === 'track' ? [purgeLaterFrom(context, organization_id, unused, source)] : []),
-    ...hiddenEntries[scope].flatMap((condition) => [...showPlaces(context, condition, scope !== 'playlist')]),
+    ...hiddenEntries[scope].flatMap((condition) => [...restoreEntries(context, condition, scope !== 'playlist')]),
     recordEvents(
       context,
       `${scope}.created`,
@@ -154,7 +154,7 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
     if (startedJobs) {
       const [job] = resultOf(startedJobs)
       if (job) await sendJob(context, { id: job.id, payload: { kind: 'transcode' } })
-      await endUnwanted(context)
+      await cancelUnwanted(context)
     }
     return { trash_id, restored_trash: toItem(item) }
   },
@@ -169,7 +169,7 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
     const { db, principal } = context
     const ofOrganization = eq(trash.organization_id, principal.organization_id)
     const items = await db.select().from(trash).where(ofOrganization).orderBy(trash.seq).limit(MAX_DELETED)
-    const deleted = await deleteSome(context, items)
+    const deleted = await deleteItems(context, items)
     const counted = and(eq(listCounts.list, `trash:${principal.organization_id}`), eq(listCounts.level, 0))
     const remaining = await db.select({ count: listCounts.count }).from(listCounts).where(counted).get()
     return { deleted, left: remaining?.count ?? 0 }

@@ -12,7 +12,7 @@ import { ApiError, notFound } from '../errors.ts'
 import { startPurge } from '../pipeline/start_purge.ts'
 import { mayReach } from './access.ts'
 import { findCollection } from './collection.ts'
-import { deletion, findTrack, insertTrack, refreshTrack } from './track.ts'
+import { deleteStatements, findTrack, insertTrack, refreshTrack } from './track.ts'
 
 /** An unexpired upload session of the caller's organization; an expired one only if `mayContinue` resolves to true. */
 export async function findUploadSession(context: Context, id: string, mayContinue?: () => Promise<boolean>) {
@@ -117,7 +117,7 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     const track = await findSessionTrack(context, params)
     // The file may have arrived without an event.
     await refreshTrack(context, track_id)
-    const { statements, deletedTracks, purges } = deletion(context, [track], NEVER_UPLOADED)
+    const { statements, deletedTracks, purges } = deleteStatements(context, [track], NEVER_UPLOADED)
     const resultOf = await runBatch(db, [
       ...statements,
       // The next sweep abandons its multipart upload.

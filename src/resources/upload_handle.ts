@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { signUrl } from '../adapters/media.ts'
 import { recordEvents } from '../adapters/record_event.ts'
 import { tracks } from '../adapters/schema.ts'
-import { refolded } from '../adapters/search.ts'
+import { foldedUpdate } from '../adapters/search.ts'
 import { signCoverGrant } from '../adapters/token.ts'
 import { uploadSuffix } from '../adapters/track_storage.ts'
 import type { Context } from '../context.ts'
@@ -12,16 +12,16 @@ import { UPLOAD_TTL } from '../contract/facts.ts'
 import type { UploadHandle } from '../contract/media.ts'
 import { oneLine } from '../contract/text.ts'
 import { ApiError } from '../errors.ts'
-import { keepUploads } from '../pipeline/upload.ts'
+import { insertHandlePurges } from '../pipeline/upload.ts'
 
 /** Size and type of the file, as the client gave them; signed into the URL, so that R2 refuses anything else. */
-export interface Facts {
+export interface UploadHints {
   file_size?: number | undefined
   content_type?: string | undefined
 }
 
 /** Throws 413 for a file that would be rejected after its upload. */
-export function checkFacts(env: Env, { file_size = 0 }: Facts): void {
+export function checkUploadHints(env: Env, { file_size = 0 }: UploadHints): void {
   const limit = Number(env.MAX_UPLOAD_BYTES)
   if (file_size > limit) {
     const message = `must be at most ${limit} bytes`
@@ -30,7 +30,7 @@ export function checkFacts(env: Env, { file_size = 0 }: Facts): void {
 }
 
 /** The handle to `PUT` audio to R2 directly. */
-export async function audioUpload({ env, now }: Context, path: string, facts: Facts): Promise<UploadHandle> {
+export async function audioUpload({ env, now }: Context, path: string, facts: UploadHints): Promise<UploadHandle> {
   const headers = {
     ...(facts.content_type && { 'content-type': facts.content_type }),
     ...(facts.file_size && { 'content-length': String(facts.file_size) }),
@@ -71,13 +71,13 @@ export const firstUpload = (now: number) => ({
   awaiting_upload: true,
 })
 
-type Handle = Parameters<typeof keepUploads>[3]
+type Handle = Parameters<typeof insertHandlePurges>[3]
 
 /**
  * Statements that add a newer upload handle to the track that meets a condition. A track without a source starts over; any other keeps
  * playing under its current name until the new file is ready. `update` returns the row.
  */
-export function handOut(context: Context, organization_id: string, condition: SQL, handle: Handle) {
+export function addHandle(context: Context, organization_id: string, condition: SQL, handle: Handle) {
   const { db, now } = context
   const { path, expires_at, file_name, file_name_original } = handle
   const track = sql`tracks where ${condition}`
@@ -94,14 +94,14 @@ export function handOut(context: Context, organization_id: string, condition: SQ
       ...(file_name !== undefined && {
         file_name: ifEmpty(sql`${file_name}`, 'file_name'),
         file_name_original: ifEmpty(sql`${file_name_original}`, 'file_name_original'),
-        folded: ifEmpty(refolded('tracks', { file_name }).folded!, 'folded'),
+        folded: ifEmpty(foldedUpdate('tracks', { file_name }).folded!, 'folded'),
       }),
       updated_at: now,
     })
     .where(condition)
     .returning()
   const statements = [
-    ...keepUploads(context, organization_id, track, handle),
+    ...insertHandlePurges(context, organization_id, track, handle),
     // A new track's first file is not an update.
     recordEvents(context, 'track.updated', sql`${track} and source_path is not null`, { changed: ['upload'] }),
     update,

@@ -4,7 +4,7 @@ import { usageDays } from '../adapters/usage.ts'
 import type { Handlers } from '../context.ts'
 import type { usageOperations } from '../contract/usage.ts'
 import { invalid } from '../errors.ts'
-import { firstDay } from '../pipeline/usage.ts'
+import { firstReportedDay } from '../pipeline/usage.ts'
 
 const DAY = 24 * 3600_000
 /** Days in the response if the request sets no start. */
@@ -14,7 +14,7 @@ const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 export const usageHandlers: Handlers<typeof usageOperations> = {
   async getUsage({ query }, { db, now, principal }) {
-    const [first, today] = [firstDay(now), dateOf(now)]
+    const [first, today] = [firstReportedDay(now), dateOf(now)]
     const { to = today } = query
     if (to < first || to > today) throw invalid('to', `must lie between ${first} and ${today}`)
     const defaultFrom = dateOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY)

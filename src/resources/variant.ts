@@ -4,12 +4,12 @@ import { insertFrom } from '../adapters/database.ts'
 import { newId } from '../adapters/id.ts'
 import { variants } from '../adapters/schema.ts'
 import type { Context, Handlers } from '../context.ts'
-import { CATALOGUE, toRendition } from '../contract/catalogue.ts'
+import { CATALOG, toRendition } from '../contract/catalogue.ts'
 import { MAX_VARIANT_INDEX, MAX_VARIANTS } from '../contract/facts.ts'
 import type { variantOperations } from '../contract/variant.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
 import { insertJob, sendJob } from '../pipeline/jobs.ts'
-import { ownVariants } from '../pipeline/transcode/variant_spec.ts'
+import { findCustomVariants } from '../pipeline/transcode/variant_spec.ts'
 import { variantSettings } from './variant_settings.ts'
 
 type VariantRow = typeof variants.$inferSelect
@@ -19,7 +19,7 @@ const isOwnedByCaller = ({ principal }: Context, id: string) =>
 
 /** Returns a custom variant of the caller's organization; throws 404 if it does not exist, 409 for one of the catalogue. */
 async function findCustomVariant(context: Context, id: string): Promise<VariantRow> {
-  const fixed = CATALOGUE.find((variant) => variant.id === id)
+  const fixed = CATALOG.find((variant) => variant.id === id)
   if (fixed) {
     const message = `${fixed.index} is one of the default variants, which cannot be changed or deleted; define one of your own`
     throw new ApiError('default_variant', message)
@@ -31,9 +31,9 @@ async function findCustomVariant(context: Context, id: string): Promise<VariantR
 
 /** Throws 400 `unknown_variant` for a name that is neither in the catalogue nor the organization's. */
 export async function checkVariants({ db, principal }: Context, names: readonly string[]): Promise<void> {
-  const knownNames = CATALOGUE.map(({ index }) => index)
+  const knownNames = CATALOG.map(({ index }) => index)
   if (names.every((name) => knownNames.includes(name))) return
-  knownNames.push(...(await ownVariants(db, principal.organization_id)).map(({ index }) => index))
+  knownNames.push(...(await findCustomVariants(db, principal.organization_id)).map(({ index }) => index))
   for (const [at, name] of names.entries()) {
     if (knownNames.includes(name)) continue
     throw invalid(`variants.${at}`, `is not a known variant; known are ${knownNames.join(', ')}`, 'unknown_variant')
@@ -41,7 +41,7 @@ export async function checkVariants({ db, principal }: Context, names: readonly 
 }
 
 /** Names that files or play views already use. */
-const TAKEN = new Set([...CATALOGUE.map(({ index }) => index), 'early'])
+const TAKEN = new Set([...CATALOG.map(({ index }) => index), 'early'])
 
 /** `Voice, mono 48k` becomes `voice-mono-48k`. */
 function toIndex(name: string): string {
@@ -62,7 +62,7 @@ const exists = (index: string) =>
 export const variantHandlers: Handlers<typeof variantOperations> = {
   async listVariants({ query: { limit, offset } }, { db, principal }) {
     // At most 20 rows, so counting or paging in the database would gain nothing.
-    const all = [...(await ownVariants(db, principal.organization_id)).map(toRendition), ...CATALOGUE]
+    const all = [...(await findCustomVariants(db, principal.organization_id)).map(toRendition), ...CATALOG]
     return { count: all.length, variants: all.slice(offset, offset + limit) }
   },
 
@@ -81,7 +81,7 @@ export const variantHandlers: Handlers<typeof variantOperations> = {
       .returning()
       .get()
     if (!row) {
-      if ((await ownVariants(db, organization_id)).length < MAX_VARIANTS) throw exists(index)
+      if ((await findCustomVariants(db, organization_id)).length < MAX_VARIANTS) throw exists(index)
       const message = `An organization may have ${MAX_VARIANTS} variants of its own; delete one first`
       throw new ApiError('variants_full', message)
     }
@@ -90,7 +90,7 @@ export const variantHandlers: Handlers<typeof variantOperations> = {
 
   async getVariant({ params }, context) {
     const variant =
-      CATALOGUE.find(({ id }) => id === params.variant_id) ??
+      CATALOG.find(({ id }) => id === params.variant_id) ??
       toRendition(await findCustomVariant(context, params.variant_id))
     return { variant_id: variant.id, variant }
   },

@@ -11,14 +11,22 @@ import { MAX_ENDPOINTS } from '../contract/facts.ts'
 import type { WebhookEndpoint, webhookOperations } from '../contract/webhook.ts'
 import { timestamp } from '../core/time.ts'
 import { ApiError, invalid, notFound } from '../errors.ts'
-import { nudge } from '../pipeline/webhook.ts'
-import { holdAll, holdFollowers, nameSubjects, releaseHeads } from '../pipeline/webhook_order.ts'
-import { newWebhookSecret, purposeOf } from '../pipeline/webhook_request.ts'
-import { deleted, deleteSomeOf, sweptUntil } from '../pipeline/webhook_sweep.ts'
+import { wake } from '../pipeline/webhook.ts'
+import { unscheduleAll, unscheduleFollowers, backfillSubjects, scheduleHeads } from '../pipeline/webhook_order.ts'
+import { newWebhookSecret, sealPurpose } from '../pipeline/webhook_request.ts'
+import { DELETED_ENDPOINT, deleteDeliveries, sweptUntil } from '../pipeline/webhook_sweep.ts'
 import { refusalOf } from '../pipeline/webhook_url.ts'
 import { optionalTimestamp } from './restrictions.ts'
 import { deliveryIdOf, findDelivery, toDelivery, webhookDeliveryHandlers } from './webhook_delivery.ts'
-import { ACTIVE, endpointsOf, findEndpoint, hoursOf, inactive, ownEndpoint, recover } from './webhook_endpoint.ts'
+import {
+  ACTIVE,
+  endpointsOf,
+  findEndpoint,
+  hoursOf,
+  endpointInactive,
+  ownEndpoint,
+  recoverDeliveries,
+} from './webhook_endpoint.ts'
 
 const toEndpoint = (row: EndpointRow, now: number): WebhookEndpoint => ({
   ...row,
@@ -50,7 +58,7 @@ function checkUrl({ env, base_url }: Context, url: string): string {
 }
 
 /** Invalidates the cached keys, which store whether the organization has active endpoints. */
-const invalidateKeys = ({ memory, principal }: Context) => memory.keys.forgetOrganization(principal.organization_id)
+const invalidateKeys = ({ cache, principal }: Context) => cache.keys.invalidateOrganization(principal.organization_id)
 
 type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }, where?: SQL]
 /** Changes an endpoint and emits an event; the same batch updates its deliveries with `otherStatements`. */
@@ -99,7 +107,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       organization_id,
       url,
       ...ACTIVE,
-      secret: await seal(env.SIGNING_SECRET, purposeOf(id), secret),
+      secret: await seal(env.SIGNING_SECRET, sealPurpose(id), secret),
       swept_until: sweptUntil(now),
       seq: sql`(select coalesce(max(seq), 0) + 1 from webhook_endpoints where organization_id = ${organization_id})`,
       created_at: now,
@@ -133,19 +141,19 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     if (Object.keys(values).length === 0) return withId(row, context)
     const isOrdering = settings.is_ordered && !row.is_ordered
     const updated = await update(context, row.id, ['updated', { changed: Object.keys(body) }], values, [
-      ...(isOrdering ? [nameSubjects(context, row.id), holdFollowers(context, row.id)] : []),
-      ...(state === 'paused' ? [holdAll(context, row.id)] : []),
-      ...(state === 'active' ? [releaseHeads(context, row.id)] : []),
+      ...(isOrdering ? [backfillSubjects(context, row.id), unscheduleFollowers(context, row.id)] : []),
+      ...(state === 'paused' ? [unscheduleAll(context, row.id)] : []),
+      ...(state === 'active' ? [scheduleHeads(context, row.id)] : []),
     ])
-    if (updated.state === 'active' && row.state !== 'active') await nudge(context)
+    if (updated.state === 'active' && row.state !== 'active') await wake(context)
     return withId(updated, context)
   },
 
   async deleteWebhookEndpoint({ params }, context) {
     const row = await findEndpoint(context, params.webhook_endpoint_id)
-    await update(context, row.id, ['deleted'], deleted)
+    await update(context, row.id, ['deleted'], DELETED_ENDPOINT)
     // Usually deletes all of them; otherwise the sweep continues.
-    await deleteSomeOf(context, row.id, true)
+    await deleteDeliveries(context, row.id, true)
     return { webhook_endpoint_id: row.id, deleted_webhook_endpoint: toEndpoint(row, context.now) }
   },
 
@@ -157,7 +165,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const row = await update(context, id, ['rotated'], {
       previous_secret: sql`secret`,
       previous_secret_expires_at: now + body.grace_seconds * 1000,
-      secret: await seal(env.SIGNING_SECRET, purposeOf(id), secret),
+      secret: await seal(env.SIGNING_SECRET, sealPurpose(id), secret),
     })
     return { ...withId(row, context), secret }
   },
@@ -165,7 +173,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   async testWebhookEndpoint({ params }, context) {
     const { db, now } = context
     const { id, organization_id, state } = await findEndpoint(context, params.webhook_endpoint_id)
-    if (state !== 'active') throw inactive(state)
+    if (state !== 'active') throw endpointInactive(state)
     const isOwned = ownEndpoint(context, id)
     const newest = sql`(select max(seq) from events where events.organization_id = ${organization_id})`
     const [, [sent]] = await db.batch([
@@ -179,7 +187,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       ).returning({ seq: webhookDeliveries.seq }),
     ])
     if (!sent) throw notFound('webhook endpoint')
-    await nudge(context)
+    await wake(context)
     const delivery = await findDelivery(context, deliveryIdOf(id, sent.seq))
     return { webhook_delivery_id: delivery.id, webhook_delivery: toDelivery(delivery) }
   },
@@ -187,16 +195,16 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   async resumeWebhookEndpoint({ params }, context) {
     const { id } = await findEndpoint(context, params.webhook_endpoint_id)
     const resumed = ['updated', { changed: ['state'] }, sql`state <> 'active'`] satisfies Change
-    const row = await update(context, id, resumed, ACTIVE, [releaseHeads(context, id)])
-    await nudge(context)
+    const row = await update(context, id, resumed, ACTIVE, [scheduleHeads(context, id)])
+    await wake(context)
     return withId(row, context)
   },
 
   async recoverWebhookEndpoint({ params, body }, context) {
     const endpoint = await findEndpoint(context, params.webhook_endpoint_id)
-    const { row, ...recovered } = await recover(context, endpoint, Date.parse(body.since))
+    const { row, ...recovered } = await recoverDeliveries(context, endpoint, Date.parse(body.since))
     invalidateKeys(context)
-    await nudge(context)
+    await wake(context)
     return { ...withId(row, context), ...recovered }
   },
 }

@@ -2,15 +2,15 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 
 import { runBatch } from '../adapters/database.ts'
 import { events } from '../adapters/event_schema.ts'
-import { type KeptAttempt, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
+import { type RecordedAttempt, webhookDeliveries, webhookEndpoints } from '../adapters/webhook_schema.ts'
 import type { Context, Handlers } from '../context.ts'
 import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { WebhookDelivery, WebhookDeliveryState, webhookOperations } from '../contract/webhook.ts'
 import { timestamp } from '../core/time.ts'
 import { notFound } from '../errors.ts'
-import { bodySql, nudge } from '../pipeline/webhook.ts'
+import { eventBody, wake } from '../pipeline/webhook.ts'
 import { headersOf } from '../pipeline/webhook_request.ts'
-import { endpointsOf, findEndpoint, inactive } from './webhook_endpoint.ts'
+import { endpointsOf, findEndpoint, endpointInactive } from './webhook_endpoint.ts'
 
 /**
  * A delivery's id: its event's number, which is a time in milliseconds, and the random part of its endpoint's id, so that it needs neither a
@@ -72,7 +72,7 @@ export async function findDelivery({ db, principal }: Context, id: string) {
     .select({
       ...columns,
       attempts: webhookDeliveries.attempts,
-      body: sql<string>`${bodySql}`.as('body'),
+      body: sql<string>`${eventBody}`.as('body'),
     })
     .from(webhookDeliveries)
     .innerJoin(events, eventOf(organization_id))
@@ -146,7 +146,7 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
       webhook_delivery_id: delivery.id,
       webhook_delivery: {
         ...toDelivery(delivery),
-        attempts: attempts.map(({ at, signature, ...attempt }: KeptAttempt) => ({
+        attempts: attempts.map(({ at, signature, ...attempt }: RecordedAttempt) => ({
           ...attempt,
           at: timestamp(at),
           headers: signature === null ? {} : headersOf(delivery.event_id, at, signature),
@@ -161,14 +161,14 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
     const delivery = await findDelivery(context, params.webhook_delivery_id)
     const { endpoint_id, seq } = delivery
     const endpoint = await findEndpoint(context, endpoint_id)
-    if (endpoint.state !== 'active') throw inactive(endpoint.state)
+    if (endpoint.state !== 'active') throw endpointInactive(endpoint.state)
     const isDelivery = and(eq(webhookDeliveries.endpoint_id, endpoint_id), eq(webhookDeliveries.seq, seq))
     // A delivery that is in flight, or waits for an earlier one of its subject, is left alone.
     await db
       .update(webhookDeliveries)
       .set({ state: 'pending', attempt: 0, due_at: now })
       .where(and(isDelivery, ne(webhookDeliveries.state, 'sending'), sql`(state <> 'pending' or due_at is not null)`))
-    await nudge(context)
+    await wake(context)
     const replayed = await findDelivery(context, delivery.id)
     return { webhook_delivery_id: replayed.id, webhook_delivery: toDelivery(replayed) }
   },

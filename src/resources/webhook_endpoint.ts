@@ -8,7 +8,7 @@ import { EVENT_WINDOW } from '../contract/facts.ts'
 import type { WebhookHour } from '../contract/webhook.ts'
 import { timestamp } from '../core/time.ts'
 import { ApiError, notFound } from '../errors.ts'
-import { holdFollowers, releaseHeads } from '../pipeline/webhook_order.ts'
+import { unscheduleFollowers, scheduleHeads } from '../pipeline/webhook_order.ts'
 import { sweptUntil } from '../pipeline/webhook_sweep.ts'
 
 const HOUR = 3600_000
@@ -27,7 +27,7 @@ export async function findEndpoint(context: Context, id: string): Promise<Endpoi
   return row
 }
 
-export const inactive = (state: string) =>
+export const endpointInactive = (state: string) =>
   new ApiError('webhook_endpoint_inactive', `The webhook endpoint is ${state}; resume it first`)
 
 /** Deliveries of endpoints in the last 24 hours, by hour; the endpoints share one window. */
@@ -74,7 +74,7 @@ export const ACTIVE = { state: 'active', reason: null, failing_since: null, fail
  * Schedules all events since a time that were neither delivered nor are being delivered. Order is kept: an inactive endpoint receives new
  * events only after all of these have been inserted.
  */
-export async function recover(context: Context, endpoint: EndpointRow, since: number) {
+export async function recoverDeliveries(context: Context, endpoint: EndpointRow, since: number) {
   const { db } = context
   const { id, organization_id, is_ordered } = endpoint
   const recentEvents = sql`(select seq, type, subject from events
@@ -113,8 +113,8 @@ export async function recover(context: Context, endpoint: EndpointRow, since: nu
             changed: ['state'],
           }),
         ]),
-    holdFollowers(context, id),
-    releaseHeads(context, id),
+    unscheduleFollowers(context, id),
+    scheduleHeads(context, id),
   ])
   return {
     row: updated ?? endpoint,

@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 
-import { among } from '../adapters/database.ts'
+import { inJsonList } from '../adapters/database.ts'
 import { playSessions } from '../adapters/play_sessions.ts'
 import { tracks } from '../adapters/schema.ts'
 import { checkSessionId } from '../adapters/session_id.ts'
@@ -59,7 +59,7 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   const found = await db
     .select({ id, organization_id, collection_id, folder_id, index, files })
     .from(tracks)
-    .where(inArray(tracks.id, among([...new Set(sessionTracks.map(({ id }) => id))])))
+    .where(inArray(tracks.id, inJsonList([...new Set(sessionTracks.map(({ id }) => id))])))
   const filesById = new Map(found.map((track) => [track.id, filesOf(track).filter(({ is_early }) => is_early === 0)]))
   const digits = String(sessionTracks.length).length
   const entries = sessionTracks.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {

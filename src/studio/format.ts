@@ -1,5 +1,5 @@
 import type { Failure } from '../client/index.ts'
-import { mayHelpToRepeat } from '../client/upload/session.ts'
+import { isRetriable } from '../client/upload/session.ts'
 import { withoutExtension } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
@@ -101,7 +101,7 @@ export const infoOf = (track: Pick<Track, 'info'> | undefined): TrackInfo => tra
 export function remedyFor({ error }: TrackInfo): 'retry' | 'replace' | 'send' {
   const code = error?.code ?? ''
   if (code === 'upload_expired') return 'send'
-  return code === '' || mayHelpToRepeat(code) ? 'retry' : 'replace'
+  return code === '' || isRetriable(code) ? 'retry' : 'replace'
 }
 
 /** Why a track failed: `info.error.message`, written for people. */

@@ -1,4 +1,4 @@
-import { CATALOGUE } from '../contract/catalogue.ts'
+import { CATALOG } from '../contract/catalogue.ts'
 import { CODECS } from '../contract/facts.ts'
 import type { Variant } from './api.ts'
 
@@ -11,7 +11,7 @@ const FORMATS: Record<string, string> = {
 /** A format as people know it. */
 export const formatOf = (format: string | undefined) => (format ? (FORMATS[format] ?? format) : '–')
 
-export const isDefault = ({ id }: Variant) => CATALOGUE.some((variant) => variant.id === id)
+export const isDefault = ({ id }: Variant) => CATALOG.some((variant) => variant.id === id)
 
 /** Bytes of a minute of sound, without the few of the container; null where they depend on the sound. */
 export const minuteOf = ({ bitrate }: Variant) => (bitrate > 0 ? (bitrate * 1000 * 60) / 8 : null)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { embedHeight } from '../../src/contract/embed.ts'
 import { EmbeddedPlayer } from '../../src/elements/embed/index.ts'
-import { join } from '../../src/elements/frame/index.ts'
+import { connectFrame } from '../../src/elements/frame/index.ts'
 import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 
 /** A page and the embedded player, connected by messages between two fake windows. */
@@ -56,7 +56,7 @@ const happens = (name: string, detail: object = {}) =>
 const anIframe = () =>
   ({ src: 'https://audio.example/embed/x', contentWindow: frame, height: '100' }) as unknown as HTMLIFrameElement
 const load = (origins: string[] | null = null) =>
-  (leave = join(element as unknown as TonearmPlayer, origins, frame as unknown as Window))
+  (leave = connectFrame(element as unknown as TonearmPlayer, origins, frame as unknown as Window))
 
 beforeEach(() => {
   page = new FakeWindow('https://band.example')
@@ -228,7 +228,9 @@ describe('frame of a share', () => {
 /** Two frames; `leave` ends both. */
 function twoFrames() {
   const players = [aPlayer(), aPlayer()] as const
-  const ends = players.map((player) => join(player as unknown as TonearmPlayer, null, frame as unknown as Window))
+  const ends = players.map((player) =>
+    connectFrame(player as unknown as TonearmPlayer, null, frame as unknown as Window),
+  )
   leave = () => ends.forEach((end) => end())
   return players
 }

@@ -2,7 +2,17 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { PlaybackOptions } from '../../src/client/playback/state.ts'
 import { FakeAudio } from './fake_audio.ts'
-import { audio, create, given, openPlaying, outage, playback, service, settle, storage } from './playback_setup.ts'
+import {
+  audio,
+  create,
+  sourceOptions,
+  openPlaying,
+  outage,
+  playback,
+  service,
+  settle,
+  storage,
+} from './playback_setup.ts'
 
 /** The gain of a track, from an analysis that arrives early, late or never. */
 
@@ -10,7 +20,7 @@ describe('loudness', () => {
   beforeEach(() => void (service.analysis = Promise.resolve({ integrated_lufs: -8, true_peak_dbtp: 0 })))
   const softer = 10 ** (-10 / 20)
   function change(options: Partial<PlaybackOptions>) {
-    Object.assign(given, options)
+    Object.assign(sourceOptions, options)
     playback.changeOptions(options)
   }
 

@@ -4,14 +4,14 @@ import type { Failure } from '../../src/client/index.ts'
 import {
   afterEnded,
   afterFailure,
-  afterLook,
+  afterCheck,
   afterMediaError,
   afterRefresh,
   isOutage,
-  isPassedOver,
+  isSkipped,
   isProgress,
   lifetime,
-  lookDelay,
+  checkDelay,
   mayGetBetter,
   onPlay,
   refreshDelay,
@@ -56,7 +56,7 @@ describe('a refusal of the service', () => {
   })
   test('skips a track only if that track cannot be played', () => {
     const codes = ['track_not_ready', 'not_found', 'session_expired', 'network'] as const
-    expect(codes.map((code) => isPassedOver(failure(0, code)))).toEqual([true, true, false, false])
+    expect(codes.map((code) => isSkipped(failure(0, code)))).toEqual([true, true, false, false])
   })
 })
 
@@ -164,19 +164,19 @@ describe('a preliminary file', () => {
   test('is polled while it is preliminary or could be replaced', () => {
     expect([mayGetBetter(true, loaded, true), mayGetBetter(false, early, false)]).toEqual([true, true])
     expect([mayGetBetter(false, early, true), mayGetBetter(false, loaded, false)]).toEqual([false, false])
-    expect([0, 1, 9].map(lookDelay)).toEqual([10_000, 15_000, 30_000])
+    expect([0, 1, 9].map(checkDelay)).toEqual([10_000, 15_000, 30_000])
   })
   test('is kept until the final file exists', () => {
-    expect(afterLook(early, answer(1, ['early'], true), undefined, true)).toEqual({ next: 'ask-again' })
-    expect(afterLook(early, failure(503), undefined, true)).toEqual({ next: 'ask-again' })
-    expect(afterLook(early, failure(410, 'session_expired'), undefined, true)).toEqual({ next: 'expire' })
+    expect(afterCheck(early, answer(1, ['early'], true), undefined, true)).toEqual({ next: 'ask-again' })
+    expect(afterCheck(early, failure(503), undefined, true)).toEqual({ next: 'ask-again' })
+    expect(afterCheck(early, failure(410, 'session_expired'), undefined, true)).toEqual({ next: 'expire' })
   })
   test('is handed over while playing and reloaded while paused', () => {
     const file = { trackId: 'a', variant: 'aac', url: 'new-aac', until: 9 }
-    expect(afterLook(early, answer(9), best, true)).toEqual({ next: 'hand-over', file })
-    expect(afterLook(early, answer(9), best, false)).toEqual({ next: 'load' })
-    expect(afterLook(early, answer(9), undefined, true)).toEqual({ next: 'load' })
+    expect(afterCheck(early, answer(9), best, true)).toEqual({ next: 'hand-over', file })
+    expect(afterCheck(early, answer(9), best, false)).toEqual({ next: 'load' })
+    expect(afterCheck(early, answer(9), undefined, true)).toEqual({ next: 'load' })
   })
   test('that has become final plays on and shows its levels', () =>
-    expect(afterLook(loaded, answer(9), best, true)).toEqual({ next: 'show' }))
+    expect(afterCheck(loaded, answer(9), best, true)).toEqual({ next: 'show' }))
 })

@@ -27,7 +27,7 @@ export const service = {
 export const storage = {
   answer: 206 as number | 'away',
   retryAfter: '',
-  asked: 0,
+  requests: 0,
   /** Called before each response. */
   onAsk: (_url: string): unknown => undefined,
 }
@@ -45,7 +45,7 @@ export let playback: Playback
 export let events: { name: string; detail: Record<string, unknown> }[]
 export let requests: string[]
 /** Options passed to the engine, which the page changes in place. */
-export let given: PlaybackOptions
+export let sourceOptions: PlaybackOptions
 
 const session = (id: string) => ({
   ok: true,
@@ -88,7 +88,7 @@ function view(session_id: string, id: string) {
 }
 
 function answerOfStorage(url: URL): Response {
-  storage.asked++
+  storage.requests++
   storage.onAsk(url.href)
   if (storage.answer === 'away') throw new TypeError('Failed to fetch')
   return new Response('x', { status: storage.answer, headers: { 'retry-after': storage.retryAfter } })
@@ -136,10 +136,10 @@ export function create(
     normalize: false,
     expiresIn: null,
   }
-  given = { ...OPTIONS, ...wanted.options }
+  sourceOptions = { ...OPTIONS, ...wanted.options }
   playback = new Playback(
     source,
-    given,
+    sourceOptions,
     [{ track: null, position: 0, play: false, ...wanted.start }],
     {
       onChange: () => {},
@@ -187,7 +187,7 @@ beforeEach(() => {
     removed: [],
   })
   Object.assign(FakeAudio, { refused: [], held: false, gestureOnly: false, started: null, seconds: 100 })
-  Object.assign(storage, { answer: 206, retryAfter: '', asked: 0, onAsk: () => undefined })
+  Object.assign(storage, { answer: 206, retryAfter: '', requests: 0, onAsk: () => undefined })
   Object.assign(hooks, { onEvent: () => undefined, resumeAt: () => 0 })
   events = []
   requests = []

@@ -45,7 +45,7 @@ describe('a storage outage', () => {
     await fail(503)
     await wait(300)
     expect(playback.state).toMatchObject({ status: 'offline', playing: true })
-    expect([views('one'), storage.asked < 18]).toEqual([1, true])
+    expect([views('one'), storage.requests < 18]).toEqual([1, true])
     endOutage()
     await wait(31)
     expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 41, false])
@@ -64,12 +64,12 @@ describe('a storage outage', () => {
     storage.retryAfter = '20'
     await fail(429)
     await wait(19)
-    expect(storage.asked).toBe(1)
+    expect(storage.requests).toBe(1)
     await wait(2)
-    expect(storage.asked).toBe(2)
+    expect(storage.requests).toBe(2)
     storage.retryAfter = '86400'
     await wait(20)
-    expect(storage.asked).toBe(3)
+    expect(storage.requests).toBe(3)
     endOutage()
     await wait(61)
     expect(playback.state.status).toBe('ready')
@@ -78,14 +78,14 @@ describe('a storage outage', () => {
     storage.onAsk = endOutage
     await fail(503)
     expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'aac-160' } })
-    expect([storage.asked, playback.time, audio().paused]).toEqual([1, 41, false])
+    expect([storage.requests, playback.time, audio().paused]).toEqual([1, 41, false])
   })
   test('that is intermittent is retried with growing delays', async () => {
     // Storage answers every second probe and never serves the file.
-    storage.onAsk = () => (storage.answer = storage.asked % 2 ? 503 : 206)
+    storage.onAsk = () => (storage.answer = storage.requests % 2 ? 503 : 206)
     await fail(503)
     await wait(120)
-    expect([storage.asked < 24, views('one') < 12]).toEqual([true, true])
+    expect([storage.requests < 24, views('one') < 12]).toEqual([true, true])
     storage.onAsk = () => {}
     endOutage()
     await wait(31)
@@ -146,7 +146,7 @@ describe('a faulty file gives way to the next one', () => {
     audio().fail()
     await settle()
     expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'mp3-128' } })
-    expect([storage.asked, views('one')]).toEqual([1, 2])
+    expect([storage.requests, views('one')]).toEqual([1, 2])
   })
   test('after a second decoding error, without a storage probe', async () => {
     await openPlaying()
@@ -156,7 +156,7 @@ describe('a faulty file gives way to the next one', () => {
     audio().fail(3)
     await settle()
     expect(playback.state.loaded).toMatchObject({ variant: 'mp3-128' })
-    expect(storage.asked).toBe(0)
+    expect(storage.requests).toBe(0)
   })
   test('after its third failure although storage has it, and finally fails', async () => {
     await openPlaying()

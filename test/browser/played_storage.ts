@@ -15,7 +15,7 @@ const answer = <T>(read: () => T) => {
 }
 
 /** Stubs IndexedDB and returns the entries that all tabs have written, by key. */
-export function playStorage(): Map<string, unknown> {
+export function stubIndexedDb(): Map<string, unknown> {
   const entries = new Map<string, unknown>()
   const store = {
     getAll: () => answer(() => structuredClone([...entries.values()])),
@@ -33,7 +33,7 @@ export function playStorage(): Map<string, unknown> {
 type Use = (lock: object | null) => Promise<unknown> | null
 
 /** Stubs Web Locks. `end` releases all held locks, as when their tab crashes. */
-export function playLocks() {
+export function stubLocks() {
   const held = new Map<string, () => void>()
   const waiting: { name: string; take: () => void }[] = []
 

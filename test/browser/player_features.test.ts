@@ -4,7 +4,7 @@ import { chapterAt, chapterStep, type Source } from '../../src/client/playback/s
 import { failureAdvice, setupAdvice, valueAdvice } from '../../src/elements/player/advice.ts'
 import { faultOf, isUnderstood, readHash, readSkip, shareLink } from '../../src/elements/player/attributes.ts'
 import { type Commands, commandsOf, keyCommand, type Player } from '../../src/elements/player/commands.ts'
-import { Memory } from '../../src/elements/player/memory.ts'
+import { ListenerSettings } from '../../src/elements/player/memory.ts'
 import { withTime } from '../../src/elements/player/menu.ts'
 
 /** Player features besides sound: memory, links, keys, chapters, and console advice for developers. */
@@ -17,7 +17,7 @@ describe('memory', () => {
     const storage = { getItem: (key: string) => stored.get(key) ?? null, setItem: stored.set.bind(stored) }
     return {
       stored,
-      memory: new Memory(
+      memory: new ListenerSettings(
         () => isOn,
         () => storage,
       ),
@@ -27,45 +27,45 @@ describe('memory', () => {
 
   test('keeps volume, speed and the position in long tracks', () => {
     const { memory: kept } = memory()
-    kept.keep({ volume: 0.4 })
-    kept.keep({ rate: 1.5 })
-    kept.keepPosition(track, 900, 3600)
-    expect(kept.kept).toMatchObject({ volume: 0.4, rate: 1.5 })
+    kept.store({ volume: 0.4 })
+    kept.store({ rate: 1.5 })
+    kept.storePosition(track, 900, 3600)
+    expect(kept.stored).toMatchObject({ volume: 0.4, rate: 1.5 })
     expect([kept.positionOf(track), kept.positionOf({ id: 'b', duration: 3600 })]).toEqual([900, 0])
   })
   test('drops the position of a finished track and never stores short tracks', () => {
     const { memory: kept, stored } = memory()
-    kept.keepPosition({ id: 'short' }, 100, 200)
+    kept.storePosition({ id: 'short' }, 100, 200)
     expect(stored.size).toBe(0)
-    kept.keepPosition(track, 900, 3600)
-    kept.keepPosition(track, 3590, 3600)
+    kept.storePosition(track, 900, 3600)
+    kept.storePosition(track, 3590, 3600)
     expect(kept.positionOf(track)).toBe(0)
-    kept.keepPosition(track, 10, 3600)
-    expect(kept.kept.positions).toEqual({})
+    kept.storePosition(track, 10, 3600)
+    expect(kept.stored.positions).toEqual({})
   })
   test('keeps the fifty newest positions', () => {
     const { memory: kept } = memory()
-    for (let i = 0; i < 60; i++) kept.keepPosition({ id: `t${i}` }, 100, 3600, i)
-    expect(Object.keys(kept.kept.positions!)).toHaveLength(50)
-    expect([kept.kept.positions!.t9, kept.kept.positions!.t59]).toEqual([undefined, [100, 59]])
+    for (let i = 0; i < 60; i++) kept.storePosition({ id: `t${i}` }, 100, 3600, i)
+    expect(Object.keys(kept.stored.positions!)).toHaveLength(50)
+    expect([kept.stored.positions!.t9, kept.stored.positions!.t59]).toEqual([undefined, [100, 59]])
   })
   test('can be turned off and works without storage', () => {
     const { memory: off, stored } = memory(false)
-    off.keep({ volume: 0.1 })
-    expect([stored.size, off.kept]).toEqual([0, {}])
-    const none = new Memory(
+    off.store({ volume: 0.1 })
+    expect([stored.size, off.stored]).toEqual([0, {}])
+    const none = new ListenerSettings(
       () => true,
       () => {
         throw new Error('denied')
       },
     )
-    none.keep({ volume: 0.1 })
-    expect(none.kept).toEqual({})
-    const odd = new Memory(
+    none.store({ volume: 0.1 })
+    expect(none.stored).toEqual({})
+    const odd = new ListenerSettings(
       () => true,
       () => ({ getItem: () => 'null', setItem: () => {} }),
     )
-    expect(odd.kept).toEqual({})
+    expect(odd.stored).toEqual({})
   })
 })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
-import { candidates, effectiveVolume, gainOf } from '../../src/client/playback/policy.ts'
+import { playableFiles, effectiveVolume, gainOf } from '../../src/client/playback/policy.ts'
 import { neighbor, playingOrder } from '../../src/client/playback/state.ts'
 import { loopOf, seconds } from '../../src/elements/player/attributes.ts'
-import { ownColor, palette } from '../../src/elements/player/theme.ts'
+import { trackColor, palette } from '../../src/elements/player/theme.ts'
 import { contrast } from '../../src/elements/shared/color.ts'
 import { randomColors, randomFrom } from '../support/random.ts'
 
@@ -43,14 +43,14 @@ describe('color of a player', () => {
   const red = { hex: '#C81E1E', area: 0.06, lightness: 0.45, saturation: 0.74 }
   const black = { hex: '#120303', area: 0.04, lightness: 0.04, saturation: 0.7 }
 
-  test('is the configured one', () => expect(ownColor('#1B4D8A', [red])).toBe('#1B4D8A'))
+  test('is the configured one', () => expect(trackColor('#1B4D8A', [red])).toBe('#1B4D8A'))
   test('is the strongest color of the cover when none is configured', () => {
-    expect(ownColor('#2B3440', [gray, dull, red, black])).toBe('#C81E1E')
-    expect(ownColor(null, [{ ...dull, hex: '#5A6E9B', saturation: 0.3 }, red])).toBe('#C81E1E')
+    expect(trackColor('#2B3440', [gray, dull, red, black])).toBe('#C81E1E')
+    expect(trackColor(null, [{ ...dull, hex: '#5A6E9B', saturation: 0.3 }, red])).toBe('#C81E1E')
   })
   test('is the default with a gray cover or none', () => {
-    expect(ownColor(null, [gray, dull, black])).toBe('#2B3440')
-    expect(ownColor('#2B3440')).toBe('#2B3440')
+    expect(trackColor(null, [gray, dull, black])).toBe('#2B3440')
+    expect(trackColor('#2B3440')).toBe('#2B3440')
   })
 })
 
@@ -65,7 +65,7 @@ describe('variants', () => {
     entry('original', 'uploads/o/c/t'),
   ]
   const chosen = (wanted: string[], canPlay = (_type: string) => true) =>
-    candidates(all, wanted, canPlay).map(({ variant }) => variant.index)
+    playableFiles(all, wanted, canPlay).map(({ variant }) => variant.index)
 
   test('are tried in the order of the play view, with a preliminary file last', () =>
     expect(chosen([])).toEqual(['aac-160', 'mp3-128', 'opus-96', 'early']))

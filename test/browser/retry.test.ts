@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { Failure } from '../../src/client/index.ts'
 import { backoff, poll, retry, sleep } from '../../src/client/retry.ts'
-import { oneByOne } from '../../src/client/upload/session.ts'
+import { createSerialQueue } from '../../src/client/upload/session.ts'
 
 /** Waiting, retrying, and running tasks in sequence. */
 
@@ -105,7 +105,7 @@ describe('poll', () => {
   })
   test('keeps the minimum delay that leaves room for other polls', async () => {
     const startedAt = Date.now()
-    const answer = poll(asking(busy, ready), isLast, { least: () => 3000 })
+    const answer = poll(asking(busy, ready), isLast, { minDelay: () => 3000 })
     await vi.runAllTimersAsync()
     await answer
     expect(Date.now() - startedAt).toBe(3000)
@@ -113,7 +113,7 @@ describe('poll', () => {
 })
 
 test('runs tasks one by one in order, even if one fails', async () => {
-  const inOrder = oneByOne()
+  const inOrder = createSerialQueue()
   const started: number[] = []
   let [running, most] = [0, 0]
   const work = (name: number) =>

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 import type { Failure } from '../../src/client/index.ts'
 import { isTextFile } from '../../src/client/upload/accept.ts'
-import { afterCall, afterUpload, mayHelpToRepeat } from '../../src/client/upload/session.ts'
+import { afterCall, afterUpload, isRetriable } from '../../src/client/upload/session.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../src/contract/errors.ts'
 import { aSong, lost, openQueue, refusal, service, silence, until } from './upload_service.ts'
 
@@ -28,13 +28,13 @@ describe('a failure', () => {
     expect(afterCall(failure(413, 'file_too_large'))).toBe('fail')
   })
   test.each(Object.keys(FILE_ERRORS))('of processing with %s cannot be retried', (code) =>
-    expect(mayHelpToRepeat(code)).toBe(false),
+    expect(isRetriable(code)).toBe(false),
   )
   test.each(Object.keys({ ...SERVICE_ERRORS, ...TRACK_ERRORS }))('of processing with %s can be retried', (code) =>
-    expect(mayHelpToRepeat(code)).toBe(true),
+    expect(isRetriable(code)).toBe(true),
   )
   test('with the name of an object property as its code cannot be retried', () =>
-    expect(mayHelpToRepeat('constructor')).toBe(false))
+    expect(isRetriable('constructor')).toBe(false))
 })
 
 test('files become tracks in list order, and each reports its events', async () => {

@@ -58,7 +58,7 @@ export const lost = () => Promise.reject(new TypeError('fetch failed'))
 export const silence = ({ signal }: Call) =>
   new Promise<Response>((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))))
 
-class PlayedService {
+class FakeService {
   tracks: StoredTrack[] = []
   sessions = new Set<string>()
   calls: string[] = []
@@ -224,7 +224,7 @@ class PlayedService {
 }
 
 /** An event, flattened for assertions. */
-export interface Told {
+export interface RecordedEvent {
   type: keyof (UploadEvents & QueueEvents)
   name?: string
   code?: string
@@ -237,7 +237,7 @@ export function openQueue(
   onEvent: (type: string, item: UploadItem) => void = () => {},
   tab = { UploadQueue },
 ) {
-  const events: Told[] = []
+  const events: RecordedEvent[] = []
   const queue = new tab.UploadQueue(
     { baseUrl: ORIGIN, apiKey: 'ta_uk_1', collectionId: 'collection', accept: '', ...options },
     {
@@ -265,10 +265,10 @@ export async function until(item: UploadItem | undefined, ...states: UploadState
 }
 
 /** Recreated for each test, like the clock. */
-export let service: PlayedService
+export let service: FakeService
 beforeEach(() => {
   vi.useFakeTimers()
-  service = new PlayedService()
+  service = new FakeService()
 })
 afterEach(() => {
   vi.useRealTimers()

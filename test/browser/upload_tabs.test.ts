@@ -1,16 +1,16 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { UploadItem } from '../../src/client/upload/item.ts'
-import { openTab, playLocks, playStorage } from './played_storage.ts'
+import { openTab, stubLocks, stubIndexedDb } from './played_storage.ts'
 import { aSong, openQueue, service, silence, until } from './upload_service.ts'
 
 /** Large files in the browser's ledger: after a crash, in several tabs, and with storage unavailable. */
 
-let locks: ReturnType<typeof playLocks>
+let locks: ReturnType<typeof stubLocks>
 let entries: Map<string, unknown>
 beforeEach(() => {
-  entries = playStorage()
-  locks = playLocks()
+  entries = stubIndexedDb()
+  locks = stubLocks()
 })
 
 const MIB = 1024 * 1024

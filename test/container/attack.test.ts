@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 import { tools } from '../support/audio.ts'
 import { attackFiles } from './attacks.ts'
-import { layCanaryFiles, startCanaryServer } from './canary.ts'
+import { createCanaryFiles, startCanaryServer } from './canary.ts'
 import { WAIT } from './processes.ts'
 import { lightVariants, newJob, runJob, type Service, startService } from './service.ts'
 import { startStorage, type Storage } from './storage.ts'
@@ -16,7 +16,7 @@ let storage: Storage
 let service: Service
 let scratch: string
 let server: Awaited<ReturnType<typeof startCanaryServer>>
-let files: Awaited<ReturnType<typeof layCanaryFiles>>
+let files: Awaited<ReturnType<typeof createCanaryFiles>>
 let canaryPaths: { absolute: string; neighbor: string; bait: string; otherBait: string }
 
 const NEIGHBOR = 'canary.wav'
@@ -32,7 +32,7 @@ beforeAll(async () => {
     bait: join(scratch, 'bait.wav'),
     otherBait: join(scratch, 'other.wav'),
   }
-  files = await layCanaryFiles(Object.values(canaryPaths))
+  files = await createCanaryFiles(Object.values(canaryPaths))
 })
 
 afterAll(async () => {

@@ -24,7 +24,7 @@ export async function startCanaryServer() {
 }
 
 /** Files that record reads: FIFOs, on which a waiting writer unblocks when a reader opens them. */
-export async function layCanaryFiles(paths: string[]) {
+export async function createCanaryFiles(paths: string[]) {
   const opened: string[] = []
   for (const path of paths) {
     execFileSync('mkfifo', [path])

@@ -8,9 +8,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeAudio, noise, tools } from '../support/audio.ts'
 import { noLimits } from './machine.ts'
 import { type Service, succeed } from './service.ts'
-import { setStage, type Stage } from './stage.ts'
+import { createWorkspace, type Workspace } from './stage.ts'
 
-let stage: Stage
+let workspace: Workspace
 let audio: Buffer
 
 beforeAll(async () => {
@@ -19,10 +19,10 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  stage = await setStage(audio)
+  workspace = await createWorkspace(audio)
 })
 
-afterEach(() => stage.strike())
+afterEach(() => workspace.strike())
 
 const SECRET = 'guess-me-if-you-can'
 
@@ -55,10 +55,10 @@ async function confinement(service: Service): Promise<string[]> {
 describe('ffmpeg', () => {
   it('is confined exactly as the service reports', async ({ skip }) => {
     skip(noLimits !== null, noLimits ?? '')
-    const service = await stage.start({ ...(await stage.fakeFfmpeg(SPY)), SOME_SECRET: SECRET })
-    const job = stage.newLightJob()
+    const service = await workspace.start({ ...(await workspace.fakeFfmpeg(SPY)), SOME_SECRET: SECRET })
+    const job = workspace.newLightJob()
     await succeed(service, job)
-    const report = stage.storage.files.get(`${job.job_id}/mp3-128`)!.toString()
+    const report = workspace.storage.files.get(`${job.job_id}/mp3-128`)!.toString()
     const confined = await confinement(service)
     const has = (layer: string) => confined.includes(layer)
 
@@ -84,20 +84,20 @@ describe('ffmpeg', () => {
   })
 
   it('runs unconfined where no layer works', async () => {
-    const none = join(stage.scratch, 'none')
+    const none = join(workspace.scratch, 'none')
     await mkdir(none)
-    const service = await stage.start({ ...(await stage.fakeFfmpeg('exec "$REAL" "$@"')), PATH: none })
+    const service = await workspace.start({ ...(await workspace.fakeFfmpeg('exec "$REAL" "$@"')), PATH: none })
     expect(await confinement(service)).toEqual([])
-    await succeed(service, stage.newLightJob())
+    await succeed(service, workspace.newLightJob())
   })
 
   it("keeps the service's user where another user cannot reach the work directory", async () => {
-    const parent = join(stage.scratch, 'closed')
+    const parent = join(workspace.scratch, 'closed')
     const workDir = join(parent, 'work')
     await mkdir(workDir, { recursive: true })
     if (!process.env.SERVICE_COMMAND) await chmod(parent, 0o700)
-    const service = await stage.start({ WORK_DIR: workDir })
+    const service = await workspace.start({ WORK_DIR: workDir })
     expect(await confinement(service)).not.toContain('user')
-    await succeed(service, stage.newLightJob())
+    await succeed(service, workspace.newLightJob())
   })
 })

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { diskError, reserveSpace, spaceFor } from '../../container/disk.ts'
+import { diskError, reserveSpace, requiredSpace } from '../../container/disk.ts'
 import { download } from '../../container/transfer/download.ts'
 import { Refusal } from '../../src/contract/job.ts'
 import { makeAudio, noise } from '../support/audio.ts'
 import { noMounts, ownMounts } from './machine.ts'
 import { childrenOf, encoderOf, WAIT } from './processes.ts'
 import { collect, newJob, post, runJob, type Service } from './service.ts'
-import { setStage, SLOW, type Stage } from './stage.ts'
+import { createWorkspace, SLOW, type Workspace } from './stage.ts'
 
 /*
  * Runs the service on a separate disk: a tmpfs in a private mount namespace. The script resizes it on request, to simulate a neighbor
@@ -26,7 +26,7 @@ exec "$@"`
 const MEGABYTE = 1024 * 1024
 const GIGABYTE = 1024 * MEGABYTE
 
-let stage: Stage
+let workspace: Workspace
 const pipes: FileHandle[] = []
 let audio: Buffer
 
@@ -35,21 +35,21 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  stage = await setStage(audio)
+  workspace = await createWorkspace(audio)
 })
 
 afterEach(async () => {
-  await stage.strike()
+  await workspace.strike()
   // Ends the resize script.
   for (const pipe of pipes.splice(0)) await pipe.close()
 })
 
 async function startOnDisk(size: number, environment: Record<string, string> = {}) {
-  const workDir = await mkdtemp(join(stage.scratch, 'disk-'))
-  const control = join(stage.scratch, 'control')
+  const workDir = await mkdtemp(join(workspace.scratch, 'disk-'))
+  const control = join(workspace.scratch, 'control')
   execFileSync('mkfifo', [control])
   const onDisk = [...ownMounts, 'sh', '-c', DISK, 'sh', String(size), control]
-  const service = await stage.start(
+  const service = await workspace.start(
     { SERVICE_ROOT: '', ...process.env, ...environment, WORK_DIR: workDir },
     (command) => [...onDisk, ...command],
   )
@@ -78,8 +78,8 @@ describe('a small disk', () => {
   beforeEach(({ skip }) => skip(noMounts !== null, noMounts ?? ''))
 
   it('fails with disk_full when it fills up mid-job, and the same job succeeds after space is freed', async () => {
-    const { service, resize } = await startOnDisk(2 * GIGABYTE, await stage.fakeFfmpeg(SLOW))
-    const job = newJob(stage.storage, stage.storage.serve('song', audio))
+    const { service, resize } = await startOnDisk(2 * GIGABYTE, await workspace.fakeFfmpeg(SLOW))
+    const job = newJob(workspace.storage, workspace.storage.serve('song', audio))
     const stream = await post(service, job, job.job_id)
     await encoderOf(service)
     await resize(audio.length + 400_000)
@@ -98,7 +98,7 @@ describe('a small disk', () => {
     const ready = Promise.withResolvers<void>()
     // Larger than one write, and larger than the free space left.
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
-    const job = newJob(stage.storage, stage.storage.serve('long', long, { ready: ready.promise }))
+    const job = newJob(workspace.storage, workspace.storage.serve('long', long, { ready: ready.promise }))
     const stream = await post(service, job, job.job_id)
     await vi.waitFor(() => expect(filesOf(service)).toHaveLength(2), WAIT)
     await resize(1.5 * MEGABYTE)
@@ -109,7 +109,7 @@ describe('a small disk', () => {
 
   it('rejects a source that does not fit', async () => {
     const { service, resize } = await startOnDisk(GIGABYTE)
-    const job = stage.newLightJob()
+    const job = workspace.newLightJob()
     expect((await runJob(service, job)).error).toMatchObject({ code: 'file_too_large', retryable: false })
     await resize(2 * GIGABYTE)
     expect((await runJob(service, job)).result).toBeDefined()
@@ -119,12 +119,12 @@ describe('a small disk', () => {
 /** The same without privileges: /dev/full rejects every byte like a full disk, and a process may limit its own file sizes. */
 describe('a service that runs out of space', () => {
   it('fails mid-job with disk_full, and the same job succeeds after space is freed', async () => {
-    const full = join(stage.scratch, 'full')
+    const full = join(workspace.scratch, 'full')
     await writeFile(full, '')
     // Without a PATH there are no confinement layers; Landlock would block ffmpeg from the device.
     const script = `case "$*" in *filter_complex*) [ -e "${full}" ] && /bin/ln -s /dev/full mp3-128.mp3;; esac; exec "$REAL" "$@"`
-    const service = await stage.start({ ...(await stage.fakeFfmpeg(script)), PATH: stage.scratch })
-    const job = stage.newLightJob()
+    const service = await workspace.start({ ...(await workspace.fakeFfmpeg(script)), PATH: workspace.scratch })
+    const job = workspace.newLightJob()
     expect((await runJob(service, job)).error).toMatchObject({ code: 'disk_full', retryable: true })
     expect(await service.leftovers()).toEqual([])
     expect(await childrenOf(service.pid, /ffmpeg/)).toEqual([])
@@ -134,7 +134,7 @@ describe('a service that runs out of space', () => {
   })
 
   it('fails during the download with disk_full', async () => {
-    const { source } = stage.newLightJob()
+    const { source } = workspace.newLightJob()
     const thrown = await download(source, '/dev/full', { signal: new AbortController().signal }).catch(diskError)
     expect(thrown).toMatchObject({ code: 'disk_full', retryable: true })
   })
@@ -142,31 +142,31 @@ describe('a service that runs out of space', () => {
   it("fails with file_too_large when a source exceeds the process's own file limit", async () => {
     // In units of 512 bytes: the source's first chunk and part of its second.
     const limited = ['sh', '-c', 'ulimit -S -f 3072; exec "$@"', 'sh']
-    const service = await stage.start({}, (command) => [...limited, ...command])
+    const service = await workspace.start({}, (command) => [...limited, ...command])
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
-    const job = newJob(stage.storage, stage.storage.serve('long', long))
+    const job = newJob(workspace.storage, workspace.storage.serve('long', long))
     expect((await runJob(service, job)).error).toMatchObject({ code: 'file_too_large', retryable: false })
     expect(await service.leftovers()).toEqual([])
-    expect((await runJob(service, stage.newLightJob())).result).toBeDefined()
+    expect((await runJob(service, workspace.newLightJob())).result).toBeDefined()
   })
 
   it('rejects a source larger than its whole disk before downloading', async () => {
-    const service = await stage.start()
-    const job = stage.newLightJob()
+    const service = await workspace.start()
+    const job = workspace.newLightJob()
     const huge = { ...job, source: { ...job.source, size: 2 ** 50 } }
     expect((await runJob(service, huge)).error).toMatchObject({ code: 'file_too_large', retryable: false })
-    expect(stage.storage.requests).toEqual([])
+    expect(workspace.storage.requests).toEqual([])
   })
 
   it('refuses a job with 503 while others use the disk', async () => {
-    const service = await stage.start()
+    const service = await workspace.start()
     // Requests the whole disk minus half of the space that is certainly in use, so other disk activity does not matter.
     const taken = 2 ** 27
-    await writeFile(join(stage.scratch, 'taken'), Buffer.alloc(taken))
+    await writeFile(join(workspace.scratch, 'taken'), Buffer.alloc(taken))
     const { blocks, bsize } = await statfs(service.workDir)
     const most = blocks * bsize - taken / 2
-    const job = stage.newLightJob()
-    const spare = spaceFor({ ...job, variants: [], source: { ...job.source, size: 0 } })
+    const job = workspace.newLightJob()
+    const spare = requiredSpace({ ...job, variants: [], source: { ...job.source, size: 0 } })
     const size = most - spare - 2 ** 25
     const response = await post(service, { ...job, source: { ...job.source, size } }, job.job_id)
     expect([response.status, Refusal.parse(await response.json()).code]).toEqual([503, 'unavailable'])

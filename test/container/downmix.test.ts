@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { JobVariant } from '../../src/contract/job.ts'
 import { decode, ffmpeg, makeAudio, probeAudio, tone } from '../support/audio.ts'
 import { type Level, levelOf } from '../support/loudness.ts'
-import { amplitude, chirps, lateness, sample, silence, sine, type Wave } from '../support/signal.ts'
+import { amplitude, chirps, lagOf, sample, silence, sine, type Wave } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
@@ -180,7 +180,7 @@ describe('a downmix at any sample rate', () => {
     expect(samples.length / 2).toBe(Math.round(1.1234 * rate))
     expect(result.duration).toBe(1.123)
     const left = samples.filter((_sample, i) => i % 2 === 0)
-    expect([0.04, 0.54, 1.04].map((second) => lateness(left, wave, rate, second, 2 * Math.ceil(rate / 100)))).toEqual([
+    expect([0.04, 0.54, 1.04].map((second) => lagOf(left, wave, rate, second, 2 * Math.ceil(rate / 100)))).toEqual([
       0, 0, 0,
     ])
   })

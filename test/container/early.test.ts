@@ -8,7 +8,7 @@ import { corrupt, decode, ffmpeg, lavfi, makeAudio, makeImage, probeAudio, withC
 import { movieTimes } from '../support/containers.ts'
 import { catalogue, collect, eventsOf, newJob, post } from './service.ts'
 import { shareService } from './shared.ts'
-import { setStage } from './stage.ts'
+import { createWorkspace } from './stage.ts'
 
 const { storage, service } = await shareService()
 
@@ -104,16 +104,18 @@ describe('a long source', () => {
   })
 
   it('plays before encoding starts, also for a consumer that reconnects', async () => {
-    const stage = await setStage(await withCover('mp3', await makeAudio('mp3', signal), await makeImage('jpeg')))
+    const workspace = await createWorkspace(
+      await withCover('mp3', await makeAudio('mp3', signal), await makeImage('jpeg')),
+    )
     // In the job's directory, the only one that ffmpeg's user may see.
     const wait = `all="$*"
       case "$all" in *image2pipe*) cd "$(expr "$all" : '.*file:\\(.*\\)/src')";; esac
       case "$all" in *-filter_complex*|*image2pipe*) while [ ! -e go ]; do sleep 0.1; done;; esac
       exec "$REAL" "$@"`
-    const slow = await stage.start(await stage.fakeFfmpeg(wait))
-    const at = (name: string) => stage.storage.url(name)
+    const slow = await workspace.start(await workspace.fakeFfmpeg(wait))
+    const at = (name: string) => workspace.storage.url(name)
     const cover = { icon: at('icon'), small: at('small'), regular: at('regular') }
-    const job = { ...stage.newLightJob(), cover, early: { url: at('early'), from_duration: 10 } }
+    const job = { ...workspace.newLightJob(), cover, early: { url: at('early'), from_duration: 10 } }
     try {
       for (let visit = 0; visit < 2; visit++) {
         const leaving = new AbortController()
@@ -125,7 +127,7 @@ describe('a long source', () => {
         leaving.abort()
         expect(seen).toContain('early')
         expect(seen).not.toContain('result')
-        expect((await probeAudio(stage.storage.files.get('early')!)).codec).toBe('mp3')
+        expect((await probeAudio(workspace.storage.files.get('early')!)).codec).toBe('mp3')
       }
       const [directory] = await slow.leftovers()
       await writeFile(join(slow.workDir, directory!, 'go'), '')
@@ -134,7 +136,7 @@ describe('a long source', () => {
       // The cover had time to finish: it did not run into the timeout.
       expect(result?.cover).not.toBeNull()
     } finally {
-      await stage.strike()
+      await workspace.strike()
     }
   })
 })

@@ -5,7 +5,7 @@ import { makeAudio } from '../support/audio.ts'
 import { movieTimes, webmTimes } from '../support/containers.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
-import { setStage } from './stage.ts'
+import { createWorkspace } from './stage.ts'
 
 /** Headers that state to the frame where audio starts and ends. test/e2e/seek.test.ts checks how browsers use them. */
 
@@ -64,7 +64,7 @@ describe.each([
 })
 
 it('rejects variants without audio, cut, too short or late, and delivers the others', async () => {
-  const stage = await setStage(await makeAudio('wav', { seconds: 2 }))
+  const workspace = await createWorkspace(await makeAudio('wav', { seconds: 2 }))
   // Wraps the real ffmpeg and replaces its outputs: an MP3 with only a header, a truncated M4A, half of the audio, and audio after a
   // pause.
   const exchange = `case "$*" in *-filter_complex*) "$REAL" "$@" && {
@@ -74,12 +74,12 @@ it('rejects variants without audio, cut, too short or late, and delivers the oth
       "$REAL" -v error -y -itsoffset 1 -i opus-96.webm -c copy -f webm late </dev/null && rm opus-96.webm && cat late >opus-96.webm
     };; *) exec "$REAL" "$@";; esac`
   try {
-    const slow = await stage.start(await stage.fakeFfmpeg(exchange))
-    const job = newJob(stage.storage, stage.newLightJob().source)
+    const slow = await workspace.start(await workspace.fakeFfmpeg(exchange))
+    const job = newJob(workspace.storage, workspace.newLightJob().source)
     const { result } = await succeed(slow, job)
     expect(result.failed.map(({ index }) => index).toSorted()).toEqual(['aac-160', 'lossless', 'opus-96', 'preview'])
     expect(result.variants.map(({ index }) => index)).toEqual(['mp3-128', 'waveform', 'analysis'])
   } finally {
-    await stage.strike()
+    await workspace.strike()
   }
 })

@@ -6,12 +6,12 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ffmpeg, lavfi, makeAudio, noise } from '../support/audio.ts'
 import { childrenOf, encoderOf } from './processes.ts'
 import { collect, newJob, post, type Service, succeed } from './service.ts'
-import { setStage, SLOW, type Stage } from './stage.ts'
+import { createWorkspace, SLOW, type Workspace } from './stage.ts'
 
 /** Jobs whose ffmpeg crashes, hangs, lacks a codec, or is killed. */
 
 let service: Service
-let stage: Stage
+let workspace: Workspace
 let audio: Buffer
 
 beforeAll(async () => {
@@ -19,16 +19,16 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  stage = await setStage(audio)
-  service = await stage.start()
+  workspace = await createWorkspace(audio)
+  service = await workspace.start()
 })
 
-afterEach(() => stage.strike())
+afterEach(() => workspace.strike())
 
 describe('ffmpeg', () => {
   it('falls back to the tolerant pass after a crash in the strict one', async () => {
-    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
-    const job = stage.newLightJob()
+    const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
+    const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
     process.kill(await encoderOf(slow), 'SIGSEGV')
     const { result, fallback } = await collect(stream)
@@ -38,10 +38,10 @@ describe('ffmpeg', () => {
   })
 
   it('reports a crash in every pass as a retryable error', async () => {
-    const doomed = await stage.start(
-      await stage.fakeFfmpeg('case "$*" in *filter_complex*) kill -SEGV $$;; esac; exec "$REAL" "$@"'),
+    const doomed = await workspace.start(
+      await workspace.fakeFfmpeg('case "$*" in *filter_complex*) kill -SEGV $$;; esac; exec "$REAL" "$@"'),
     )
-    const job = stage.newLightJob()
+    const job = workspace.newLightJob()
     const { error, fallback } = await collect(await post(doomed, job, job.job_id))
     expect(fallback).toBe('The strict pass crashed.')
     expect(error).toEqual({ code: 'internal', message: 'The decoder crashed.', retryable: true })
@@ -51,8 +51,8 @@ describe('ffmpeg', () => {
   })
 
   it.each(['SIGKILL', 'SIGTERM'] as const)('does not blame the file when %s ends it from outside', async (signal) => {
-    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
-    const job = stage.newLightJob()
+    const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
+    const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
     process.kill(await encoderOf(slow), signal)
     const { error, fallback } = await collect(stream)
@@ -63,11 +63,11 @@ describe('ffmpeg', () => {
   })
 
   it('ends in timed_out and leaves nothing behind when it hangs in both passes', async () => {
-    const hung = await stage.start({
-      ...(await stage.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec "$REAL" "$@"')),
+    const hung = await workspace.start({
+      ...(await workspace.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec "$REAL" "$@"')),
       FFMPEG_TIMEOUT: '0.3',
     })
-    const job = stage.newLightJob()
+    const job = workspace.newLightJob()
     const { error, fallback } = await collect(await post(hung, job, job.job_id))
     expect(fallback).toBe('The strict pass took too long.')
     expect(error).toMatchObject({ code: 'timed_out' })
@@ -76,13 +76,13 @@ describe('ffmpeg', () => {
   })
 
   it('reports Speex as unsupported, not damaged, without libspeex', async () => {
-    const without = await stage.start(
-      await stage.fakeFfmpeg(
+    const without = await workspace.start(
+      await workspace.fakeFfmpeg(
         'for a; do shift; [ "$a" = libspeex ] && a=libnone; set -- "$@" "$a"; done; exec "$REAL" "$@"',
       ),
     )
     const speex = await ffmpeg([...lavfi({ seconds: 1, rate: 16000, channels: 1 }), '-c:a', 'libspeex', '-f', 'ogg'])
-    const job = newJob(stage.storage, stage.storage.serve('speex', speex))
+    const job = newJob(workspace.storage, workspace.storage.serve('speex', speex))
     for (const pass of ['strict', 'tolerant'] as const) {
       const { error, fallback } = await collect(await post(without, { ...job, pass }, job.job_id))
       const message = 'Audio encoded as speex cannot be decoded here.'
@@ -91,10 +91,10 @@ describe('ffmpeg', () => {
   })
 
   it('runs once per variant when the failing one is unknown, and keeps the good ones', async () => {
-    const broken = await stage.start(
-      await stage.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec "$REAL" "$@"'),
+    const broken = await workspace.start(
+      await workspace.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec "$REAL" "$@"'),
     )
-    const job = newJob(stage.storage, stage.storage.serve('unclear', audio))
+    const job = newJob(workspace.storage, workspace.storage.serve('unclear', audio))
     const { result, fallback } = await succeed(broken, job)
     expect(fallback).toBeDefined()
     expect(result.failed).toMatchObject([{ index: 'opus-96' }])
@@ -113,19 +113,19 @@ describe('metadata and the name of a file', () => {
 
   it('reach neither a command line nor a log', async () => {
     // In the only directory that ffmpeg may write to.
-    const workDir = await mkdtemp(join(stage.scratch, 'work-'))
+    const workDir = await mkdtemp(join(workspace.scratch, 'work-'))
     const arguments_ = join(workDir, 'arguments')
     await writeFile(arguments_, '')
     await chmod(arguments_, 0o666)
-    const fake = await stage.fakeFfmpeg(`printf '%s\\n' "$@" >> "${arguments_}"; exec "$REAL" "$@"`)
-    const recording = await stage.start({ ...fake, WORK_DIR: workDir })
+    const fake = await workspace.fakeFfmpeg(`printf '%s\\n' "$@" >> "${arguments_}"; exec "$REAL" "$@"`)
+    const recording = await workspace.start({ ...fake, WORK_DIR: workDir })
     const tagged = await makeAudio('flac', { seconds: 1 }, ['-metadata', `title=${EVIL}`])
     const damaged = tagged.subarray(0, tagged.length - 2000)
     for (const [bytes, name] of [
       [tagged, 'evil";`id`.m3u8'],
       [damaged, "evil' -i file:///etc/passwd"],
     ] as const) {
-      const job = newJob(stage.storage, stage.storage.serve(encodeURIComponent(name), bytes))
+      const job = newJob(workspace.storage, workspace.storage.serve(encodeURIComponent(name), bytes))
       const { info } = (await succeed(recording, job)).result
       expect(info.tags).toMatchObject({ title: EVIL })
     }

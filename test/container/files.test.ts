@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { decode, probeAudio } from '../support/audio.ts'
 import { BAD } from '../support/corpus/bad.ts'
 import { CUTS, DAMAGED, ODD } from '../support/corpus/damaged.ts'
-import type { Row } from '../support/corpus/row.ts'
-import { WHOLE } from '../support/corpus/whole.ts'
+import type { CorpusFile } from '../support/corpus/row.ts'
+import { INTACT } from '../support/corpus/whole.ts'
 import { watchMemory } from './memory.ts'
 import { descendants } from './processes.ts'
 import { lightVariants, newJob, runJob } from './service.ts'
@@ -14,12 +14,12 @@ import { shareService } from './shared.ts'
 const MOST = { service: 350, child: 256 }
 
 /** Every kind of file that is uploaded in practice, intact and damaged, and many that should never be uploaded. */
-const CORPUS = [...WHOLE, ...CUTS, ...DAMAGED, ...ODD, ...BAD]
+const CORPUS = [...INTACT, ...CUTS, ...DAMAGED, ...ODD, ...BAD]
 
 const { storage, service } = await shareService()
 const memory = watchMemory(service.pid)
 
-async function run({ name, make }: Row) {
+async function run({ name, make }: CorpusFile) {
   const job = newJob(storage, storage.serve(encodeURIComponent(name), await make()))
   job.variants = lightVariants(storage, job.job_id)
   return { job, ...(await runJob(service, job)) }

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { decode, ffmpeg, type Format, formats, probeAudio } from '../support/audio.ts'
 import { movieTimes } from '../support/containers.ts'
-import { chirps, lateness, sample } from '../support/signal.ts'
+import { chirps, lagOf, sample } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
-import { type Measuring, startMeasuring } from './measuring.ts'
+import { type JobRunner, startMeasuring } from './measuring.ts'
 
 /** Encoding adds, cuts and moves nothing, so tracks that join without a gap still do. For Chromium see test/e2e/seek.test.ts. */
 
-let measuring: Measuring
+let measuring: JobRunner
 
 beforeAll(async () => {
   measuring = await startMeasuring()
@@ -60,7 +60,7 @@ describe.each<[Format, number]>([
       const variantRate = (await probeAudio(variant)).rate
       const variantSamples = await decode(variant)
       const added = variantSamples.length / 2 - (kept * variantRate) / rate
-      const moved = BURSTS.map((second) => lateness(left(variantSamples), wave, variantRate, second))
+      const moved = BURSTS.map((second) => lagOf(left(variantSamples), wave, variantRate, second))
       const seen = `${index}: ${added} frames more, bursts late by ${moved.join(', ')}`
       if (index === 'lossless') expect(variantSamples, seen).toEqual(samples)
       if (index === 'mp3-128') expect(added, seen).toBe(0)

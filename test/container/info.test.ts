@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { ffmpeg, type Format, formats, lavfi, makeAudio, makeImage, noise, type Signal } from '../support/audio.ts'
-import { type Measuring, startMeasuring } from './measuring.ts'
+import { type JobRunner, startMeasuring } from './measuring.ts'
 
 /** `info` for real-world files: tags, chapters and a cover, in every form that formats store them. */
 
-let measuring: Measuring
+let measuring: JobRunner
 
 beforeAll(async () => {
   measuring = await startMeasuring()

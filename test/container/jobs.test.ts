@@ -4,10 +4,10 @@ import { Refusal, type TranscodeJob, TranscoderHealth } from '../../src/contract
 import { makeAudio, noise } from '../support/audio.ts'
 import { encoderOf, isRunning } from './processes.ts'
 import { collect, eventsOf, JSON_BODY, post, type Service, succeed } from './service.ts'
-import { setStage, SLOW, type Stage } from './stage.ts'
+import { createWorkspace, SLOW, type Workspace } from './stage.ts'
 
 let service: Service
-let stage: Stage
+let workspace: Workspace
 let audio: Buffer
 
 beforeAll(async () => {
@@ -15,11 +15,11 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  stage = await setStage(audio)
-  service = await stage.start()
+  workspace = await createWorkspace(audio)
+  service = await workspace.start()
 })
 
-afterEach(() => stage.strike())
+afterEach(() => workspace.strike())
 
 const health = async (running: Service) => (await fetch(`${running.url}/health`)).json()
 const counts = (running: number, queued: number) =>
@@ -27,7 +27,7 @@ const counts = (running: number, queued: number) =>
 
 describe('attaching', () => {
   it('lets a second consumer join a running job and gives both the result', async () => {
-    const { job, go } = stage.heldJob()
+    const { job, go } = workspace.heldJob()
     const first = await post(service, job, job.job_id)
     const second = await post(service, job, job.job_id)
     expect(await health(service)).toMatchObject({ ok: true, running: 1, queued: 0 })
@@ -35,30 +35,30 @@ describe('attaching', () => {
     const [firstOutcome, secondOutcome] = await Promise.all([collect(first), collect(second)])
     expect(firstOutcome.result).toBeDefined()
     expect(secondOutcome.result).toEqual(firstOutcome.result)
-    expect(stage.storage.requests.filter((request) => request.method === 'GET')).toHaveLength(1)
+    expect(workspace.storage.requests.filter((request) => request.method === 'GET')).toHaveLength(1)
   })
 
   it('continues a job without its consumer and replays the result', async () => {
-    const { job, go } = stage.heldJob()
+    const { job, go } = workspace.heldJob()
     const consumer = new AbortController()
     await post(service, job, job.job_id, consumer.signal)
     consumer.abort()
     go()
     await counts(0, 0)
-    const before = stage.storage.requests.length
+    const before = workspace.storage.requests.length
     const { result, events } = await collect(await post(service, job, job.job_id))
     expect(result?.variants).toHaveLength(3)
     expect(events.at(-1)?.type).toBe('result')
-    expect(stage.storage.requests).toHaveLength(before)
+    expect(workspace.storage.requests).toHaveLength(before)
   })
 
   it('replays progress and the fallback to a late consumer', async () => {
-    const slow = await stage.start(
-      await stage.fakeFfmpeg(
+    const slow = await workspace.start(
+      await workspace.fakeFfmpeg(
         'case "$*" in *-xerror*) exit 1;; *filter_complex*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"',
       ),
     )
-    const job = stage.newLightJob()
+    const job = workspace.newLightJob()
     const first = await post(slow, job, job.job_id)
     for await (const event of eventsOf(first)) if (event.type === 'progress' && event.fraction > 0.3) break
     const late = await collect(await post(slow, job, job.job_id))
@@ -68,14 +68,14 @@ describe('attaching', () => {
   })
 
   it('reports a failure to a late consumer, and restarts the job for the next one', async () => {
-    const { job, go } = stage.heldJob()
-    stage.storage.refuse(`${job.job_id}/mp3-128`, 403)
+    const { job, go } = workspace.heldJob()
+    workspace.storage.refuse(`${job.job_id}/mp3-128`, 403)
     const consumer = new AbortController()
     await post(service, job, job.job_id, consumer.signal)
     consumer.abort()
     go()
     await counts(0, 0)
-    const sources = () => stage.storage.requests.filter(({ method }) => method === 'GET').length
+    const sources = () => workspace.storage.requests.filter(({ method }) => method === 'GET').length
     expect((await collect(await post(service, job, job.job_id))).error?.code).toBe('upload_failed')
     expect(sources()).toBe(1)
     expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
@@ -83,8 +83,8 @@ describe('attaching', () => {
   })
 
   it('restarts a job that failed', async () => {
-    const job = stage.newLightJob()
-    stage.storage.refuse(`${job.job_id}/mp3-128`, 403)
+    const job = workspace.newLightJob()
+    workspace.storage.refuse(`${job.job_id}/mp3-128`, 403)
     expect((await collect(await post(service, job, job.job_id))).error?.code).toBe('upload_failed')
     expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
   })
@@ -93,14 +93,14 @@ describe('attaching', () => {
 describe('slots', () => {
   /** A job whose source declares a given size; it stays in its download. */
   const sized = (size: number) => {
-    const { job } = stage.heldJob()
+    const { job } = workspace.heldJob()
     return { ...job, source: { ...job.source, size } }
   }
   const start = (job: TranscodeJob) => post(service, job, job.job_id)
   const slots = async () => TranscoderHealth.parse(await health(service)).slots.map(({ is_free }) => is_free)
 
   it('run three short jobs at once, queue four more and refuse the eighth', async () => {
-    const held = Array.from({ length: 8 }, () => stage.heldJob())
+    const held = Array.from({ length: 8 }, () => workspace.heldJob())
     const streams: Response[] = []
     for (const { job } of held.slice(0, 7)) streams.push(await start(job))
     expect(await health(service)).toMatchObject({ stopping: false, running: 3, queued: 4 })
@@ -138,8 +138,8 @@ describe('a canceled job', () => {
     fetch(`${running.url}/jobs/${job_id}`, { method: 'DELETE' })
 
   it('has ended together with its ffmpeg when the response arrives', async () => {
-    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
-    const job = stage.newLightJob()
+    const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
+    const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
     const encoder = await encoderOf(slow)
     expect((await cancel(slow, job)).status).toBe(200)
@@ -150,8 +150,8 @@ describe('a canceled job', () => {
   })
 
   it('restarts when it is requested again at once', async () => {
-    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
-    const job = stage.newLightJob()
+    const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
+    const job = workspace.newLightJob()
     for (let time = 0; time < 3; time++) {
       await post(slow, job, job.job_id)
       await encoderOf(slow)
@@ -160,7 +160,7 @@ describe('a canceled job', () => {
   })
 
   it('never starts if it was waiting for a slot', async () => {
-    const held = Array.from({ length: 4 }, () => stage.heldJob())
+    const held = Array.from({ length: 4 }, () => workspace.heldJob())
     for (const { job } of held.slice(0, 3)) await post(service, job, job.job_id)
     const waiting = held[3]!.job
     const stream = await post(service, waiting, waiting.job_id)
@@ -170,19 +170,19 @@ describe('a canceled job', () => {
   })
 
   it('is removed if it has already ended', async () => {
-    const job = stage.newLightJob()
+    const job = workspace.newLightJob()
     await succeed(service, job)
     expect((await cancel(service, job)).status).toBe(200)
     await succeed(service, job)
-    expect(stage.storage.requests.filter(({ method }) => method === 'GET')).toHaveLength(2)
+    expect(workspace.storage.requests.filter(({ method }) => method === 'GET')).toHaveLength(2)
   })
 })
 
 describe('requests', () => {
   it('need the secret, except for health', async () => {
     const secret = `s-${Math.random()}`
-    const guarded = await stage.start({ TRANSCODER_SECRET: secret })
-    const job = stage.newLightJob()
+    const guarded = await workspace.start({ TRANSCODER_SECRET: secret })
+    const job = workspace.newLightJob()
     expect((await fetch(`${guarded.url}/health`)).status).toBe(200)
     expect((await post(guarded, job, job.job_id)).status).toBe(401)
     const ask = (authorization: string) =>
@@ -198,8 +198,8 @@ describe('requests', () => {
   })
 
   it('are refused with a reason when they are not valid jobs', async () => {
-    const job = stage.newLightJob()
-    const other = stage.newLightJob()
+    const job = workspace.newLightJob()
+    const other = workspace.newLightJob()
     const hostile = ['file:///etc/passwd', 'data:audio/wav;base64,AAAA', 'ftp://127.0.0.1/x', 'no url']
     const squares = { icon: job.source.url, small: job.source.url, regular: job.source.url }
     const bodies = [

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeAudio, tone as toneExpression } from '../support/audio.ts'
 import { amplitude, sample, silence, sine, steps, type Wave } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
-import { type Measuring, startMeasuring } from './measuring.ts'
+import { type JobRunner, startMeasuring } from './measuring.ts'
 
 /**
  * The signals, values and tolerances published for loudness meters in EBU Tech 3341 (table 1) and Tech 3342 (table 1): 24 bit, 48 kHz.
@@ -11,7 +11,7 @@ import { type Measuring, startMeasuring } from './measuring.ts'
  * and short-term loudness, which we do not report. 3341-9 and -12 are also such cases, but have a known integrated loudness.
  */
 
-let measuring: Measuring
+let measuring: JobRunner
 
 beforeAll(async () => {
   measuring = await startMeasuring()

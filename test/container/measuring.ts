@@ -28,4 +28,4 @@ export async function startMeasuring() {
   }
 }
 
-export type Measuring = Awaited<ReturnType<typeof startMeasuring>>
+export type JobRunner = Awaited<ReturnType<typeof startMeasuring>>

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { decode, probeAudio } from '../support/audio.ts'
 import { sample, sine } from '../support/signal.ts'
-import { type Measuring, startMeasuring } from './measuring.ts'
+import { type JobRunner, startMeasuring } from './measuring.ts'
 
 /** WAV files whose samples have fewer valid bits than their storage (WAVEFORMATEXTENSIBLE, `wValidBitsPerSample`). */
 
-let measuring: Measuring
+let measuring: JobRunner
 
 beforeAll(async () => {
   measuring = await startMeasuring()

@@ -10,9 +10,9 @@ import { Refusal } from '../../src/contract/job.ts'
 import { makeAudio, noise } from '../support/audio.ts'
 import { encoderOf, isRunning, WAIT } from './processes.ts'
 import { collect, post, type Service } from './service.ts'
-import { setStage, SLOW, type Stage } from './stage.ts'
+import { createWorkspace, SLOW, type Workspace } from './stage.ts'
 
-let stage: Stage
+let workspace: Workspace
 let audio: Buffer
 
 beforeAll(async () => {
@@ -20,10 +20,10 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  stage = await setStage(audio)
+  workspace = await createWorkspace(audio)
 })
 
-afterEach(() => stage.strike())
+afterEach(() => workspace.strike())
 
 const stopping = ({ url }: Service) =>
   vi.waitFor(async () => expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ stopping: true }), WAIT)
@@ -36,8 +36,8 @@ const PATIENT = { GRACE_SECONDS: '300' }
 
 describe('shutdown', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('by %s leaves no process and no file', async (signal) => {
-    const slow = await stage.start(await stage.fakeFfmpeg(SLOW))
-    const job = stage.newLightJob()
+    const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
+    const job = workspace.newLightJob()
     await post(slow, job, job.job_id)
     const encoder = await encoderOf(slow)
     slow.kill(signal)
@@ -52,8 +52,8 @@ describe('shutdown', () => {
   })
 
   it('by SIGTERM waits for running jobs and ends queued ones', async () => {
-    const service = await stage.start(PATIENT)
-    const held = Array.from({ length: 4 }, () => stage.heldJob())
+    const service = await workspace.start(PATIENT)
+    const held = Array.from({ length: 4 }, () => workspace.heldJob())
     const streams: Response[] = []
     for (const { job } of held) streams.push(await post(service, job, job.job_id))
     service.kill('SIGTERM')
@@ -65,9 +65,9 @@ describe('shutdown', () => {
   })
 
   it('by SIGTERM completes after every result is fetched, and the service responds until then', async () => {
-    const service = await stage.start(PATIENT)
-    const finished = stage.newLightJob()
-    const { job, go } = stage.heldJob()
+    const service = await workspace.start(PATIENT)
+    const finished = workspace.newLightJob()
+    const { job, go } = workspace.heldJob()
     for (const abandoned of [finished, job]) {
       const consumer = new AbortController()
       await post(service, abandoned, abandoned.job_id, consumer.signal)
@@ -76,7 +76,7 @@ describe('shutdown', () => {
     await vi.waitFor(() => expect(service.logs).toContainEqual(expect.objectContaining({ event: 'job_done' })), WAIT)
     service.kill('SIGTERM')
     await stopping(service)
-    const late = stage.newLightJob()
+    const late = workspace.newLightJob()
     const refused = await post(service, late, late.job_id)
     expect([refused.status, Refusal.parse(await refused.json()).code]).toEqual([503, 'unavailable'])
     const again = await post(service, job, job.job_id)
@@ -87,20 +87,20 @@ describe('shutdown', () => {
   })
 
   it('by SIGTERM completes some time after the last job when the result is never fetched', async () => {
-    const service = await stage.start({ ...PATIENT, LINGER_SECONDS: '0.1' })
-    const job = stage.newLightJob()
+    const service = await workspace.start({ ...PATIENT, LINGER_SECONDS: '0.1' })
+    const job = workspace.newLightJob()
     const consumer = new AbortController()
     await post(service, job, job.job_id, consumer.signal)
     consumer.abort()
     service.kill('SIGTERM')
     expect(await service.exited).toBe(0)
     expect(service.logs).toContainEqual(expect.objectContaining({ event: 'job_done' }))
-    expect(stage.storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
+    expect(workspace.storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
   })
 
   it('by SIGTERM returns a job that takes too long to the caller', async () => {
-    const slow = await stage.start({ ...(await stage.fakeFfmpeg(SLOW)), GRACE_SECONDS: '0.2' })
-    const job = stage.newLightJob()
+    const slow = await workspace.start({ ...(await workspace.fakeFfmpeg(SLOW)), GRACE_SECONDS: '0.2' })
+    const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
     const encoder = await encoderOf(slow)
     slow.kill('SIGTERM')
@@ -111,15 +111,15 @@ describe('shutdown', () => {
   })
 
   it('by SIGKILL also ends ffmpeg, and the next start cleans up and runs the job', async () => {
-    const slow = await stage.start(await stage.fakeFfmpeg(ENDLESS))
-    const job = stage.newLightJob()
+    const slow = await workspace.start(await workspace.fakeFfmpeg(ENDLESS))
+    const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
     const encoder = await encoderOf(slow)
     await vi.waitFor(async () => expect(await slow.leftovers()).toEqual([`job-${job.job_id}`]), WAIT)
     slow.kill('SIGKILL')
     await expect(collect(stream)).rejects.toThrow()
     await vi.waitFor(async () => expect(await isRunning(encoder)).toBe(false), WAIT)
-    const next = await stage.start({ WORK_DIR: slow.workDir })
+    const next = await workspace.start({ WORK_DIR: slow.workDir })
     expect(await next.leftovers()).toEqual([])
     expect((await collect(await post(next, job, job.job_id))).result).toBeDefined()
     expect(await next.leftovers()).toEqual([])
@@ -127,16 +127,16 @@ describe('shutdown', () => {
 
   it('follows the end of the parent process', async () => {
     const parent = spawn('sleep', ['1000'])
-    const orphan = await stage.start({ PARENT_PID: String(parent.pid) })
+    const orphan = await workspace.start({ PARENT_PID: String(parent.pid) })
     parent.kill()
     expect(await orphan.exited).toBe(0)
   })
 
   it('is cleaned up by the next start, which deletes only job files', async () => {
-    const workDir = await mkdtemp(join(stage.scratch, 'work-'))
+    const workDir = await mkdtemp(join(workspace.scratch, 'work-'))
     await writeFile(join(workDir, 'job-left'), '')
     await writeFile(join(workDir, 'precious'), '')
-    await stage.start({ WORK_DIR: workDir })
+    await workspace.start({ WORK_DIR: workDir })
     expect(await readdir(workDir)).toEqual(['precious'])
   })
 })
@@ -153,7 +153,10 @@ describe('a service that cannot run', () => {
       /^WORK_DIR cannot be used: \/proc\/tonearm\/work \(/,
     ],
   ])('%s exits at once with a message and a code that prevents restarts', async (_, environment, message) => {
-    await expect(stage.start(environment)).rejects.toMatchObject({ message: expect.stringMatching(message), code: 2 })
+    await expect(workspace.start(environment)).rejects.toMatchObject({
+      message: expect.stringMatching(message),
+      code: 2,
+    })
   })
 
   it('accepts a public address if it has a secret', () => {
@@ -168,12 +171,12 @@ describe('a service killed at a failpoint', () => {
     'leaves a job for the next service to finish: %s',
     async (place) => {
       // The early file is abandoned if the encoder ends first, as it may on a fast machine.
-      const encoder = place === 'early_uploaded' ? await stage.fakeFfmpeg(ENDLESS) : {}
-      const dying = await stage.start({ ...encoder, FAILPOINTS: `${place}=kill` })
-      const job = { ...stage.newLightJob(), early: { url: stage.storage.url('early'), from_duration: 1 } }
+      const encoder = place === 'early_uploaded' ? await workspace.fakeFfmpeg(ENDLESS) : {}
+      const dying = await workspace.start({ ...encoder, FAILPOINTS: `${place}=kill` })
+      const job = { ...workspace.newLightJob(), early: { url: workspace.storage.url('early'), from_duration: 1 } }
       await expect(post(dying, job, job.job_id).then(collect)).rejects.toThrow()
       expect(await dying.exited).toBeNull()
-      const next = await stage.start({ WORK_DIR: dying.workDir, FAILPOINTS: `${place}=kill` })
+      const next = await workspace.start({ WORK_DIR: dying.workDir, FAILPOINTS: `${place}=kill` })
       expect(await next.leftovers()).toEqual([`failpoint-${place}`])
       expect((await collect(await post(next, job, job.job_id))).result?.variants).toHaveLength(3)
       expect(await next.leftovers()).toEqual([`failpoint-${place}`])
@@ -181,15 +184,15 @@ describe('a service killed at a failpoint', () => {
   )
 
   it('has nothing left to do after its result was fetched', async () => {
-    const dying = await stage.start({ FAILPOINTS: 'result_fetched=kill' })
-    const job = stage.newLightJob()
+    const dying = await workspace.start({ FAILPOINTS: 'result_fetched=kill' })
+    const job = workspace.newLightJob()
     expect((await collect(await post(dying, job, job.job_id))).result).toBeDefined()
     expect(await dying.exited).toBeNull()
   })
 
   it('ignores failpoints in production', async () => {
-    const service = await stage.start({ FAILPOINTS: 'downloaded=kill', NODE_ENV: 'production' })
-    const job = stage.newLightJob()
+    const service = await workspace.start({ FAILPOINTS: 'downloaded=kill', NODE_ENV: 'production' })
+    const job = workspace.newLightJob()
     expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
   })
 })

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { silenceAtEnds } from '../../container/audio/duration.ts'
 import { createPcmMeter } from '../../container/audio/levels.ts'
 import { wavFile } from '../support/wav.ts'
-import { type Measuring, startMeasuring } from './measuring.ts'
+import { type JobRunner, startMeasuring } from './measuring.ts'
 
 /** Silence at the ends is everything before the first and after the last sample above -60 dBFS, in any channel. */
 
-let measuring: Measuring
+let measuring: JobRunner
 
 beforeAll(async () => {
   measuring = await startMeasuring()

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 
 import { describe, expect, it } from 'vitest'
 
-import { findRoom, spaceFor } from '../../container/disk.ts'
-import { CATALOGUE, toJobVariant } from '../../src/contract/catalogue.ts'
+import { checkSpace, requiredSpace } from '../../container/disk.ts'
+import { CATALOG, toJobVariant } from '../../src/contract/catalogue.ts'
 import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 
 /** Maximum disk space that a job's files use at once. */
@@ -42,11 +42,11 @@ describe('spaceFor', () => {
     ['a preview by its length', { variants: [preview] }, 900e6 + 480e3],
     ['nothing extra for data files', { variants: [waveform] }, 900e6],
   ])('counts %s', (_, changes, bytes) => {
-    expect(spaceFor(job(900e6, changes))).toBe(bytes + MARGIN)
+    expect(requiredSpace(job(900e6, changes))).toBe(bytes + MARGIN)
   })
 
   it('counts no more than the size of a small source for a lossy variant', () => {
-    expect(spaceFor(job(1e6, { variants: [aac, aac] }))).toBe(3e6 + MARGIN)
+    expect(requiredSpace(job(1e6, { variants: [aac, aac] }))).toBe(3e6 + MARGIN)
   })
 })
 
@@ -60,11 +60,11 @@ describe('container in wrangler.toml', () => {
     const largest = job(setting('MAX_UPLOAD_BYTES'), {
       max_duration: setting('MAX_DURATION_SECONDS'),
       early: { url: 'http://localhost/early', from_duration: 300 },
-      variants: CATALOGUE.filter(({ type }) => type !== 'original').map((rendition) =>
+      variants: CATALOG.filter(({ type }) => type !== 'original').map((rendition) =>
         toJobVariant(rendition, 'http://localhost/x'),
       ),
     })
-    expect(spaceFor(largest) + SYSTEM).toBeLessThan(setting('disk_mb') * 1e6)
+    expect(requiredSpace(largest) + SYSTEM).toBeLessThan(setting('disk_mb') * 1e6)
     // Containers, Limits: at most 2 GB of disk per GiB of memory, and at least 3 GiB of memory per core.
     expect(setting('disk_mb')).toBeLessThanOrEqual((setting('memory_mib') / 1024) * 2000)
     expect(setting('memory_mib')).toBeGreaterThanOrEqual(setting('vcpu') * 3 * 1024)
@@ -77,12 +77,12 @@ describe('findRoom', () => {
 
   it('considers disk size, current use, and the space that running jobs will take', () => {
     const free = bavail * bsize
-    expect(findRoom(here, job(1e6), [])).toBe('now')
-    expect(findRoom(here, job(1e6), [job(free / 2)])).toBe('now')
-    expect(findRoom(here, job(1e6), [job(free)])).toBe('later')
+    expect(checkSpace(here, job(1e6), [])).toBe('now')
+    expect(checkSpace(here, job(1e6), [job(free / 2)])).toBe('now')
+    expect(checkSpace(here, job(1e6), [job(free)])).toBe('later')
     // Our own checkout uses some space.
-    expect(findRoom(here, job((free + blocks * bsize) / 2), [])).toBe('not')
-    expect(findRoom(here, job(2 * blocks * bsize), [])).toBe('never')
+    expect(checkSpace(here, job((free + blocks * bsize) / 2), [])).toBe('not')
+    expect(checkSpace(here, job(2 * blocks * bsize), [])).toBe('never')
   })
 
   it('counts the space a running job already uses only once', async () => {
@@ -91,7 +91,7 @@ describe('findRoom', () => {
     // A sparse file: it takes no space on the disk.
     await writeFile(join(workDir, 'job-a', 'src'), '')
     await truncate(join(workDir, 'job-a', 'src'), bavail * bsize)
-    expect(findRoom(workDir, job(1e6), [job(bavail * bsize)])).toBe('now')
+    expect(checkSpace(workDir, job(1e6), [job(bavail * bsize)])).toBe('now')
     await rm(workDir, { recursive: true })
   })
 })

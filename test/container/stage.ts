@@ -11,7 +11,7 @@ import { startStorage } from './storage.ts'
 export const SLOW = 'case "$*" in *-xerror*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"'
 
 /** A storage, a scratch directory and any number of services; `strike` ends all of them. */
-export async function setStage(audio: Buffer) {
+export async function createWorkspace(audio: Buffer) {
   const storage = await startStorage()
   const scratch = await mkdtemp(join(tmpdir(), 'tonearm-stage-'))
   // ffmpeg may run as another user.
@@ -53,4 +53,4 @@ export async function setStage(audio: Buffer) {
   }
 }
 
-export type Stage = Awaited<ReturnType<typeof setStage>>
+export type Workspace = Awaited<ReturnType<typeof createWorkspace>>

@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
-import { lettering } from '../../src/resources/appearance.ts'
+import { labelsOf } from '../../src/resources/appearance.ts'
 import {
   decode,
   ffmpeg,
@@ -57,7 +57,7 @@ const aTagged = (format: Format, tags: Record<string, string> = TAGS) =>
 
 const ALL = ['mp3-128', 'aac-160', 'lossless', 'opus-96', 'preview']
 const PICTURED = ['mp3-128', 'aac-160', 'lossless']
-const untouched = { own: true, over: {}, under: {} }
+const untouched = { from_source: true, overrides: {}, defaults: {} }
 
 describe('tags and covers of variants', () => {
   let source: Buffer
@@ -85,7 +85,7 @@ describe('tags and covers of variants', () => {
     const under = { title: 'file name', album: 'The collection', artist: 'Nobody' }
     const picture = { url: storage.serve('set-cover', await makeImage('jpeg', 300, 300)).url, wins: true }
     const plain = await aTagged('wav', { title: 'From the file', date: '1971' })
-    const made = await make(plain, ALL, { tags: { own: true, over, under }, picture })
+    const made = await make(plain, ALL, { tags: { from_source: true, overrides: over, defaults: under }, picture })
     for (const index of ALL) {
       const { tags, picture } = await made.probe(index)
       const { title, artist, album, date } = tags
@@ -96,7 +96,9 @@ describe('tags and covers of variants', () => {
   })
 
   it("exclude the source's tags when those are turned off, and are empty when the job requests none", async () => {
-    const off = await make(source, ['mp3-128'], { tags: { own: false, over: {}, under: { title: 'file name' } } })
+    const off = await make(source, ['mp3-128'], {
+      tags: { from_source: false, overrides: {}, defaults: { title: 'file name' } },
+    })
     expect((await off.probe('mp3-128')).tags).toEqual({ title: 'file name', encoder: expect.any(String) })
     const old = await make(source, ['mp3-128'])
     expect(await old.probe('mp3-128')).toEqual({ tags: { encoder: expect.any(String) }, picture: null })
@@ -117,7 +119,7 @@ describe('tags and covers of variants', () => {
   it('have no picture when neither the embedded nor another one is enabled', async () => {
     const none = await make(source, ['mp3-128'], { tags: untouched, picture: { url: null, wins: true } })
     expect((await none.probe('mp3-128')).picture).toBeNull()
-    const off = { own: false, over: {}, under: {} }
+    const off = { from_source: false, overrides: {}, defaults: {} }
     const unused = await make(source, ['mp3-128'], { tags: off, cover: outputs('unused-cover') })
     expect((await unused.probe('mp3-128')).picture).toBeNull()
   })
@@ -128,10 +130,10 @@ describe('tags and covers of variants', () => {
     { title: 'No artist' },
   ])('name the artist that listeners see: %j', async (tags) => {
     const { result, probe } = await make(await aTagged('flac', tags), ['mp3-128'], {
-      tags: { own: true, over: {}, under: { artist: 'Columbia' } },
+      tags: { from_source: true, overrides: {}, defaults: { artist: 'Columbia' } },
     })
     const nothing = { player_color: null, player_subtitle: null, is_theme_overridable: true }
-    const { player_subtitle } = lettering({
+    const { player_subtitle } = labelsOf({
       organization: { ...nothing, uses_tags: true },
       collection: { ...nothing, player_subtitle: 'Columbia' },
       playlist: null,

@@ -8,9 +8,9 @@ import { ffmpeg, formats } from '../support/audio.ts'
 import type { Pcm } from '../support/signal.ts'
 import { waveformCases } from '../support/signal_waveforms.ts'
 import { wavFile } from '../support/wav.ts'
-import { type Measuring, startMeasuring } from './measuring.ts'
+import { type JobRunner, startMeasuring } from './measuring.ts'
 
-let measuring: Measuring
+let measuring: JobRunner
 
 beforeAll(async () => {
   measuring = await startMeasuring()

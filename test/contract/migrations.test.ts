@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, it } from 'vitest'
 
-import { faultsOf, type Migration, readMigrations, triggersOf } from '../../scripts/migrations.ts'
+import { migrationFaults, type Migration, readMigrations, triggersOf } from '../../scripts/migrations.ts'
 
 const migrations = readMigrations(join(import.meta.dirname, '../../drizzle'))
 
@@ -19,7 +19,7 @@ function schemaAfter(files: Migration[]): Record<string, string> {
 
 describe('the migrations', () => {
   it('have the form that D1 accepts', () => {
-    expect(migrations.flatMap(faultsOf)).toEqual([])
+    expect(migrations.flatMap(migrationFaults)).toEqual([])
   })
 
   // D1 identifies a migration by its name, so a database that applied these earlier must match today's schema.
@@ -56,7 +56,7 @@ describe('the check of a migration for D1', () => {
     ['a table that can be created twice', `CREATE TABLE IF NOT EXISTS c (a);\n${good}`, null],
   ]
   it.each(cases)('judges %s', (_, sql, fault) => {
-    const faults = faultsOf({ name: '0009_new.sql', sql }).join('\n')
+    const faults = migrationFaults({ name: '0009_new.sql', sql }).join('\n')
     if (fault) expect(faults).toMatch(fault)
     else expect(faults).toBe('')
   })

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { PATIENCE, untilPlaying } from './studio_steps.ts'
+import { TIMEOUT, untilPlaying } from './studio_steps.ts'
 
 /** The page at `/` in a real Chromium. The tests build on each other. */
 
@@ -43,16 +43,16 @@ const dock = () => page.locator('.dock')
 
 test('the link printed by npm start signs in, and the key is removed from the address', async () => {
   await page.goto(`${stack.base_url}/#key=${stack.api_key}`)
-  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor(TIMEOUT)
   expect(page.url()).toBe(`${stack.base_url}/`)
 })
 
 test('a file dropped on an empty library creates a collection, uploads and plays', async () => {
   const contents = (await readFile(join(directory, 'song.wav'))).toString('base64')
   await drop('song.wav', contents)
-  await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(PATIENCE)
-  await page.locator(READY).waitFor(PATIENCE)
-  await page.getByRole('button', { name: 'Play song' }).click(PATIENCE)
+  await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(TIMEOUT)
+  await page.locator(READY).waitFor(TIMEOUT)
+  await page.getByRole('button', { name: 'Play song' }).click(TIMEOUT)
   await untilPlaying(page, 0.3)
   await dock().getByRole('button', { name: 'Pause' }).waitFor()
 })
@@ -77,23 +77,23 @@ test('a new cover is displayed', async () => {
     const image = document.querySelector<HTMLImageElement>('.cover-box img')
     return image && image.src !== source && image.complete && image.naturalWidth === 400
   }
-  await page.waitForFunction(shown, before ?? '', PATIENCE)
+  await page.waitForFunction(shown, before ?? '', TIMEOUT)
 })
 
 test('a dropped file that is not audio shows the reason', async () => {
   await drop('diary.mp3', Buffer.from('%PDF-1.7\n\0').toString('base64'))
   const row = page.getByRole('listitem').filter({ hasText: 'diary' })
-  await row.getByText('Failed.').waitFor(PATIENCE)
+  await row.getByText('Failed.').waitFor(TIMEOUT)
   expect(await row.locator('.note').textContent()).toMatch(/^Failed\. \w+/)
 })
 
 test('after a reload the library is unchanged and fits on a phone', async () => {
   await page.setViewportSize({ width: 375, height: 800 })
   await page.reload()
-  await page.getByRole('button', { name: 'Play song' }).click(PATIENCE)
+  await page.getByRole('button', { name: 'Play song' }).click(TIMEOUT)
   await untilPlaying(page, 0.3)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)
-  await page.getByText(/^Failed\. \w+/).waitFor(PATIENCE)
+  await page.getByText(/^Failed\. \w+/).waitFor(TIMEOUT)
   expect(problems).toEqual([])
 })
 
@@ -117,7 +117,7 @@ test('the API reference shows every operation and contacts no other host', async
   reference.on('request', (request) => hosts.add(new URL(request.url()).host))
   reference.on('pageerror', (error) => problems.push(String(error)))
   await reference.goto(`${stack.base_url}/docs`)
-  await reference.getByText('Create a play session for a collection').waitFor(PATIENCE)
+  await reference.getByText('Create a play session for a collection').waitFor(TIMEOUT)
   const document = (await (await fetch(`${stack.base_url}/openapi.json`)).json()) as {
     paths: Record<string, object>
     webhooks: Record<string, object>

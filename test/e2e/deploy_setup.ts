@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { type Cloudflare, playCloudflare } from '../support/cloudflare/server.ts'
+import { type Cloudflare, startFakeCloudflare } from '../support/cloudflare/server.ts'
 import type { Shared } from './shared_stack.ts'
 
 /** Runs `npm run deploy` with the real wrangler against a fake account. A real stack answers requests to the deployed service. */
@@ -16,7 +16,7 @@ const SCRIPT = [process.execPath, 'scripts/deploy.ts']
  * that.
  */
 export function playAccount(stack: Shared): Promise<Cloudflare> {
-  const played = playCloudflare(async (request) => {
+  const played = startFakeCloudflare(async (request) => {
     const { account } = await played
     const bearer = request.headers.get('authorization')?.replace('Bearer ', '')
     const isRight = [...account.workers.values()].some(({ secrets }) => secrets.ROOT_KEY === bearer)

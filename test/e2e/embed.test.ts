@@ -11,7 +11,7 @@ import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { expectNoOverflow, openTab, PATIENCE, untilPlaying } from './studio_steps.ts'
+import { expectNoOverflow, openTab, TIMEOUT, untilPlaying } from './studio_steps.ts'
 
 /** The embed page in frames on third-party pages, discovered by oEmbed as editors do. */
 
@@ -74,7 +74,7 @@ test('a link expands by oEmbed, and its frame plays on another origin without co
   })
   await page.goto(host.origin)
   const frame = page.frameLocator('iframe')
-  await frame.getByText('Ines Calder').first().waitFor(PATIENCE)
+  await frame.getByText('Ines Calder').first().waitFor(TIMEOUT)
   await frame.getByRole('button', { name: 'Play', exact: true }).click()
   await untilPlaying(frame, 0.3)
   expect([...origins].toSorted()).toEqual([host.origin, stack.base_url].toSorted())
@@ -102,8 +102,8 @@ test('only one player plays at a time, across frames and the enclosing page', as
     )
   // A frame after a frame, the page after a frame, and a frame after the page.
   for (const at of [0, 1, 2, 0]) {
-    await players[at]!.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
-    await expect.poll(silent, PATIENCE).toEqual([0, 1, 2].map((each) => each !== at))
+    await players[at]!.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
+    await expect.poll(silent, TIMEOUT).toEqual([0, 1, 2].map((each) => each !== at))
   }
   expect(problems).toEqual([])
   await page.context().close()
@@ -119,7 +119,7 @@ test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-000000
     await page
       .getByText(suffix.startsWith('/') ? 'There is nothing to play here' : 'Ines Calder')
       .first()
-      .waitFor(PATIENCE)
+      .waitFor(TIMEOUT)
     await expectNoOverflow(page, suffix)
     expect(await findings(page)).toEqual([])
     if (SCREENSHOTS) {
@@ -181,7 +181,7 @@ test.each(['light', 'dark'] as const)(
       SCREENSHOTS && (await page.screenshot({ path: join(SCREENSHOTS, `frames-${name}-${colorScheme}.png`) }))
     for (const { what, width } of all) {
       const frame = page.frameLocator(`#${what}-${width}`)
-      await frame.getByText('A title that takes').first().waitFor(PATIENCE)
+      await frame.getByText('A title that takes').first().waitFor(TIMEOUT)
       const { waveform, rows, below, ...seen } = await frame.locator('html').evaluate(measure)
       const where = `${what} at ${width}: ${JSON.stringify({ waveform, rows, below })}`
       expect(seen, where).toEqual({ scrolls: false, fills: true, cut: false, overlaps: false })

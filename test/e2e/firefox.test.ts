@@ -7,14 +7,14 @@ import type { EmbeddedPlayer } from '../../src/elements/embed/index.ts'
 import { makeAudio, noise, tone } from '../support/audio.ts'
 import { findFirefox } from '../support/firefox.ts'
 import { expireAt } from './expired.ts'
-import { choose, fill, press, setUp, type Stage, stateOf, untilShown, untilTime } from './firefox_setup.ts'
-import { must, PATIENCE, settle } from './steps.ts'
-import { countRemembered } from './uploader_page.ts'
+import { choose, fill, press, setUp, type Workspace, stateOf, untilShown, untilTime } from './firefox_setup.ts'
+import { must, TIMEOUT, settle } from './steps.ts'
+import { countStoredParts } from './uploader_page.ts'
 import { heavy } from './uploader_setup.ts'
 
 /** The main journeys in Firefox, if the machine has one. Autoplay is blocked until a gesture, Firefox's default. */
 
-let stage: Stage
+let workspace: Workspace
 let album: { collection_id: string }
 let play_session_id: string
 /** A track that takes seconds to process; the tests before the last one take that long anyway. */
@@ -24,21 +24,21 @@ const path = await findFirefox()
 
 beforeAll(async () => {
   if (!path) return
-  stage = await setUp(path)
-  album = { collection_id: await stage.aCollection('Album') }
-  const first = await stage.aTrack(album.collection_id, 'First.wav', { seconds: 8, expression: tone(330, -6) })
-  const second = await stage.aTrack(album.collection_id, 'Second.wav', { seconds: 4, expression: tone(440, -6) })
+  workspace = await setUp(path)
+  album = { collection_id: await workspace.aCollection('Album') }
+  const first = await workspace.aTrack(album.collection_id, 'First.wav', { seconds: 8, expression: tone(330, -6) })
+  const second = await workspace.aTrack(album.collection_id, 'Second.wav', { seconds: 4, expression: tone(440, -6) })
   // Encoded losslessly, it is larger than Firefox's cache.
-  long_id = await stage.aTrack(await stage.aCollection('Noise'), 'Long.wav', { seconds: 60, expression: noise })
-  await Promise.all([first, second].map((id) => settle(stage.server, id)))
-  play_session_id = await stage.aSession('collection', album)
+  long_id = await workspace.aTrack(await workspace.aCollection('Noise'), 'Long.wav', { seconds: 60, expression: noise })
+  await Promise.all([first, second].map((id) => settle(workspace.server, id)))
+  play_session_id = await workspace.aSession('collection', album)
 })
-afterAll(() => stage?.dispose())
+afterAll(() => workspace?.dispose())
 beforeEach(({ skip }) => skip(!path, 'there is no Firefox: install firefox-esr, or name one with FIREFOX_PATH'))
 
 test('a player waits for a gesture, plays, seeks by click, and continues with the next track', async () => {
   const attributes = { 'play-session-id': play_session_id, autoplay: '' }
-  const { page, problems, seen, until, close } = await stage.openPlayer(attributes)
+  const { page, problems, seen, until, close } = await workspace.openPlayer(attributes)
   await until('pause')
   expect(await stateOf(page)).toEqual({ time: 0, paused: true, title: 'First' })
   await press(page, 'Play')
@@ -48,7 +48,7 @@ test('a player waits for a gesture, plays, seeks by click, and continues with th
   const { width } = (await (await slider.waitHandle()).boundingBox())!
   await slider.click({ offset: { x: width * 0.75, y: 10 } })
   const time = async () => (await stateOf(page)).time
-  await expect.poll(time, PATIENCE).toBeCloseTo(6, 0)
+  await expect.poll(time, TIMEOUT).toBeCloseTo(6, 0)
   await press(page, 'Play')
   await untilTime(page, 6.8)
   await untilTime(page, 0.3, 'Second')
@@ -60,8 +60,8 @@ test('a player waits for a gesture, plays, seeks by click, and continues with th
 })
 
 test('a frame plays on a page of another origin and follows its commands', async () => {
-  const { base_url } = stage.stack
-  const { page, problems, until, close } = await stage.openHost(`
+  const { base_url } = workspace.stack
+  const { page, problems, until, close } = await workspace.openHost(`
     <iframe src="${base_url}/embed/${play_session_id}" allow="autoplay" width="600" height="400"></iframe>
     <script type="module">
       import { EmbeddedPlayer } from '${base_url}/elements/embed.js'
@@ -88,8 +88,8 @@ test('a frame plays on a page of another origin and follows its commands', async
 
 test('a share opens only with its password, and plays', async () => {
   const body = { scope: 'collection' as const, id: album.collection_id, password: 'last stop' }
-  const { share } = await must(stage.server.post('/v1/share', { body }))
-  const { page, problems, close } = await stage.open()
+  const { share } = await must(workspace.server.post('/v1/share', { body }))
+  const { page, problems, close } = await workspace.open()
   await page.goto(share.url)
   const enter = async (password: string) => {
     await page.locator('input[type=password]').fill(password)
@@ -106,11 +106,11 @@ test('a share opens only with its password, and plays', async () => {
 })
 
 test('the studio signs in, creates a collection, uploads and plays a file, and saves a title', async () => {
-  const file = join(stage.directory, 'demo.mp3')
+  const file = join(workspace.directory, 'demo.mp3')
   await writeFile(file, await makeAudio('mp3', { seconds: 3, channels: 1 }))
-  const { page, problems, close } = await stage.open()
-  await page.goto(stage.stack.base_url)
-  await fill(page, 'Server key', stage.stack.api_key)
+  const { page, problems, close } = await workspace.open()
+  await page.goto(workspace.stack.base_url)
+  await fill(page, 'Server key', workspace.stack.api_key)
   await page.locator('button ::-p-text(Sign in)').click()
   await page.locator('button ::-p-text(New collection)').click()
   await fill(page, 'Title', 'Demo tape')
@@ -122,21 +122,21 @@ test('the studio signs in, creates a collection, uploads and plays a file, and s
   await untilTime(page, 0.3, 'demo')
   await page.locator('a ::-p-text(Look)').click()
   await fill(page, 'Title', 'Demo tape 2')
-  const titles = async () => (await must(stage.server.get('/v1/collection'))).collections.map(({ title }) => title)
-  await expect.poll(titles, PATIENCE).toContain('Demo tape 2')
+  const titles = async () => (await must(workspace.server.get('/v1/collection'))).collections.map(({ title }) => title)
+  await expect.poll(titles, TIMEOUT).toContain('Demo tape 2')
   expect(problems).toEqual([])
   await close()
 })
 
 test('the uploader sends a large file in parts, and after a reload only the missing ones', async () => {
-  const { server, network, host } = stage
-  const collection_id = await stage.aCollection('Inbox')
+  const { server, network, host } = workspace
+  const collection_id = await workspace.aCollection('Inbox')
   const key = { title: 'Shop', type: 'uploader' as const, collection_id, allowed_origins: [host.origin] }
   const { secret } = await must(server.post('/v1/api_key', { body: key }))
-  const file = join(stage.directory, 'large.wav')
+  const file = join(workspace.directory, 'large.wav')
   await writeFile(file, heavy(await makeAudio('wav', { seconds: 1, channels: 1 }), 34_000_000))
-  const { page, problems, close } = await stage.openHost(
-    `<script type="module" src="${stage.stack.base_url}/elements/uploader.js"></script>
+  const { page, problems, close } = await workspace.openHost(
+    `<script type="module" src="${workspace.stack.base_url}/elements/uploader.js"></script>
     <tonearm-uploader api-key="${secret}" collection-id="${collection_id}"></tonearm-uploader>`,
     { proxyServer: new URL(network.server).host },
   )
@@ -146,9 +146,9 @@ test('the uploader sends a large file in parts, and after a reload only the miss
   // The first parts arrive; the rest are held.
   network.hold(20_000_000)
   await send()
-  await expect.poll(network.isStill, PATIENCE).toBe(true)
+  await expect.poll(network.isStill, TIMEOUT).toBe(true)
   expect(stored().length).toBeGreaterThan(0)
-  await expect.poll(() => page.evaluate(countRemembered), PATIENCE).toBe(stored().length)
+  await expect.poll(() => page.evaluate(countStoredParts), TIMEOUT).toBe(stored().length)
   await page.reload()
   await untilShown(page, 'Choose large.wav again to go on at')
   network.flow()
@@ -162,11 +162,11 @@ test('the uploader sends a large file in parts, and after a reload only the miss
 })
 
 test('a session that ends during playback is renewed with the key without an audible gap', async () => {
-  const { server, stack } = stage
+  const { server, stack } = workspace
   await settle(server, long_id)
   const { secret } = await must(server.post('/v1/api_key', { body: { title: 'Web', type: 'player' } }))
-  const session = await stage.aSession('track', { track_id: long_id, variants: ['lossless'] })
-  const { page, problems, seen, until, close } = await stage.openPlayer({ variants: 'lossless' })
+  const session = await workspace.aSession('track', { track_id: long_id, variants: ['lossless'] })
+  const { page, problems, seen, until, close } = await workspace.openPlayer({ variants: 'lossless' })
   await page.waitForFunction(() => customElements.get('tonearm-player'))
   await expireAt(stack, 'play_sessions', session, Date.now() + 8000)
   await page.$eval(
@@ -193,9 +193,9 @@ test('a session that ends during playback is renewed with the key without an aud
   const before = await audio()
   const first = await before!.evaluate(({ src }) => src)
   // A different element proves the seamless path: after a failure the same element would load the next URL.
-  await expect.poll(async () => page.evaluate((a, b) => a === b, before, await audio()), PATIENCE).toBe(false)
+  await expect.poll(async () => page.evaluate((a, b) => a === b, before, await audio()), TIMEOUT).toBe(false)
   expect(await page.$eval('tonearm-player >>> audio', ({ src }) => src)).not.toBe(first)
-  await expect.poll(async () => (await fetch(first, { headers: { range: 'bytes=0-1' } })).status, PATIENCE).toBe(403)
+  await expect.poll(async () => (await fetch(first, { headers: { range: 'bytes=0-1' } })).status, TIMEOUT).toBe(403)
   await untilTime(page, (await stateOf(page)).time + 0.3)
   expect(seen).toContain('sessionrefresh')
   expect(seen.filter((name) => name === 'pause' || name === 'error')).toEqual([])

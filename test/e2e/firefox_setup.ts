@@ -10,9 +10,9 @@ import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 import { makeAudio, type Signal } from '../support/audio.ts'
 import { openTab, startFirefox } from '../support/firefox.ts'
 import { startHostPage } from '../support/host_page.ts'
-import { openLine } from '../support/line.ts'
+import { openNetworkProxy } from '../support/line.ts'
 import { joinStack } from './shared_stack.ts'
-import { must, PATIENCE, upload } from './steps.ts'
+import { must, TIMEOUT, upload } from './steps.ts'
 
 /** Fixtures of the Firefox journeys: the service, a page on another origin, tabs, and the steps in them. */
 
@@ -22,7 +22,7 @@ export async function setUp(path: string) {
     startFirefox(path),
     joinStack(),
     startHostPage(),
-    openLine(),
+    openNetworkProxy(),
   ])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-journeys-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
@@ -40,7 +40,7 @@ export async function setUp(path: string) {
     host.show(`<!doctype html><html lang="en"><title>Blog</title><main>${body}</main></html>`)
     await tab.page.goto(host.origin)
     const until = (name: string, count = 1) =>
-      expect.poll(() => seen.filter((event) => event === name).length, PATIENCE).toBeGreaterThanOrEqual(count)
+      expect.poll(() => seen.filter((event) => event === name).length, TIMEOUT).toBeGreaterThanOrEqual(count)
     return { ...tab, seen, until }
   }
 
@@ -72,7 +72,7 @@ export async function setUp(path: string) {
   }
 }
 
-export type Stage = Awaited<ReturnType<typeof setUp>>
+export type Workspace = Awaited<ReturnType<typeof setUp>>
 type PageOrFrame = Page | Frame
 
 /** Polling interval in milliseconds. */

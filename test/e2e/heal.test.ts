@@ -10,7 +10,7 @@ import { databaseFile } from '../../scripts/service.ts'
 import { createClient } from '../../src/client/index.ts'
 import { freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { startOther } from './shared_stack.ts'
-import { must, PATIENCE } from './steps.ts'
+import { must, TIMEOUT } from './steps.ts'
 
 /** A local stack recovers from hangs and names the problems it cannot fix. The tests build on each other. */
 
@@ -57,12 +57,12 @@ test('only one of three simultaneous starts on one STATE_DIR succeeds', async ()
   const STATE_DIR = join(directory, 'race')
   const starts = await Promise.all([1, 2, 3].map(() => begin(STATE_DIR)))
   const refused = () => starts.filter(({ process }) => process.exitCode === 1)
-  await vi.waitUntil(() => refused().length === 2, PATIENCE)
+  await vi.waitUntil(() => refused().length === 2, TIMEOUT)
   const [winner] = starts.filter(({ process }) => process.exitCode === null)
   for (const loser of starts.filter((start) => start !== winner))
     expect(loser.output()).toContain(`already runs on ${STATE_DIR}`)
   // Until it prints this, the signal itself may end the process.
-  await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), PATIENCE)
+  await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), TIMEOUT)
   winner?.process.kill('SIGINT')
   expect(await winner?.exited).toBe(0)
 })

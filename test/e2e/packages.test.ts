@@ -11,7 +11,7 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { tone } from '../support/audio.ts'
-import { type Album, openPage, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { type Album, openPage, PATIENCE, setUp, type Workspace } from './player_setup.ts'
 import { ANSWERS, answersOf, SECRET, useReceiver } from './receivers.ts'
 
 /**
@@ -23,21 +23,21 @@ const root = join(import.meta.dirname, '../..')
 const DEPENDENCIES =
   'react react-dom vue vite wrangler @types/react @types/react-dom @types/node @vitejs/plugin-vue @cloudflare/workers-types'
 
-let stage: Stage
+let workspace: Workspace
 let album: Album
 let session: string
 let project: string
 let site: { server: Server; origin: string }
 
 beforeAll(async () => {
-  ;[stage, project] = await Promise.all([setUp(), makeProject()])
-  album = await stage.anAlbum({ First: { seconds: 8, expression: tone(330, -12) } })
-  session = await stage.aSession(album)
+  ;[workspace, project] = await Promise.all([setUp(), makeProject()])
+  album = await workspace.anAlbum({ First: { seconds: 8, expression: tone(330, -12) } })
+  session = await workspace.aSession(album)
   site = await startSite(join(project, 'site'))
 })
 afterAll(async () => {
   site?.server.close()
-  await stage?.dispose()
+  await workspace?.dispose()
   if (project) await rm(project, { recursive: true, maxRetries: 5 })
 })
 
@@ -78,7 +78,7 @@ const TYPES: Record<string, string> = { '.js': 'text/javascript', '.html': 'text
 
 /** A site with a strict policy: only its own scripts and styles load, and no text becomes a script. */
 async function startSite(folder: string) {
-  const service = stage.stack.base_url
+  const service = workspace.stack.base_url
   const policy = [
     `default-src 'none'; script-src 'self'; style-src 'self'; connect-src ${service}; img-src ${service}`,
     `media-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`,
@@ -112,7 +112,10 @@ test('the examples pass the type check', async () => {
 /** Builds an example as its package.json does and publishes it on the site. */
 async function publish(example: string): Promise<void> {
   const folder = join(project, example)
-  await writeFile(join(folder, '.env'), `VITE_TONEARM_URL=${stage.stack.base_url}\nVITE_PLAY_SESSION_ID=${session}\n`)
+  await writeFile(
+    join(folder, '.env'),
+    `VITE_TONEARM_URL=${workspace.stack.base_url}\nVITE_PLAY_SESSION_ID=${session}\n`,
+  )
   const vite = join(root, 'node_modules/vite/bin/vite.js')
   await node(vite, 'build', folder, '--base', './', '--outDir', join(project, 'site', example), '--logLevel', 'warn')
 }
@@ -124,14 +127,14 @@ async function publishPlain(): Promise<void> {
   await writeFile(
     join(folder, 'index.html'),
     `<!doctype html><title>Plain</title><script type="module" src="player.js"></script><script type="module" src="uploader.js"></script>
-<tonearm-player base-url="${stage.stack.base_url}" play-session-id="${session}" locale="de"></tonearm-player>
+<tonearm-player base-url="${workspace.stack.base_url}" play-session-id="${session}" locale="de"></tonearm-player>
 <tonearm-uploader></tonearm-uploader>`,
   )
 }
 
 test.each(['react', 'vue'])('%s plays from the package, receives events and sets properties', async (example) => {
   await publish(example)
-  const opened = await openPage(stage.browser, `${site.origin}/${example}/`)
+  const opened = await openPage(workspace.browser, `${site.origin}/${example}/`)
   await opened.until('ready')
   await opened.page.getByText('Now: First').waitFor(PATIENCE)
   await opened.page.getByRole('button', { name: 'Listen' }).click()
@@ -149,7 +152,7 @@ test.each(['react', 'vue'])('%s plays from the package, receives events and sets
 
 test('plays without a framework under a strict policy, and custom-elements.json matches the elements', async () => {
   await publishPlain()
-  const opened = await openPage(stage.browser, `${site.origin}/plain/`)
+  const opened = await openPage(workspace.browser, `${site.origin}/plain/`)
   await opened.until('ready')
   await opened.page.getByRole('button', { name: 'Wiedergabe', exact: true }).click()
   await opened.untilTime(0.3)
@@ -200,7 +203,7 @@ import { UploadQueue } from '@tonearm/client/upload'
 import { Playback } from '@tonearm/client/playback'
 console.log(renderToString(await Page()), UploadQueue.name, Playback.name)`,
   )
-  const { base_url: TONEARM_URL, api_key: TONEARM_KEY } = stage.stack
+  const { base_url: TONEARM_URL, api_key: TONEARM_KEY } = workspace.stack
   const environment = { TONEARM_URL, TONEARM_KEY, COLLECTION_ID: album.collection_id }
   const html = await run(process.execPath, [join(project, 'next/render.mjs')], environment)
   expect(html).toMatch(
@@ -237,7 +240,7 @@ test('a receiver without its secret exits with a message', async () => {
 })
 
 test('the stable address of an element expires soon, and its module is immutable', async () => {
-  const address = await fetch(`${stage.stack.base_url}/elements/1/player.js`)
+  const address = await fetch(`${workspace.stack.base_url}/elements/1/player.js`)
   expect(address.headers.get('cache-control')).toMatch(/max-age=300\b/)
   const [, path = ''] = /'(.+)'/.exec(await address.text()) ?? []
   const module = await fetch(new URL(path, address.url))
@@ -254,8 +257,8 @@ test('the Worker hands out a session and a key, and its page plays and uploads w
   const worker = await unstable_startWorker({
     config: join(project, 'worker/wrangler.toml'),
     bindings: {
-      TONEARM_URL: text(stage.stack.base_url),
-      TONEARM_KEY: text(stage.stack.api_key),
+      TONEARM_URL: text(workspace.stack.base_url),
+      TONEARM_KEY: text(workspace.stack.api_key),
       COLLECTION_ID: text(album.collection_id),
       TONEARM_WEBHOOK_SECRET: text(SECRET),
     },
@@ -263,7 +266,7 @@ test('the Worker hands out a session and a key, and its page plays and uploads w
   })
   try {
     const url = (await worker.url).href
-    const opened = await openPage(stage.browser, url)
+    const opened = await openPage(workspace.browser, url)
     await opened.until('ready')
     await opened.call('play')
     await opened.untilTime(0.3)
@@ -286,7 +289,7 @@ test('the Worker hands out a session and a key, and its page plays and uploads w
     })
     expect(refused.status).toBe(403)
     const shown = await Promise.all(['', 'page.js'].map(async (path) => await (await fetch(url + path)).text()))
-    expect(shown.join('')).not.toContain(stage.stack.api_key)
+    expect(shown.join('')).not.toContain(workspace.stack.api_key)
     await opened.close()
   } finally {
     await worker.dispose()

@@ -12,25 +12,25 @@ import {
   openReady,
   PATIENCE,
   setUpAlbum,
-  type Stage,
+  type Workspace,
   TWO_TRACKS,
 } from './player_setup.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
 /** `<tonearm-player>` on a page of another origin with a strict policy: playback. */
 
-let stage: Stage
+let workspace: Workspace
 let album: Album
 let play_session_id: string
 
 beforeAll(async () => {
   const signals = { ...TWO_TRACKS, Third: { seconds: 8, expression: tone(550, -6) } }
-  ;({ stage, album, play_session_id } = await setUpAlbum(signals, { is_downloadable: true }))
+  ;({ workspace: workspace, album, play_session_id } = await setUpAlbum(signals, { is_downloadable: true }))
 })
-afterAll(() => stage?.dispose())
+afterAll(() => workspace?.dispose())
 
-const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
-  openReady(stage, play_session_id, ...openArgs)
+const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Workspace['open']>[1]]) =>
+  openReady(workspace, play_session_id, ...openArgs)
 
 test('plays, pauses, and contacts only the service', async () => {
   const opened = await open()
@@ -45,7 +45,7 @@ test('plays, pauses, and contacts only the service', async () => {
   await opened.untilTime(time + 0.3)
   expect((await names(opened)).slice(0, 5)).toEqual(['trackchange', 'ready', 'play', 'pause', 'play'])
   expect((await opened.events('ready'))[0]?.detail).toMatchObject({ index: 0, track: { player_title: 'First' } })
-  expect([...opened.hosts].toSorted()).toEqual([stage.host.origin, stage.stack.base_url].toSorted())
+  expect([...opened.hosts].toSorted()).toEqual([workspace.host.origin, workspace.stack.base_url].toSorted())
   expect(opened.problems).toEqual([])
   await opened.close()
 })
@@ -111,10 +111,10 @@ test('attributes set the start, speed, volume and variant', async () => {
 })
 
 test('normalize reduces a loud track by its analysis', async () => {
-  const key = { title: 'Web', type: 'player' as const, allowed_origins: [stage.host.origin] }
-  const { secret } = await must(stage.server.post('/v1/api_key', { body: key }))
+  const key = { title: 'Web', type: 'player' as const, allowed_origins: [workspace.host.origin] }
+  const { secret } = await must(workspace.server.post('/v1/api_key', { body: key }))
   const source = { 'api-key': secret, scope: 'track', 'resource-id': album.track_ids[1]! }
-  const opened = await stage.open({})
+  const opened = await workspace.open({})
   // The paused clock keeps the player's timeout for the analysis from expiring.
   await opened.page.clock.install()
   await opened.page.clock.pauseAt(Date.now() + 60_000)
@@ -128,7 +128,9 @@ test('normalize reduces a loud track by its analysis', async () => {
   const volume = await opened.page.evaluate(
     () => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!.volume,
   )
-  const { track } = await must(stage.server.get('/v1/track/{track_id}', { params: { track_id: album.track_ids[1]! } }))
+  const { track } = await must(
+    workspace.server.get('/v1/track/{track_id}', { params: { track_id: album.track_ids[1]! } }),
+  )
   const { integrated_lufs } = track.info.loudness as { integrated_lufs: number }
   expect(integrated_lufs).toBeGreaterThan(-15)
   expect(20 * Math.log10(volume)).toBeCloseTo(-18 - integrated_lufs, 1)
@@ -144,7 +146,7 @@ test('offers a download if both the page and the session allow it', async () => 
   await opened.close()
   for (const [session, attribute] of [
     [play_session_id, {}],
-    [await stage.aSession(album), { download: '' }],
+    [await workspace.aSession(album), { download: '' }],
   ] as const) {
     const without = await open({ 'play-session-id': session, ...attribute })
     expect(await button(without, 'Download').count()).toBe(0)
@@ -162,7 +164,7 @@ test('a download does not interrupt the page or playback, whatever storage respo
   const goesOn = async () => {
     const { time } = await opened.state()
     await opened.untilTime(time + 0.2)
-    expect([page.url(), (await opened.state()).paused]).toEqual([`${stage.host.origin}/`, false])
+    expect([page.url(), (await opened.state()).paused]).toEqual([`${workspace.host.origin}/`, false])
   }
   // WebKit opens no tab after an await, so the tab must be open before the service responds.
   for (const vendor of ['Google Inc.', 'Apple Computer, Inc.']) {
@@ -230,7 +232,7 @@ test('a download does not interrupt the page or playback, whatever storage respo
 })
 
 test('an unknown session emits an error with a code and shows a message', async () => {
-  const opened = await stage.open({ 'play-session-id': '000aaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa' })
+  const opened = await workspace.open({ 'play-session-id': '000aaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa' })
   await opened.until('error')
   expect((await opened.events('error'))[0]?.detail).toMatchObject({ code: 'not_found' })
   await opened.page.getByRole('status').getByText('cannot be played').waitFor()
@@ -240,13 +242,13 @@ test('an unknown session emits an error with a code and shows a message', async 
 
 test('a session whose only track has no file shows a message, and plays once it is uploaded', async () => {
   const body = { title: 'Empty' }
-  const { collection_id } = await must(stage.server.post('/v1/collection', { body }))
+  const { collection_id } = await must(workspace.server.post('/v1/collection', { body }))
   const ghost = { collection_id, file_name: 'Ghost.wav' }
-  const { track_id, track_upload } = await must(stage.server.post('/v1/track', { body: ghost }))
-  const opened = await stage.open({ 'play-session-id': await stage.aSession({ ...album, collection_id }) })
+  const { track_id, track_upload } = await must(workspace.server.post('/v1/track', { body: ghost }))
+  const opened = await workspace.open({ 'play-session-id': await workspace.aSession({ ...album, collection_id }) })
   await opened.page.getByRole('status').getByText('There is nothing to play here.').waitFor(PATIENCE)
   await send(track_upload, bytes(await makeAudio('wav', { seconds: 4 })))
-  await settle(stage.server, track_id)
+  await settle(workspace.server, track_id)
   await button(opened, 'Play').click()
   await opened.untilTime(0.2)
   expect(await opened.state()).toMatchObject({ title: 'Ghost', paused: false })
@@ -256,10 +258,10 @@ test('a session whose only track has no file shows a message, and plays once it 
 test('the example page plays on any origin', async () => {
   const example = await readFile(join(import.meta.dirname, '../../examples/player.html'), 'utf8')
   const page = example
-    .replace('http://localhost:8787', stage.stack.base_url)
+    .replace('http://localhost:8787', workspace.stack.base_url)
     .replace('play-session-id="PLAY_SESSION_ID"', `play-session-id="${play_session_id}"`)
-  stage.host.show(page)
-  const opened = await openPage(stage.browser, stage.host.origin)
+  workspace.host.show(page)
+  const opened = await openPage(workspace.browser, workspace.host.origin)
   await opened.until('ready')
   await button(opened, 'Play').click()
   await opened.untilTime(0.3)

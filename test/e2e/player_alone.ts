@@ -7,7 +7,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 
 import { closePages, joinBrowser } from '../support/browser.ts'
 
-export { PATIENCE } from './steps.ts'
+export { TIMEOUT } from './steps.ts'
 
 /**
  * A page with `<tonearm-player>` and a fake service, for tests of the element's behavior that need no transcoding. player.test.ts and its
@@ -51,7 +51,7 @@ export const ANSWERS: Answers = {
   refusal: null,
 }
 
-export interface Alone {
+export interface PlayerPage {
   answers: Answers
   /** Opens a page and waits until its player has a session or a refusal. */
   open: (attributes?: Record<string, string>, options?: Options) => Promise<Page>
@@ -82,7 +82,7 @@ function wav(seconds: number): Buffer {
   return Buffer.concat([head, Buffer.alloc(bytes, 128)])
 }
 
-export async function setUp(): Promise<Alone> {
+export async function setUp(): Promise<PlayerPage> {
   const browser = await joinBrowser()
   const answers = { ...ANSWERS }
   let html = ''

@@ -2,17 +2,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { tone } from '../support/audio.ts'
 import { expire } from './expired.ts'
-import { type Album, button, type Opened, openReady, PATIENCE, setUpAlbum, type Stage } from './player_setup.ts'
+import { type Album, button, type Opened, openReady, PATIENCE, setUpAlbum, type Workspace } from './player_setup.ts'
 import { must } from './steps.ts'
 
 /** Commands of the listener or page apply at any time: before there is a session, during playback, in an event handler. */
 
-let stage: Stage
+let stage: Workspace
 let album: Album
 let play_session_id: string
 
 beforeAll(async () => {
-  ;({ stage, album, play_session_id } = await setUpAlbum({
+  ;({
+    workspace: stage,
+    album,
+    play_session_id,
+  } = await setUpAlbum({
     First: { seconds: 10, expression: tone(330, -3) },
     Second: { seconds: 3, expression: tone(440, -3) },
     Third: { seconds: 3, expression: tone(550, -3) },

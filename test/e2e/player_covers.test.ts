@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeAudio } from '../support/audio.ts'
 import { findings } from './axe.ts'
 import { drawCovers } from './player_covers.ts'
-import { type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { type Opened, PATIENCE, setUp, type Workspace } from './player_setup.ts'
 import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
 import { openTab, rowOf, signIn, untilPlaying, untilStill, visit } from './studio_steps.ts'
 
@@ -17,27 +17,27 @@ import { openTab, rowOf, signIn, untilPlaying, untilStill, visit } from './studi
 
 const { SCREENSHOTS } = process.env
 
-let stage: Stage
+let workspace: Workspace
 let collection_id: string
 let play_session_id: string
 
 beforeAll(async () => {
-  stage = await setUp()
+  workspace = await setUp()
   const body = { title: 'Five covers', player_subtitle: 'The Tonearm Ensemble' }
-  collection_id = (await must(stage.server.post('/v1/collection', { body }))).collection_id
+  collection_id = (await must(workspace.server.post('/v1/collection', { body }))).collection_id
   const track_ids: string[] = []
   for (const [i, { title, png }] of (await drawCovers()).entries()) {
     const expression = `(random(0)-0.5)*abs(sin(t*${0.21 + i / 20})*sin(t*${1.7 + i / 3}))*(0.35+0.6*abs(sin(t/${7 + i})))`
     const audio = await makeAudio('mp3', { seconds: SCREENSHOTS ? 30 + i * 7 : 4 + i, expression })
-    const { track_id, track_cover_upload } = await upload(stage.server, collection_id, `${title}.mp3`, audio)
+    const { track_id, track_cover_upload } = await upload(workspace.server, collection_id, `${title}.mp3`, audio)
     await send(track_cover_upload, bytes(png), { 'content-type': 'image/png' })
     track_ids.push(track_id)
   }
-  await Promise.all(track_ids.map((id) => settle(stage.server, id)))
-  await Promise.all(track_ids.map((id) => untilCovered(stage.server, id)))
-  play_session_id = await stage.aSession({ collection_id, track_ids: [] }, { is_downloadable: true })
+  await Promise.all(track_ids.map((id) => settle(workspace.server, id)))
+  await Promise.all(track_ids.map((id) => untilCovered(workspace.server, id)))
+  play_session_id = await workspace.aSession({ collection_id, track_ids: [] }, { is_downloadable: true })
 })
-afterAll(() => stage?.dispose())
+afterAll(() => workspace?.dispose())
 
 const appearances = {
   light: { theme: 'light', download: '', track: '1' },
@@ -78,7 +78,7 @@ test.each(Object.entries(appearances))(
   async (name, attributes) => {
     const viewport = { width: name === 'phone' ? 375 : 720, height: 800 }
     const options = { viewport, reducedMotion: 'reduce', deviceScaleFactor: 2 } as const
-    const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
+    const opened = await workspace.open({ 'play-session-id': play_session_id, ...attributes }, options)
     await opened.until('ready')
     await opened.call('seek', 17)
     await untilShown(opened)
@@ -117,8 +117,13 @@ test.runIf(SCREENSHOTS)('saves pictures of the studio', async () => {
   const shapes = { wide: { width: 1000, height: 700 }, phone: { width: 375, height: 760 } }
   for (const [name, viewport] of Object.entries(shapes)) {
     const isMobile = name === 'phone'
-    const { page } = await openTab(stage.browser, { viewport, isMobile, hasTouch: isMobile, reducedMotion: 'reduce' })
-    await signIn(page, stage.stack)
+    const { page } = await openTab(workspace.browser, {
+      viewport,
+      isMobile,
+      hasTouch: isMobile,
+      reducedMotion: 'reduce',
+    })
+    await signIn(page, workspace.stack)
     await visit(page, `#/collection/${collection_id}`, 'Five covers')
     await untilStill(page)
     await rowOf(page, 'Paper Gardens').getByRole('button', { name: 'Play Paper Gardens' }).click()

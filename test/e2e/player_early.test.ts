@@ -2,26 +2,26 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 
 import { type Format, makeAudio, type Signal, tone } from '../support/audio.ts'
 import type { Stack } from '../support/stack.ts'
-import { names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { names, type Opened, PATIENCE, setUp, type Workspace } from './player_setup.ts'
 import { startOther } from './shared_stack.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
 /** Tracks still in processing: they play from the first file available, and switch to a better one later. */
 
-let stage: Stage
+let workspace: Workspace
 let stack: Stack
 
 beforeAll(async () => {
   // A separate stack, because these tests pause its transcoder.
-  stage = await setUp(async () => (stack = await startOther()))
+  workspace = await setUp(async () => (stack = await startOther()))
 })
-afterAll(() => stage?.dispose())
+afterAll(() => workspace?.dispose())
 
 /** A collection with one track that has no file yet, and a play session for it. */
 async function aTrack(file_name: string, body: object = {}) {
-  const { collection_id } = await must(stage.server.post('/v1/collection', { body: { title: 'New' } }))
-  const created = await must(stage.server.post('/v1/track', { body: { collection_id, file_name } }))
-  const session = await stage.aSession({ collection_id, track_ids: [] }, body)
+  const { collection_id } = await must(workspace.server.post('/v1/collection', { body: { title: 'New' } }))
+  const created = await must(workspace.server.post('/v1/track', { body: { collection_id, file_name } }))
+  const session = await workspace.aSession({ collection_id, track_ids: [] }, body)
   return { ...created, session }
 }
 
@@ -42,10 +42,10 @@ async function aLongTrack(format: Format, flags: string[], body?: object) {
   const track = await aTrack(`Long.${format}`, body)
   await send(track.track_upload, bytes(await makeAudio(format, LONG_SIGNAL, flags)))
   const { track_id } = track
-  await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
+  await must(workspace.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   const params = { play_session_id: track.session, play_track_id: track_id }
   const expectPreliminary = async () => {
-    const view = await must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+    const view = await must(workspace.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
     expect(view.track.is_preliminary).toBe(true)
   }
   await vi.waitFor(expectPreliminary, { ...PATIENCE, interval: 50 })
@@ -75,11 +75,11 @@ test('a track in processing plays as soon as it is ready', async () => {
   // Nothing is processed before the player has shown the message.
   const goOn = pauseTranscoder()
   await send(track_upload, bytes(await makeAudio('wav', { seconds: 6 })))
-  await must(stage.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
-  const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
+  await must(workspace.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
+  const opened = await workspace.open({ 'play-session-id': session, autoplay: '' })
   await opened.page.getByRole('status').getByText('still being processed').waitFor(PATIENCE)
   goOn()
-  await settle(stage.server, track_id)
+  await settle(workspace.server, track_id)
   await opened.until('ready')
   await opened.untilTime(0.3)
   expect(await opened.page.getByRole('status').count()).toBe(0)
@@ -96,8 +96,8 @@ test(
   async () => {
     // 64 kbit/s: a session plays no preliminary file that is better than its variants.
     const { track_id, session, goOn } = await aLongTrack('mp3', ['-b:a', '64k'])
-    const playing = await stage.open({ 'play-session-id': session, autoplay: '' })
-    const paused = await stage.open({ 'play-session-id': session, start: '1:40' })
+    const playing = await workspace.open({ 'play-session-id': session, autoplay: '' })
+    const paused = await workspace.open({ 'play-session-id': session, start: '1:40' })
     await playing.untilTime(1)
     await paused.until('ready')
     for (const opened of [playing, paused]) {
@@ -105,7 +105,7 @@ test(
       expect(await levelsOf(opened)).toBe(0)
     }
     goOn()
-    await settle(stage.server, track_id)
+    await settle(workspace.server, track_id)
     for (const opened of [playing, paused]) {
       await untilVariant(opened, 'aac-160')
       await untilLevels(opened)
@@ -127,14 +127,14 @@ test(
 
 test('an early file that is final plays on, and its levels appear', { timeout: LONG }, async () => {
   const { track_id, session, goOn } = await aLongTrack('wav', [], { variants: ['lossless'] })
-  const opened = await stage.open({ 'play-session-id': session, autoplay: '' })
+  const opened = await workspace.open({ 'play-session-id': session, autoplay: '' })
   await opened.untilTime(0.5)
   expect(await levelsOf(opened)).toBe(0)
   const fileOf = () =>
     opened.page.evaluate(() => document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!.src)
   const before = await fileOf()
   goOn()
-  await settle(stage.server, track_id)
+  await settle(workspace.server, track_id)
   await untilLevels(opened)
   expect(await fileOf()).toBe(before)
   expect(await opened.state()).toMatchObject({ paused: false, variant: 'lossless' })

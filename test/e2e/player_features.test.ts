@@ -2,11 +2,11 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
-import { type Alone, ANSWERS, button, CHAPTERS, PATIENCE, player, setUp, untilSettled } from './player_alone.ts'
+import { type PlayerPage, ANSWERS, button, CHAPTERS, TIMEOUT, player, setUp, untilSettled } from './player_alone.ts'
 
 /** Player features besides playback: chapters, menu, links, memory, keys, and error messages. */
 
-let alone: Alone
+let alone: PlayerPage
 beforeAll(async () => {
   alone = await setUp()
 })
@@ -14,7 +14,7 @@ afterAll(() => alone?.dispose())
 beforeEach(() => Object.assign(alone.answers, ANSWERS))
 
 const timeOf = (page: Page) => page.evaluate(() => document.querySelector('tonearm-player')!.currentTime)
-const untilTime = (page: Page, time: number) => expect.poll(() => timeOf(page), PATIENCE).toBeCloseTo(time, 0)
+const untilTime = (page: Page, time: number) => expect.poll(() => timeOf(page), TIMEOUT).toBeCloseTo(time, 0)
 
 test('the face and the lock screen show album and artist, and the region names the track', async () => {
   alone.answers.list = { scope: 'collection', title: 'Night bus', subtitle: 'Ines Calder' }
@@ -25,7 +25,7 @@ test('the face and the lock screen show album and artist, and the region names t
   await page.evaluate(() => document.querySelector('tonearm-player')!.play())
   const shown = () =>
     page.evaluate(() => [navigator.mediaSession.metadata?.artist, navigator.mediaSession.metadata?.album])
-  await expect.poll(shown, PATIENCE).toEqual(['Ines Calder', 'Night bus'])
+  await expect.poll(shown, TIMEOUT).toEqual(['Ines Calder', 'Night bus'])
   await page.context().close()
 })
 
@@ -76,7 +76,7 @@ test('the menu shares a timed link, sets a sleep timer and lists the keys', asyn
   await menu.waitFor({ state: 'hidden' })
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(99.5))
   await button(page, 'Play').click()
-  await page.waitForFunction(() => (window as unknown as { seen: string[] }).seen.includes('pause'), null, PATIENCE)
+  await page.waitForFunction(() => (window as unknown as { seen: string[] }).seen.includes('pause'), null, TIMEOUT)
   expect(await page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)).toBe('Second')
   await page.keyboard.press('?')
   await menu.getByText('Previous chapter / Next chapter').waitFor()
@@ -110,7 +110,7 @@ test('the address sets the start, and seeks when it changes', async () => {
   const title = () => page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)
   expect(await title()).toBe('Second')
   await page.evaluate(() => (location.hash = '#track=3&t=40'))
-  await expect.poll(title, PATIENCE).toBe('Third')
+  await expect.poll(title, TIMEOUT).toBe('Third')
   await untilTime(page, 40)
   await page.context().close()
   // Without the attribute the player ignores the address.
@@ -140,7 +140,7 @@ test('volume, speed and the position in a long track survive a reload unless dis
     element.setAttribute('play-session-id', crypto.randomUUID())
     document.querySelector('tonearm-player')!.replaceWith(element)
   })
-  await expect.poll(state, PATIENCE).toEqual([1, 1, 0])
+  await expect.poll(state, TIMEOUT).toEqual([1, 1, 0])
   await page.context().close()
 })
 
@@ -154,7 +154,7 @@ test('an expired session shows instructions, no pause button, and reports again 
     page.evaluate(
       () => (window as unknown as { seen: string[] }).seen.filter((name) => name === 'sessionexpired').length,
     )
-  await expect.poll(expirations, PATIENCE).toBe(2)
+  await expect.poll(expirations, TIMEOUT).toBe(2)
   await page.context().close()
 })
 
@@ -168,9 +168,9 @@ test('the console explains setup errors and their fixes', async () => {
       for (const [name, value] of Object.entries(all)) element.setAttribute(name, value)
     }, attributes)
   await set({ 'play-session-id': 'PLAY_SESSION_ID', theme: 'drak' })
-  await expect.poll(() => warnings.join('\n'), PATIENCE).toMatch(/theme="drak" is not understood/)
-  await expect.poll(() => warnings.join('\n'), PATIENCE).toMatch(/PLAY_SESSION_ID" is no id.*POST/)
-  await expect.poll(() => warnings.join('\n'), PATIENCE).toMatch(/allowed_origins/)
+  await expect.poll(() => warnings.join('\n'), TIMEOUT).toMatch(/theme="drak" is not understood/)
+  await expect.poll(() => warnings.join('\n'), TIMEOUT).toMatch(/PLAY_SESSION_ID" is no id.*POST/)
+  await expect.poll(() => warnings.join('\n'), TIMEOUT).toMatch(/allowed_origins/)
   await page.context().close()
 })
 
@@ -188,9 +188,9 @@ test('a page controls the player in its frame, receives events, and lets it grow
     embedded.select(2)
   })()`)
   const heard = () => page.evaluate(() => (window as unknown as { heard: string[] }).heard)
-  await expect.poll(heard, PATIENCE).toEqual(['play Second'])
+  await expect.poll(heard, TIMEOUT).toEqual(['play Second'])
   await page.evaluate(() => (window as unknown as { embedded: { pause: () => void } }).embedded.pause())
-  await expect.poll(heard, PATIENCE).toEqual(['play Second', 'pause'])
+  await expect.poll(heard, TIMEOUT).toEqual(['play Second', 'pause'])
   expect(await page.locator('iframe').getAttribute('height')).toBe('440')
   await page.context().close()
 })
@@ -220,6 +220,6 @@ test('a page selects a track in a frame whose session is still loading', async (
       const { track, paused } = document.querySelector('tonearm-player')!
       return [track?.player_title, paused]
     })
-  await expect.poll(state, PATIENCE).toEqual(['Third', false])
+  await expect.poll(state, TIMEOUT).toEqual(['Third', false])
   await page.context().close()
 })

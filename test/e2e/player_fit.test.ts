@@ -2,12 +2,21 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
-import { type Alone, button, CHAPTERS, EXPIRED, PATIENCE, setUp, player as players, UNKNOWN } from './player_alone.ts'
+import {
+  type PlayerPage,
+  button,
+  CHAPTERS,
+  EXPIRED,
+  TIMEOUT,
+  setUp,
+  player as players,
+  UNKNOWN,
+} from './player_alone.ts'
 
 /** The player at every width, with mouse and touch, in every language and theme. */
 
 const player = (page: Page) => players(page).first()
-let alone: Alone
+let alone: PlayerPage
 beforeAll(async () => {
   alone = await setUp()
 })
@@ -122,7 +131,7 @@ describe('layout', () => {
         for (const each of document.querySelectorAll('tonearm-player')) each.setAttribute('locale', lang)
       }, locale)
       const name = () => player(page).locator('.play-button').getAttribute('aria-label')
-      await expect.poll(async () => names.has((await name())!), PATIENCE).toBe(false)
+      await expect.poll(async () => names.has((await name())!), TIMEOUT).toBe(false)
       names.add((await name())!)
       for (const theme of ['light', 'dark']) {
         await player(page).evaluate((element, value) => element.setAttribute('theme', value), theme)
@@ -135,7 +144,7 @@ describe('layout', () => {
           element.setAttribute('layout', layout)
           element.setAttribute('play-session-id', id)
         }, appearance)
-        await second.locator('.retry').waitFor(PATIENCE)
+        await second.locator('.retry').waitFor(TIMEOUT)
         expect(await findings(page), `${locale} ${theme}`).toEqual([])
         await page.setViewportSize({ width: 216, height: 800 })
         expect(await cutOff(page), `${locale} ${theme}`).toEqual([])

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { button, openReady, position, setUp, type Stage, TWO_TRACKS } from './player_setup.ts'
+import { button, openReady, position, setUp, type Workspace, TWO_TRACKS } from './player_setup.ts'
 
 /** Input: pointer, touch, keyboard, and lock screen. */
 
-let stage: Stage
+let workspace: Workspace
 let play_session_id: string
 
 beforeAll(async () => {
-  stage = await setUp()
-  const album = await stage.anAlbum(TWO_TRACKS)
-  play_session_id = await stage.aSession(album)
+  workspace = await setUp()
+  const album = await workspace.anAlbum(TWO_TRACKS)
+  play_session_id = await workspace.aSession(album)
 })
-afterAll(() => stage?.dispose())
+afterAll(() => workspace?.dispose())
 
-const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
-  openReady(stage, play_session_id, ...openArgs)
+const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Workspace['open']>[1]]) =>
+  openReady(workspace, play_session_id, ...openArgs)
 
 test('a pointer seeks on the waveform and shows the time', async () => {
   const opened = await open()

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { type Alone, ANSWERS, PATIENCE, SESSION, setUp } from './player_alone.ts'
+import { type PlayerPage, ANSWERS, TIMEOUT, SESSION, setUp } from './player_alone.ts'
 
 /** A player that fails or is removed from its page: lock screen, position, and memory. */
 
-let alone: Alone
+let alone: PlayerPage
 beforeAll(async () => {
   alone = await setUp()
 })
@@ -21,16 +21,16 @@ test('the lock screen follows a failure and an expiry', async () => {
   const select = (track: number) =>
     page.evaluate((number) => document.querySelector('tonearm-player')!.select(number), track)
   await page.evaluate(() => document.querySelector('tonearm-player')!.play())
-  await expect.poll(shown, PATIENCE).toEqual(['playing', 'First'])
+  await expect.poll(shown, TIMEOUT).toEqual(['playing', 'First'])
   alone.answers.refusal = { status: 403, code: 'insufficient_scope' }
   await select(3)
-  await expect.poll(shown, PATIENCE).toEqual(['paused', 'Third'])
+  await expect.poll(shown, TIMEOUT).toEqual(['paused', 'Third'])
   alone.answers.refusal = null
   await select(1)
-  await expect.poll(shown, PATIENCE).toEqual(['playing', 'First'])
+  await expect.poll(shown, TIMEOUT).toEqual(['playing', 'First'])
   alone.answers.refusal = { status: 410, code: 'session_expired' }
   await select(2)
-  await expect.poll(shown, PATIENCE).toEqual(['paused', 'Second'])
+  await expect.poll(shown, TIMEOUT).toEqual(['paused', 'Second'])
   await page.context().close()
 })
 
@@ -43,7 +43,7 @@ test('a removed player stops, and keeps its position when it is reinserted', asy
     element.select(2)
     element.currentTime = 40
   })
-  await page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime > 40.1, null, PATIENCE)
+  await page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime > 40.1, null, TIMEOUT)
   const takeOut = () =>
     page.evaluate(() => {
       const seen = window as unknown as { element: HTMLElement; pauses: number }
@@ -66,11 +66,11 @@ test('a removed player stops, and keeps its position when it is reinserted', asy
       return [track?.player_title, Math.floor(currentTime / 10), paused, pauses]
     })
   await putBack('nothing')
-  await expect.poll(state, PATIENCE).toEqual(['Second', 4, true, 1])
+  await expect.poll(state, TIMEOUT).toEqual(['Second', 4, true, 1])
   // Calls while it is removed apply when it is reinserted.
   await takeOut()
   await putBack('play')
-  await expect.poll(state, PATIENCE).toEqual(['Second', 4, false, 1])
+  await expect.poll(state, TIMEOUT).toEqual(['Second', 4, false, 1])
   await page.context().close()
 })
 
@@ -86,7 +86,7 @@ test('a player removed before it had a session keeps its autoplay', async () => 
     element.setAttribute('play-session-id', session)
     document.querySelector('tonearm-player')!.replaceWith(element)
   }, SESSION)
-  await page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime > 0, null, PATIENCE)
+  await page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime > 0, null, TIMEOUT)
   await page.context().close()
 })
 
@@ -113,6 +113,6 @@ test('removed players are freed', async () => {
       () => (window as unknown as { players: WeakRef<Element>[] }).players.filter((player) => player.deref()).length,
     )
   }
-  await expect.poll(alive, PATIENCE).toBe(0)
+  await expect.poll(alive, TIMEOUT).toBe(0)
   await page.context().close()
 })

@@ -4,23 +4,23 @@ import { contrast } from '../../src/elements/shared/color.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { randomColors } from '../support/random.ts'
 import { findings } from './axe.ts'
-import { button, openReady, position, setUp, type Stage, TWO_TRACKS } from './player_setup.ts'
+import { button, openReady, position, setUp, type Workspace, TWO_TRACKS } from './player_setup.ts'
 import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
 
 /** The player's appearance and accessibility. */
 
-let stage: Stage
+let workspace: Workspace
 let play_session_id: string
 
 beforeAll(async () => {
-  stage = await setUp()
-  const album = await stage.anAlbum(TWO_TRACKS)
-  play_session_id = await stage.aSession(album, { is_downloadable: true })
+  workspace = await setUp()
+  const album = await workspace.anAlbum(TWO_TRACKS)
+  play_session_id = await workspace.aSession(album, { is_downloadable: true })
 })
-afterAll(() => stage?.dispose())
+afterAll(() => workspace?.dispose())
 
-const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Stage['open']>[1]]) =>
-  openReady(stage, play_session_id, ...openArgs)
+const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Workspace['open']>[1]]) =>
+  openReady(workspace, play_session_id, ...openArgs)
 
 test('axe finds no violations in each theme and layout', async () => {
   const appearances: Record<string, string>[] = [
@@ -122,15 +122,15 @@ test.each(['full', 'compact'])('fits a phone of 375 pixels, %s', async (layout) 
 })
 
 test('shows the cover and color of a track', async () => {
-  const { collection_id } = await must(stage.server.post('/v1/collection', { body: { title: 'Colors' } }))
-  const created = await upload(stage.server, collection_id, 'Red.mp3', await makeAudio('mp3', { seconds: 3 }))
+  const { collection_id } = await must(workspace.server.post('/v1/collection', { body: { title: 'Colors' } }))
+  const created = await upload(workspace.server, collection_id, 'Red.mp3', await makeAudio('mp3', { seconds: 3 }))
   const { track_id } = created
   await send(created.track_cover_upload, bytes(await makeImage('png')), { 'content-type': 'image/png' })
   const body = { player_color: '#C8452C', player_title: '<b>Red</b>', player_subtitle: 'A subtitle' }
-  await must(stage.server.put('/v1/track/{track_id}', { params: { track_id }, body }))
-  await settle(stage.server, track_id)
-  await untilCovered(stage.server, track_id)
-  const session = await stage.aSession({ collection_id, track_ids: [] })
+  await must(workspace.server.put('/v1/track/{track_id}', { params: { track_id }, body }))
+  await settle(workspace.server, track_id)
+  await untilCovered(workspace.server, track_id)
+  const session = await workspace.aSession({ collection_id, track_ids: [] })
   const opened = await open({ 'play-session-id': session, theme: 'light' }, { reducedMotion: 'reduce' })
   await opened.page.getByText('<b>Red</b>').first().waitFor()
   const shown = await opened.page.evaluate(async () => {

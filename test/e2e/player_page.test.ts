@@ -2,16 +2,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { tone } from '../support/audio.ts'
-import { type Album, names, type Opened, openReady, PATIENCE, setUpAlbum, type Stage } from './player_setup.ts'
+import { type Album, names, type Opened, openReady, PATIENCE, setUpAlbum, type Workspace } from './player_setup.ts'
 
 /** The player in a page with several players, in a shadow tree, when it is moved, and when it is removed. */
 
-let stage: Stage
+let stage: Workspace
 let album: Album
 let play_session_id: string
 
 beforeAll(async () => {
-  ;({ stage, album, play_session_id } = await setUpAlbum({
+  ;({
+    workspace: stage,
+    album,
+    play_session_id,
+  } = await setUpAlbum({
     First: { seconds: 12, expression: tone(330, -12) },
     Second: { seconds: 4, expression: tone(440, -12) },
   }))

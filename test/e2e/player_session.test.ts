@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { noise } from '../support/audio.ts'
-import { type Line, openLine } from '../support/line.ts'
+import { type NetworkProxy, openNetworkProxy } from '../support/line.ts'
 import { expire } from './expired.ts'
-import { type Album, names, type Opened, PATIENCE, setUp, type Stage } from './player_setup.ts'
+import { type Album, names, type Opened, PATIENCE, setUp, type Workspace } from './player_setup.ts'
 import { must, untilEnded } from './steps.ts'
 
 /** Playback continues past the end of URLs, sessions and connections. The longest waits start first, and the other tests run meanwhile. */
 
-let stage: Stage
+let workspace: Workspace
 let album: Album
 
 beforeAll(async () => {
-  stage = await setUp()
+  workspace = await setUp()
   // Losslessly encoded noise exceeds the browser's memory cache, so seeking needs the network. Mono at twice the sample rate has as many
   // bytes as stereo but takes two thirds of the time to encode.
-  album = await stage.anAlbum({ Long: { seconds: 130, rate: 88_200, channels: 1, expression: noise } })
+  album = await workspace.anAlbum({ Long: { seconds: 130, rate: 88_200, channels: 1, expression: noise } })
 })
-afterAll(() => stage?.dispose())
+afterAll(() => workspace?.dispose())
 
 /** One minute, the shortest lifetime of a session. */
 const SHORT = { expires_in: 60, variants: ['lossless'] }
 const source = async () => {
   const key = { title: 'Web', type: 'player' as const, collection_id: album.collection_id }
-  const { secret } = await must(stage.server.post('/v1/api_key', { body: key }))
+  const { secret } = await must(workspace.server.post('/v1/api_key', { body: key }))
   return { 'api-key': secret, scope: 'collection', 'resource-id': album.collection_id }
 }
 const urlOf = ({ page }: Opened) =>
@@ -38,15 +38,15 @@ const untilRefused = (url: string) =>
     .toBe(403)
 describe.concurrent('a session of one minute', () => {
   test('is renewed with the key: pause, wait past its end, seek, resume', async () => {
-    const session = await stage.aSession(album, SHORT)
-    const opened = await stage.open({ 'play-session-id': session, ...(await source()), variants: 'lossless' })
+    const session = await workspace.aSession(album, SHORT)
+    const opened = await workspace.open({ 'play-session-id': session, ...(await source()), variants: 'lossless' })
     await opened.until('ready')
     await opened.call('play')
     await opened.untilTime(1)
     await opened.call('pause')
     const before = await opened.state()
     await untilRefused(await urlOf(opened))
-    await untilEnded(stage.server, session)
+    await untilEnded(workspace.server, session)
     expect(await names(opened)).not.toContain('sessionrefresh')
     await opened.call('seek', 80)
     expect(await opened.state()).toMatchObject({ paused: true, variant: before.variant })
@@ -61,7 +61,7 @@ describe.concurrent('a session of one minute', () => {
   })
 
   test('is renewed before its end during playback without a pause', async () => {
-    const opened = await stage.open({ ...(await source()), 'expires-in': '60', variants: 'lossless', autoplay: '' })
+    const opened = await workspace.open({ ...(await source()), 'expires-in': '60', variants: 'lossless', autoplay: '' })
     await opened.untilTime(1)
     const first = await urlOf(opened)
     await untilRefused(first)
@@ -77,7 +77,7 @@ describe.concurrent('a session of one minute', () => {
   })
 
   test('cannot be renewed by its id alone: the page gets an event and continues with another session', async () => {
-    const opened = await stage.open({ 'play-session-id': await stage.aSession(album, SHORT) })
+    const opened = await workspace.open({ 'play-session-id': await workspace.aSession(album, SHORT) })
     await opened.until('ready')
     await opened.call('play')
     await opened.untilTime(1)
@@ -85,7 +85,7 @@ describe.concurrent('a session of one minute', () => {
     await opened.call('seek', 124)
     await opened.page.getByRole('status').getByText('has expired').waitFor(PATIENCE)
     expect(await opened.events('sessionexpired')).toHaveLength(1)
-    const next = await stage.aSession(album, { variants: ['lossless'] })
+    const next = await workspace.aSession(album, { variants: ['lossless'] })
     await opened.page
       .locator('tonearm-player')
       .evaluate((player, id) => player.setAttribute('play-session-id', id), next)
@@ -96,17 +96,17 @@ describe.concurrent('a session of one minute', () => {
 })
 
 describe.concurrent('network outage', () => {
-  let network: Line
+  let network: NetworkProxy
   beforeAll(async () => {
-    network = await openLine()
+    network = await openNetworkProxy()
   })
   afterAll(() => network?.close())
 
   test('that outlasts the attempts of every variant: playback resumes by itself at the same position', async ({
     expect,
   }) => {
-    const session = await stage.aSession(album, { variants: ['lossless'] })
-    const opened = await stage.open({ 'play-session-id': session }, { proxy: { server: network.server } })
+    const session = await workspace.aSession(album, { variants: ['lossless'] })
+    const opened = await workspace.open({ 'play-session-id': session }, { proxy: { server: network.server } })
     await opened.until('ready')
     await opened.call('play')
     await opened.untilTime(1)
@@ -131,19 +131,19 @@ describe.concurrent('network outage', () => {
 test.concurrent('a storage that answers 503 for seconds: the same file resumes at the same position, with few requests', async ({
   expect,
 }) => {
-  const session = await stage.aSession(album, { variants: ['lossless', 'aac-160'] })
-  const opened = await stage.open({ 'play-session-id': session })
+  const session = await workspace.aSession(album, { variants: ['lossless', 'aac-160'] })
+  const opened = await workspace.open({ 'play-session-id': session })
   await opened.until('ready')
   await opened.call('play')
   await opened.untilTime(1)
-  const requests = { refused: 0, asked: 0, views: 0 }
+  const requests = { refused: 0, probes: 0, views: 0 }
   opened.page.on('request', (request) => {
     if (request.url().includes('/v1/play/')) requests.views++
   })
   await opened.page.route(/\/s3\//, async (route) => {
-    if (route.request().headers().range === 'bytes=0-0') requests.asked++
+    if (route.request().headers().range === 'bytes=0-0') requests.probes++
     // The player probes the file at once, after 2 seconds and after 3 more.
-    if (requests.asked > 2) return await route.continue()
+    if (requests.probes > 2) return await route.continue()
     requests.refused++
     await route.fulfill({ status: 503, body: '<Error/>', headers: { 'access-control-allow-origin': '*' } })
   })
@@ -161,13 +161,13 @@ test.concurrent('a storage that answers 503 for seconds: the same file resumes a
 
 test.concurrent('a 403 during playback is recovered with a fresh play view at the same position', async () => {
   // URLs of a session with this lifetime change every 16 seconds (docs/decisions/0028).
-  const play_session_id = await stage.aSession(album, { variants: ['lossless'], expires_in: 95 })
-  const opened = await stage.open({ 'play-session-id': play_session_id })
+  const play_session_id = await workspace.aSession(album, { variants: ['lossless'], expires_in: 95 })
+  const opened = await workspace.open({ 'play-session-id': play_session_id })
   await opened.until('ready')
   await opened.call('play')
   await opened.untilTime(1)
   const [first, params] = [await urlOf(opened), { play_session_id, play_track_id: album.track_ids[0]! }]
-  const readView = () => must(stage.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
+  const readView = () => must(workspace.server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
   await expect.poll(async () => (await readView()).variants[0]!.url, { timeout: 30_000, interval: 500 }).not.toBe(first)
   // From now on storage rejects this URL as if it had expired.
   await opened.page.route(
@@ -185,17 +185,17 @@ test.concurrent('a 403 during playback is recovered with a fresh play view at th
 })
 
 test.concurrent('a session that expired long ago is renewed with the key, and the focus in the list stays', async () => {
-  const { collection_id, track_ids } = await stage.anAlbum({ One: { seconds: 2 }, Two: { seconds: 3 } })
+  const { collection_id, track_ids } = await workspace.anAlbum({ One: { seconds: 2 }, Two: { seconds: 3 } })
   const { secret } = await must(
-    stage.server.post('/v1/api_key', { body: { title: 'Web', type: 'player', collection_id } }),
+    workspace.server.post('/v1/api_key', { body: { title: 'Web', type: 'player', collection_id } }),
   )
   const key = { 'api-key': secret, scope: 'collection', 'resource-id': collection_id }
-  const session = await stage.aSession({ collection_id, track_ids })
-  const opened = await stage.open({ 'play-session-id': session, ...key })
-  const plain = await stage.open({ 'play-session-id': session })
+  const session = await workspace.aSession({ collection_id, track_ids })
+  const opened = await workspace.open({ 'play-session-id': session, ...key })
+  const plain = await workspace.open({ 'play-session-id': session })
   for (const each of [opened, plain]) await each.until('ready')
   // A day after its end, the service no longer knows the session.
-  await expire(stage.stack, 'play_sessions', session, 25)
+  await expire(workspace.stack, 'play_sessions', session, 25)
   for (const { page } of [opened, plain]) {
     await page.evaluate(() => {
       const now = Date.now.bind(Date)
@@ -219,7 +219,7 @@ test.concurrent('a session that expired long ago is renewed with the key, and th
   expect(await names(plain)).toEqual(expect.arrayContaining(['sessionexpired']))
   expect(await names(plain)).not.toContain('error')
   // A session that has already expired when the page opens it.
-  const late = await stage.open({ 'play-session-id': session, ...key })
+  const late = await workspace.open({ 'play-session-id': session, ...key })
   await late.until('ready')
   expect((await late.events('sessionrefresh'))[0]?.detail).toMatchObject({ renewed: true })
   await late.close()

@@ -6,10 +6,10 @@ import { makeAudio, type Signal, tone } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { must, PATIENCE as STEP_PATIENCE, settle, upload } from './steps.ts'
+import { must, TIMEOUT as STEP_PATIENCE, settle, upload } from './steps.ts'
 
 /** Fixtures for player tests: the service, albums on it, and a third-party page that shows them. */
-export interface Stage {
+export interface Workspace {
   stack: Shared
   browser: Browser
   host: HostPage
@@ -66,7 +66,7 @@ const strictPolicy = (service: string) =>
   ].join('; ')
 
 /** Sets up a browser, a stack and a host page; `start` is for tests that need a separate stack. */
-export async function setUp(start: () => Promise<Shared> = joinStack): Promise<Stage> {
+export async function setUp(start: () => Promise<Shared> = joinStack): Promise<Workspace> {
   const [stack, browser, host] = await Promise.all([start(), joinBrowser(), startHostPage()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
@@ -110,9 +110,9 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<S
 
 /** Sets up a stage with one album and a session for it. */
 export async function setUpAlbum(signals: Record<string, Signal>, body?: object) {
-  const stage = await setUp()
-  const album = await stage.anAlbum(signals)
-  return { stage, album, play_session_id: await stage.aSession(album, body) }
+  const workspace = await setUp()
+  const album = await workspace.anAlbum(signals)
+  return { workspace: workspace, album, play_session_id: await workspace.aSession(album, body) }
 }
 
 /** A page with one player. */
@@ -195,12 +195,12 @@ export const names = async ({ events }: Opened) =>
 
 /** Opens a player on a session and waits until it can play. */
 export async function openReady(
-  stage: Stage,
+  workspace: Workspace,
   play_session_id: string,
   attributes: Record<string, string> = {},
-  options?: Parameters<Stage['open']>[1],
+  options?: Parameters<Workspace['open']>[1],
 ): Promise<Opened> {
-  const opened = await stage.open({ 'play-session-id': play_session_id, ...attributes }, options)
+  const opened = await workspace.open({ 'play-session-id': play_session_id, ...attributes }, options)
   await opened.until('ready')
   return opened
 }

@@ -10,7 +10,7 @@ import { makeAudio } from '../support/audio.ts'
 import { processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { noiseWav } from '../support/wav.ts'
 import { startOther } from './shared_stack.ts'
-import { must, PATIENCE, play, settle, untilTranscoding, upload } from './steps.ts'
+import { must, TIMEOUT, play, settle, untilTranscoding, upload } from './steps.ts'
 
 /** Recovery after processes die, without leftovers. The tests build on each other. */
 
@@ -92,7 +92,7 @@ test('a text file behind long files on every slot is rejected without waiting, a
     await upload(client, collection_id, 'long.wav', noiseWav(rate, minutes * 60))
   }
   const encoderPids = () => childrenOf(stack.transcoder(), /filter_complex/)
-  await vi.waitFor(async () => expect((await encoderPids()).length).toBeGreaterThan(2), PATIENCE)
+  await vi.waitFor(async () => expect((await encoderPids()).length).toBeGreaterThan(2), TIMEOUT)
 
   const text = await upload(client, collection_id, 'diary.mp3', Buffer.from('Dear diary, '.repeat(200)))
   expect(await settle(client, text.track_id)).toMatchObject({

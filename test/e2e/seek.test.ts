@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { decodeInPage, listenFrom, openListeningPage } from '../support/hearing.ts'
-import { chirp, chirps, lateness, likeness, sample } from '../support/signal.ts'
+import { chirp, chirps, lagOf, correlation, sample } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, play, settle, upload } from './steps.ts'
@@ -71,8 +71,8 @@ describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
   test('keeps its length and the position of its sounds when decoded', async () => {
     const decoded = await decodeInPage(page, { url: urls[index]!, rate })
     const added = decoded.left.length - Math.ceil((Math.round(SOURCE.seconds * SOURCE.rate) * rate) / SOURCE.rate)
-    const moved = BURSTS.map((second) => lateness(decoded.left, left, rate, second))
-    const alike = BURSTS.map((second) => likeness(decoded.right, right, rate, second, 0))
+    const moved = BURSTS.map((second) => lagOf(decoded.left, left, rate, second))
+    const alike = BURSTS.map((second) => correlation(decoded.right, right, rate, second, 0))
     const seen = `${added} frames more, bursts late by ${moved.join(', ')}, alike ${alike.join(', ')}`
     expect([added, ...moved], seen).toEqual([0, ...BURSTS.map(() => 0)])
     expect(Math.min(...alike), seen).toBeGreaterThan(0.95)
@@ -87,8 +87,8 @@ describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
     for (const { position, arrived, ...recorded } of found.played) {
       // The next burst, unless one has already started.
       const burst = Math.ceil((position + 0.1) * 2) / 2 - position
-      const late = lateness(recorded.left, (second) => left(second + position), rate, burst, 4000)
-      const alike = likeness(recorded.right, (second) => right(second + position), rate, burst, late)
+      const late = lagOf(recorded.left, (second) => left(second + position), rate, burst, 4000)
+      const alike = correlation(recorded.right, (second) => right(second + position), rate, burst, late)
       const seen = `at ${position} s the first sound is ${-late} frames away, alike ${alike}`
       expect(arrived).toBe(position)
       expect(alike, seen).toBeGreaterThan(0.95)

@@ -14,7 +14,7 @@ import { findings } from './axe.ts'
 import { expire } from './expired.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
-import { expectNoOverflow, openTab, PATIENCE, signIn, untilPlaying, visit } from './studio_steps.ts'
+import { expectNoOverflow, openTab, TIMEOUT, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** Share links as visitors see them. */
 
@@ -71,10 +71,10 @@ test('the page of a share renders with its card, starts at the linked time, and 
     viewport: { width: 1280, height: 900 },
   })
   await page.goto(`${url}#t=5&track=2`)
-  await page.getByRole('heading', { level: 1, name: 'Night bus' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { level: 1, name: 'Night bus' }).waitFor(TIMEOUT)
   await page.getByText('Album · 2 tracks · 0:24').waitFor()
   const player = page.locator('tonearm-player')
-  await player.getByText('Ring road').first().waitFor(PATIENCE)
+  await player.getByText('Ring road').first().waitFor(TIMEOUT)
   await picture(page, 'wide')
   expect(await findings(page)).toEqual([])
   await player.getByRole('button', { name: 'Play', exact: true }).click()
@@ -123,12 +123,12 @@ test('the frame plays on a strict page of another origin until the share is revo
   framed(made)
   await page.goto(host.origin)
   const frame = page.frameLocator('iframe')
-  await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await frame.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
   await untilPlaying(frame, 0.3)
   expect(problems).toEqual([])
   await must(client.delete('/v1/share/{share_id}', { params: { share_id: made.id } }))
   await page.reload()
-  await frame.getByText('This link has ended').waitFor(PATIENCE)
+  await frame.getByText('This link has ended').waitFor(TIMEOUT)
   expect(await frame.locator('tonearm-player').count()).toBe(0)
   await page.context().close()
 })
@@ -145,7 +145,7 @@ async function messagesOf(made: Share, act: (frame: Frame) => Promise<void>): Pr
   await page.goto(host.origin)
   await act(page.frames()[1]!)
   const heard = () => page.evaluate(() => JSON.stringify((window as unknown as { heard: unknown[] }).heard))
-  await expect.poll(heard, PATIENCE).toMatch(/"play".*"sessionrefresh"/)
+  await expect.poll(heard, TIMEOUT).toMatch(/"play".*"sessionrefresh"/)
   const text = await heard()
   await page.context().close()
   return text
@@ -153,7 +153,7 @@ async function messagesOf(made: Share, act: (frame: Frame) => Promise<void>): Pr
 
 /** Plays, then changes the track after the session must be renewed. */
 async function playAndRenew(frame: Frame): Promise<void> {
-  await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await frame.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
   await untilPlaying(frame, 0.1)
   await frame.evaluate((milliseconds) => {
     const now = Date.now.bind(Date)
@@ -171,7 +171,7 @@ test('a frame sends titles and ids only to pages of allowed origins', async () =
   const toAllowed = await messagesOf(
     await share({ allowed_origins: [host.origin], password: 'last stop' }),
     async (frame) => {
-      await frame.getByLabel('Password').fill('last stop', PATIENCE)
+      await frame.getByLabel('Password').fill('last stop', TIMEOUT)
       await frame.getByRole('button', { name: 'Open' }).click()
       await playAndRenew(frame)
     },
@@ -197,9 +197,9 @@ test('a frame with a password opens with it and reveals nothing otherwise', asyn
   framed(made)
   await page.goto(host.origin)
   const frame = page.frameLocator('iframe')
-  await frame.getByLabel('Password').fill('first stop', PATIENCE)
+  await frame.getByLabel('Password').fill('first stop', TIMEOUT)
   await frame.getByRole('button', { name: 'Open' }).click()
-  await frame.getByText('This is not the password.').waitFor(PATIENCE)
+  await frame.getByText('This is not the password.').waitFor(TIMEOUT)
   expect(await frame.locator('html').innerHTML()).not.toMatch(/Night bus|Ines Calder|Depot/)
   // The browser's own message for the 403 of that response; some browsers repeat it when the frame continues.
   const [word = ''] = problems
@@ -214,7 +214,7 @@ test('a frame with a password opens with it and reveals nothing otherwise', asyn
   await picture(page, 'frame-locked')
   await frame.getByLabel('Password').fill('last stop')
   await frame.getByRole('button', { name: 'Open' }).click()
-  await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await frame.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
   await untilPlaying(frame, 0.3)
   await picture(page, 'frame-unlocked')
   expect(others()).toEqual([])
@@ -228,7 +228,7 @@ test('a share expires by itself with a message', async () => {
   expect((await fetch(url)).status).toBe(410)
   const { page } = await openTab(browser)
   await page.goto(url)
-  await page.getByText('This link has ended').waitFor(PATIENCE)
+  await page.getByText('This link has ended').waitFor(TIMEOUT)
   expect(await findings(page)).toEqual([])
   await page.context().close()
 })
@@ -242,19 +242,19 @@ test('the studio creates a link, shows its QR code and revokes it', async () => 
   await visit(page, `#/collection/${collection_id}/share`, 'Night bus')
   await page.getByLabel('Address', { exact: true }).fill('Admin')
   await page.getByRole('button', { name: 'Create link' }).click()
-  await page.getByText('Is reserved.').waitFor(PATIENCE)
+  await page.getByText('Is reserved.').waitFor(TIMEOUT)
   expect(problems.splice(0)).toEqual([expect.stringContaining('400')])
   const slug = `night-bus-${Date.now()}`
   await page.getByLabel('Address', { exact: true }).fill(slug)
   await page.getByRole('button', { name: 'Create link' }).click()
   const link = page.getByLabel(`Link /s/${slug}`, { exact: true })
-  await link.waitFor(PATIENCE)
+  await link.waitFor(TIMEOUT)
   expect(await link.textContent()).toBe(`${stack.base_url}/s/${slug}`)
   const row = page.locator('.shares li').filter({ hasText: slug })
   await row.getByText('QR code and frame').click()
   const code = row.getByRole('img')
   await expect
-    .poll(() => code.evaluate((image) => (image as HTMLImageElement).naturalWidth), PATIENCE)
+    .poll(() => code.evaluate((image) => (image as HTMLImageElement).naturalWidth), TIMEOUT)
     .toBeGreaterThan(0)
   await picture(page, 'studio')
   const ended = page.locator('.shares li').filter({ hasText: over.slug })
@@ -278,9 +278,9 @@ test('the studio creates a link, shows its QR code and revokes it', async () => 
   await page.getByRole('button', { name: 'Revoke link', exact: true }).click()
   await page.getByRole('button', { name: `Revoke /s/${slug}` }).click()
   await page.getByRole('button', { name: 'Revoke link', exact: true }).click()
-  await row.waitFor({ state: 'detached', ...PATIENCE })
+  await row.waitFor({ state: 'detached', ...TIMEOUT })
   cut.resolve()
-  await ended.waitFor({ state: 'detached', ...PATIENCE })
+  await ended.waitFor({ state: 'detached', ...TIMEOUT })
   expect(await row.count()).toBe(0)
   expect((await fetch(`${stack.base_url}/s/${slug}`)).status).toBe(410)
   expect(problems).toEqual([])

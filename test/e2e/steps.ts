@@ -6,7 +6,7 @@ import type { UploadHandle } from '../../src/contract/media.ts'
 /** Steps shared by the e2e tests; each fails with the service's response. */
 
 /** Only guards against a hang: on one busy core, seconds become minutes. */
-export const PATIENCE = { timeout: 300_000 }
+export const TIMEOUT = { timeout: 300_000 }
 
 type Answer = { ok: boolean }
 
@@ -52,7 +52,7 @@ export async function untilTranscoding(client: Client, track_id: string) {
     // The first reported progress may be the last one: the next is written ten seconds later.
     expect(track.info.progress).toBeGreaterThan(0)
   }
-  await vi.waitFor(expectProgress, { ...PATIENCE, interval: 100 })
+  await vi.waitFor(expectProgress, { ...TIMEOUT, interval: 100 })
 }
 
 /** Creates a play session for one track, and reads its play view without a key. */
@@ -80,7 +80,7 @@ export async function untilCovered(client: Client, track_id: string) {
     expect(view.track.image_colors).not.toEqual([])
     return view
   }
-  return await vi.waitFor(readCovered, { ...PATIENCE, interval: 300 })
+  return await vi.waitFor(readCovered, { ...TIMEOUT, interval: 300 })
 }
 
 /** Waits until a play session has expired. */
@@ -89,5 +89,5 @@ export async function untilEnded(client: Client, play_session_id: string): Promi
     expect(await client.get('/v1/play/{play_session_id}', { params: { play_session_id } })).toMatchObject({
       status: 410,
     })
-  await vi.waitFor(expectExpired, { ...PATIENCE, interval: 500 })
+  await vi.waitFor(expectExpired, { ...TIMEOUT, interval: 500 })
 }

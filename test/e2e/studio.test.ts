@@ -11,7 +11,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, namesOf, openTab, PATIENCE, rowOf, untilPlaying, visit } from './studio_steps.ts'
+import { choose, namesOf, openTab, TIMEOUT, rowOf, untilPlaying, visit } from './studio_steps.ts'
 
 /** The studio from sign-in to a player on a third-party page. The tests build on each other. */
 
@@ -50,7 +50,7 @@ const listed = async () => {
 }
 /** Presses a copy button and returns the copied text. */
 async function copied(label: string): Promise<string> {
-  await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click(PATIENCE)
+  await page.getByRole('button', { name: `Copy ${label}`, exact: true }).click(TIMEOUT)
   await page.locator('#announcer').getByText(`${label} copied`).waitFor()
   return page.evaluate(() => navigator.clipboard.readText())
 }
@@ -106,11 +106,11 @@ test('a new collection accepts three dropped files, which are uploaded and proce
   await page.dispatchEvent('body', 'dragover', { dataTransfer: transfer })
   expect(await page.locator('#drop-veil').getAttribute('class')).toBe('shown')
   await page.dispatchEvent('body', 'drop', { dataTransfer: transfer })
-  await expect.poll(() => page.locator('.track[data-status=ready]').count(), PATIENCE).toBe(3)
+  await expect.poll(() => page.locator('.track[data-status=ready]').count(), TIMEOUT).toBe(3)
   expect(await namesOf(page)).toEqual(['first', 'second', 'third'])
   expect(followed).toEqual([])
   expect(await rowOf(page, 'first').locator('.duration').textContent()).toBe('0:12')
-  await expect.poll(() => rowOf(page, 'third').locator('.loudness').textContent(), PATIENCE).toMatch(/^−\d+\.\d LUFS$/)
+  await expect.poll(() => rowOf(page, 'third').locator('.loudness').textContent(), TIMEOUT).toMatch(/^−\d+\.\d LUFS$/)
   // Without a tag or a subtitle, the file's name is not repeated.
   expect(await rowOf(page, 'third').locator('.track-text').textContent()).toBe('third')
 })
@@ -121,12 +121,12 @@ test('title, subtitle and color are saved while typing and shown in a player', a
   await page.getByLabel('Subtitle').fill('Ines Calder')
   await page.getByLabel('Player color', { exact: true }).fill('#C0392B')
   await page.getByRole('button', { name: 'Add a color' }).click()
-  await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)
+  await page.getByText('Saved', { exact: true }).waitFor(TIMEOUT)
   await page.getByRole('heading', { level: 1, name: 'Demo tape 2' }).waitFor()
-  await page.locator('.preview tonearm-player').getByText('Ines Calder').first().waitFor(PATIENCE)
+  await page.locator('.preview tonearm-player').getByText('Ines Calder').first().waitFor(TIMEOUT)
   const saved = async () =>
     (await must(client().get('/v1/collection/{collection_id}', { params: { collection_id: collection } }))).collection
-  await expect.poll(saved, PATIENCE).toMatchObject({
+  await expect.poll(saved, TIMEOUT).toMatchObject({
     title: 'Demo tape 2',
     player_subtitle: 'Ines Calder',
     player_color: '#C0392B',
@@ -143,11 +143,11 @@ test('a new cover appears on the page and in the list of collections', async () 
         return image?.complete && image.naturalWidth === 400 && !image.src.includes('/cover/regular.jpg')
       },
       selector,
-      PATIENCE,
+      TIMEOUT,
     )
   await redLeft('.cover-box img')
   const previewed = () => page.locator('.preview tonearm-player img').first().getAttribute('src')
-  await expect.poll(previewed, PATIENCE).toContain('X-Amz-Signature')
+  await expect.poll(previewed, TIMEOUT).toContain('X-Amz-Signature')
   await page.getByRole('link', { name: 'Collections' }).first().click()
   await redLeft('.cover-card img')
 })
@@ -155,7 +155,7 @@ test('a new cover appears on the page and in the list of collections', async () 
 test('a play session is created, and its codes can be copied', async () => {
   await visit(page, `#/collection/${collection}/share`, 'Demo tape 2')
   await page.getByLabel('Ends after').selectOption({ label: '1 hour' })
-  await page.getByLabel('MP3 128').check(PATIENCE)
+  await page.getByLabel('MP3 128').check(TIMEOUT)
   await page.getByLabel('Listeners may download').check()
   await page.getByRole('button', { name: 'Create play session' }).click()
   const link = await copied('Link')
@@ -178,7 +178,7 @@ test('the frame plays on a page of another origin', async () => {
   host.show(example.replace(/<iframe[^]*<\/iframe>/, embed))
   await other.goto(host.origin)
   const frame = other.frameLocator('iframe')
-  await frame.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await frame.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
   await untilPlaying(frame, 0.3)
   const inner = other.frames().find((candidate) => candidate.url().startsWith(stack.base_url))
   expect(await inner?.title()).toBe('Demo tape 2')
@@ -210,7 +210,7 @@ test('a new key is shown once, and its player works on the allowed page until th
     await route.continue()
   })
   await shop.goto(host.origin)
-  await shop.getByRole('button', { name: 'Play', exact: true }).click(PATIENCE)
+  await shop.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
   session.resolve()
   await untilPlaying(shop, 0.2)
   expect(faults).toEqual([])
@@ -220,7 +220,7 @@ test('a new key is shown once, and its player works on the allowed page until th
   await page.getByRole('button', { name: 'Revoke key', exact: true }).click()
   await page.locator('.key').filter({ hasText: 'Shop' }).waitFor({ state: 'detached' })
   const revoked = createClient({ base_url: stack.base_url, api_key: secret })
-  await expect.poll(async () => (await revoked.get('/v1/variant')).ok, PATIENCE).toBe(false)
+  await expect.poll(async () => (await revoked.get('/v1/variant')).ok, TIMEOUT).toBe(false)
 })
 
 test('a deletion asks for confirmation, and a key revoked elsewhere signs the page out', async () => {
@@ -230,14 +230,14 @@ test('a deletion asks for confirmation, and a key revoked elsewhere signs the pa
   expect(await listed()).toHaveLength(3)
   await choose(page, 'More for second', 'Delete track …')
   await page.getByRole('button', { name: 'Delete track', exact: true }).click()
-  await expect.poll(async () => (await listed()).length, PATIENCE).toBe(2)
+  await expect.poll(async () => (await listed()).length, TIMEOUT).toBe(2)
   await rowOf(page, 'second').waitFor({ state: 'detached' })
   expect(problems).toEqual([])
 
   const spare = await must(client().post('/v1/api_key', { body: { title: 'Spare', type: 'server' } }))
   const { page: other } = await openTab(browser)
   await other.goto(`${stack.base_url}/#key=${spare.secret}`)
-  await other.getByRole('heading', { name: 'Collections' }).waitFor(PATIENCE)
+  await other.getByRole('heading', { name: 'Collections' }).waitFor(TIMEOUT)
   await must(client().delete('/v1/api_key/{api_key_id}', { params: { api_key_id: spare.api_key_id } }))
   await expect
     .poll(async () => {
@@ -250,7 +250,7 @@ test('a deletion asks for confirmation, and a key revoked elsewhere signs the pa
         .click({ timeout: 1000 })
         .catch(() => {})
       return await other.getByText('This key is not valid any more.').isVisible()
-    }, PATIENCE)
+    }, TIMEOUT)
     .toBe(true)
   expect(await other.evaluate(() => Object.values(sessionStorage))).toEqual([])
   await other.context().close()

@@ -5,7 +5,7 @@ import { type Client, createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, openTab, PATIENCE, signIn, visit } from './studio_steps.ts'
+import { choose, openTab, TIMEOUT, signIn, visit } from './studio_steps.ts'
 
 /** The studio's dialogs by keyboard: focus, Enter, and a question before input is discarded. */
 
@@ -36,7 +36,7 @@ const focused = () =>
     const element = document.activeElement as HTMLInputElement | null
     return element?.labels?.[0]?.textContent || element?.ariaLabel || element?.textContent
   })
-const expectFocus = (label: string) => expect.poll(focused, PATIENCE).toBe(label)
+const expectFocus = (label: string) => expect.poll(focused, TIMEOUT).toBe(label)
 /** Submits the form by its button, which then has the focus. */
 const create = () => dialog('New key').getByRole('button', { name: 'Create key' }).click()
 const open = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
@@ -87,9 +87,9 @@ test.each([
     await type('Morning mix')
     await press('Enter')
     if (name === 'New key')
-      await dialog('The secret of Morning mix').getByRole('button', { name: 'Done' }).click(PATIENCE)
+      await dialog('The secret of Morning mix').getByRole('button', { name: 'Done' }).click(TIMEOUT)
     await dialog(/./).waitFor({ state: 'detached' })
-    await page.getByText('Morning mix').first().waitFor(PATIENCE)
+    await page.getByText('Morning mix').first().waitFor(TIMEOUT)
   },
 )
 
@@ -126,7 +126,7 @@ test('accepts sites in common notations and reports an invalid one once, at its 
   expect(await page.locator(`[id="${note}"]`).textContent()).toBe(message)
   await sites.fill('www.example.com, http://localhost:3000/shop')
   await press('Enter')
-  await dialog('The secret of Shop').waitFor(PATIENCE)
+  await dialog('The secret of Shop').waitFor(TIMEOUT)
   await page.getByRole('button', { name: 'Done' }).click()
   const { api_keys } = await must(client.get('/v1/api_key'))
   const allowed_origins = ['https://www.example.com', 'http://localhost:3000']
@@ -141,7 +141,7 @@ test('shows an error of the service at its field', async () => {
   await title.evaluate((field) => field.removeAttribute('maxlength'))
   await title.fill('x'.repeat(256))
   await create()
-  await dialog('New key').getByText('Must be at most 255 characters.').waitFor(PATIENCE)
+  await dialog('New key').getByText('Must be at most 255 characters.').waitFor(TIMEOUT)
   await expectFocus('Title')
   expect(await dialog('New key').getByRole('alert').allTextContents()).toEqual(['Must be at most 255 characters.'])
   await title.fill('Slow')
@@ -156,11 +156,11 @@ test('a dialog stays open while a key is created, and asks before its secret dis
     await route.continue()
   })
   // Waits for the previous submission to end: a busy form ignores Enter.
-  await expect.poll(() => page.locator('form[aria-busy=true]').count(), PATIENCE).toBe(0)
+  await expect.poll(() => page.locator('form[aria-busy=true]').count(), TIMEOUT).toBe(0)
   const sent = page.waitForRequest('**/v1/api_key')
   await page.getByLabel('Title', { exact: true }).press('Enter')
   await sent
-  await expect.poll(() => page.locator('form[aria-busy=true]').count(), PATIENCE).toBe(1)
+  await expect.poll(() => page.locator('form[aria-busy=true]').count(), TIMEOUT).toBe(1)
   const asksToLeave = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
   expect(await asksToLeave()).toBe(true)
   await press('Escape')
@@ -170,7 +170,7 @@ test('a dialog stays open while a key is created, and asks before its secret dis
   expect(await question().count()).toBe(0)
   held.resolve()
   const shown = dialog('The secret of Slow')
-  await shown.getByText(/^ta_pk_/).waitFor(PATIENCE)
+  await shown.getByText(/^ta_pk_/).waitFor(TIMEOUT)
   // An extra Enter has no effect.
   await press('Enter')
   await press('Escape')

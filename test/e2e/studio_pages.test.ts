@@ -9,20 +9,20 @@ import type { System } from '../../src/contract/system.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { fillShop, type Place, type Places } from './studio_shop.ts'
-import { expectNoOverflow, openTab, PATIENCE, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
+import { fillOrganization, type StudioPage, type StudioPages } from './studio_shop.ts'
+import { expectNoOverflow, openTab, TIMEOUT, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
 
 /** Every page of the studio in light, dark, and on a phone. */
 
 let stack: Shared
 let browser: Browser
-let places: Places
+let places: StudioPages
 const { SCREENSHOTS } = process.env
 
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  places = await fillShop(client)
+  places = await fillOrganization(client)
 })
 afterAll(async () => {
   await closePages()
@@ -59,7 +59,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.getByLabel('Server key').waitFor()
     await judge(page, 'sign in')
     await signIn(page, stack)
-    for (const [name, place] of Object.entries<Place>(places)) {
+    for (const [name, place] of Object.entries<StudioPage>(places)) {
       await visit(page, ...place)
       await judge(page, name)
       if (screen === 'phone') expect([name, await unreachableControls(page)]).toEqual([name, []])
@@ -73,9 +73,9 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await signIn(page, stack)
     await visit(page, ...places.share)
     await page.getByRole('button', { name: 'Create play session' }).click()
-    await page.getByRole('heading', { name: 'Embed code' }).waitFor(PATIENCE)
+    await page.getByRole('heading', { name: 'Embed code' }).waitFor(TIMEOUT)
     await judge(page, 'codes')
-    for (const place of [places.keys, places.variants, places.webhooks] as Place[]) {
+    for (const place of [places.keys, places.variants, places.webhooks] as StudioPage[]) {
       await visit(page, ...place)
       await page.getByRole('button', { name: /^New (key|variant|webhook)$/ }).click()
       await judge(page, `new ${place[1]}`)
@@ -83,8 +83,8 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     }
     await visit(page, ...places.collection)
     const row = rowOf(page, 'A song')
-    await row.getByRole('button', { name: /^Play A song/ }).click(PATIENCE)
-    await page.locator('.dock').getByRole('button', { name: 'Pause' }).waitFor(PATIENCE)
+    await row.getByRole('button', { name: /^Play A song/ }).click(TIMEOUT)
+    await page.locator('.dock').getByRole('button', { name: 'Pause' }).waitFor(TIMEOUT)
     await judge(page, 'playing')
     const painted = paintedPlace(row.getByRole('menu', { includeHidden: true }))
     await row.getByRole('button', { name: /^More for A song/ }).click()
@@ -95,7 +95,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     expect([first, x >= 8, y >= 8]).toEqual([{ x, y }, true, true])
     await judge(page, 'menu')
     await page.getByRole('menuitem', { name: 'Add to a playlist …' }).click()
-    await page.getByRole('button', { name: /^Mix/ }).waitFor(PATIENCE)
+    await page.getByRole('button', { name: /^Mix/ }).waitFor(TIMEOUT)
     await judge(page, 'add to a playlist')
     expect(problems).toEqual([])
     await page.context().close()
@@ -106,7 +106,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.goto(stack.base_url)
     await page.getByLabel('Server key').fill(stack.root_key)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('All is well.').waitFor(PATIENCE)
+    await page.getByText('All is well.').waitFor(TIMEOUT)
     expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['System'])
     await judge(page, 'system')
     // States that no test can cause on a shared stack.
@@ -121,10 +121,10 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
       await route.fulfill({ json: { ...answer, system } })
     })
     await page.reload()
-    await page.getByText('The sweep stands still').waitFor(PATIENCE)
+    await page.getByText('The sweep stands still').waitFor(TIMEOUT)
     await judge(page, 'system failing')
     await page.getByRole('button', { name: 'Try 1,203 tracks again' }).click()
-    await page.locator('#announcer').getByText('0 tracks started again').waitFor(PATIENCE)
+    await page.locator('#announcer').getByText('0 tracks started again').waitFor(TIMEOUT)
     expect(problems).toEqual([])
     // The page keeps polling, even now.
     await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -167,8 +167,8 @@ test('on a phone the search has the width of the page, and an empty result is an
   const { x, width } = (await search.boundingBox())!
   expect([x, width]).toEqual([16, 343])
   await search.fill('nothing of that name')
-  await page.getByText('No collections found.').waitFor(PATIENCE)
-  await page.getByText('No tracks found.').waitFor(PATIENCE)
+  await page.getByText('No collections found.').waitFor(TIMEOUT)
+  await page.getByText('No tracks found.').waitFor(TIMEOUT)
   expect(await findings(page)).toEqual([])
   await page.context().close()
 })
@@ -182,7 +182,7 @@ test('the back button returns to the previous page, and a reload keeps the page'
   await page.goBack()
   await rowOf(page, 'diary').waitFor()
   await page.reload()
-  await rowOf(page, 'diary').waitFor(PATIENCE)
+  await rowOf(page, 'diary').waitFor(TIMEOUT)
   await page.goBack()
   await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor()
   await page.waitForFunction(() => document.title === 'Collections · Tonearm')

@@ -3,10 +3,10 @@ import { makeAudio, makeImage } from '../support/audio.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
 
 /** A route of the studio, and the heading of its page. */
-export type Place = readonly [route: string, heading: string]
+export type StudioPage = readonly [route: string, heading: string]
 
 /** An organization with every kind of content: long names, a failure, a file that never arrived, an empty collection. */
-export async function fillShop(client: Client) {
+export async function fillOrganization(client: Client) {
   const title = 'A collection whose title is longer than a phone is wide'
   const song = 'A song with a name-that-goes-on-and-on-without-a-space'
   await must(client.post('/v1/variant', { body: { name: 'Radio', codec: 'mp3', bitrate: 64, channels: 1 } }))
@@ -62,7 +62,7 @@ export async function fillShop(client: Client) {
     delivery: [`#/delivery/${tested.webhook_delivery_id}`, 'Webhook tested'],
     activity: ['#/activity', 'Activity'],
     trash: ['#/trash', 'Trash'],
-  } as const satisfies Record<string, Place>
+  } as const satisfies Record<string, StudioPage>
 }
 
-export type Places = Awaited<ReturnType<typeof fillShop>>
+export type StudioPages = Awaited<ReturnType<typeof fillOrganization>>

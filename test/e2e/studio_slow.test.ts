@@ -6,7 +6,7 @@ import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, send, settle, upload } from './steps.ts'
-import { choose, openTab, PATIENCE, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
+import { choose, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** The studio with slow and failed responses. */
 
@@ -45,7 +45,7 @@ async function hold(url: string, method: string) {
     await route.continue()
   })
   return {
-    begun: () => expect.poll(() => count, PATIENCE).toBeGreaterThan(0),
+    started: () => expect.poll(() => count, TIMEOUT).toBeGreaterThan(0),
     release() {
       held.resolve()
       return count
@@ -62,16 +62,16 @@ test('a double click sends one request', async () => {
   const making = await hold('**/v1/api_key', 'POST')
   await page.getByRole('button', { name: 'Create key' }).dblclick()
   await page.getByLabel('Title', { exact: true }).press('Enter')
-  await making.begun()
+  await making.started()
   expect(making.release()).toBe(1)
-  await page.getByRole('button', { name: 'Done' }).click(PATIENCE)
+  await page.getByRole('button', { name: 'Done' }).click(TIMEOUT)
 
   await choose(page, 'More for Once', 'New secret …')
   const rotating = await hold('**/v1/api_key/*/rotate', 'POST')
   await page.getByRole('button', { name: 'Make new secret' }).dblclick()
-  await rotating.begun()
+  await rotating.started()
   expect(rotating.release()).toBe(1)
-  await page.getByRole('button', { name: 'Done' }).click(PATIENCE)
+  await page.getByRole('button', { name: 'Done' }).click(TIMEOUT)
   const { api_keys } = await must(client.get('/v1/api_key'))
   expect(api_keys.filter(({ title }) => title === 'Once')).toHaveLength(1)
 
@@ -79,9 +79,9 @@ test('a double click sends one request', async () => {
   await choose(page, 'More for song', 'Add to a playlist …')
   const adding = await hold('**/v1/playlist/*/track', 'POST')
   await page.getByRole('button', { name: /^Mix/ }).dblclick()
-  await adding.begun()
+  await adding.started()
   expect(adding.release()).toBe(1)
-  await page.getByRole('dialog').waitFor({ state: 'detached', ...PATIENCE })
+  await page.getByRole('dialog').waitFor({ state: 'detached', ...TIMEOUT })
 })
 
 const saved = async () =>
@@ -91,23 +91,23 @@ test('a failed change is saved with the next one, and is not reported as saved b
   await visit(page, `#/collection/${collection}/look`, 'Demo tape')
   await cut('**/v1/collection/*', 'PUT')
   await page.getByLabel('Subtitle').fill('Ines Calder')
-  await page.getByRole('alert').getByText('The service cannot be reached').waitFor(PATIENCE)
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor(TIMEOUT)
   await page.unroute('**/v1/collection/*')
   await page.getByLabel('Player color', { exact: true }).fill('#C0392B')
-  await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)
+  await page.getByText('Saved', { exact: true }).waitFor(TIMEOUT)
   expect(await saved()).toMatchObject({ player_subtitle: 'Ines Calder', player_color: '#C0392B' })
 })
 
 test('changes of a look are sent one by one, and the last one even after leaving the page', async () => {
   const saving = await hold('**/v1/collection/*', 'PUT')
   await page.getByLabel('Subtitle').fill('Early')
-  await saving.begun()
+  await saving.started()
   await page.getByLabel('Subtitle').fill('Late')
   await page.getByRole('link', { name: 'Keys' }).click()
   // This request is sent after the form is removed, so any request that the form would send has been counted.
-  await page.locator('.key').first().waitFor(PATIENCE)
+  await page.locator('.key').first().waitFor(TIMEOUT)
   expect(saving.release()).toBe(1)
-  await expect.poll(async () => (await saved()).player_subtitle, PATIENCE).toBe('Late')
+  await expect.poll(async () => (await saved()).player_subtitle, TIMEOUT).toBe('Late')
 })
 
 test('a value that the service rejected is not sent again with the next change', async () => {
@@ -116,36 +116,36 @@ test('a value that the service rejected is not sent again with the next change',
   // Simulates a browser that counts the length differently.
   await subtitle.evaluate((field) => field.removeAttribute('maxlength'))
   await subtitle.fill('x'.repeat(256))
-  await page.getByRole('alert').getByText('Must be at most 255 characters.').waitFor(PATIENCE)
+  await page.getByRole('alert').getByText('Must be at most 255 characters.').waitFor(TIMEOUT)
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
   await page.getByLabel('Player color', { exact: true }).fill('#2980B9')
-  await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)
+  await page.getByText('Saved', { exact: true }).waitFor(TIMEOUT)
   expect(await saved()).toMatchObject({ player_subtitle: 'Late', player_color: '#2980B9' })
 })
 
 test('a title that failed to save and was then cleared is not sent with the next change', async () => {
   await cut('**/v1/collection/*', 'PUT')
   await page.getByLabel('Title', { exact: true }).fill('Foo')
-  await page.getByRole('alert').getByText('The service cannot be reached').waitFor(PATIENCE)
+  await page.getByRole('alert').getByText('The service cannot be reached').waitFor(TIMEOUT)
   await page.getByLabel('Title', { exact: true }).fill('')
-  await page.getByRole('alert').getByText('A title is needed.').waitFor(PATIENCE)
+  await page.getByRole('alert').getByText('A title is needed.').waitFor(TIMEOUT)
   await page.unroute('**/v1/collection/*')
   await page.getByLabel('Subtitle').fill('Later')
-  await page.getByText('Saved', { exact: true }).waitFor(PATIENCE)
+  await page.getByText('Saved', { exact: true }).waitFor(TIMEOUT)
   expect(await saved()).toMatchObject({ title: 'Demo tape', player_subtitle: 'Later' })
 })
 
 test('the latest choice plays, and a failure to play is announced', async () => {
-  const play = () => page.getByRole('button', { name: 'Play', exact: true }).first().click(PATIENCE)
+  const play = () => page.getByRole('button', { name: 'Play', exact: true }).first().click(TIMEOUT)
   await visit(page, `#/playlist/${playlist}`, 'Mix')
   await cut('**/v1/play_session/playlist', 'POST')
   await play()
-  await page.locator('#announcer').getByText('The service cannot be reached').waitFor(PATIENCE)
+  await page.locator('#announcer').getByText('The service cannot be reached').waitFor(TIMEOUT)
   await page.unroute('**/v1/play_session/playlist')
 
   const opening = await hold('**/v1/play_session/playlist', 'POST')
   await play()
-  await opening.begun()
+  await opening.started()
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await play()
   await untilPlaying(page.locator('.dock'), 0.1)
@@ -176,14 +176,14 @@ test('a page waiting for a track shows a failure, recovers, and accepts response
     await route.fulfill({ response }).catch(() => {})
   })
   // A call makes three attempts: the fourth request belongs to the next poll.
-  await expect.poll(() => failed, PATIENCE).toBeGreaterThan(3)
+  await expect.poll(() => failed, TIMEOUT).toBeGreaterThan(3)
   expect(await page.getByLabel('Subtitle').inputValue()).toBe('Typed meanwhile')
-  await page.locator('.problem').getByText('The service cannot be reached').waitFor(PATIENCE)
+  await page.locator('.problem').getByText('The service cannot be reached').waitFor(TIMEOUT)
   slow = true
   // The service itself recognizes an empty file, without the transcoder.
   await send(track_upload, new Uint8Array(0))
   await must(client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
-  await page.locator('.thing-text').getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
+  await page.locator('.thing-text').getByText('The uploaded file is empty (0 bytes)').waitFor(TIMEOUT)
   expect(await page.locator('.problem').count()).toBe(0)
   await page.unroute(`**/v1/track/${track_id}`)
 })
@@ -194,7 +194,7 @@ test('a replaced file shows its new loudness or its new error', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   const [song, failed] = [rowOf(page, 'song'), rowOf(page, 'diary')]
   const loudness = () => song.locator('.loudness').textContent()
-  await expect.poll(loudness, PATIENCE).toMatch(/LUFS/)
+  await expect.poll(loudness, TIMEOUT).toMatch(/LUFS/)
   const before = await loudness()
   const replace = async (name: string, buffer: Buffer) => {
     const chooser = page.waitForEvent('filechooser')
@@ -203,19 +203,19 @@ test('a replaced file shows its new loudness or its new error', async () => {
   }
   const loud = await makeAudio('mp3', { seconds: 3, expression: '0.9*sin(2*PI*330*t)' })
   await replace('song', loud)
-  await song.locator('.duration').getByText('0:03').waitFor(PATIENCE)
-  await expect.poll(loudness, PATIENCE).toMatch(/LUFS/)
+  await song.locator('.duration').getByText('0:03').waitFor(TIMEOUT)
+  await expect.poll(loudness, TIMEOUT).toMatch(/LUFS/)
   expect(await loudness()).not.toBe(before)
-  await failed.getByText(/text/).waitFor(PATIENCE)
+  await failed.getByText(/text/).waitFor(TIMEOUT)
   await replace('diary', Buffer.alloc(0))
-  await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
+  await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(TIMEOUT)
   // It stays after the list is read again.
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
-  await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(PATIENCE)
+  await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(TIMEOUT)
   // A file with an error offers replacement only, not a retry.
   const chooser = page.waitForEvent('filechooser')
   await failed.getByRole('button', { name: 'Replace file' }).click()
   await (await chooser).setFiles({ name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: loud })
-  await failed.locator('.duration').getByText('0:03').waitFor(PATIENCE)
+  await failed.locator('.duration').getByText('0:03').waitFor(TIMEOUT)
 })

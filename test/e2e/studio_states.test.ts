@@ -7,20 +7,20 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { fillShop, type Place, type Places } from './studio_shop.ts'
-import { namesOf, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
+import { fillOrganization, type StudioPage, type StudioPages } from './studio_shop.ts'
+import { namesOf, openTab, TIMEOUT, rowOf, signIn, visit } from './studio_steps.ts'
 
 /** The studio's empty, loading, error and overload states. */
 
 let stack: Shared
 let browser: Browser
 let client: Client
-let places: Places
+let places: StudioPages
 
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  places = await fillShop(client)
+  places = await fillOrganization(client)
 })
 afterAll(async () => {
   await closePages()
@@ -48,10 +48,10 @@ test('a failed track shows its reason in the list and on its page, and can be re
   await row
     .getByText(/^Failed\.\s*$/)
     .first()
-    .waitFor(PATIENCE)
+    .waitFor(TIMEOUT)
   expect(await row.getByRole('button', { name: /Try again|Replace/ }).count()).toBe(0)
   released.resolve()
-  await row.getByText(/^Failed\. \S/).waitFor(PATIENCE)
+  await row.getByText(/^Failed\. \S/).waitFor(TIMEOUT)
   // The retry fails again within moments.
   const status = await row.evaluateHandle((element) => {
     const seen = { left: false }
@@ -60,11 +60,11 @@ test('a failed track shows its reason in the list and on its page, and can be re
     return seen
   })
   await row.getByRole('button', { name: 'Try again' }).click()
-  await expect.poll(() => status.evaluate(({ left }) => left), PATIENCE).toBe(true)
-  await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
+  await expect.poll(() => status.evaluate(({ left }) => left), TIMEOUT).toBe(true)
+  await expect.poll(() => row.getAttribute('data-status'), TIMEOUT).toBe('failed')
   await page.unrouteAll({ behavior: 'wait' })
   await visit(page, ...places.failed)
-  await page.getByRole('heading', { name: 'What went wrong' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'What went wrong' }).waitFor(TIMEOUT)
   // A retry would fail the same way, so the page offers a replacement.
   await page.getByRole('button', { name: 'Replace file' }).waitFor()
   await page.context().close()
@@ -74,10 +74,10 @@ test('empty lists suggest an action, and unknown addresses show a message', asyn
   const { page } = await openTab(browser)
   await signIn(page, stack)
   await visit(page, ...places.empty)
-  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(TIMEOUT)
   await page.getByRole('button', { name: 'Choose files' }).waitFor()
   await page.evaluate((hash) => (location.hash = hash), '#/collection/00000000-0000-4000-8000-00000000dead')
-  await page.getByText('This does not exist, or no longer exists.').waitFor(PATIENCE)
+  await page.getByText('This does not exist, or no longer exists.').waitFor(TIMEOUT)
   await page.evaluate((hash) => (location.hash = hash), '#/nowhere')
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
   await page.context().close()
@@ -89,7 +89,7 @@ test('each page shows its loading state, then the connection error, and recovers
   const { collections, keys, variants, playlists, collection, track, playlist, share } = places
   const { webhooks, webhook, delivery, activity, trash } = places
   const owned = [keys, variants, playlists, collections, collection, track, playlist, share]
-  for (const place of [...owned, webhooks, webhook, delivery, activity, trash] as Place[]) {
+  for (const place of [...owned, webhooks, webhook, delivery, activity, trash] as StudioPage[]) {
     await page.goto(`${stack.base_url}/#/nowhere`)
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
     const cut = Promise.withResolvers<void>()
@@ -100,7 +100,7 @@ test('each page shows its loading state, then the connection error, and recovers
     await page.evaluate((hash) => (location.hash = hash), place[0])
     await page.getByRole('status').getByText('Loading …').first().waitFor()
     cut.resolve()
-    await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor(PATIENCE)
+    await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor(TIMEOUT)
     expect([place, await findings(page)]).toEqual([place, []])
     await page.unroute('**/v1/**')
     const again = page.locator('.problem').getByRole('button', { name: 'Try again' })
@@ -111,9 +111,9 @@ test('each page shows its loading state, then the connection error, and recovers
       for (const button of await again.all()) await button.click({ timeout: 1000 }).catch(() => {})
       return unfinished.count()
     }
-    await expect.poll(pressed, PATIENCE).toBe(0)
-    await page.getByRole('heading', { level: 1, name: place[1] }).waitFor(PATIENCE)
-    await expect.poll(() => unfinished.count(), PATIENCE).toBe(0)
+    await expect.poll(pressed, TIMEOUT).toBe(0)
+    await page.getByRole('heading', { level: 1, name: place[1] }).waitFor(TIMEOUT)
+    await expect.poll(() => unfinished.count(), TIMEOUT).toBe(0)
   }
   await page.context().close()
 })
@@ -127,7 +127,7 @@ test('titles are shown as text, and an image chosen as audio is rejected with a 
   expect(await page.locator('img[src=x]').count()).toBe(0)
   const cover = { name: 'cover.png', mimeType: 'image/png', buffer: await makeImage('png') }
   await page.setInputFiles('.thing-text input[type=file]', cover)
-  await page.getByText(/image|picture/i).waitFor(PATIENCE)
+  await page.getByText(/image|picture/i).waitFor(TIMEOUT)
   await page.getByRole('button', { name: /cover\.png/ }).click()
   await page.getByRole('heading', { name: 'No tracks yet' }).waitFor()
   expect(problems).toEqual([])
@@ -146,11 +146,11 @@ test('an interrupted upload resumes by itself, and a paused one on request', asy
   })
   const song = { name: 'again.mp3', mimeType: 'audio/mpeg', buffer: await makeAudio('mp3', { seconds: 3 }) }
   await page.setInputFiles('.thing-text input[type=file]', song)
-  await rowOf(page, 'again.mp3').locator('.note.failed').waitFor(PATIENCE)
+  await rowOf(page, 'again.mp3').locator('.note.failed').waitFor(TIMEOUT)
   await page.getByRole('button', { name: /^Pause.*again\.mp3/ }).click()
   refuse = false
   await page.getByRole('button', { name: /^Resume.*again\.mp3/ }).click()
-  await page.locator('.track[data-status=ready]').waitFor(PATIENCE)
+  await page.locator('.track[data-status=ready]').waitFor(TIMEOUT)
   expect(await namesOf(page)).toEqual(['again'])
   await page.context().close()
 })
@@ -169,7 +169,7 @@ test('a long list shows all tracks but loads details only for visible rows', asy
   let reads = 0
   page.on('request', (request) => /\/v1\/track\//.test(request.url()) && reads++)
   await visit(page, `#/collection/${collection_id}`, 'Archive')
-  await expect.poll(() => page.locator('.track').count(), PATIENCE).toBe(240)
+  await expect.poll(() => page.locator('.track').count(), TIMEOUT).toBe(240)
   await page.getByText('240 tracks').waitFor()
   // Tracks that wait for their files are polled four at a time.
   expect(reads).toBeLessThan(60)
@@ -181,27 +181,27 @@ test('a long list shows all tracks but loads details only for visible rows', asy
   expect(scrolled).toBeGreaterThan(10_000)
   for (const back of [() => page.goBack(), () => page.locator('a.back').click()]) {
     await rowOf(page, 'Tape 220').getByRole('link', { name: 'Tape 220', exact: true }).click()
-    await page.getByRole('heading', { level: 1, name: 'Tape 220' }).waitFor(PATIENCE)
+    await page.getByRole('heading', { level: 1, name: 'Tape 220' }).waitFor(TIMEOUT)
     expect(await position()).toBe(0)
     await back()
-    await expect.poll(position, PATIENCE).toBe(scrolled)
+    await expect.poll(position, TIMEOUT).toBe(scrolled)
   }
   await page.reload()
-  await expect.poll(position, PATIENCE).toBe(scrolled)
+  await expect.poll(position, TIMEOUT).toBe(scrolled)
   // A link to the list itself clears the entry's state in browsers that follow HTML, 7.4.2.3.3. Chromium keeps it.
   await page.evaluate(() => history.replaceState(null, ''))
   const toKeys = async () => {
     await page.getByRole('link', { name: 'Keys' }).click()
-    await expect.poll(position, PATIENCE).toBe(0)
+    await expect.poll(position, TIMEOUT).toBe(0)
   }
   await toKeys()
   await page.goBack()
-  await expect.poll(position, PATIENCE).toBe(scrolled)
+  await expect.poll(position, TIMEOUT).toBe(scrolled)
   await toKeys()
 
   // No scroll position remains for the next user.
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await page.getByLabel('Server key').waitFor(PATIENCE)
+  await page.getByLabel('Server key').waitFor(TIMEOUT)
   await page.reload()
   const stored = await page.evaluate(() => sessionStorage.getItem('tonearm.scrolled'))
   expect(Math.max(0, ...Object.values<number>(JSON.parse(stored!)))).toBe(0)

@@ -4,9 +4,9 @@ import { expect } from 'vitest'
 import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 import { showLog } from '../support/logs.ts'
 import type { Shared } from './shared_stack.ts'
-import { PATIENCE } from './steps.ts'
+import { TIMEOUT } from './steps.ts'
 
-export { PATIENCE }
+export { TIMEOUT }
 
 /** Steps for tests of the studio. */
 
@@ -36,13 +36,13 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
 /** Opens the studio by the link that `npm start` prints. */
 export async function signIn(page: Page, { base_url, api_key }: Shared): Promise<void> {
   await page.goto(`${base_url}/#key=${api_key}`)
-  await page.getByRole('heading', { name: 'Collections' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'Collections' }).waitFor(TIMEOUT)
 }
 
 /** Navigates to a page of the studio like a link. */
 export async function visit(page: Page, route: string, heading: string | RegExp): Promise<void> {
   await page.evaluate((hash) => (location.hash = hash), route)
-  await page.getByRole('heading', { level: 1, name: heading }).waitFor(PATIENCE)
+  await page.getByRole('heading', { level: 1, name: heading }).waitFor(TIMEOUT)
 }
 
 /** The row of a track. */
@@ -62,7 +62,7 @@ export async function choose(page: Page, menu: string, entry: string): Promise<v
 export async function untilPlaying(place: { locator: Page['locator'] }, seconds: number): Promise<void> {
   const audio = place.locator('audio').first()
   const position = () => audio.evaluate((element) => (element as HTMLAudioElement).currentTime)
-  await expect.poll(position, { ...PATIENCE, interval: 100 }).toBeGreaterThan(seconds)
+  await expect.poll(position, { ...TIMEOUT, interval: 100 }).toBeGreaterThan(seconds)
 }
 
 /** Expects no horizontal overflow. */
@@ -74,7 +74,7 @@ export async function expectNoOverflow(page: Page, name: string): Promise<void> 
 
 /** Waits until a page is complete: nothing loads, and images, waveforms and players are present. */
 export async function untilStill(page: Page): Promise<void> {
-  await expect.poll(() => page.locator('.loading').count(), PATIENCE).toBe(0)
+  await expect.poll(() => page.locator('.loading').count(), TIMEOUT).toBe(0)
   const still = () =>
     [...document.images].every(({ complete }) => complete) &&
     [...document.querySelectorAll('.cover')].every((cover) => cover.querySelector('img')) &&
@@ -82,5 +82,5 @@ export async function untilStill(page: Page): Promise<void> {
       (preview) => preview.querySelector<TonearmPlayer>('tonearm-player')?.track,
     ) &&
     [...document.querySelectorAll('.track[data-status=ready]')].every((row) => row.querySelector('canvas'))
-  await page.waitForFunction(still, undefined, PATIENCE)
+  await page.waitForFunction(still, undefined, TIMEOUT)
 }

@@ -9,7 +9,7 @@ import { type Client, createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, namesOf, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
+import { choose, namesOf, openTab, TIMEOUT, rowOf, signIn, visit } from './studio_steps.ts'
 
 /** Events in the studio that affect all uploads. */
 
@@ -33,7 +33,7 @@ afterAll(async () => {
 async function openNew(title: string) {
   collection = (await must(client.post('/v1/collection', { body: { title } }))).collection_id
   await visit(page, `#/collection/${collection}`, title)
-  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(TIMEOUT)
 }
 const choice = (...names: string[]) =>
   names.map((name) => ({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0') }))
@@ -55,10 +55,10 @@ const asks = () =>
   })
 
 test('files chosen on the empty home page create a collection', async () => {
-  await page.getByRole('button', { name: 'Choose files' }).waitFor(PATIENCE)
+  await page.getByRole('button', { name: 'Choose files' }).waitFor(TIMEOUT)
   await page.setInputFiles('.empty input[type=file]', choice('one', 'two'))
-  await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(PATIENCE)
-  await expect.poll(async () => (await namesOf(page)).toSorted(), PATIENCE).toEqual(['one', 'two'])
+  await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(TIMEOUT)
+  await expect.poll(async () => (await namesOf(page)).toSorted(), TIMEOUT).toEqual(['one', 'two'])
 })
 
 test('an upload interrupted by a reload asks for its file again and continues the same track', async () => {
@@ -66,7 +66,7 @@ test('an upload interrupted by a reload asks for its file again and continues th
   const held = Promise.withResolvers<void>()
   const hold = (route: Route) => void held.promise.then(() => route.abort().catch(() => {}))
   await page.route('**/uploads/**', hold)
-  const sent = page.waitForRequest(/\/uploads\//, PATIENCE)
+  const sent = page.waitForRequest(/\/uploads\//, TIMEOUT)
   await add('song')
   await sent
   const row = page.locator('.track')
@@ -77,46 +77,46 @@ test('an upload interrupted by a reload asks for its file again and continues th
   // An active upload has one row, even after returning to the page.
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
-  await expect.poll(() => row.allTextContents(), PATIENCE).toEqual([expect.stringContaining('Starting')])
-  await page.getByText('1 track', { exact: true }).waitFor(PATIENCE)
+  await expect.poll(() => row.allTextContents(), TIMEOUT).toEqual([expect.stringContaining('Starting')])
+  await page.getByText('1 track', { exact: true }).waitFor(TIMEOUT)
   expect(await row.count()).toBe(1)
   // Another tab cannot resume this upload.
   const { page: other } = await openTab(browser)
   await signIn(other, stack)
   await visit(other, `#/collection/${collection}`, 'Interrupted')
-  await other.locator('.track').getByText('Waiting for its file').waitFor(PATIENCE)
+  await other.locator('.track').getByText('Waiting for its file').waitFor(TIMEOUT)
   await other.getByRole('button', { name: 'Choose the file: song.mp3' }).waitFor()
   await other.context().close()
 
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
-  await row.getByText('The upload was interrupted. Choose song.mp3 again to send it.').waitFor(PATIENCE)
+  await row.getByText('The upload was interrupted. Choose song.mp3 again to send it.').waitFor(TIMEOUT)
 
   // Signing out ends active uploads, and the next user sees no interrupted ones.
-  const second = page.waitForRequest(/\/uploads\//, PATIENCE)
+  const second = page.waitForRequest(/\/uploads\//, TIMEOUT)
   await add('second')
   await second
-  const over = page.waitForEvent('requestfailed', { predicate: (r) => r.url().includes('/uploads/'), ...PATIENCE })
+  const over = page.waitForEvent('requestfailed', { predicate: (r) => r.url().includes('/uploads/'), ...TIMEOUT })
   await page.getByRole('button', { name: 'Sign out' }).click()
   await over
   expect(await asks()).toBe(false)
   await page.getByLabel('Server key').fill(stack.api_key)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await row.getByText('Waiting for its file').nth(1).waitFor(PATIENCE)
+  await row.getByText('Waiting for its file').nth(1).waitFor(TIMEOUT)
 
   // A file that was selected again can be interrupted again.
-  const again = page.waitForRequest(/\/uploads\//, PATIENCE)
+  const again = page.waitForRequest(/\/uploads\//, TIMEOUT)
   await chooseFor('Choose the file: song.mp3', 'other')
   await again
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
   held.resolve()
-  await row.getByText('The upload was interrupted. Choose other.mp3 again to send it.').waitFor(PATIENCE)
+  await row.getByText('The upload was interrupted. Choose other.mp3 again to send it.').waitFor(TIMEOUT)
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await chooseFor('Choose the file: other.mp3', 'third')
   const ended = rowOf(page, 'third')
-  await expect.poll(() => ended.getAttribute('data-status'), PATIENCE).toBe('failed')
-  await ended.getByText(/document/).waitFor(PATIENCE)
+  await expect.poll(() => ended.getAttribute('data-status'), TIMEOUT).toBe('failed')
+  await ended.getByText(/document/).waitFor(TIMEOUT)
   expect(await listed()).toMatchObject([{ id: track?.id, file_name: 'third.mp3' }, { file_name: 'second.mp3' }])
 })
 
@@ -135,12 +135,12 @@ test('a file changed after its selection must be selected again, and has no retr
   await requested
   await writeFile(path, '%PDF-1.7\n\0, changed')
   held.resolve()
-  await page.getByText('The file was changed or moved since it was chosen.').waitFor(PATIENCE)
+  await page.getByText('The file was changed or moved since it was chosen.').waitFor(TIMEOUT)
   expect(await page.getByRole('button', { name: /^Try again/ }).count()).toBe(0)
   await chooseFor('Choose the file: song.mp3', 'song')
   const row = page.locator('.track')
-  await expect.poll(() => row.getAttribute('data-status'), PATIENCE).toBe('failed')
-  await row.getByText(/document/).waitFor(PATIENCE)
+  await expect.poll(() => row.getAttribute('data-status'), TIMEOUT).toBe('failed')
+  await row.getByText(/document/).waitFor(TIMEOUT)
   expect(await row.count()).toBe(1)
   await rm(directory, { recursive: true })
 })
@@ -149,9 +149,9 @@ test('a canceled upload does not count as interrupted, and one for a deleted tra
   await openNew('Cancelled')
   const held = Promise.withResolvers<void>()
   await page.route('**/uploads/**', (route) => void held.promise.then(() => route.abort().catch(() => {})))
-  const sending = () => page.waitForRequest(/\/uploads\//, PATIENCE)
+  const sending = () => page.waitForRequest(/\/uploads\//, TIMEOUT)
   const ended = () =>
-    page.waitForEvent('requestfailed', { predicate: (r) => r.url().includes('/uploads/'), ...PATIENCE })
+    page.waitForEvent('requestfailed', { predicate: (r) => r.url().includes('/uploads/'), ...TIMEOUT })
   let sent = sending()
   await add('song')
   await sent
@@ -161,12 +161,12 @@ test('a canceled upload does not count as interrupted, and one for a deleted tra
   const row = page.locator('.track')
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
-  await row.getByText('Waiting for its file').waitFor(PATIENCE)
+  await row.getByText('Waiting for its file').waitFor(TIMEOUT)
   // Text is rejected before any of it is sent.
   const chooser = page.waitForEvent('filechooser')
   await page.getByRole('button', { name: 'Choose the file: song.mp3' }).click()
   await (await chooser).setFiles({ name: 'song.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('Dear diary, ') })
-  await page.locator('#announcer').getByText('This is text, not audio.').waitFor(PATIENCE)
+  await page.locator('#announcer').getByText('This is text, not audio.').waitFor(TIMEOUT)
 
   // On a track's own page, another file replaces the active upload.
   sent = sending()
@@ -183,7 +183,7 @@ test('a canceled upload does not count as interrupted, and one for a deleted tra
   await (await another).setFiles(choice('other')[0]!)
   await Promise.all([over, sent])
   await visit(page, `#/collection/${collection}`, 'Cancelled')
-  await row.getByRole('progressbar', { name: 'Upload of' }).waitFor(PATIENCE)
+  await row.getByRole('progressbar', { name: 'Upload of' }).waitFor(TIMEOUT)
   expect(await row.count()).toBe(2)
   expect(await page.getByRole('button', { name: /^Cancel/ }).count()).toBe(0)
   expect(await asks()).toBe(true)
@@ -191,7 +191,7 @@ test('a canceled upload does not count as interrupted, and one for a deleted tra
   await choose(page, 'More for other', 'Delete track …')
   await page.getByRole('button', { name: 'Delete track', exact: true }).click()
   await over
-  await expect.poll(asks, PATIENCE).toBe(false)
+  await expect.poll(asks, TIMEOUT).toBe(false)
   expect(await page.locator('#announcer').textContent()).toBe('other deleted')
   expect(await page.evaluate(() => sessionStorage.getItem('tonearm.unfinished'))).toBe('[]')
 
@@ -206,8 +206,8 @@ test('a canceled upload does not count as interrupted, and one for a deleted tra
   await choose(page, 'More for song', 'Delete track …')
   await page.getByRole('button', { name: 'Delete track', exact: true }).click()
   await over
-  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(PATIENCE)
-  await expect.poll(asks, PATIENCE).toBe(false)
+  await page.getByRole('heading', { name: 'No tracks yet' }).waitFor(TIMEOUT)
+  await expect.poll(asks, TIMEOUT).toBe(false)
   held.resolve()
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
@@ -219,13 +219,13 @@ test('uploads end when their collection is deleted, and the page can be left', a
     await held.promise
     await route.continue().catch(() => {})
   })
-  const sent = page.waitForRequest(/\/uploads\//, PATIENCE)
+  const sent = page.waitForRequest(/\/uploads\//, TIMEOUT)
   await add('a', 'b', 'c', 'd')
   await sent
   expect(await asks()).toBe(true)
   await choose(page, 'More for Short-lived', 'Delete collection …')
   await page.getByRole('button', { name: 'Delete collection', exact: true }).click()
-  await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor(TIMEOUT)
   expect(await asks()).toBe(false)
   held.resolve()
 })
@@ -241,13 +241,13 @@ test('files uploaded together keep their order, whichever finishes first', async
     },
     { times: 1 },
   )
-  const sent = page.waitForRequest(/\/uploads\//, PATIENCE)
+  const sent = page.waitForRequest(/\/uploads\//, TIMEOUT)
   await add('a')
   await sent
   await add('b')
-  await expect.poll(() => namesOf(page), PATIENCE).toEqual(['b'])
+  await expect.poll(() => namesOf(page), TIMEOUT).toEqual(['b'])
   held.resolve()
-  await expect.poll(() => namesOf(page), PATIENCE).toEqual(['a', 'b'])
+  await expect.poll(() => namesOf(page), TIMEOUT).toEqual(['a', 'b'])
 })
 
 test('an error that stops all uploads is shown, and adding files restarts the earlier ones', async () => {
@@ -256,11 +256,11 @@ test('an error that stops all uploads is shown, and adding files restarts the ea
   await page.route('**/v1/upload_session', (route) => route.fulfill({ status: 403, json: refusal }))
   await add('first')
   const problem = page.getByRole('alert').getByText('The key of this page is not allowed to upload.')
-  await problem.waitFor(PATIENCE)
+  await problem.waitFor(TIMEOUT)
   await page.locator('#announcer').getByText('The key of this page is not allowed to upload.').waitFor()
   await page.unroute('**/v1/upload_session')
   await add('second')
-  await expect.poll(() => namesOf(page), PATIENCE).toHaveLength(2)
+  await expect.poll(() => namesOf(page), TIMEOUT).toHaveLength(2)
   expect((await namesOf(page)).toSorted()).toEqual(['first', 'second'])
   expect([await problem.count(), await asks()]).toEqual([0, false])
 })
@@ -270,13 +270,13 @@ test('a collection deleted elsewhere rejects files with a message, and the page 
   await must(client.delete('/v1/collection/{collection_id}', { params: { collection_id: collection } }))
   await add('late')
   const problem = page.locator('.problem').filter({ hasText: 'their collection does not exist any more' })
-  await problem.waitFor(PATIENCE)
+  await problem.waitFor(TIMEOUT)
   await problem.getByRole('button', { name: 'Try again' }).click()
-  await problem.waitFor(PATIENCE)
+  await problem.waitFor(TIMEOUT)
   expect(await asks()).toBe(true)
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
-  await page.getByText('This does not exist, or no longer exists.').waitFor(PATIENCE)
+  await page.getByText('This does not exist, or no longer exists.').waitFor(TIMEOUT)
   // The uploads end after the page is drawn.
-  await expect.poll(asks, PATIENCE).toBe(false)
+  await expect.poll(asks, TIMEOUT).toBe(false)
 })

@@ -6,7 +6,7 @@ import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { choose, openTab, PATIENCE, rowOf, signIn, visit } from './studio_steps.ts'
+import { choose, openTab, TIMEOUT, rowOf, signIn, visit } from './studio_steps.ts'
 
 /** Custom variants in the studio, and updating tracks to them. The tests build on each other. */
 
@@ -48,7 +48,7 @@ async function noteOf(name: string): Promise<string | null> {
 
 test('the default variants show their formats and sizes and cannot be changed', async () => {
   await visit(page, '#/variants', 'Variants')
-  await customSection().getByText('None yet').waitFor(PATIENCE)
+  await customSection().getByText('None yet').waitFor(TIMEOUT)
   const always = page.getByRole('region', { name: 'Always there' })
   expect(await always.getByRole('row').count()).toBe(9)
   const cells = always.getByRole('row').filter({ hasText: 'mp3-128' }).getByRole('cell')
@@ -63,15 +63,15 @@ test('an invalid variant shows each error at its field', async () => {
   await field('Name').fill('Radio')
   await field('Index').fill('Not An Index')
   await create()
-  await expect.poll(() => noteOf('Index'), PATIENCE).toContain('with hyphens between them')
+  await expect.poll(() => noteOf('Index'), TIMEOUT).toContain('with hyphens between them')
   expect(await field('Index').getAttribute('aria-invalid')).toBe('true')
   await field('Index').fill('mp3-128')
   await create()
-  await expect.poll(() => noteOf('Bitrate in kbit/s'), PATIENCE).toMatch(/^Must be one of 32, .* for mp3\.$/)
+  await expect.poll(() => noteOf('Bitrate in kbit/s'), TIMEOUT).toMatch(/^Must be one of 32, .* for mp3\.$/)
   expect(await noteOf('Index')).toMatch(/^What players ask for/)
   await field('Bitrate in kbit/s').fill('64')
   await create()
-  await expect.poll(() => noteOf('Index'), PATIENCE).toContain('There is a variant with the index mp3-128 already')
+  await expect.poll(() => noteOf('Index'), TIMEOUT).toContain('There is a variant with the index mp3-128 already')
   // The browser logs each failed response.
   problems.length = 0
 })
@@ -81,7 +81,7 @@ test('creates a variant and a preview, and edits one', async () => {
   await field('Channels').selectOption({ label: 'Mono' })
   await create()
   const radio = customSection().getByRole('row').filter({ hasText: 'Radio' })
-  await radio.waitFor(PATIENCE)
+  await radio.waitFor(TIMEOUT)
   expect(await radio.getByRole('cell').first().textContent()).toBe('Listening')
   await page.getByRole('button', { name: 'New variant' }).click()
   await field('Name').fill('Hook')
@@ -91,14 +91,14 @@ test('creates a variant and a preview, and edits one', async () => {
   await field('Start in seconds').fill('2.5')
   await field('Length in seconds').fill('3')
   await create()
-  await customSection().getByText('Preview, 3 s from 2.5 s').waitFor(PATIENCE)
+  await customSection().getByText('Preview, 3 s from 2.5 s').waitFor(TIMEOUT)
   await choose(page, 'More for Radio', 'Edit …')
   expect(await field('Index').count()).toBe(0)
   expect(await field('Bitrate in kbit/s').inputValue()).toBe('64')
   await field('Name').fill('Radio mono')
   await field('Bitrate in kbit/s').fill('96')
   await dialog().getByRole('button', { name: 'Save' }).click()
-  await customSection().getByText('Radio mono').waitFor(PATIENCE)
+  await customSection().getByText('Radio mono').waitFor(TIMEOUT)
   const { variants } = await must(client.get('/v1/variant'))
   const settings = { type: 'transcode', codec: 'mp3', bitrate: 96, channels: 1, start: null, length: null }
   expect(variants[1]).toMatchObject({ name: 'Radio mono', index: 'radio', ...settings })
@@ -121,25 +121,25 @@ test('updating a collection gives its tracks the new files', async () => {
     await route.continue()
   })
   await choose(page, 'More for Demo tape', 'Bring tracks up to date')
-  await page.getByText(/^Bringing tracks up to date: \d of 2\./).waitFor(PATIENCE)
+  await page.getByText(/^Bringing tracks up to date: \d of 2\./).waitFor(TIMEOUT)
   await page.getByRole('progressbar', { name: 'Tracks brought up to date' }).waitFor()
   seen.resolve()
-  await page.locator('#announcer').getByText('The tracks are up to date').waitFor(PATIENCE)
+  await page.locator('#announcer').getByText('The tracks are up to date').waitFor(TIMEOUT)
   await page.getByText(/^Bringing tracks up to date/).waitFor({ state: 'detached' })
   await rowOf(page, 'whole').getByRole('link', { name: 'whole' }).click()
   for (const [index, format] of Object.entries({ radio: 'MP3', hook: 'FLAC' })) {
     const row = page.getByRole('row').filter({ hasText: index })
-    await row.getByText(/^\d+(\.\d)? KB$/).waitFor(PATIENCE)
+    await row.getByText(/^\d+(\.\d)? KB$/).waitFor(TIMEOUT)
     // The formats are loaded by a separate request.
-    await expect.poll(() => row.textContent(), PATIENCE).toContain(format)
+    await expect.poll(() => row.textContent(), TIMEOUT).toContain(format)
   }
 })
 
 test('a damaged file plays, and its page lists the warnings', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
-  await rowOf(page, 'cut').getByRole('link', { name: 'cut: look at the warnings' }).click(PATIENCE)
+  await rowOf(page, 'cut').getByRole('link', { name: 'cut: look at the warnings' }).click(TIMEOUT)
   const warningList = page.getByRole('region', { name: 'Warnings' })
-  await warningList.waitFor(PATIENCE)
+  await warningList.waitFor(TIMEOUT)
   expect(await page.getByRole('button', { name: 'Play', exact: true }).isEnabled()).toBe(true)
   const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id: cut } }))
   const warnings = track.info.warnings as { message: string }[]
@@ -156,13 +156,13 @@ test('a variant is deleted with its files after a confirmation', async () => {
   await dialog().getByRole('button', { name: 'Delete variant' }).click()
   await customSection()
     .getByText('Hook')
-    .waitFor({ state: 'detached', ...PATIENCE })
+    .waitFor({ state: 'detached', ...TIMEOUT })
   // A queue deletes the files, and the page reads its list only once.
   const files = async () =>
     (await must(client.get('/v1/track/{track_id}/variant', { params: { track_id: cut } }))).variants
-  await expect.poll(async () => (await files()).map(({ index }) => index), PATIENCE).not.toContain('hook')
+  await expect.poll(async () => (await files()).map(({ index }) => index), TIMEOUT).not.toContain('hook')
   await visit(page, `#/track/${cut}`, 'cut')
-  await page.getByRole('row').filter({ hasText: 'radio' }).waitFor(PATIENCE)
+  await page.getByRole('row').filter({ hasText: 'radio' }).waitFor(TIMEOUT)
   expect(await page.getByRole('row').filter({ hasText: 'hook' }).count()).toBe(0)
 })
 
@@ -173,7 +173,7 @@ test('all collections are updated at once after a confirmation', async () => {
   await visit(page, '#/variants', 'Variants')
   await page.getByRole('button', { name: 'Bring all tracks up to date' }).click()
   await dialog().getByRole('button', { name: 'Bring up to date' }).click()
-  await page.locator('#announcer').getByText('2 collections will be brought up to date').waitFor(PATIENCE)
+  await page.locator('#announcer').getByText('2 collections will be brought up to date').waitFor(TIMEOUT)
   const { reprocess } = await must(client.get('/v1/collection/{collection_id}/reprocess', { params }))
   expect(reprocess).toMatchObject({ all: false, failed: 0 })
   expect(problems).toEqual([])
@@ -188,5 +188,5 @@ test('a partial update reports its progress and the reason', async () => {
   await page.getByRole('button', { name: 'Bring all tracks up to date' }).click()
   await dialog().getByRole('button', { name: 'Bring up to date' }).click()
   const announcement = '1 collection begun, then: The service cannot be reached'
-  await page.locator('#announcer').getByText(announcement).waitFor(PATIENCE)
+  await page.locator('#announcer').getByText(announcement).waitFor(TIMEOUT)
 })

@@ -20,7 +20,7 @@ import { showLog } from '../support/logs.ts'
 import { freePorts } from '../support/stack.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, openTab, PATIENCE, signIn, visit } from './studio_steps.ts'
+import { choose, openTab, TIMEOUT, signIn, visit } from './studio_steps.ts'
 
 /** Webhooks in the studio with a real receiver, the activity page, and the receiver of `npm run webhooks`. */
 
@@ -59,7 +59,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   // Errors are shown at their field.
   await page.getByLabel('URL').fill('https://10.0.0.1/')
   await page.getByRole('button', { name: 'Create webhook' }).click()
-  await page.locator('.field .error').waitFor(PATIENCE)
+  await page.locator('.field .error').waitFor(TIMEOUT)
   await page.getByLabel('URL').fill(url)
   await page.getByLabel('Title').fill('Shop')
   await page.getByRole('combobox', { name: 'Events' }).selectOption('some')
@@ -69,7 +69,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   expect(await page.getByLabel('Playlist changed').count()).toBe(0)
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const dialog = page.getByRole('dialog')
-  const secretOf = () => dialog.getByLabel('Secret', { exact: true }).textContent(PATIENCE)
+  const secretOf = () => dialog.getByLabel('Secret', { exact: true }).textContent(TIMEOUT)
   const first = await secretOf()
   await dialog.getByRole('button', { name: 'Done' }).click()
   const { webhook_endpoints } = await must(client.get('/v1/webhook_endpoint'))
@@ -77,18 +77,18 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
 
   await page.getByRole('link', { name: 'Shop' }).click()
   await page.getByRole('button', { name: 'Send a test' }).click()
-  await page.getByRole('link', { name: 'Webhook tested' }).click(PATIENCE)
+  await page.getByRole('link', { name: 'Webhook tested' }).click(TIMEOUT)
   const timeline = page.locator('.timeline')
-  await timeline.getByText('500, not accepted').first().waitFor(PATIENCE)
+  await timeline.getByText('500, not accepted').first().waitFor(TIMEOUT)
   await timeline.getByText('what it says').first().waitFor()
   await timeline.getByText('Headers').first().click()
   await timeline.getByText('webhook-signature: v1,').first().waitFor()
   // It is retried automatically; the later request comes from the button.
-  await timeline.getByText('Delivered').waitFor(PATIENCE)
+  await timeline.getByText('Delivered').waitFor(TIMEOUT)
   const tried = received.length
   await page.getByRole('button', { name: 'Send again' }).click()
-  await expect.poll(() => timeline.getByText('204, arrived').count(), PATIENCE).toBe(2)
-  await timeline.getByText('Delivered').waitFor(PATIENCE)
+  await expect.poll(() => timeline.getByText('204, arrived').count(), TIMEOUT).toBe(2)
+  await timeline.getByText('Delivered').waitFor(TIMEOUT)
   const ids = new Set(received.map(({ headers }) => headers['webhook-id']))
   expect([ids.size, received.length]).toEqual([1, tried + 1])
   for (const request of received)
@@ -96,9 +96,9 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
 
   await page.getByRole('link', { name: 'Webhook', exact: true }).click()
   await page.getByRole('link', { name: 'Given up' }).click()
-  await page.getByRole('heading', { name: 'Nothing here' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'Nothing here' }).waitFor(TIMEOUT)
   await page.getByRole('link', { name: 'Delivered' }).click()
-  await page.getByRole('link', { name: 'Webhook tested' }).waitFor(PATIENCE)
+  await page.getByRole('link', { name: 'Webhook tested' }).waitFor(TIMEOUT)
 
   await choose(page, 'More for Shop', 'New secret …')
   await dialog.getByLabel('The old secret ends').selectOption('0')
@@ -107,9 +107,9 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   await dialog.getByRole('button', { name: 'Done' }).click()
   const before = received.length
   await page.getByRole('button', { name: 'Send a test' }).click()
-  await expect.poll(() => received.length, PATIENCE).toBeGreaterThan(before)
+  await expect.poll(() => received.length, TIMEOUT).toBeGreaterThan(before)
   // Shown in the list of all deliveries before it has been delivered.
-  await expect.poll(() => page.url(), PATIENCE).not.toContain('/delivered')
+  await expect.poll(() => page.url(), TIMEOUT).not.toContain('/delivered')
   const last = received.at(-1)!
   expect([
     (await verifyWebhook({ ...last, secret: second! })).ok,
@@ -117,31 +117,31 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   ]).toEqual([true, { ok: false, code: 'signature_mismatch' }])
 
   await choose(page, 'More for Shop', 'Pause')
-  await page.getByText('paused by hand').waitFor(PATIENCE)
+  await page.getByText('paused by hand').waitFor(TIMEOUT)
   const body = { title: 'Missed' }
   await must(client.post('/v1/playlist', { body }))
   await page.getByRole('button', { name: 'Resume and send what was missed' }).click()
   await dialog.getByRole('button', { name: 'Send' }).click()
-  await page.getByText('Resumed, 1 missed event on the way').waitFor(PATIENCE)
-  await page.getByRole('link', { name: 'Playlist created' }).waitFor(PATIENCE)
-  await expect.poll(() => received.at(-1)!.body, PATIENCE).toContain('playlist.created')
+  await page.getByText('Resumed, 1 missed event on the way').waitFor(TIMEOUT)
+  await page.getByRole('link', { name: 'Playlist created' }).waitFor(TIMEOUT)
+  await expect.poll(() => received.at(-1)!.body, TIMEOUT).toContain('playlist.created')
   await choose(page, 'More for Shop', 'Pause')
   await page.getByRole('button', { name: 'Resume', exact: true }).click()
-  await page.getByRole('button', { name: 'Send a test' }).waitFor(PATIENCE)
+  await page.getByRole('button', { name: 'Send a test' }).waitFor(TIMEOUT)
   await choose(page, 'More for Shop', 'Edit …')
   await page.getByLabel('Title').fill('Shop of ours')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('heading', { name: 'Shop of ours' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'Shop of ours' }).waitFor(TIMEOUT)
   // An empty title becomes the host's name, and unchanged fields are not sent.
   await choose(page, 'More for Shop of ours', 'Edit …')
   await page.getByLabel('Title').fill('')
   const put = page.waitForRequest((request) => request.method() === 'PUT')
   await page.getByRole('button', { name: 'Save' }).click()
   expect((await put).postDataJSON()).toEqual({ title: '127.0.0.1' })
-  await page.getByRole('heading', { name: '127.0.0.1' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: '127.0.0.1' }).waitFor(TIMEOUT)
   await choose(page, 'More for 127.0.0.1', 'Delete webhook …')
   await dialog.getByRole('button', { name: 'Delete webhook' }).click()
-  await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor(TIMEOUT)
   // Only the rejected URL caused an error.
   expect(problems.filter((problem) => !problem.includes('400'))).toEqual([])
   await page.context().close()
@@ -160,31 +160,31 @@ test('the activity lists changes and their authors, also on the page of a track'
   await visit(page, '#/activity', 'Activity')
   const rows = page.getByRole('table').getByRole('row')
   const changed = rows.filter({ hasText: 'Track changed' }).filter({ hasText: 'player_title' })
-  await changed.getByText(api_keys.at(-1)!.title).waitFor(PATIENCE)
+  await changed.getByText(api_keys.at(-1)!.title).waitFor(TIMEOUT)
   await page.getByLabel('Show').selectOption('collection.created')
-  await expect.poll(() => rows.locator('th[scope=row]').allTextContents(), PATIENCE).toEqual(['Collection created'])
+  await expect.poll(() => rows.locator('th[scope=row]').allTextContents(), TIMEOUT).toEqual(['Collection created'])
   // The filter is kept when returning to the page.
   await rows.getByRole('link').click()
-  await page.getByRole('heading', { name: 'An album' }).waitFor(PATIENCE)
+  await page.getByRole('heading', { name: 'An album' }).waitFor(TIMEOUT)
   await page.goBack()
-  await expect.poll(() => page.getByLabel('Show').inputValue(), PATIENCE).toBe('collection.created')
+  await expect.poll(() => page.getByLabel('Show').inputValue(), TIMEOUT).toBe('collection.created')
   await page.getByRole('link', { name: 'Activity' }).click()
-  await changed.waitFor(PATIENCE)
+  await changed.waitFor(TIMEOUT)
   expect(await page.getByLabel('Show').inputValue()).toBe('')
   // The same holds when it was set on this page.
   await page.getByLabel('Show').selectOption('collection.*')
-  await expect.poll(() => changed.count(), PATIENCE).toBe(0)
+  await expect.poll(() => changed.count(), TIMEOUT).toBe(0)
   await page.getByRole('link', { name: 'Activity' }).click()
-  await changed.waitFor(PATIENCE)
+  await changed.waitFor(TIMEOUT)
   for (const unknown of ['%', 'track.sung']) {
     await visit(page, `#/activity/${unknown}`, 'Activity')
-    await changed.waitFor(PATIENCE)
-    await expect.poll(() => page.getByLabel('Show').inputValue(), PATIENCE).toBe('')
+    await changed.waitFor(TIMEOUT)
+    await expect.poll(() => page.getByLabel('Show').inputValue(), TIMEOUT).toBe('')
   }
 
   await visit(page, `#/track/${track_id}/events`, 'A song')
   const shownEvents = () => page.getByRole('table').locator('th[scope=row]').allTextContents()
-  await expect.poll(shownEvents, PATIENCE).toEqual(['Track changedplayer_title', 'Track created'])
+  await expect.poll(shownEvents, TIMEOUT).toEqual(['Track changedplayer_title', 'Track created'])
   expect(problems).toEqual([])
   await page.context().close()
 })
@@ -200,7 +200,7 @@ test('npm run webhooks prints events and deletes its endpoint, including those o
   let output = ''
   for (const stream of [receiver.stdout, receiver.stderr]) stream.on('data', (data) => (output += String(data)))
   showLog('npm run webhooks', () => output)
-  const hears = (words: string) => vi.waitFor(() => expect(output).toContain(words), { ...PATIENCE, interval: 100 })
+  const hears = (words: string) => vi.waitFor(() => expect(output).toContain(words), { ...TIMEOUT, interval: 100 })
   const receiverUrls = async () => {
     const { webhook_endpoints } = await must(client.get('/v1/webhook_endpoint'))
     return webhook_endpoints.filter(({ title }) => title === 'npm run webhooks').map(({ url }) => url)

@@ -6,15 +6,15 @@ import { waitForTrack } from '../../src/client/index.ts'
 import { makeImage } from '../support/audio.ts'
 import { signedLongAgo } from './expired.ts'
 import { must } from './steps.ts'
-import { PATIENCE } from './uploader_page.ts'
-import { addCover, type Bench, choose, setUp } from './uploader_setup.ts'
+import { TIMEOUT } from './uploader_page.ts'
+import { addCover, type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
 /**
  * `<tonearm-uploader>` on a third-party page with the complete service: from the file to the track. test/browser/upload.test.ts covers
  * each failure; these tests need a browser, real storage and a real connection.
  */
 
-let bench: Bench
+let bench: UploaderWorkspace
 
 beforeAll(async () => {
   bench = await setUp()
@@ -44,11 +44,11 @@ test('three files, one paused and one retried, become tracks in list order', asy
   await uploader.untilSent('three.wav')
 
   bench.network.cut()
-  await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(PATIENCE)
+  await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(TIMEOUT)
   // The first delays are too short to press a button.
   const retries = async () =>
     (await uploader.events()).filter(({ type, name }) => type === 'upload-retry' && name === 'two.wav').length
-  await expect.poll(retries, PATIENCE).toBeGreaterThanOrEqual(3)
+  await expect.poll(retries, TIMEOUT).toBeGreaterThanOrEqual(3)
   bench.network.restore()
   bench.network.flow()
   await row('two.wav').getByRole('button', { name: 'Try now' }).click()
@@ -76,10 +76,10 @@ test('an upload survives being offline and resumes when the browser is back onli
   const uploader = await bench.open()
   bench.network.hold()
   await choose(uploader, await bench.aHeavySong('offline.wav'))
-  await uploader.row('offline.wav').getByText('%').waitFor(PATIENCE)
+  await uploader.row('offline.wav').getByText('%').waitFor(TIMEOUT)
   await uploader.page.context().setOffline(true)
   bench.network.cut()
-  await uploader.row('offline.wav').getByText('You are offline.').waitFor(PATIENCE)
+  await uploader.row('offline.wav').getByText('You are offline.').waitFor(TIMEOUT)
   bench.network.restore()
   bench.network.flow()
   await uploader.page.context().setOffline(false)
@@ -126,7 +126,7 @@ test('canceling a file during its cover upload frees the page, and a retry sends
   )
   bench.network.hold()
   await choose(uploader, await bench.aHeavySong('covered.wav'))
-  await row.getByText('%').waitFor(PATIENCE)
+  await row.getByText('%').waitFor(TIMEOUT)
   await addCover(uploader, (await uploader.files())[0]!.id, await makeImage('png'))
   await requested.promise
   await row.getByText('Sending the cover').waitFor()
@@ -142,7 +142,7 @@ test('canceling a file during its cover upload frees the page, and a retry sends
   // The service responds slightly after it has stored the palette.
   const covers = async () =>
     (await uploader.events()).map(({ type }) => type).filter((type) => type.startsWith('cover'))
-  await expect.poll(covers, PATIENCE).toEqual('cover-start cover-start cover-complete'.split(' '))
+  await expect.poll(covers, TIMEOUT).toEqual('cover-start cover-start cover-complete'.split(' '))
   const [view] = await uploader.files()
   const { track } = await must(bench.server.get('/v1/track/{track_id}', { params: { track_id: view!.trackId! } }))
   expect(track.image_colors).not.toEqual([])

@@ -9,13 +9,13 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { openShop, openUploader, PATIENCE, type Shop, type Uploader } from './uploader_page.ts'
+import { startUploaderHost, openUploader, TIMEOUT, type UploaderHost, type Uploader } from './uploader_page.ts'
 
 /** Accessibility of `<tonearm-uploader>`: keyboard, screen reader, dark theme, phone, right to left. */
 
 let stack: Shared
 let browser: Browser
-let shop: Shop
+let shop: UploaderHost
 let attributes: Record<string, string>
 let song: { name: string; mimeType: string; buffer: Buffer }
 let opened: Uploader[] = []
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { secret } = await must(server.post('/v1/api_key', { body: about }))
   attributes = { 'base-url': stack.base_url, 'api-key': secret, 'collection-id': collection_id, 'max-size': '1 MB' }
   song = { name: 'Evening song.wav', mimeType: 'audio/wav', buffer: await makeAudio('wav', { seconds: 2 }) }
-  shop = await openShop(stack)
+  shop = await startUploaderHost(stack)
 })
 afterEach(async () => {
   await Promise.all(opened.map((uploader) => uploader.close()))
@@ -64,7 +64,7 @@ test.each(['light', 'dark'])('axe finds no violations in any state, in %s', asyn
   expect(await audit(uploader)).toEqual([])
   await uploader.page.context().setOffline(true)
   await uploader.element.getByRole('button', { name: 'Upload 2 files' }).click()
-  await uploader.row('diary.mp3').getByText('You are offline').waitFor(PATIENCE)
+  await uploader.row('diary.mp3').getByText('You are offline').waitFor(TIMEOUT)
   expect(await audit(uploader)).toEqual([])
   await uploader.row('diary.mp3').getByRole('button', { name: 'Cancel' }).click()
   await uploader.element.evaluate((element) => (element as HTMLElementTagNameMap['tonearm-uploader']).pause('file-1'))
@@ -78,7 +78,7 @@ test.each(['light', 'dark'])('axe finds no violations in any state, in %s', asyn
 
   const wrong = await open({ 'api-key': 'ta_uk_nonsense', theme })
   await input(wrong).setInputFiles([song])
-  await wrong.element.getByRole('alert').waitFor(PATIENCE)
+  await wrong.element.getByRole('alert').waitFor(TIMEOUT)
   expect(await audit(wrong)).toEqual([])
 })
 
@@ -206,7 +206,7 @@ test('every language fits into 200 pixels, empty and with files, without axe vio
     await element
       .getByText(drop)
       .first()
-      .waitFor({ state: 'attached', ...PATIENCE })
+      .waitFor({ state: 'attached', ...TIMEOUT })
   }
   for (const list of [[], [song, notes, { ...song, name: 'Large.wav', buffer: Buffer.alloc(1_100_000, 1) }]]) {
     await input(uploader).setInputFiles(list)

@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { expire } from './expired.ts'
 import { must } from './steps.ts'
-import { PATIENCE, type Uploader } from './uploader_page.ts'
-import { type Bench, choose, setUp } from './uploader_setup.ts'
+import { TIMEOUT, type Uploader } from './uploader_page.ts'
+import { type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
 /** Files that `<tonearm-uploader>` accepts, and its messages for all others. */
 
-let bench: Bench
+let bench: UploaderWorkspace
 
 beforeAll(async () => {
   bench = await setUp()
@@ -56,9 +56,9 @@ test('text files are rejected in the page, and the total counts ready and failed
     await uploader.row(name).getByText('This is text, not audio. Upload the audio file itself.').waitFor()
   }
   const total = uploader.element.locator('.total')
-  await total.getByText('1 file ready, 2 failed', { exact: true }).waitFor(PATIENCE)
+  await total.getByText('1 file ready, 2 failed', { exact: true }).waitFor(TIMEOUT)
   held.resolve()
-  await total.getByText('2 files ready, 2 failed', { exact: true }).waitFor(PATIENCE)
+  await total.getByText('2 files ready, 2 failed', { exact: true }).waitFor(TIMEOUT)
   expect(await bench.trackNames()).toEqual([...before, 'tagged.mp3', 'second.wav'])
   const of = async (file: string) => (await uploader.events()).filter(({ name }) => name === file)
   expect((await of('diary.mp3')).map(({ type, code }) => [type, code])).toEqual([
@@ -89,7 +89,7 @@ test('a problem of every file is shown above the list until the page fixes it, w
     element.evaluate((element, all) => {
       for (const [name, value] of Object.entries(all)) element.setAttribute(name, value)
     }, attributes)
-  const says = (text: string) => element.getByRole('alert').getByText(text).waitFor(PATIENCE)
+  const says = (text: string) => element.getByRole('alert').getByText(text).waitFor(TIMEOUT)
   await choose(uploader, await bench.aSong('key.wav'))
   await says('This uploader is not set up')
   await set({ 'api-key': 'ta_uk_nonsense' })
@@ -128,10 +128,10 @@ test('an image dropped on a file becomes its cover', async () => {
   const ids = (await uploader.files()).map(({ trackId }) => trackId!)
   const palette = async (track_id: string) =>
     (await must(bench.server.get('/v1/track/{track_id}', { params: { track_id } }))).track.image_colors
-  await vi.waitFor(async () => expect(await palette(ids[0]!)).not.toEqual([]), PATIENCE)
+  await vi.waitFor(async () => expect(await palette(ids[0]!)).not.toEqual([]), TIMEOUT)
   expect(await palette(ids[1]!)).toEqual([])
   // The service responds slightly after it has stored the palette.
-  await expect.poll(async () => (await uploader.events()).map(({ type }) => type), PATIENCE).toContain('cover-complete')
+  await expect.poll(async () => (await uploader.events()).map(({ type }) => type), TIMEOUT).toContain('cover-complete')
 
   await uploader.row('plain.wav').dispatchEvent('drop', { dataTransfer: await notAPicture(uploader) })
   await uploader.row('plain.wav').getByText('Cover not added: A cover must be').waitFor()

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
 import { drawCovers } from './player_covers.ts'
-import { PATIENCE, type Uploader } from './uploader_page.ts'
-import { type Bench, choose, setUp } from './uploader_setup.ts'
+import { TIMEOUT, type Uploader } from './uploader_page.ts'
+import { type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
 /** The uploader in each of its states, with real files. `SCREENSHOTS=<directory>` saves a picture of each there. */
 
-let bench: Bench
+let bench: UploaderWorkspace
 beforeAll(async () => {
   bench = await setUp()
 })
@@ -81,7 +81,7 @@ test('every state is accessible: empty, drag, uploading, paused, failed and done
   await choose(uploader, await bench.aFile('Voice memo.mp3', Buffer.from('%PDF-1.7\n\0'.repeat(20_000))))
   for (const name of names) await until(name, 'ready')
   await until('Voice memo.mp3', 'failed')
-  await element.getByText('3 files ready').first().waitFor(PATIENCE)
+  await element.getByText('3 files ready').first().waitFor(TIMEOUT)
   await checkState(uploader, 'failed')
 
   await row('Voice memo.mp3').getByRole('button', { name: 'Remove' }).click()

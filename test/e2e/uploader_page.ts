@@ -3,16 +3,16 @@ import type { Browser, BrowserContextOptions, Dialog, Locator, Page } from 'play
 import type { FileView } from '../../src/elements/uploader/index.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import type { Shared } from './shared_stack.ts'
-import { PATIENCE } from './steps.ts'
+import { TIMEOUT } from './steps.ts'
 
-export { PATIENCE }
+export { TIMEOUT }
 
 /** A third-party page on another origin with a strict Content-Security-Policy that uses `<tonearm-uploader>`. */
-export interface Shop extends HostPage {
+export interface UploaderHost extends HostPage {
   service: string
 }
 
-export const openShop = async ({ base_url }: Shared): Promise<Shop> => ({
+export const startUploaderHost = async ({ base_url }: Shared): Promise<UploaderHost> => ({
   ...(await startHostPage()),
   service: base_url,
 })
@@ -37,7 +37,7 @@ function pageWith(service: string, { dir = 'ltr', lang = 'en', ...attributes }: 
 }
 
 /** An event of the element, reduced to the fields that tests check. */
-export interface Seen {
+export interface SeenEvent {
   type: string
   id?: string
   name?: string
@@ -52,7 +52,7 @@ export interface Uploader {
   page: Page
   element: Locator
   problems: string[]
-  events: () => Promise<Seen[]>
+  events: () => Promise<SeenEvent[]>
   /** The element's list without the File objects. */
   files: () => Promise<Omit<FileView, 'file'>[]>
   /** The row of a file. */
@@ -71,7 +71,7 @@ export interface Uploader {
 /** Opens the page in a browser and collects its errors and policy violations. */
 export async function openUploader(
   browser: Browser,
-  shop: Shop,
+  shop: UploaderHost,
   attributes: Record<string, string>,
   options: BrowserContextOptions = {},
 ): Promise<Uploader> {
@@ -103,24 +103,24 @@ export async function openUploader(
     problems,
     row,
     visit,
-    events: () => page.evaluate(() => (window as unknown as { seen: Seen[] }).seen),
+    events: () => page.evaluate(() => (window as unknown as { seen: SeenEvent[] }).seen),
     files: () =>
       page.evaluate(() => document.querySelector('tonearm-uploader')!.files.map(({ file: _file, ...view }) => view)),
     untilSent: (name) =>
-      element.locator('li:is([data-state=processing], [data-state=ready])', { hasText: name }).waitFor(PATIENCE),
+      element.locator('li:is([data-state=processing], [data-state=ready])', { hasText: name }).waitFor(TIMEOUT),
     asks: () =>
       page.evaluate(() => {
         const event = new Event('beforeunload', { cancelable: true })
         window.dispatchEvent(event)
         return event.defaultPrevented
       }),
-    until: (name, state) => element.locator(`li[data-state=${state}]`, { hasText: name }).waitFor(PATIENCE),
+    until: (name, state) => element.locator(`li[data-state=${state}]`, { hasText: name }).waitFor(TIMEOUT),
     close: () => context.close(),
   }
 }
 
 function collectEvents(): void {
-  const seen: Seen[] = []
+  const seen: SeenEvent[] = []
   Object.assign(window, { seen })
   const names =
     'file-added file-rejected file-failed upload-start upload-progress upload-retry upload-pause upload-resume upload-cancel upload-complete upload-error track-processing track-ready track-unfollowed cover-start cover-complete cover-failed queue-complete'
@@ -134,7 +134,7 @@ function collectEvents(): void {
 }
 
 /** Counts the stored parts of all files in the ledger. Runs in the page. */
-export async function countRemembered(): Promise<number> {
+export async function countStoredParts(): Promise<number> {
   const opening = indexedDB.open('tonearm')
   await new Promise((resolve) => (opening.onsuccess = resolve))
   const reading = opening.result.transaction('uploads').objectStore('uploads').getAll()

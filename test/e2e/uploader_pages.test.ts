@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { must } from './steps.ts'
 import { openTab, signIn, visit } from './studio_steps.ts'
-import { PATIENCE } from './uploader_page.ts'
-import { type Bench, choose, setUp } from './uploader_setup.ts'
+import { TIMEOUT } from './uploader_page.ts'
+import { type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
 /** `<tonearm-uploader>` in unusual pages: without https, before its script has loaded, and moved during an upload. */
 
-let bench: Bench
+let bench: UploaderWorkspace
 
 beforeAll(async () => {
   bench = await setUp()
@@ -38,8 +38,8 @@ test('the studio creates a key without https, and selects its secret for manual 
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Shop')
   await page.getByRole('button', { name: 'Create key' }).click()
-  await page.getByRole('button', { name: 'Copy Secret' }).click(PATIENCE)
-  await expect.poll(() => page.evaluate(() => String(getSelection())), PATIENCE).toMatch(/^ta_pk_/)
+  await page.getByRole('button', { name: 'Copy Secret' }).click(TIMEOUT)
+  await expect.poll(() => page.evaluate(() => String(getSelection())), TIMEOUT).toMatch(/^ta_pk_/)
   expect(problems).toEqual([])
   await page.context().close()
 })
@@ -66,7 +66,7 @@ test('an element moved within its page continues its uploads and handles a paste
   const uploader = await bench.open()
   bench.network.hold()
   await choose(uploader, await bench.aHeavySong('carried.wav'))
-  await uploader.row('carried.wav').getByText('%').waitFor(PATIENCE)
+  await uploader.row('carried.wav').getByText('%').waitFor(TIMEOUT)
   await uploader.page.evaluate(() => {
     document.body.appendChild(document.createElement('aside')).append(document.querySelector('tonearm-uploader')!)
     const data = new DataTransfer()

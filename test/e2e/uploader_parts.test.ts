@@ -4,12 +4,12 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { openTab, signIn, visit } from './studio_steps.ts'
-import { countRemembered, PATIENCE, type Uploader } from './uploader_page.ts'
-import { type Bench, choose, setUp, sha256 } from './uploader_setup.ts'
+import { countStoredParts, TIMEOUT, type Uploader } from './uploader_page.ts'
+import { type UploaderWorkspace, choose, setUp, sha256 } from './uploader_setup.ts'
 
 /** Large files are sent in parts: a lost connection, a reload or a crash costs a part, not the file. */
 
-let bench: Bench
+let bench: UploaderWorkspace
 
 beforeAll(async () => {
   bench = await setUp()
@@ -28,12 +28,12 @@ function countParts(page: Page): Map<string, number> {
   return arrived
 }
 
-const remembered = (page: Page) => page.evaluate(countRemembered)
+const remembered = (page: Page) => page.evaluate(countStoredParts)
 
 /** Waits until all active uploads are held and the ledger contains every stored part. */
 async function untilStill(page: Page, arrived: Map<string, number>): Promise<void> {
-  await expect.poll(bench.network.isStill, PATIENCE).toBe(true)
-  await expect.poll(async () => (await remembered(page)) - arrived.size, PATIENCE).toBe(0)
+  await expect.poll(bench.network.isStill, TIMEOUT).toBe(true)
+  await expect.poll(async () => (await remembered(page)) - arrived.size, TIMEOUT).toBe(0)
   expect(arrived.size).toBeGreaterThan(0)
 }
 
@@ -59,7 +59,7 @@ test('a large file arrives over a connection that is cut repeatedly, and only cu
   const arrived = countParts(uploader.page)
   bench.network.cutEvery(12_000_000)
   await choose(uploader, path)
-  await expect.poll(() => arrived.size, PATIENCE).toBeGreaterThan(3)
+  await expect.poll(() => arrived.size, TIMEOUT).toBeGreaterThan(3)
   expect(await remembered(uploader.page)).toBe(0)
   await uploader.untilSent('cut.wav')
   expect(bench.network.cuts()).toBeGreaterThanOrEqual(4)
@@ -87,14 +87,14 @@ test('a pause loses nothing, and after a reload the selected file continues the 
   bench.network.flow()
   await row('album.wav')
     .getByText(/^Paused at \d+%\.$/)
-    .waitFor(PATIENCE)
+    .waitFor(TIMEOUT)
   expect(arrived.size).toBeLessThan(8)
 
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
   await row('album.wav')
     .getByText(/^Choose album.wav again to go on at \d+%\.$/)
-    .waitFor(PATIENCE)
+    .waitFor(TIMEOUT)
   expect(await uploader.asks()).toBe(false)
   const other = await bench.aHeavySong('other.wav', 60_000_000)
   const chooseAgain = async (again: string) => {
@@ -127,11 +127,11 @@ test('two tabs never send the same file: the second says so and takes over after
   await element.getByRole('button', { name: 'Choose files' }).waitFor()
   expect(await element.getByRole('listitem').count()).toBe(0)
   await element.locator('input[type=file][multiple]').setInputFiles(path)
-  await element.getByText(/^This file is being sent in another tab\. Choose crashed\.wav again/).waitFor(PATIENCE)
+  await element.getByText(/^This file is being sent in another tab\. Choose crashed\.wav again/).waitFor(TIMEOUT)
   // Closes without cleanup, like a crash.
   await first.page.close({ runBeforeUnload: false })
   bench.network.flow()
-  await element.locator('li[data-state=ready]').waitFor(PATIENCE)
+  await element.locator('li[data-state=ready]').waitFor(TIMEOUT)
   const ids = await second.evaluate(() =>
     document.querySelector('tonearm-uploader')!.files.map(({ trackId }) => trackId),
   )
@@ -151,7 +151,7 @@ test('a key set after loading resumes the interrupted file', async () => {
   await uploader.visit({ 'collection-id': bench.collection_id })
   await row('late.wav')
     .getByText(/again to go on at \d+%/)
-    .waitFor(PATIENCE)
+    .waitFor(TIMEOUT)
   await uploader.element.evaluate((element, key) => element.setAttribute('api-key', key), bench.key)
   bench.network.flow()
   await choose(uploader, path)
@@ -170,11 +170,11 @@ test('a file that is removed from the list or has vanished leaves no track', asy
   await rm(vanishing)
   await uploader.element.getByRole('button', { name: 'Upload 2 files' }).click()
   await uploader.until('vanished.wav', 'failed')
-  await expect.poll(bench.trackNames, PATIENCE).toContain('removed.wav')
+  await expect.poll(bench.trackNames, TIMEOUT).toContain('removed.wav')
   await uploader.row('removed.wav').getByRole('button', { name: 'Cancel' }).click()
   await uploader.row('removed.wav').getByRole('button', { name: 'Remove from the list' }).click()
   const names = async () => (await bench.trackNames()).filter((name) => /^(removed|vanished)/.test(name))
-  await expect.poll(names, PATIENCE).toEqual([])
+  await expect.poll(names, TIMEOUT).toEqual([])
 })
 
 test('the studio also resumes a file interrupted by a reload when it is selected again', async () => {
@@ -188,12 +188,12 @@ test('the studio also resumes a file interrupted by a reload when it is selected
   await untilStill(page, arrived)
   page.once('dialog', (dialog) => void dialog.accept())
   await page.reload()
-  await page.getByText('The upload was interrupted. Choose studio.wav again to send it.').waitFor(PATIENCE)
+  await page.getByText('The upload was interrupted. Choose studio.wav again to send it.').waitFor(TIMEOUT)
   bench.network.flow()
   const chooser = page.waitForEvent('filechooser')
   await page.getByRole('button', { name: 'Choose the file: studio.wav' }).click()
   await (await chooser).setFiles(path)
-  await page.locator('.track[data-status=ready]', { hasText: 'studio' }).waitFor(PATIENCE)
+  await page.locator('.track[data-status=ready]', { hasText: 'studio' }).waitFor(TIMEOUT)
   expect([arrived.size, [...arrived.values()].filter((times) => times > 1)]).toEqual([6, []])
   expect((await bench.trackNames()).filter((name) => name === 'studio.wav')).toHaveLength(1)
 })

@@ -8,17 +8,17 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
-import { type Line, openLine } from '../support/line.ts'
+import { type NetworkProxy, openNetworkProxy } from '../support/line.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { openShop, openUploader, type Shop, type Uploader } from './uploader_page.ts'
+import { startUploaderHost, openUploader, type UploaderHost, type Uploader } from './uploader_page.ts'
 
 /** Fixtures of the uploader tests: the service, a collection with a key, a page on another origin, files. */
-export interface Bench {
+export interface UploaderWorkspace {
   stack: Shared
   browser: Browser
-  shop: Shop
-  network: Line
+  shop: UploaderHost
+  network: NetworkProxy
   /** A client with the server key. */
   server: Client
   collection_id: string
@@ -49,12 +49,12 @@ interface KeyBody {
 /** More bytes than the network buffers hold, so an upload can be stopped midway. */
 const HEAVY = 25_000_000
 
-export async function setUp(): Promise<Bench> {
-  const [stack, browser, network] = await Promise.all([joinStack(), joinBrowser(), openLine()])
+export async function setUp(): Promise<UploaderWorkspace> {
+  const [stack, browser, network] = await Promise.all([joinStack(), joinBrowser(), openNetworkProxy()])
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-uploader-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Inbox' } }))
-  const shop = await openShop(stack)
+  const shop = await startUploaderHost(stack)
   const opened: Uploader[] = []
 
   async function mintKey(body: KeyBody): Promise<string> {

@@ -5,14 +5,14 @@ import { build } from 'esbuild'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { must, settle } from './steps.ts'
-import { PATIENCE } from './uploader_page.ts'
-import { type Bench, setUp, sha256 } from './uploader_setup.ts'
+import { TIMEOUT } from './uploader_page.ts'
+import { type UploaderWorkspace, setUp, sha256 } from './uploader_setup.ts'
 
 /** The real Uppy with the options shown in docs/upload.md. */
 
 const root = join(import.meta.dirname, '../..')
 
-let bench: Bench
+let bench: UploaderWorkspace
 
 beforeAll(async () => {
   bench = await setUp()
@@ -87,7 +87,7 @@ async function openUppy() {
   async function pauseAfterOne(path: string): Promise<void> {
     network.hold()
     await add(path)
-    await expect.poll(arrived, PATIENCE).not.toEqual([])
+    await expect.poll(arrived, TIMEOUT).not.toEqual([])
     await page.evaluate(() => uppy.pauseAll())
     expect(await arrived()).toHaveLength(1)
     // Active parts would otherwise arrive next to the resent ones, and storage might keep them.
@@ -117,7 +117,7 @@ test('Uppy uploads in parts with the documented options, through a pause and cut
   await pauseAfterOne(path)
   network.cutEvery(16_000_000)
   await page.evaluate(() => uppy.resumeAll())
-  await expect.poll(outcome, PATIENCE).toBe(true)
+  await expect.poll(outcome, TIMEOUT).toBe(true)
   const file = await readFile(path)
   expect((await arrived()).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 6 }, (_, at) => at + 1))
   expect(network.cuts()).toBeGreaterThan(0)
@@ -130,9 +130,9 @@ test('Uppy uploads in parts with the documented options, through a pause and cut
   network.hold(10_000_000)
   const second = await add(await bench.aHeavySong('given up.wav', 44_000_000))
   const sent = () => page.evaluate(() => Number(uppy.getFiles()[1]!.progress.bytesUploaded))
-  await expect.poll(sent, PATIENCE).toBeGreaterThan(0)
+  await expect.poll(sent, TIMEOUT).toBeGreaterThan(0)
   await page.evaluate((id) => uppy.removeFile(id), second)
-  await expect.poll(() => calls.filter((call) => call.startsWith('DELETE')), PATIENCE).toHaveLength(1)
+  await expect.poll(() => calls.filter((call) => call.startsWith('DELETE')), TIMEOUT).toHaveLength(1)
   expect(calls.find((call) => call.startsWith('DELETE'))).toMatch(/ 200$/)
   await close()
 })
@@ -150,9 +150,9 @@ test('a part with a wrong ETag fails the upload, and Uppy can retry it', async (
     }
   })
   await page.evaluate(() => uppy.resumeAll())
-  await expect.poll(outcome, PATIENCE).toMatch(/does not have a part with such an ETag/)
+  await expect.poll(outcome, TIMEOUT).toMatch(/does not have a part with such an ETag/)
   await page.evaluate(() => void uppy.retryAll())
-  await expect.poll(outcome, PATIENCE).toBe(true)
+  await expect.poll(outcome, TIMEOUT).toBe(true)
   expect(await bench.trackNames()).toContain('again.wav')
   await close()
 })

@@ -22,7 +22,7 @@ export function concatenate(...files: Buffer[]): Buffer {
 }
 
 /** A WAV with an empty data chunk of length 0. */
-export function headerOnly(wav: Buffer): Buffer {
+export function emptyWav(wav: Buffer): Buffer {
   const at = wav.indexOf('data')
   const header = Buffer.from(wav.subarray(0, at + 8))
   header.writeUInt32LE(0, at + 4)
@@ -37,7 +37,7 @@ export function withId3(file: Buffer, length: number): Buffer {
 }
 
 /** A Matroska file whose clusters from one time onwards are `by` later; both in milliseconds. */
-export function laterClusters(file: Buffer, from: number, by: number): Buffer {
+export function shiftClusters(file: Buffer, from: number, by: number): Buffer {
   const moved = Buffer.from(file)
   const cluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75])
   for (let at = moved.indexOf(cluster); at >= 0; at = moved.indexOf(cluster, at + 4)) {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 /** Chromium's decoding of audio files, sample by sample: of whole files, and of a playing `<audio>` element. */
 
 /** Samples of both channels; for a playing element, the first one is the first nonzero sample. */
-export type Heard = { left: Float32Array; right: Float32Array }
+export type StereoSamples = { left: Float32Array; right: Float32Array }
 
 type Block = [left: Float32Array, right: Float32Array]
 
@@ -44,7 +44,7 @@ export async function openListeningPage(page: Page, origin: string): Promise<voi
 type File = { url: string; rate: number }
 
 /** Decodes a whole file with `decodeAudioData`, at the file's sample rate so that nothing is resampled. */
-export async function decodeInPage(page: Page, file: File): Promise<Heard> {
+export async function decodeInPage(page: Page, file: File): Promise<StereoSamples> {
   return page.evaluate(async ({ url, rate }) => {
     const bytes = await (await fetch(url)).arrayBuffer()
     const decoded = await new OfflineAudioContext(2, 1, rate).decodeAudioData(bytes)
@@ -102,7 +102,7 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
 const GAP = 16
 
 // When the decoder is late, an element plays zeros and then continues at the same position.
-function withoutGaps(blocks: Block[]): Heard {
+function withoutGaps(blocks: Block[]): StereoSamples {
   const [left, right] = [blocks.flatMap((block) => [...block[0]]), blocks.flatMap((block) => [...block[1]])]
   const audible: number[] = []
   let zeros: number[] = []

@@ -2,7 +2,7 @@ import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
 /** The network between a browser and the service, as a proxy that can be slowed, paused and cut. */
-export interface Line {
+export interface NetworkProxy {
   /** For Playwright's `proxy` option. */
   server: string
   /** Pauses every file upload after its first bytes, or all of them after that many bytes, until `flow`. */
@@ -29,12 +29,12 @@ export interface Line {
 /** More than the kernel buffers for one connection. */
 const HELD_AFTER = 1_000_000
 
-export async function openLine(): Promise<Line> {
+export async function openNetworkProxy(): Promise<NetworkProxy> {
   const sockets = new Set<Socket>()
   let isConnected = true
   let held = false
   let [passed, holdAfter, each, eachLine, cuts] = [0, 0, Infinity, Infinity, 0]
-  const parts: Line['parts'] = []
+  const parts: NetworkProxy['parts'] = []
   let onTheWay = 0
   const waiting = new Set<() => void>()
 

@@ -61,7 +61,7 @@ export function chirps(peak: number): Wave {
  * The number of samples by which `heard` is later than `wave` at `rate`, in a window of 4096 samples from `from` seconds on; at most
  * `reach`.
  */
-export function lateness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, reach = 1200): number {
+export function lagOf(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, reach = 1200): number {
   const start = Math.round(from * rate)
   const window = Float64Array.from({ length: 4096 }, (_, i) => wave((start + i) / rate))
   // One typed array without gaps, so that the ten million products below are fast.
@@ -76,7 +76,7 @@ export function lateness(heard: ArrayLike<number>, wave: Wave, rate: number, fro
 }
 
 /** The correlation of `heard`, delayed by `lag` samples, with `wave` in the same window: 1 is identical, 0 is unrelated. */
-export function likeness(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, lag: number): number {
+export function correlation(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, lag: number): number {
   const start = Math.round(from * rate)
   let [product, expectedPower, foundPower] = [0, 0, 0]
   for (let i = start; i < start + 4096; i++) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { type OperationName, operations } from '../../src/contract/index.ts'
-import { aWorld, everyCaller, remakeWaitingTrack, reopenMultiparts, type World } from './callers.ts'
-import { aShop } from './fixtures.ts'
+import { aWorkspace, everyCaller, remakeWaitingTrack, reopenMultiparts, type Workspace } from './callers.ts'
+import { aTenant } from './fixtures.ts'
 import { keyOf, operationNames, pathValues, requestOf } from './requests.ts'
 import { anApiKey, aPlaylist, aPlaySession, call, callPlaySession } from './support.ts'
 
@@ -80,7 +80,7 @@ async function answerOf(...args: Parameters<typeof call>) {
 }
 
 /** The same request with every resource id replaced. */
-function aimElsewhere(name: OperationName, workspace: World, id: string) {
+function aimElsewhere(name: OperationName, workspace: Workspace, id: string) {
   const values = pathValues(name, workspace)
   const elsewhere = Object.fromEntries(Object.entries(values).map(([part, v]) => [part, part.endsWith('_id') ? id : v]))
   const request = requestOf(name, workspace, elsewhere)
@@ -90,7 +90,7 @@ function aimElsewhere(name: OperationName, workspace: World, id: string) {
 
 describe('access', () => {
   it('matches the permission matrix for every operation and every kind of caller', async () => {
-    const workspace = await aWorld()
+    const workspace = await aWorkspace()
     const { dead, live } = await everyCaller(workspace)
     const statuses: Record<string, Record<string, number>> = {}
     const expectedStatuses: typeof statuses = {}
@@ -126,7 +126,7 @@ describe('access', () => {
   })
 
   it('does not reveal whether a resource of another organization exists', async () => {
-    const workspace = await aWorld()
+    const workspace = await aWorkspace()
     const { live } = await everyCaller(workspace)
     const foreign = live['server of another organization']
     let compared = 0
@@ -151,8 +151,8 @@ describe('access', () => {
   })
 
   it('does not reveal foreign ids in bodies, or resources outside a bound key', async () => {
-    const workspace = await aWorld()
-    const { key } = await aShop()
+    const workspace = await aWorkspace()
+    const { key } = await aTenant()
     const { live } = await everyCaller(workspace)
     const places = `/v1/playlist/${await aPlaylist(key)}/track`
     const pairs: [method: string, path: string, key: string | undefined, body: (id: string) => object, id: string][] = [
@@ -186,7 +186,7 @@ describe('access', () => {
   })
 
   it('is limited to the bound resource and its contents for a bound player key', async () => {
-    const workspace = await aWorld()
+    const workspace = await aWorkspace()
     const { live } = await everyCaller(workspace)
     const scopes = ['collection', 'track', 'playlist'] as const
     const statuses: Record<string, number[]> = {}
@@ -207,7 +207,7 @@ describe('access', () => {
   })
 
   it("is refused when the key does not list the page's origin", async () => {
-    const { key } = await aShop()
+    const { key } = await aTenant()
     const allowed_origins = ['https://example.com', 'http://localhost:3000']
     const { secret } = await anApiKey(key, { allowed_origins })
     const from = async (origin?: string) => {
@@ -229,7 +229,7 @@ describe('access', () => {
   })
 
   it('requires the Origin header on changes when the key lists origins', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { collection_id, key } = tenant
     const { secret } = await anApiKey(key, { allowed_origins: ['https://example.com'] })
     const play = async (headers: Record<string, string>) =>

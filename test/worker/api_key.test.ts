@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 
 import { isSecret, sha256 } from '../../src/adapters/secret.ts'
-import { aShop, eventually, stopTime } from './fixtures.ts'
-import { rowsOf, rowsOfCall } from './meter.ts'
+import { aTenant, eventually, stopTime } from './fixtures.ts'
+import { countRows, countCallRows } from './meter.ts'
 import { anApiKey, anOrganization, aPlaylist, aWaitingTrack, call, HOUR, ok, query } from './support.ts'
 
 const works = async (secret: string) => (await call('GET', '/v1/limits', { key: secret })).status === 200
@@ -37,7 +37,7 @@ describe('an API key', () => {
   it('is rejected without a query when its checksum is wrong', async () => {
     const { key } = await anOrganization()
     const typo = `${key.slice(0, 20)}${key[20] === 'x' ? 'y' : 'x'}${key.slice(21)}`
-    const { result, statements } = await rowsOf(() => call('GET', '/v1/limits', { key: typo }))
+    const { result, statements } = await countRows(() => call('GET', '/v1/limits', { key: typo }))
     expect([result.status, result.body.code, statements]).toEqual([401, 'unauthorized', 0])
   })
 
@@ -95,7 +95,7 @@ describe('an API key', () => {
   })
 
   it('can be bound only to existing resources that fit its type', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
     const playlist_id = await aPlaylist(key)
     const bound = async (body: object) => {
@@ -110,7 +110,7 @@ describe('an API key', () => {
     expect(await bound({ type: 'uploader', playlist_id })).toBe('playlist_id')
     expect(await bound({ type: 'server', collection_id })).toBe('collection_id')
     expect(await bound({ type: 'player', collection_id, track_id })).toBe('track_id')
-    const other = await aShop()
+    const other = await aTenant()
     expect(await bound({ type: 'player', collection_id: other.collection_id })).toBe(404)
     expect(await bound({ type: 'player', variants: ['flac-9000'] })).toBe('variants.0')
   })
@@ -180,7 +180,7 @@ describe('an API key', () => {
   it('reports its last use, which the queue records later and no request writes', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await anApiKey(key)
-    const { written } = await rowsOfCall('GET', '/v1/limits', { key: secret })
+    const { written } = await countCallRows('GET', '/v1/limits', { key: secret })
     expect(written).toBe(0)
     const read = async () => (await ok('GET', `/v1/api_key/${api_key_id}`, { key })).api_key.last_used_at
     await eventually(async () => (await read()) !== null)

@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
-import { aShop, eventually } from './fixtures.ts'
+import { aTenant, eventually } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { anApiKey, anUploadSession, aWaitingTrack, call, callPlaySession, indexesOf, ok, query } from './support.ts'
-import { error, serveTranscoder } from './transcoder.ts'
+import { errorEvent, serveTranscoder } from './transcoder.ts'
 
 describe("a browser's API key", () => {
   it('limits what the sessions of a player key play, and whether they download', async () => {
     serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const track_id = await aProcessedTrack(key, collection_id)
     const session = (secret: string, body?: object) => callPlaySession(secret, 'track', track_id, body)
     const { secret } = await anApiKey(key, { variants: ['mp3-128', 'preview'], is_downloadable: true })
@@ -29,8 +29,8 @@ describe("a browser's API key", () => {
   })
 
   it("lets an uploader key read the status of its session's tracks, and of no others", async () => {
-    serveTranscoder(() => error('no_audio', 'No audio'))
-    const { key, collection_id } = await aShop()
+    serveTranscoder(() => errorEvent('no_audio', 'No audio'))
+    const { key, collection_id } = await aTenant()
     const { secret } = await anApiKey(key, { type: 'uploader', collection_id })
     const { upload_session_id } = await anUploadSession(secret, collection_id)
     const path = `/v1/upload/${upload_session_id}/track`

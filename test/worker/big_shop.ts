@@ -1,25 +1,25 @@
-import { aShop, type Shop } from './fixtures.ts'
+import { aTenant, type Tenant } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { seed, seededId, seedPlaces, type Table } from './seed.ts'
+import { seed, seededId, seedPlaylistEntries, type Table } from './seed.ts'
 import { anUploadSession, aPlaylist, aPlaySession, ok, type Scope } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 const TABLES: readonly Table[] = ['organizations', 'api_keys', 'collections', 'playlists', 'tracks', 'shares', 'trash']
 
 /** Seeds the rows `from`…`to` of each table. */
-export async function grow(tenant: Shop, from: number, to: number, tables: readonly Table[] = TABLES) {
+export async function seedTables(tenant: Tenant, from: number, to: number, tables: readonly Table[] = TABLES) {
   for (const table of tables) await seed(table, from, to, tenant)
-  await seedPlaces(from, to)
+  await seedPlaylistEntries(from, to)
 }
 
 /** A tenant with 1,000 rows in every table, and one real resource of each kind that can be read. */
-export async function aBigShop() {
+export async function aLargeTenant() {
   serveTranscoder()
-  const tenant = await aShop()
+  const tenant = await aTenant()
   const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id)
-  await grow(tenant, 1, 1000)
+  await seedTables(tenant, 1, 1000)
   const track_ids = [track_id, ...Array.from({ length: 199 }, (_, at) => seededId('tracks', at + 1))]
   const playlist_id = await aPlaylist(key, track_ids)
   const { upload_session_id } = await anUploadSession(key, collection_id)

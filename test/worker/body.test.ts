@@ -1,7 +1,7 @@
 import { exports } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { aCollection, anOrganization, ok, refused, wrongFields } from './support.ts'
+import { aCollection, anOrganization, ok, expectError, errorPaths } from './support.ts'
 
 /** The rules for every JSON body, shown with one operation that creates and one that updates. */
 
@@ -26,7 +26,7 @@ describe('a JSON body', () => {
   it('counts as an empty object when it is absent', async () => {
     const { id } = await aCollection(key)
     expect((await ok('PUT', `/v1/collection/${id}`, { key })).collection_id).toBe(id)
-    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/collection', { key }))).toEqual(['title'])
+    expect(errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/collection', { key }))).toEqual(['title'])
   })
 
   it('keeps every visible character of a title', async () => {
@@ -38,7 +38,7 @@ describe('a JSON body', () => {
     const sent = `\u00a0 Line\r\nsep\u2028\tA \0\u202egnp.exe\u202c\u009f${' '.repeat(255)}\n`
     const { collection } = await ok(...post({ title: sent, player_subtitle: sent }))
     expect([collection.title, collection.player_subtitle]).toEqual(['Line sep A gnp.exe', 'Line sep A gnp.exe'])
-    expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: ' \u0000\n' })))).toEqual(['title'])
+    expect(errorPaths(await expectError(400, 'invalid_request', ...post({ title: ' \u0000\n' })))).toEqual(['title'])
     const body = { collection_id: collection.id, title: sent, file_name: `..\\a/ b\n\u202ec.wav ` }
     const { track } = await ok('POST', '/v1/track', { key, body: { ...body, title: undefined, player_title: sent } })
     expect(track).toMatchObject({
@@ -97,19 +97,19 @@ describe('an invalid body', () => {
       'contains an unpaired surrogate (half a character): send the whole character or leave it out',
     ],
   ])('returns 400 for metadata that could not be stored unchanged: %s', async (metadata, path, message) => {
-    const { errors } = await refused(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
+    const { errors } = await expectError(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
     expect(errors).toEqual([{ path, message }])
   })
 
   it('returns 400 for half of a surrogate pair in any text', async () => {
     const half = 'a\ud800z'
     for (const field of ['title', 'organization_index', 'player_subtitle', 'player_color', 'unknown'])
-      expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', [field]: half })))).toEqual([
+      expect(errorPaths(await expectError(400, 'invalid_request', ...post({ title: 'x', [field]: half })))).toEqual([
         field,
       ])
     const { id } = await aCollection(key)
     const file = { collection_id: id, file_name: half }
-    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body: file }))).toEqual([
+    expect(errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/track', { key, body: file }))).toEqual([
       'file_name',
     ])
   })
@@ -123,7 +123,7 @@ describe('an invalid body', () => {
 
   it.each(['iso-8859-1', '"utf-16"', 'utf-8x'])('returns 415 for the charset %s', async (charset) => {
     const type = `application/json; charset=${charset}`
-    await refused(415, 'unsupported_media_type', ...post({ title: 'x' }, { 'content-type': type }))
+    await expectError(415, 'unsupported_media_type', ...post({ title: 'x' }, { 'content-type': type }))
   })
 
   it.each([
@@ -144,7 +144,7 @@ describe('an invalid body', () => {
     ],
     ['webhook_endpoint', { url: 'https://shop.com', is_ordered: 1 }, 'is_ordered: must be true or false'],
   ])('explains the error for %s %j: %s', async (noun, body, expected_message) => {
-    const { message, errors } = await refused(400, 'invalid_request', 'POST', `/v1/${noun}`, { key, body })
+    const { message, errors } = await expectError(400, 'invalid_request', 'POST', `/v1/${noun}`, { key, body })
     expect([message, ...errors.map((error) => `${error.path}: ${error.message}`)]).toContain(expected_message)
   })
 
@@ -153,24 +153,24 @@ describe('an invalid body', () => {
     async (body) => {
       // An absent body is `{}`; one that is present must be JSON.
       const code = body === '' ? 'invalid_request' : 'invalid_json'
-      await refused(400, code, ...post(body))
+      await expectError(400, code, ...post(body))
     },
   )
 
   it.each(['null', '[]', '"title"', '1'])('names the body when it is %s instead of an object', async (body) => {
-    expect(wrongFields(await refused(400, 'invalid_request', ...post(body)))).toEqual(['body'])
+    expect(errorPaths(await expectError(400, 'invalid_request', ...post(body)))).toEqual(['body'])
   })
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', '', 'application/jsonp'])(
     'returns 415 for the content type "%s"',
     async (type) => {
-      await refused(415, 'unsupported_media_type', ...post({ title: 'x' }, { 'content-type': type }))
+      await expectError(415, 'unsupported_media_type', ...post({ title: 'x' }, { 'content-type': type }))
     },
   )
 
   it('returns 413 for more than 64 KB, announced or not', async () => {
     const body = JSON.stringify({ title: 'x', metadata: { fill: 'x'.repeat(64 * 1024) } })
-    await refused(413, 'payload_too_large', ...post(body, { 'content-length': String(body.length) }))
+    await expectError(413, 'payload_too_large', ...post(body, { 'content-length': String(body.length) }))
     const stream = new Blob([body]).stream()
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const init = { method: 'POST', headers, body: stream }
@@ -179,11 +179,11 @@ describe('an invalid body', () => {
 
   it('returns 400 for metadata of more than 16 KB as UTF-8, or nested deeper than 5', async () => {
     const large = { fill: 'é'.repeat(8 * 1024) }
-    expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', metadata: large })))).toEqual([
+    expect(errorPaths(await expectError(400, 'invalid_request', ...post({ title: 'x', metadata: large })))).toEqual([
       'metadata',
     ])
     const deep = { a: { b: { c: { d: { e: {} } } } } }
-    expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', metadata: deep })))).toEqual([
+    expect(errorPaths(await expectError(400, 'invalid_request', ...post({ title: 'x', metadata: deep })))).toEqual([
       'metadata',
     ])
   })
@@ -191,21 +191,23 @@ describe('an invalid body', () => {
   it('returns 400 and does not crash for metadata nested ten thousand deep', async () => {
     const metadata = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
     // 60 KB of braces fit into a body.
-    await refused(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
+    await expectError(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
   })
 
   it.each([{ metadata: [] }, { metadata: 'x' }, { metadata: null }])('returns 400 for %j', async (body) => {
-    expect(wrongFields(await refused(400, 'invalid_request', ...post({ title: 'x', ...body })))).toEqual(['metadata'])
+    expect(errorPaths(await expectError(400, 'invalid_request', ...post({ title: 'x', ...body })))).toEqual([
+      'metadata',
+    ])
   })
 
   it('names every wrong field at once, unknown ones included', async () => {
     const body = { title: 1, creator_id: 'me', player_color: 'red', color_name: 'red' }
-    const answer = await refused(400, 'invalid_request', ...post(body))
-    expect(wrongFields(answer).toSorted()).toEqual(['color_name', 'creator_id', 'player_color', 'title'])
+    const answer = await expectError(400, 'invalid_request', ...post(body))
+    expect(errorPaths(answer).toSorted()).toEqual(['color_name', 'creator_id', 'player_color', 'title'])
   })
 
   it('returns unknown_field when nothing else is wrong', async () => {
-    const answer = await refused(400, 'unknown_field', ...post({ title: 'x', color_name: 'red', id: 1 }))
-    expect(wrongFields(answer)).toEqual(['color_name', 'id'])
+    const answer = await expectError(400, 'unknown_field', ...post({ title: 'x', color_name: 'red', id: 1 }))
+    expect(errorPaths(answer)).toEqual(['color_name', 'id'])
   })
 })

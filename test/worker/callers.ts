@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 
 import { newSecret } from '../../src/adapters/secret.ts'
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import {
@@ -20,9 +20,9 @@ import { aShare } from './visitor.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
 /** A workspace with one resource of every kind, which every kind of caller tries to access. */
-export async function aWorld() {
+export async function aWorkspace() {
   serveTranscoder()
-  const tenant = await aShop()
+  const tenant = await aTenant()
   const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id)
   const playlist_id = await aPlaylist(key, [track_id, track_id])
@@ -62,7 +62,7 @@ export async function aWorld() {
 }
 
 /** Reopens multipart uploads under the same ids, so that each caller can complete or delete them. */
-export async function reopenMultiparts(workspace: World): Promise<void> {
+export async function reopenMultiparts(workspace: Workspace): Promise<void> {
   const uploads = { [workspace.track_id]: workspace.multipart_upload_id }
   uploads[workspace.session_track_id] = workspace.session_multipart_upload_id
   for (const [track_id, id] of Object.entries(uploads)) {
@@ -75,12 +75,12 @@ export async function reopenMultiparts(workspace: World): Promise<void> {
 }
 
 /** Creates a track without a file under the same id, after the previous one was deleted. */
-export async function remakeWaitingTrack({ key, upload_session_id, waiting_track_id }: World): Promise<void> {
+export async function remakeWaitingTrack({ key, upload_session_id, waiting_track_id }: Workspace): Promise<void> {
   const body = { file_name: 'a.mp3' }
   const made = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body })
   await query('update tracks set id = ? where id = ?', waiting_track_id, made.track_id)
 }
-export type World = Awaited<ReturnType<typeof aWorld>>
+export type Workspace = Awaited<ReturnType<typeof aWorkspace>>
 
 /** Keys that fail authentication, one per reason. */
 async function deadKeys(key: string) {
@@ -108,7 +108,7 @@ async function deadKeys(key: string) {
 const SCOPES = ['collection', 'track', 'playlist'] as const
 
 /** Every kind of caller with its `Authorization`: keys bound to the workspace's resources, and keys bound to other ones. */
-export async function everyCaller(workspace: World) {
+export async function everyCaller(workspace: Workspace) {
   const { key } = workspace
   const other = { collection_id: '', track_id: '', playlist_id: '' }
   other.collection_id = (await aCollection(key, { title: 'Other' })).id
@@ -129,7 +129,7 @@ export async function everyCaller(workspace: World) {
     live: {
       root: env.ROOT_KEY,
       server: key,
-      'server of another organization': (await aShop()).key,
+      'server of another organization': (await aTenant()).key,
       player: (await anApiKey(key)).secret,
       ...(Object.fromEntries(players) as Record<string, string>),
       uploader: await uploader({}),

@@ -12,8 +12,8 @@ import {
   CREATOR,
   db,
   ok,
-  refused,
-  wrongFields,
+  expectError,
+  errorPaths,
 } from './support.ts'
 
 let key: string
@@ -141,10 +141,13 @@ describe('a collection', () => {
     const { upload_session_id } = await anUploadSession(key, id)
     const { deleted_collection } = await ok('DELETE', `/v1/collection/${id}`, { key })
     expect(deleted_collection).toMatchObject({ id, title: 'Kind of Blue' })
-    await refused(404, 'not_found', 'GET', `/v1/track/${deleted_id}`, { key })
-    await refused(404, 'not_found', 'GET', `/v1/collection/${id}/track`, { key })
-    await refused(404, 'not_found', 'POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a' } })
-    await refused(404, 'not_found', 'DELETE', `/v1/collection/${id}`, { key })
+    await expectError(404, 'not_found', 'GET', `/v1/track/${deleted_id}`, { key })
+    await expectError(404, 'not_found', 'GET', `/v1/collection/${id}/track`, { key })
+    await expectError(404, 'not_found', 'POST', `/v1/upload/${upload_session_id}/track`, {
+      key,
+      body: { file_name: 'a' },
+    })
+    await expectError(404, 'not_found', 'DELETE', `/v1/collection/${id}`, { key })
     expect(await list()).toMatchObject({ count: 1, collections: [{ title: 'kept' }] })
     expect(await db.select().from(tracks).where(eq(tracks.collection_id, id))).toEqual([])
     expect(await db.select().from(uploadSessions)).toEqual([])
@@ -165,7 +168,7 @@ describe('a collection', () => {
     const { id } = await aCollection(key)
     const bindings = beforeBatch(() => ok('DELETE', `/v1/collection/${id}`, { key }))
     const body = { collection_id: id, file_name: 'a.mp3' }
-    await refused(404, 'not_found', 'POST', '/v1/track', { key, body, bindings })
+    await expectError(404, 'not_found', 'POST', '/v1/track', { key, body, bindings })
     expect(await db.select().from(tracks)).toEqual([])
   })
 
@@ -194,7 +197,9 @@ describe('an invalid request for a collection', () => {
     'limit=1&limit=2',
   ])('returns 400 for ?%s', async (query) => {
     for (const path of ['/v1/collection', '/v1/variant']) {
-      expect(wrongFields(await refused(400, 'invalid_request', 'GET', `${path}?${query}`, { key }))).toEqual(['limit'])
+      expect(errorPaths(await expectError(400, 'invalid_request', 'GET', `${path}?${query}`, { key }))).toEqual([
+        'limit',
+      ])
     }
   })
 
@@ -202,8 +207,8 @@ describe('an invalid request for a collection', () => {
     'returns 400 for ?%s',
     async (query) => {
       const { id } = await aCollection(key)
-      const body = await refused(400, 'invalid_request', 'GET', `/v1/collection/${id}/track?${query}`, { key })
-      expect(wrongFields(body)).toEqual(['offset'])
+      const body = await expectError(400, 'invalid_request', 'GET', `/v1/collection/${id}/track?${query}`, { key })
+      expect(errorPaths(body)).toEqual(['offset'])
     },
   )
 
@@ -211,15 +216,15 @@ describe('an invalid request for a collection', () => {
     const { id } = await aCollection(key)
     const errors = []
     for (const title of ['', null, 'x'.repeat(256)]) {
-      errors.push(await refused(400, 'invalid_request', 'PUT', `/v1/collection/${id}`, { key, body: { title } }))
+      errors.push(await expectError(400, 'invalid_request', 'PUT', `/v1/collection/${id}`, { key, body: { title } }))
     }
-    errors.push(await refused(400, 'invalid_request', 'POST', '/v1/collection', { key, body: {} }))
-    expect(errors.map(wrongFields)).toEqual([['title'], ['title'], ['title'], ['title']])
+    errors.push(await expectError(400, 'invalid_request', 'POST', '/v1/collection', { key, body: {} }))
+    expect(errors.map(errorPaths)).toEqual([['title'], ['title'], ['title'], ['title']])
   })
 
   it('rejects a null flag', async () => {
     const body = { title: 'x', is_cover_overridable: null, is_theme_overridable: 'yes' }
-    const answer = await refused(400, 'invalid_request', 'POST', '/v1/collection', { key, body })
-    expect(wrongFields(answer)).toEqual(['is_cover_overridable', 'is_theme_overridable'])
+    const answer = await expectError(400, 'invalid_request', 'POST', '/v1/collection', { key, body })
+    expect(errorPaths(answer)).toEqual(['is_cover_overridable', 'is_theme_overridable'])
   })
 })

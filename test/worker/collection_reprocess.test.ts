@@ -1,21 +1,21 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { HASH_LENGTH } from '../../src/pipeline/transcode/variant_spec.ts'
-import { aReadyTrack, eventually, trackRow, upload } from './fixtures.ts'
-import { aHeldShop } from './held_shop.ts'
+import { aReadyTrack, eventually, trackRow, putUpload } from './fixtures.ts'
+import { aTenantWithHeldQueues } from './held_shop.ts'
 import { aCollection, aPlaySession, aTrack, ok } from './support.ts'
-import { error, events, made, serveTranscoder, startTranscoder } from './transcoder.ts'
+import { errorEvent, eventStream, completeResult, serveTranscoder, startTranscoder } from './transcoder.ts'
 
 /** Reprocessing brings a collection's tracks up to date with the current variants. */
 
-let tenant: Awaited<ReturnType<typeof aHeldShop>>
+let tenant: Awaited<ReturnType<typeof aTenantWithHeldQueues>>
 beforeEach(async () => {
-  tenant = await aHeldShop()
+  tenant = await aTenantWithHeldQueues()
 })
 
 describe('the reprocess of a collection', () => {
   it('updates all tracks, reports its progress, and does nothing on a second request', async () => {
-    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(5)
     await tenant.define('Radio')
     expect(await tenant.progress()).toBe(null)
@@ -49,7 +49,7 @@ describe('the reprocess of a collection', () => {
   })
 
   it('reprocesses only tracks that lack a variant or have it with other settings', async () => {
-    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const { id: variant_id } = await tenant.define('Radio')
     await tenant.doneTracks(1)
     await tenant.post()
@@ -75,22 +75,24 @@ describe('the reprocess of a collection', () => {
   })
 
   it('reprocesses tracks whose last upload failed, although they still play their old files', async () => {
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const [id] = await tenant.doneTracks(1)
     await tenant.post()
     await tenant.finish()
-    startTranscoder({ transcode: () => events(error('decode_failed', 'The audio is damaged or not decodable.')) })
+    startTranscoder({
+      transcode: () => eventStream(errorEvent('decode_failed', 'The audio is damaged or not decodable.')),
+    })
     await ok('POST', `/v1/track/${id}/reprocess`, { key: tenant.key, bindings: tenant.bindings })
     await tenant.work()
     expect(await tenant.statuses([id!])).toEqual(['incomplete'])
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.post()
     await tenant.finish()
     expect(await tenant.statuses([id!])).toEqual(['ready'])
   })
 
   it('reprocesses every track when all are requested', async () => {
-    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.doneTracks(3)
     await tenant.post()
     await tenant.finish()
@@ -106,8 +108,10 @@ describe('the reprocess of a collection', () => {
     let broken = true
     startTranscoder({
       transcode: (job) => {
-        if (broken && job.source.url.includes(bad!)) return events(error('no_audio', 'No audio'))
-        return events(made(job, broken && job.source.url.includes(half!) ? { failed, variants: [] } : {}))
+        if (broken && job.source.url.includes(bad!)) return eventStream(errorEvent('no_audio', 'No audio'))
+        return eventStream(
+          completeResult(job, broken && job.source.url.includes(half!) ? { failed, variants: [] } : {}),
+        )
       },
     })
     await tenant.post()
@@ -122,7 +126,7 @@ describe('the reprocess of a collection', () => {
   })
 
   it('skips tracks without a file, and counts tracks whose file is missing as failed', async () => {
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await aTrack(tenant.key, tenant.collection_id)
     await aReadyTrack(tenant.key, tenant.collection_id)
     await tenant.post()
@@ -137,7 +141,7 @@ describe('the reprocess of a collection', () => {
   })
 
   it('keeps the tracks playable', async () => {
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const [id] = await tenant.doneTracks(1)
     const { play_session_id } = await aPlaySession(tenant.key, 'track', id!)
     const view = () => ok('GET', `/v1/play/${play_session_id}/${id}`)
@@ -164,7 +168,7 @@ describe('the reprocess of a collection', () => {
 
 describe('the transcode queue', () => {
   it('holds at most two reprocess transcodes, however many collections are processed', async () => {
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const other = (await aCollection(tenant.key)).id
     const [own_ids, other_ids] = [await tenant.doneTracks(4), await tenant.doneTracks(4, other)]
     await tenant.post()
@@ -192,12 +196,12 @@ describe('the transcode queue', () => {
   })
 
   it('accepts a new upload at once while a collection is reprocessed', async () => {
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.doneTracks(4)
     await tenant.post()
     await tenant.step()
     const track = await aTrack(tenant.key, tenant.collection_id)
-    await upload(await trackRow(track.id))
+    await putUpload(await trackRow(track.id))
     await ok('POST', `/v1/track/${track.id}/upload_complete`, { key: tenant.key, bindings: tenant.bindings })
     // Behind the two that are queued, and before all others.
     expect(tenant.transcodes).toHaveLength(3)
@@ -208,7 +212,7 @@ describe('the transcode queue', () => {
   })
 
   it('does not hold back a reprocess that starts no transcodes', async () => {
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const other = (await aCollection(tenant.key)).id
     await tenant.doneTracks(4)
     await tenant.post()

@@ -5,17 +5,17 @@ import { tracks } from '../../src/adapters/schema.ts'
 import { reprocesses } from '../../src/adapters/work_schema.ts'
 import { HASH_LENGTH } from '../../src/pipeline/transcode/variant_spec.ts'
 import { beforeBatch, deliver, eventually, jobRow, trackRow } from './fixtures.ts'
-import { aHeldShop } from './held_shop.ts'
-import { rowsOf } from './meter.ts'
+import { aTenantWithHeldQueues } from './held_shop.ts'
+import { countRows } from './meter.ts'
 import { seed } from './seed.ts'
-import { call, db, ok, query, refused } from './support.ts'
-import { events, made, openStream, startTranscoder } from './transcoder.ts'
+import { call, db, ok, query, expectError } from './support.ts'
+import { eventStream, completeResult, openStream, startTranscoder } from './transcoder.ts'
 
 /** A collection's reprocess and concurrent changes. */
 
-let tenant: Awaited<ReturnType<typeof aHeldShop>>
+let tenant: Awaited<ReturnType<typeof aTenantWithHeldQueues>>
 beforeEach(async () => {
-  tenant = await aHeldShop()
+  tenant = await aTenantWithHeldQueues()
 })
 
 describe('a repeated request for a reprocess that runs', () => {
@@ -33,7 +33,7 @@ describe('a repeated request for a reprocess that runs', () => {
   })
 
   it('starts over when the variants have changed, and leaves no track with the old ones', async () => {
-    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(4)
     await tenant.define('Radio')
     await tenant.post()
@@ -68,7 +68,7 @@ describe('a repeated request for a reprocess that runs', () => {
 
 describe('a reprocess with concurrent changes', () => {
   it('loses and repeats nothing when a worker dies after starting tracks but before recording it', async () => {
-    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.doneTracks(3)
     await tenant.post({ all: true })
     let batches = 0
@@ -89,7 +89,7 @@ describe('a reprocess with concurrent changes', () => {
   it('waits for a track that is already being processed, and processes it again only when needed', async () => {
     const streams = [openStream(), openStream()]
     const { transcodes } = startTranscoder({
-      transcode: (job, times) => streams[times - 1]?.response ?? events(made(job)),
+      transcode: (job, times) => streams[times - 1]?.response ?? eventStream(completeResult(job)),
     })
     const [id] = await tenant.doneTracks(1)
     const reprocess = () => ok('POST', `/v1/track/${id}/reprocess`, { key: tenant.key, bindings: tenant.bindings })
@@ -103,7 +103,7 @@ describe('a reprocess with concurrent changes', () => {
       await tenant.post()
       await tenant.step()
       expect(await tenant.progress()).toMatchObject({ state: 'running', done: 0 })
-      streams[at]!.send(made(transcodes[at]!))
+      streams[at]!.send(completeResult(transcodes[at]!))
       await running
       await tenant.finish()
       expect(await tenant.progress()).toMatchObject({ state: 'done', done: 1 })
@@ -112,7 +112,7 @@ describe('a reprocess with concurrent changes', () => {
   })
 
   it('skips deleted tracks, and does not count tracks created later', async () => {
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(4)
     await tenant.post()
     await tenant.step()
@@ -126,7 +126,7 @@ describe('a reprocess with concurrent changes', () => {
   })
 
   it('misses no track when their order changes', async () => {
-    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(5)
     await tenant.post()
     await tenant.step()
@@ -143,8 +143,8 @@ describe('a reprocess with concurrent changes', () => {
     await tenant.post()
     const job_id = await tenant.jobOf()
     await ok('DELETE', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })
-    await refused(404, 'not_found', 'GET', tenant.path(), { key: tenant.key })
-    await refused(404, 'not_found', 'POST', tenant.path(), { key: tenant.key })
+    await expectError(404, 'not_found', 'GET', tenant.path(), { key: tenant.key })
+    await expectError(404, 'not_found', 'POST', tenant.path(), { key: tenant.key })
     await deliver('task', { job_id }, { bindings: tenant.bindings })
     expect((await jobRow(job_id)).state).toBe('done')
     expect(await db.select().from(reprocesses)).toEqual([])
@@ -162,12 +162,12 @@ describe('one step of a reprocess', () => {
   it('reads and writes a bounded number of rows in a collection of 10,000 tracks', async () => {
     await seed('tracks', 1, 10_000, tenant, { plain: true })
     await query(`update tracks set status = 'ready'`)
-    const started = await rowsOf(() => tenant.post())
+    const started = await countRows(() => tenant.post())
     expect(started.read).toBeGreaterThan(0)
     expect(started.read).toBeLessThan(20)
     let steps = 0
     while ((await tenant.progress()).state === 'running') {
-      const { read, written } = await rowsOf(() => tenant.step())
+      const { read, written } = await countRows(() => tenant.step())
       expect(read).toBeGreaterThan(0)
       expect(read).toBeLessThan(600)
       expect(written).toBeLessThan(20)

@@ -5,9 +5,9 @@ import { newSecret } from '../../src/adapters/secret.ts'
 import { operations, type OperationName } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { cases } from './contract_cases.ts'
-import { aWorld, pathIn, type World } from './contract_world.ts'
+import { aWorkspace, pathIn, type Workspace } from './contract_world.ts'
 import { keyOf } from './requests.ts'
-import { anOrganization, call, ok, query, refused, UNKNOWN_ID } from './support.ts'
+import { anOrganization, call, ok, query, expectError, UNKNOWN_ID } from './support.ts'
 
 /** The rules that hold for every operation of the table; the file of each resource tests what an operation does. */
 
@@ -56,7 +56,7 @@ const WITHOUT_EVENT: Record<string, OperationName[]> = {
 const withoutEvent = new Set(Object.values(WITHOUT_EVENT).flat())
 const eventsByCallers = async () => (await query('select 1 from events where actor is not null')).length
 
-async function expectSpecified(name: OperationName, operation: Operation, workspace: World): Promise<void> {
+async function expectSpecified(name: OperationName, operation: Operation, workspace: Workspace): Promise<void> {
   const { body: bodyOf, keys, names } = cases[name]
   const path = pathIn({ ...workspace, ...names?.(workspace) }, operation.path)
   const before = await eventsByCallers()
@@ -74,12 +74,12 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
 describe('every operation returns exactly the keys of the specification, and nothing outside its schema', () => {
   // One test, because workspaces take longest to create.
   it('on reads', async () => {
-    const workspace = await aWorld()
+    const workspace = await aWorkspace()
     for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, workspace)
   })
 
   it.each(table.filter(([, operation]) => !isHarmless(operation)))('%s', async (name, operation) =>
-    expectSpecified(name, operation, await aWorld()),
+    expectSpecified(name, operation, await aWorkspace()),
   )
 })
 
@@ -116,12 +116,12 @@ describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, op
   it('returns 403 for a key of a kind that it does not accept', async () => {
     const { key } = await anOrganization()
     const wrong = operation.access.includes('root') ? key : env.ROOT_KEY
-    await refused(403, 'insufficient_scope', ...send(operation, path, wrong, operation.body && {}))
+    await expectError(403, 'insufficient_scope', ...send(operation, path, wrong, operation.body && {}))
   })
 })
 
 it('needs no key and ignores any key when the operation is public', async () => {
-  const workspace = await aWorld()
+  const workspace = await aWorkspace()
   for (const [name, operation] of open) {
     await ok(...send(operation, pathIn(workspace, operation.path), 'not a key', cases[name].body?.(workspace)))
   }
@@ -129,18 +129,18 @@ it('needs no key and ignores any key when the operation is public', async () => 
 
 // One test, because every request is refused.
 it("returns the same 404 for an unknown, a malformed and another organization's id", async () => {
-  const [caller, foreign] = [await aWorld(), await aWorld()]
+  const [caller, foreign] = [await aWorkspace(), await aWorkspace()]
   for (const [name, operation] of withIds) {
     for (const id of ids(operation)) {
       // A play session's id is a secret, not an id of a tenant; the root key may access all organizations.
       const isSecret = operation.access.length === 0 && id === 'play_session_id'
       const isShared = isSecret || operation.access.includes('root')
-      const foreign_ids = isShared ? [] : [foreign[id as keyof World]]
+      const foreign_ids = isShared ? [] : [foreign[id as keyof Workspace]]
       const answers = []
       for (const value of [UNKNOWN_ID, 'nonsense', '%20', ...foreign_ids]) {
         const path = pathIn({ ...caller, [id]: value }, operation.path)
         const request = send(operation, path, keyOf(name, caller), cases[name].body?.(caller))
-        const { api_request_id: _, ...body } = await refused(404, 'not_found', ...request)
+        const { api_request_id: _, ...body } = await expectError(404, 'not_found', ...request)
         answers.push(body)
       }
       expect(new Set(answers.map((answer) => JSON.stringify(answer))), `${name} ${id}`).toHaveLength(1)
@@ -149,13 +149,13 @@ it("returns the same 404 for an unknown, a malformed and another organization's 
 })
 
 it.each([
-  ['createTrack', '/v1/track', (other: World) => ({ collection_id: other.collection_id, file_name: 'a.mp3' })],
-  ['createUploadSession', '/v1/upload_session', (other: World) => ({ collection_id: other.collection_id })],
-  ['createPlaySession', '/v1/play_session/collection', (other: World) => ({ collection_id: other.collection_id })],
-  ['createPlaySession', '/v1/play_session/track', (other: World) => ({ track_id: other.track_id })],
+  ['createTrack', '/v1/track', (other: Workspace) => ({ collection_id: other.collection_id, file_name: 'a.mp3' })],
+  ['createUploadSession', '/v1/upload_session', (other: Workspace) => ({ collection_id: other.collection_id })],
+  ['createPlaySession', '/v1/play_session/collection', (other: Workspace) => ({ collection_id: other.collection_id })],
+  ['createPlaySession', '/v1/play_session/track', (other: Workspace) => ({ track_id: other.track_id })],
 ])("%s at %s returns 404 when its body names another organization's resource", async (_, path, body) => {
-  const [caller, foreign] = [await aWorld(), await aWorld()]
-  await refused(404, 'not_found', 'POST', path, { key: caller.key, body: body(foreign) })
+  const [caller, foreign] = [await aWorkspace(), await aWorkspace()]
+  await expectError(404, 'not_found', 'POST', path, { key: caller.key, body: body(foreign) })
 })
 
 describe('every path', () => {
@@ -175,7 +175,7 @@ describe('every path', () => {
 
   it('returns 404 for an unknown path', async () => {
     for (const path of ['/v1', '/v1/', '/v1/nothing', '/v1/track/x/y/z', '/v2/variant', '/v1/play']) {
-      await refused(404, 'not_found', 'GET', path)
+      await expectError(404, 'not_found', 'GET', path)
     }
   })
 

@@ -18,14 +18,14 @@ import { multipartCases } from './contract_multipart.ts'
 import { shareCases } from './contract_share.ts'
 import { trashCases } from './contract_trash.ts'
 import { webhookCases } from './contract_webhook.ts'
-import type { World } from './contract_world.ts'
+import type { Workspace } from './contract_world.ts'
 
 const OWN_COVER = { cover_image: 'icon small regular large', 'cover_image.small': SQUARE }
 
 interface Case {
   /** Path values that replace those of the workspace. */
-  names?: (workspace: World) => Partial<World>
-  body?: (workspace: World) => object
+  names?: (workspace: Workspace) => Partial<Workspace>
+  body?: (workspace: Workspace) => object
   /** The exact keys of the response and of its nested objects, as the specification (§2, §4) lists them. */
   keys: Record<string, string>
 }
@@ -188,7 +188,7 @@ export const cases: Record<OperationName, Case> = {
     },
   },
   deleteSessionTrack: {
-    names: ({ waiting_track_id }: World) => ({ track_id: waiting_track_id }),
+    names: ({ waiting_track_id }: Workspace) => ({ track_id: waiting_track_id }),
     keys: { '': `${ENVELOPE} upload_session_id track_id deleted_track`, deleted_track: 'id index file_name' },
   },
   listPlaylists: { keys: { '': `${ENVELOPE} count playlists`, 'playlists.0': PLAYLIST } },

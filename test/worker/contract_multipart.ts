@@ -1,5 +1,5 @@
 import { ENVELOPE } from './contract_keys.ts'
-import type { World } from './contract_world.ts'
+import type { Workspace } from './contract_world.ts'
 
 const MULTIPART = 'id track_id file_size part_size part_count parts state expires_at'
 const PART_UPLOAD = 'method upload_url ttl expires_at part_number size'
@@ -34,7 +34,7 @@ export const multipartCases = {
   // For a track that has no file yet.
   createSessionMultipart: {
     ...create,
-    names: ({ waiting_track_id }: World) => ({ track_id: waiting_track_id }),
+    names: ({ waiting_track_id }: Workspace) => ({ track_id: waiting_track_id }),
   },
   signSessionParts: sign,
   getSessionMultipart: get,

@@ -1,5 +1,5 @@
 import { ENVELOPE } from './contract_keys.ts'
-import type { World } from './contract_world.ts'
+import type { Workspace } from './contract_world.ts'
 
 const SHARE =
   'id slug url embed_url scope resource_id title variants is_downloadable allowed_origins expires_at has_password created_at'
@@ -11,7 +11,7 @@ export const shareCases = {
   },
   listShares: { keys: { '': `${ENVELOPE} count shares`, 'shares.0': SHARE } },
   createShare: {
-    body: ({ track_id }: World) => ({ scope: 'track', id: track_id }),
+    body: ({ track_id }: Workspace) => ({ scope: 'track', id: track_id }),
     keys: { '': `${ENVELOPE} share_id share`, share: SHARE },
   },
   getShare: { keys: { '': `${ENVELOPE} share_id share`, share: SHARE } },

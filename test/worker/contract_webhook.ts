@@ -1,6 +1,6 @@
 import { ENVELOPE } from './contract_keys.ts'
 import { HOUR } from './support.ts'
-import { NOWHERE } from './webhooks.ts'
+import { UNREACHABLE_URL } from './webhooks.ts'
 
 const ENDPOINT =
   'id url title events is_ordered state reason failing_since last_success_at previous_secret_expires_at created_at'
@@ -12,7 +12,7 @@ const oneDelivery = { '': `${ENVELOPE} webhook_delivery_id webhook_delivery`, we
 /** A valid call of every webhook operation (see contract_cases.ts). */
 export const webhookCases = {
   listWebhookEndpoints: { keys: { '': `${ENVELOPE} count webhook_endpoints`, 'webhook_endpoints.0': ENDPOINT } },
-  createWebhookEndpoint: { body: () => ({ url: NOWHERE }), keys: withSecret },
+  createWebhookEndpoint: { body: () => ({ url: UNREACHABLE_URL }), keys: withSecret },
   getWebhookEndpoint: { keys: endpointKeys },
   updateWebhookEndpoint: { body: () => ({ title: 'Changed' }), keys: endpointKeys },
   deleteWebhookEndpoint: {

@@ -1,17 +1,17 @@
 import { eq } from 'drizzle-orm'
 
 import { tracks } from '../../src/adapters/schema.ts'
-import { aReadyTrack, aShop, trackRow, upload } from './fixtures.ts'
+import { aReadyTrack, aTenant, trackRow, putUpload } from './fixtures.ts'
 import { aMultipart } from './parts.ts'
 import { anApiKey, anUploadSession, aPlaylist, aPlaySession, aVariant, db, ok } from './support.ts'
 import { aShare } from './visitor.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
 /** A workspace with one of every resource that a path or body can name. */
-export async function aWorld() {
-  const { key, organization_id, collection_id } = await aShop()
+export async function aWorkspace() {
+  const { key, organization_id, collection_id } = await aTenant()
   const track_id = await aReadyTrack(key, collection_id)
-  await upload(await trackRow(track_id))
+  await putUpload(await trackRow(track_id))
   const session = await anUploadSession(key, collection_id)
   await db.update(tracks).set({ upload_session_id: session.upload_session_id }).where(eq(tracks.id, track_id))
   const waiting = await ok('POST', `/v1/upload/${session.upload_session_id}/track`, {
@@ -47,8 +47,8 @@ export async function aWorld() {
     api_key_id,
   }
 }
-export type World = Awaited<ReturnType<typeof aWorld>>
+export type Workspace = Awaited<ReturnType<typeof aWorkspace>>
 
 /** Fills a path template with ids of the workspace. */
-export const pathIn = (workspace: Partial<World>, path: string) =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => String(workspace[name as keyof World]))
+export const pathIn = (workspace: Partial<Workspace>, path: string) =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => String(workspace[name as keyof Workspace]))

@@ -7,16 +7,16 @@ import { collections, tracks } from '../../src/adapters/schema.ts'
 import { signCoverGrant } from '../../src/adapters/token.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
 import type { CoverAnswer } from '../../src/contract/job.ts'
-import { aShop, deliver, eventually, jobRow, type Shop, storedFiles } from './fixtures.ts'
+import { aTenant, deliver, eventually, jobRow, type Tenant, storedFiles } from './fixtures.ts'
 import { type Refusal } from './response.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import { aPlaylist, aTrack, call, db, ok, readTrack } from './support.ts'
-import { cut, PALETTE, startTranscoder } from './transcoder.ts'
+import { coverResult, PALETTE, startTranscoder } from './transcoder.ts'
 
-let tenant: Shop
+let tenant: Tenant
 let url: string
 beforeEach(async () => {
-  tenant = await aShop()
+  tenant = await aTenant()
   const body = await ok('POST', `/v1/collection/${tenant.collection_id}/cover`, { key: tenant.key })
   url = body.collection_cover_upload.upload_url
 })
@@ -67,7 +67,7 @@ describe('a cover', () => {
   })
 
   it('becomes the squares and the palette of its collection, and the upload is deleted', async () => {
-    const { covers } = startTranscoder({ cover: cut })
+    const { covers } = startTranscoder({ cover: coverResult })
     const { status, body, headers } = await send(PNG)
     expect([status, body]).toEqual([
       200,
@@ -82,13 +82,13 @@ describe('a cover', () => {
   })
 
   it('can be sent as the field "file" of a form', async () => {
-    startTranscoder({ cover: cut })
+    startTranscoder({ cover: coverResult })
     expect((await send(form('file', new Blob([PNG])))).status).toBe(200)
     expect((await collection()).image_colors).toEqual(PALETTE)
   })
 
   it('can belong to a track', async () => {
-    startTranscoder({ cover: cut })
+    startTranscoder({ cover: coverResult })
     const { id } = await aTrack(tenant.key, tenant.collection_id)
     const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: tenant.key })
     expect((await send(PNG, track_cover_upload.upload_url)).body).toMatchObject({ track_id: id, status: 'ready' })
@@ -99,13 +99,13 @@ describe('a cover', () => {
   it.each(['\xff\xd8\xff\xe0', 'GIF89a', 'GIF87a', 'RIFF\0\0\0\0WEBP', '\0\0\0\x20ftypavif'])(
     'can start with %j',
     async (head) => {
-      startTranscoder({ cover: cut })
+      startTranscoder({ cover: coverResult })
       expect((await send(image(head))).status).toBe(200)
     },
   )
 
   it('replaces the previous one, whose files are purged once no page shows them', async () => {
-    startTranscoder({ cover: cut })
+    startTranscoder({ cover: coverResult })
     await send(PNG)
     const before = (await db.select().from(collections).get())!.cover_path!
     await env.MEDIA.put(`${before}/icon.jpg`, 'image')
@@ -125,7 +125,7 @@ describe('a cover', () => {
     expect([status, body.status]).toEqual([202, 'processing'])
     expect((await collection()).image_colors).toEqual([])
     const [job] = await db.select().from(jobs)
-    startTranscoder({ cover: cut })
+    startTranscoder({ cover: coverResult })
     expect(await deliver('task', { job_id: job!.id })).toMatchObject({ acknowledged: true })
     expect((await collection()).image_colors).toEqual(PALETTE)
     expect((await jobRow(job!.id)).state).toBe('done')
@@ -134,7 +134,7 @@ describe('a cover', () => {
   it('does not replace a newer one that was cut first', async () => {
     await send(PNG)
     const [late] = await db.select().from(jobs)
-    startTranscoder({ cover: cut })
+    startTranscoder({ cover: coverResult })
     await send(PNG)
     const { cover_path } = (await db.select().from(collections).get())!
     await deliver('task', { job_id: late!.id })
@@ -153,7 +153,7 @@ describe('a cover', () => {
           await db.update(jobs).set({ lease_until: 0 })
           await deliver('task', { job_id: job!.id })
         }
-        return cut()
+        return coverResult()
       },
     })
     await deliver('task', { job_id: job!.id })
@@ -232,7 +232,7 @@ describe('a cover that cannot be used', () => {
       cover: async (job) => {
         await ok('DELETE', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })
         await env.MEDIA.put(signedParts(job.outputs.icon).key, 'image')
-        return cut()
+        return coverResult()
       },
     })
     await send(PNG)

@@ -2,11 +2,11 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
-import { deliver, eventually, storedFiles, trackRow, unfollowed } from './fixtures.ts'
+import { deliver, eventually, storedFiles, trackRow, untilUnfollowed } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { db, HOUR, ok, query, silent } from './support.ts'
-import { error, events, made, openStream, result, startTranscoder } from './transcoder.ts'
+import { db, HOUR, ok, query, silentQueue } from './support.ts'
+import { errorEvent, eventStream, completeResult, openStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** When an early file is requested and recorded, and when not. */
 
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 describe('a job', () => {
   it('requests an early file for sources of five minutes and more', async () => {
-    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.run()
     const { url, from_duration } = transcodes[0]!.early!
     expect([from_duration, signedParts(url).key]).toEqual([300, `${work.base}/early`])
@@ -29,7 +29,7 @@ describe('a job', () => {
   })
 
   it('requests none when the track already plays', async () => {
-    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await work.run()
     await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
     await eventually(async () => transcodes.length === 2)
@@ -39,7 +39,7 @@ describe('a job', () => {
   it('requests one again when it restarts after a fault, because an early file is not enough', async () => {
     const transcodes = await work.startEarly()
     await work.end()
-    const again = startTranscoder({ transcode: () => events(result()) })
+    const again = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.changeJob({ lease_until: 0 })
     await work.run()
     expect([...transcodes, ...again.transcodes].map((job) => job.early === null)).toEqual([false, false])
@@ -49,12 +49,12 @@ describe('a job', () => {
 
 describe('an early file is not recorded', () => {
   it('for a track that has its files', async () => {
-    startTranscoder({ transcode: (job) => events(made(job)) })
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await work.run()
     const before = await work.rows()
     await db.update(tracks).set({ status: 'processing' })
     await work.changeJob({ state: 'open', lease_until: 0 })
-    startTranscoder({ transcode: () => events(early({ duration: 1 }), error('no_audio', 'No audio')) })
+    startTranscoder({ transcode: () => eventStream(early({ duration: 1 }), errorEvent('no_audio', 'No audio')) })
     await work.run()
     expect(await work.rows()).toEqual(before)
     expect(await work.read()).toMatchObject({ status: 'incomplete', duration: 12.5 })
@@ -72,7 +72,7 @@ describe('an early file is not recorded', () => {
   })
 
   it('for a name that the job does not make', async () => {
-    startTranscoder({ transcode: () => events(early({ index: 'wav' }), error('no_audio', 'No audio')) })
+    startTranscoder({ transcode: () => eventStream(early({ index: 'wav' }), errorEvent('no_audio', 'No audio')) })
     await work.run()
     expect(await work.rows()).toEqual([])
   })
@@ -88,7 +88,7 @@ it('an early file of a replaced upload plays until the new upload has a file', a
   const { upload_path } = await trackRow(track_id)
   await env.MEDIA.put(upload_path, 'RIFF\0other')
   // The test itself delivers the new job's message.
-  const bindings = { ...env, TRANSCODE_QUEUE: silent }
+  const bindings = { ...env, TRANSCODE_QUEUE: silentQueue }
   await ok('POST', `/v1/track/${track_id}/upload_complete`, { key, bindings })
   expect((await work.view()).body.variants[0]!.path).toBe(old)
   await deliver('transcode', {})
@@ -97,15 +97,15 @@ it('an early file of a replaced upload plays until the new upload has a file', a
   expect((await work.view()).body.track).toMatchObject({ duration: 60, is_preliminary: true })
   expect(await work.rows()).toHaveLength(1)
   // The end of the old job does not change the track.
-  await work.end(error('no_audio', 'No audio'))
+  await work.end(errorEvent('no_audio', 'No audio'))
   const later = await query<{ paths: string }>(
     `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and lease_until > ?`,
     Date.now() + HOUR,
   )
   expect(later).toContainEqual({ paths: JSON.stringify([old]) })
   expect((await work.view()).body.track).toMatchObject({ status: 'processing', is_preliminary: true })
-  next.send(error('no_audio', 'No audio'))
-  await unfollowed()
+  next.send(errorEvent('no_audio', 'No audio'))
+  await untilUnfollowed()
   expect((await work.read()).status).toBe('failed')
 })
 
@@ -113,7 +113,7 @@ it('an early file of a replaced upload keeps playing when its job succeeds after
   const [job] = await work.startEarly()
   const old = `${work.base}/early`
   await db.update(tracks).set({ job_id: 'newer' })
-  await work.end(made(job!))
+  await work.end(completeResult(job!))
   expect((await work.view()).body.variants[0]!.path).toBe(old)
   expect(await storedFiles(old)).toEqual([old])
   const purges = await query<{ paths: string; at: number }>(
@@ -130,7 +130,7 @@ it("an early file of a deleted track is deleted with the track's other files", a
   await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
   await eventually(async () => (await storedFiles()).length === 0)
   work.stream.send(early())
-  await work.end(error('cancelled', 'The job was cancelled.', true))
+  await work.end(errorEvent('cancelled', 'The job was cancelled.', true))
   expect(await work.rows()).toEqual([])
   await deliver('transcode', { job_id: work.job_id })
   expect((await work.job()).state).toBe('done')

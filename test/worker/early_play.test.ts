@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { aReadyTrack, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
+import { aReadyTrack, eventually, advanceHours, runSweep, storedFiles } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
 import { isSignedFor } from './signature.ts'
-import { aPlaySession, aVariant, indexesOf, query, refused } from './support.ts'
-import { error, events, result, startTranscoder } from './transcoder.ts'
+import { aPlaySession, aVariant, indexesOf, query, expectError } from './support.ts'
+import { errorEvent, eventStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** Long files play before processing ends: the listener's view of a track's early file. */
 
@@ -41,15 +41,15 @@ describe('an early file', () => {
   it('is replaced by the variants in one step, and stays while a URL to it is valid', async () => {
     await work.startEarly()
     const { play_session_id } = await work.session()
-    await work.end(result())
+    await work.end(lossyResult())
     const { body } = await work.viewIn(play_session_id)
     expect(body.track).toMatchObject({ status: 'ready', duration: 12.346, is_preliminary: false })
     expect(indexesOf(body)).toEqual(['aac-160', 'mp3-128', 'opus-96'])
     expect((await work.rows()).some(({ is_early }) => is_early)).toBe(false)
-    laterBy(1)
+    advanceHours(1)
     await runSweep()
     expect(await storedFiles('media/')).toEqual([`${work.base}/early`])
-    laterBy(2)
+    advanceHours(2)
     await runSweep()
     await eventually(async () => (await storedFiles('media/')).length === 0)
   })
@@ -60,11 +60,11 @@ describe('an early file', () => {
     expect((await work.view(['lossless'])).body.track.is_preliminary).toBe(true)
     expect((await work.view(['aac-160', 'original'])).status).toBe(409)
     await work.end(
-      result({ variants: [{ index: 'lossless', size: 1000, bitrate: 900, duration: 12.3456 }], skipped: [] }),
+      lossyResult({ variants: [{ index: 'lossless', size: 1000, bitrate: 900, duration: 12.3456 }], skipped: [] }),
     )
     const { body } = await work.view(['lossless'])
     expect(body).toMatchObject({ track: { is_preliminary: false }, variants: [{ path: `${work.base}/lossless.flac` }] })
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     expect(await storedFiles('media/')).toEqual([`${work.base}/lossless.flac`])
     expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
@@ -117,21 +117,21 @@ describe('an early file', () => {
     const { play_session_id } = await work.session({ is_downloadable: true })
     for (const index of ['early', 'lossless', 'aac-160']) {
       const path = `/v1/play/${play_session_id}/${work.track_id}/${index}/download`
-      await refused(409, 'track_not_ready', 'GET', path)
+      await expectError(409, 'track_not_ready', 'GET', path)
     }
   })
 
   it('returns 404 as a download of a processed track', async () => {
     await work.startEarly()
-    await work.end(result())
+    await work.end(lossyResult())
     const { play_session_id } = await work.session({ is_downloadable: true })
-    await refused(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${work.track_id}/early/download`)
+    await expectError(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${work.track_id}/early/download`)
   })
 
   it('is reported again to a consumer that re-attaches, without any change', async () => {
     await work.startEarly()
     await work.end(early())
-    startTranscoder({ transcode: () => events(early(), early(), { type: 'ping' }) })
+    startTranscoder({ transcode: () => eventStream(early(), early(), { type: 'ping' }) })
     await work.changeJob({ lease_until: 0 })
     const before = await work.rows()
     await work.run()
@@ -143,7 +143,7 @@ describe('an early file', () => {
   it('is removed when the job fails, because no variant will follow it', async () => {
     await work.startEarly()
     const { play_session_id } = await work.session()
-    await work.end(error('decode_failed', 'The audio is damaged'))
+    await work.end(errorEvent('decode_failed', 'The audio is damaged'))
     expect(await work.read()).toMatchObject({
       status: 'failed',
       duration: 0,
@@ -152,7 +152,7 @@ describe('an early file', () => {
     expect((await work.viewIn(play_session_id)).body.code).toBe('track_not_ready')
     expect(await work.rows()).toEqual([])
     expect(await storedFiles('media/')).toEqual([`${work.base}/early`])
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     await eventually(async () => (await storedFiles('media/')).length === 0)
   })

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { collections, tracks } from '../../src/adapters/schema.ts'
-import { aReadyTrack, aShop } from './fixtures.ts'
+import { aReadyTrack, aTenant } from './fixtures.ts'
 import { isSignedFor } from './signature.ts'
 import { aPlaySession, db, HOUR, ok, type Scope, UNKNOWN_ID } from './support.ts'
 
@@ -15,7 +15,7 @@ let collection_id: string
 let track_id: string
 
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
   track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>&' })
 })
 
@@ -121,7 +121,7 @@ describe('the embed page', () => {
   })
 
   it('returns 404 when the resource of the session was deleted', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id)
     await db.delete(collections).where(eq(collections.id, tenant.collection_id))
     expect((await open(play_session_id)).status).toBe(404)

@@ -2,12 +2,12 @@ import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { EVENT_TYPES } from '../../src/contract/event.ts'
-import { deliver, eventually, laterBy, runSweep } from './fixtures.ts'
+import { deliver, eventually, advanceHours, runSweep } from './fixtures.ts'
 import { early } from './long_track.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { shopWithEvents, dataOf, eventsOf, sendCover, typesOf } from './shop_with_events.ts'
-import { ok, query, refused } from './support.ts'
-import { error, events, made, startTranscoder } from './transcoder.ts'
+import { aTenantWithEvents, dataOf, eventsOf, sendCover, typesOf } from './shop_with_events.ts'
+import { ok, query, expectError } from './support.ts'
+import { errorEvent, eventStream, completeResult, startTranscoder } from './transcoder.ts'
 
 /** Each change is recorded as one event, with its actor (docs/decisions/0056). */
 
@@ -34,10 +34,10 @@ afterEach(() => void vi.useRealTimers())
 
 describe('a track', () => {
   it('records each step from its creation to its deletion once, in order, with the actor', async () => {
-    const tenant = await shopWithEvents()
+    const tenant = await aTenantWithEvents()
     const { key, actor, api } = tenant
     let track_id = ''
-    tenant.answers((job) => [early(), made(job, { cover: { image_colors: [] } })])
+    tenant.answers((job) => [early(), completeResult(job, { cover: { image_colors: [] } })])
     const life = await tenant.during(async () => {
       track_id = await tenant.ready({ organization_index: 'a-17' })
     })
@@ -70,12 +70,12 @@ describe('a track', () => {
     expect(again).toEqual([])
 
     const processed = await tenant.during(async () => {
-      tenant.answers((job) => [made(job)])
+      tenant.answers((job) => [completeResult(job)])
       await tenant.reprocess(track_id, 'ready')
       const failed = [{ index: 'aac-160', code: 'internal', message: 'It broke' }]
-      tenant.answers((job) => [made(job, { failed })])
+      tenant.answers((job) => [completeResult(job, { failed })])
       await tenant.reprocess(track_id, 'incomplete')
-      tenant.answers(() => [error('no_audio', 'No audio')])
+      tenant.answers(() => [errorEvent('no_audio', 'No audio')])
       await tenant.reprocess(track_id, 'incomplete')
     })
     expect(typesOf(processed)).toEqual(EXPECTED.processed)
@@ -85,7 +85,7 @@ describe('a track', () => {
     ])
 
     const replaced = await tenant.during(async () => {
-      tenant.answers((job) => [made(job)])
+      tenant.answers((job) => [completeResult(job)])
       await tenant.reprocess(track_id, 'ready')
       await api('POST', `track/${track_id}/upload`, { file_name: 'b.mp3' })
       const [row] = await query<{ upload_path: string }>('select upload_path from tracks')
@@ -104,10 +104,10 @@ describe('a track', () => {
     const ended = await tenant.during(async () => {
       await api('DELETE', `track/${track_id}?trash=true`)
       await api('POST', `trash/${track_id}/restore`)
-      await refused(404, 'not_found', 'POST', `/v1/trash/${track_id}/restore`, { key })
+      await expectError(404, 'not_found', 'POST', `/v1/trash/${track_id}/restore`, { key })
       await api('DELETE', `track/${track_id}?trash=true`)
       await api('DELETE', `trash/${track_id}`)
-      await refused(404, 'not_found', 'DELETE', `/v1/track/${track_id}`, { key })
+      await expectError(404, 'not_found', 'DELETE', `/v1/track/${track_id}`, { key })
     })
     expect(typesOf(ended)).toEqual(EXPECTED.ended)
     expect(ended.map(({ data }) => data)).toMatchObject([
@@ -120,14 +120,14 @@ describe('a track', () => {
   })
 
   it('records a failure of processing and an expired upload', async () => {
-    const tenant = await shopWithEvents()
-    tenant.answers(() => [error('no_audio', 'No audio')])
+    const tenant = await aTenantWithEvents()
+    tenant.answers(() => [errorEvent('no_audio', 'No audio')])
     const failed = await tenant.during(async () => uploadAndProcess(tenant.key, await tenant.track(), 'failed'))
     expect(typesOf(failed)).toEqual(['track.created', 'track.uploaded', 'track.failed'])
     expect(failed.at(-1)!.data).toMatchObject({ status: 'failed', error: 'no_audio' })
     const late = await tenant.during(async () => {
       await tenant.track()
-      laterBy(2)
+      advanceHours(2)
       await runSweep()
       await runSweep()
       vi.useRealTimers()
@@ -138,7 +138,7 @@ describe('a track', () => {
 })
 
 it('records collections: their covers, their order, their reprocess and the deletion of their tracks', async () => {
-  const tenant = await shopWithEvents()
+  const tenant = await aTenantWithEvents()
   const { api, actor } = tenant
   const ids = [await tenant.ready(), await tenant.ready()]
   let collection_id = ''
@@ -172,7 +172,7 @@ it('records collections: their covers, their order, their reprocess and the dele
     { ...common, is_trashed: false },
   ])
 
-  startTranscoder({ transcode: (job) => events(made(job)) })
+  startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
   const path = `collection/${tenant.collection_id}`
   const changes = await tenant.during(async () => {
     await api('PUT', `${path}/track/order`, { track_ids: ids.toReversed() })
@@ -199,7 +199,7 @@ it('records collections: their covers, their order, their reprocess and the dele
 })
 
 it('records playlists, including changes by trashed and restored tracks', async () => {
-  const tenant = await shopWithEvents()
+  const tenant = await aTenantWithEvents()
   const { api, key, actor } = tenant
   const track_id = await tenant.track()
   let playlist_id = ''
@@ -208,7 +208,7 @@ it('records playlists, including changes by trashed and restored tracks', async 
     await api('PUT', `playlist/${playlist_id}`, { title: 'Mix 2' })
     await api('POST', `playlist/${playlist_id}/track`, { track_ids: [track_id, track_id] })
     const stale = { key, headers: { 'if-match': '1' }, body: { track_ids: [] } }
-    await refused(412, 'version_mismatch', 'PUT', `/v1/playlist/${playlist_id}/track`, stale)
+    await expectError(412, 'version_mismatch', 'PUT', `/v1/playlist/${playlist_id}/track`, stale)
     await api('DELETE', `track/${track_id}?trash=true`)
     await api('POST', `trash/${track_id}/restore`)
     await api('DELETE', `playlist/${playlist_id}?trash=true`)
@@ -232,17 +232,17 @@ it('records playlists, including changes by trashed and restored tracks', async 
 })
 
 it('records shares, without their slugs and passwords', async () => {
-  const tenant = await shopWithEvents()
+  const tenant = await aTenantWithEvents()
   const { api, key, actor, collection_id } = tenant
   let share_id = ''
   const list = await tenant.during(async () => {
     const body = { scope: 'collection', id: collection_id, slug: 'kind-of-blue', title: 'Blue', password: 'so what?' }
     ;({ share_id } = await api('POST', 'share', body))
-    await refused(409, 'slug_taken', 'POST', '/v1/share', { key, body })
+    await expectError(409, 'slug_taken', 'POST', '/v1/share', { key, body })
     await api('PUT', `share/${share_id}`, { slug: 'blue-in-green', password: 'all blues' })
     await api('PUT', `share/${share_id}`, {})
     await api('DELETE', `share/${share_id}`)
-    await refused(404, 'not_found', 'DELETE', `/v1/share/${share_id}`, { key })
+    await expectError(404, 'not_found', 'DELETE', `/v1/share/${share_id}`, { key })
   })
   const data = { share_id, scope: 'collection', resource_id: collection_id }
   expect(typesOf(list)).toEqual(EXPECTED.share)
@@ -252,7 +252,7 @@ it('records shares, without their slugs and passwords', async () => {
 })
 
 it('records who created, changed, rotated and revoked a key', async () => {
-  const tenant = await shopWithEvents()
+  const tenant = await aTenantWithEvents()
   const { api, key, actor } = tenant
   const [first] = await eventsOf(key)
   expect(first).toMatchObject({ type: 'api_key.created', actor: 'root', subject: actor, data: { type: 'server' } })
@@ -263,8 +263,8 @@ it('records who created, changed, rotated and revoked a key', async () => {
     await api('POST', `api_key/${api_key_id}/rotate`, { grace_seconds: 0 })
     await api('DELETE', `api_key/${api_key_id}`)
     const own_path = `/v1/api_key/${actor.split(':')[1]}`
-    await refused(409, 'last_server_key', 'DELETE', own_path, { key })
-    await refused(409, 'last_server_key', 'PUT', own_path, { key, body: { expires_at: '2099-01-01T00:00:00Z' } })
+    await expectError(409, 'last_server_key', 'DELETE', own_path, { key })
+    await expectError(409, 'last_server_key', 'PUT', own_path, { key, body: { expires_at: '2099-01-01T00:00:00Z' } })
   })
   expect(typesOf(list)).toEqual(EXPECTED.key)
   const common = { actor, subject: `api_key:${api_key_id}`, data: { api_key_id, type: 'player' } }

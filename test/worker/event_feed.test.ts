@@ -4,13 +4,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import type { TonearmEvent } from '../../src/contract/event.ts'
 import worker from '../../src/index.ts'
-import { aShop, eventually, laterBy, runSweep } from './fixtures.ts'
+import { aTenant, eventually, advanceHours, runSweep } from './fixtures.ts'
 import { early } from './long_track.ts'
-import { rowsDuring, rowsOf, settled } from './meter.ts'
+import { countAllRows, countRows, untilIdle } from './meter.ts'
 import { seedEvents } from './seed.ts'
-import { shopWithEvents, eventsOf, typesOf } from './shop_with_events.ts'
-import { anOrganization, aWaitingTrack, DAY, ok, query, refused, wrongFields } from './support.ts'
-import { made } from './transcoder.ts'
+import { aTenantWithEvents, eventsOf, typesOf } from './shop_with_events.ts'
+import { anOrganization, aWaitingTrack, DAY, ok, query, expectError, errorPaths } from './support.ts'
+import { completeResult } from './transcoder.ts'
 
 /** The event feed, its retention, and its cost (docs/decisions/0056). */
 
@@ -18,7 +18,7 @@ afterEach(() => void vi.useRealTimers())
 
 describe('the feed', () => {
   it('is read page by page, filtered by type and subject, and contains only the caller’s events', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     await seedEvents(1, 5, tenant)
     const all = await eventsOf(tenant.key)
     expect(all).toHaveLength(7)
@@ -61,15 +61,17 @@ describe('the feed', () => {
       ['wait=26', 'wait'],
     ]
     for (const [query, field] of wrong)
-      expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/event?${query}`, { key }))).toEqual([field])
-    await refused(400, 'unknown_field', 'GET', '/v1/event?types=track.*', { key })
+      expect(errorPaths(await expectError(400, 'invalid_request', 'GET', `/v1/event?${query}`, { key }))).toEqual([
+        field,
+      ])
+    await expectError(400, 'unknown_field', 'GET', '/v1/event?types=track.*', { key })
   })
 
   it('scans a bounded window for rare events, and the next page continues after it', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     await seedEvents(1, 5001, tenant)
     const read = (after: number) =>
-      rowsOf(() => ok('GET', `/v1/event?type=collection.*&after=${after}`, { key: tenant.key }))
+      countRows(() => ok('GET', `/v1/event?type=collection.*&after=${after}`, { key: tenant.key }))
     const first = await read(0)
     expect(first.result).toMatchObject({ events: [], after: 5000, has_more: true })
     expect(first.read).toBeLessThan(10_100)
@@ -78,7 +80,7 @@ describe('the feed', () => {
   })
 
   it('skips no event that is recorded during the read', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const update = () => ok('PUT', `/v1/collection/${collection_id}`, { key, body: { title: 'Other' } })
     const last = (await eventsOf(key)).at(-1)!.seq
     let updates = 0
@@ -110,7 +112,7 @@ describe('the feed', () => {
   })
 
   it('omits events of types that only a later version knows', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     await seedEvents(1, 3, tenant)
     await query("update events set type = 'track.sung' where seq > 1 and seq < 4")
     const page = await ok('GET', '/v1/event?limit=3', { key: tenant.key })
@@ -123,7 +125,7 @@ describe('the feed', () => {
   })
 
   it('waits for the next matching event, or until its time is up', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { key, collection_id } = tenant
     const last = (await eventsOf(key)).at(-1)!.seq
     const wait = (filter: string, seconds: number) =>
@@ -145,7 +147,7 @@ describe('the feed', () => {
 
 describe('old events', () => {
   it('are deleted once a day, in whole days, for all organizations', async () => {
-    const [tenant, other] = [await aShop(), await aShop()]
+    const [tenant, other] = [await aTenant(), await aTenant()]
     const today = Date.now() - (Date.now() % DAY)
     const first = today - 30 * DAY
     for (const [owner, seq] of [
@@ -161,21 +163,21 @@ describe('old events', () => {
     await seedEvents(first - 2, first - 2, tenant)
     await runSweep()
     expect(await old()).toHaveLength(2)
-    laterBy(24)
+    advanceHours(24)
     await runSweep()
     expect(await old()).toEqual([])
     expect(await query('select 1 from events')).toHaveLength(4)
   })
 
   it('are deleted in chunks', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     await seedEvents(1, 12_000, tenant)
     await runSweep()
     expect(typesOf(await eventsOf(tenant.key))).toEqual(['api_key.created', 'collection.created'])
   })
 
   it('are deleted with their organization', async () => {
-    const tenant = await shopWithEvents()
+    const tenant = await aTenantWithEvents()
     await tenant.ready()
     await ok('DELETE', `/v1/organization/${tenant.organization_id}`, { key: env.ROOT_KEY })
     await eventually(async () => (await query('select 1 from events')).length === 0)
@@ -183,12 +185,12 @@ describe('old events', () => {
 })
 
 it('costs one row written for each event of a track', async () => {
-  const tenant = await shopWithEvents()
+  const tenant = await aTenantWithEvents()
   const life = async (result = {}) => {
-    tenant.answers((job) => [early(), made(job, result)])
-    const { written } = await rowsDuring(async () => {
+    tenant.answers((job) => [early(), completeResult(job, result)])
+    const { written } = await countAllRows(async () => {
       await tenant.ready()
-      await settled()
+      await untilIdle()
     })
     return written
   }

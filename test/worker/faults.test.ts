@@ -1,33 +1,36 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
-import { atRate, faulty } from './faulty.ts'
+import { atRate, faultyDatabase } from './faulty.ts'
 import {
-  aShop,
+  aTenant,
   aTrackWithJob,
   deliver,
   eventually,
-  filesOf,
+  fileRows,
   followWith,
-  laterBy,
+  advanceHours,
   runSweep,
   storedFiles,
   trackRow,
-  unfollowed,
+  untilUnfollowed,
 } from './fixtures.ts'
-import { aWaitingTrack, ok, query, silent } from './support.ts'
-import { events, made, openStream, result, startTranscoder } from './transcoder.ts'
+import { aWaitingTrack, ok, query, silentQueue } from './support.ts'
+import { eventStream, completeResult, openStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** A database with intermittent transient faults (docs/decisions/0031). */
 
 /** The transcode queue is silent: the test delivers each message, with the faulty database. */
-const silenced = { ...env, TRANSCODE_QUEUE: silent }
-const bindings = (failsAt: Parameters<typeof faulty>[1]): Env => ({ ...silenced, DB: faulty(env.DB, failsAt) })
+const silenced = { ...env, TRANSCODE_QUEUE: silentQueue }
+const bindings = (failsAt: Parameters<typeof faultyDatabase>[1]): Env => ({
+  ...silenced,
+  DB: faultyDatabase(env.DB, failsAt),
+})
 
 describe('a fault at any call of a job', () => {
   it.each(['before', 'after'] as const)('%s the call does not change the result', async (moment) => {
     const { transcodes } = startTranscoder({
-      transcode: () => events({ type: 'ping' }, { type: 'progress', fraction: 0.5 }, result()),
+      transcode: () => eventStream({ type: 'ping' }, { type: 'progress', fraction: 0.5 }, lossyResult()),
     })
     let completed = 0
     for (let place = 1; completed === 0; place++) {
@@ -37,7 +40,7 @@ describe('a fault at any call of a job', () => {
       followWith(failing)
       await work.run(failing)
       expect([place, await work.job()]).toMatchObject([place, { state: 'done', attempt: 1 }])
-      expect([place, (await work.read()).status, (await filesOf(work.track_id)).length]).toEqual([place, 'ready', 7])
+      expect([place, (await work.read()).status, (await fileRows(work.track_id)).length]).toEqual([place, 'ready', 7])
       if (calls < place) completed = place
       else expect(await query('select id from jobs')).toHaveLength(transcodes.length)
     }
@@ -48,16 +51,16 @@ describe('a fault at any call of a job', () => {
     for (const moment of ['before', 'after'] as const) {
       for (let place = 1; place < 9; place++) {
         const work = await aTrackWithJob()
-        startTranscoder({ transcode: (job) => events(made(job)) })
+        startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
         await work.run()
-        const old = (await filesOf(work.track_id)).map(({ path }) => path)
+        const old = (await fileRows(work.track_id)).map(({ path }) => path)
         await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key, bindings: silenced })
         const { job_id } = await trackRow(work.track_id)
         const failing = bindings((call) => (call === place ? moment : null))
         followWith(failing)
         await deliver('transcode', { job_id }, { bindings: failing })
-        await unfollowed()
-        const current = (await filesOf(work.track_id)).map(({ path }) => path)
+        await untilUnfollowed()
+        const current = (await fileRows(work.track_id)).map(({ path }) => path)
         const purges = await query<{ paths: string }>(
           `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and organization_id = ?`,
           work.organization_id,
@@ -76,8 +79,8 @@ describe('a fault at any call of a job', () => {
 
 describe('one failing call in twenty', () => {
   it('keeps no upload from becoming ready, and leaves nothing behind', async () => {
-    startTranscoder({ transcode: (job) => events({ type: 'progress', fraction: 0.3 }, made(job)) })
-    const { key, collection_id } = await aShop()
+    startTranscoder({ transcode: (job) => eventStream({ type: 'progress', fraction: 0.3 }, completeResult(job)) })
+    const { key, collection_id } = await aTenant()
     const failing = bindings(atRate(0.05, 14))
     followWith(failing)
     const ids = []
@@ -96,7 +99,7 @@ describe('one failing call in twenty', () => {
     // A deletion then removes everything.
     onTestFinished(() => void vi.useRealTimers())
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
-    laterBy(8)
+    advanceHours(8)
     await runSweep()
     const purges = async () => query<{ id: string }>(`select id from jobs where state = 'open'`)
     for (const { id } of await purges()) await deliver('task', { job_id: id }, { bindings: failing })
@@ -121,7 +124,7 @@ describe('a longer outage of the database', () => {
     away = false
     stream.send({ type: 'progress', fraction: 0.6 })
     await eventually(async () => (await trackRow(work.track_id)).progress === 0.6)
-    stream.send(result())
+    stream.send(lossyResult())
     expect(await running).toEqual({ ended: true })
     expect((await work.read()).status).toBe('ready')
   })
@@ -136,7 +139,7 @@ describe('a longer outage of the database', () => {
     startTranscoder({
       transcode: () => {
         isFailing = true
-        return events(result())
+        return eventStream(lossyResult())
       },
     })
     for (let delivery = 1; delivery <= 6; delivery++) {

@@ -1,9 +1,9 @@
 /** An unreliable D1: a call fails before it executes, or its response is lost afterwards. */
 
-export type Moment = 'before' | 'after' | null
+export type FaultMoment = 'before' | 'after' | null
 
 /** A database that asks `failsAt` before each call (counted from 1) whether and when the call fails. The fault is transient by default. */
-export function faulty(d1: D1Database, failsAt: (call: number) => Moment, fault = lost): D1Database {
+export function faultyDatabase(d1: D1Database, failsAt: (call: number) => FaultMoment, fault = lost): D1Database {
   let calls = 0
   async function callWithFault<T>(call: () => Promise<T>): Promise<T> {
     const moment = failsAt(++calls)
@@ -35,7 +35,7 @@ function lost() {
 }
 
 /** Fails the share `rate` of the calls, half of them before and half after; the same seed fails the same calls. */
-export function atRate(rate: number, seed: number): (call: number) => Moment {
+export function atRate(rate: number, seed: number): (call: number) => FaultMoment {
   let state = seed
   const random = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -54,7 +54,7 @@ const RETURNS_BINDING = ['getByName', 'resumeMultipartUpload']
  * The real bindings, except that each call first asks `failsAt` whether and when it fails. Calls are named like `MEDIA.put 2`, the second
  * of their kind. Only batches of the database fail here: `faulty` covers single statements.
  */
-export function failing(real: Env, failsAt: (place: string) => Moment): Env {
+export function faultyBindings(real: Env, failsAt: (place: string) => FaultMoment): Env {
   const counts = new Map<string, number>()
   const watched = <T extends object>(binding: T, title: string): T =>
     new Proxy(binding, {

@@ -24,19 +24,19 @@ import {
   call,
   db,
   HOUR,
-  noting,
-  nudges,
+  recordingBindings,
+  sentWakes,
   ok,
   readTrack,
-  silent,
+  silentQueue,
   sortedStatuses,
 } from './support.ts'
 
 type Track = typeof tracks.$inferSelect
 
-export type Shop = Awaited<ReturnType<typeof aShop>>
+export type Tenant = Awaited<ReturnType<typeof aTenant>>
 /** An organization with a collection: `key`, `organization_id`, `collection_id`. */
-export async function aShop() {
+export async function aTenant() {
   const { id, key } = await anOrganization()
   const collection = await aCollection(key)
   return { key, organization_id: id, collection_id: collection.id }
@@ -45,7 +45,7 @@ export async function aShop() {
 export const trackRow = async (id: string): Promise<Track> =>
   (await db.select().from(tracks).where(eq(tracks.id, id)).get())!
 /** The rows of a track's files. */
-export async function filesOf(id: string): Promise<TrackFile[]> {
+export async function fileRows(id: string): Promise<TrackFile[]> {
   const row = (await trackRow(id)) as Track | undefined
   return row ? decoded(row) : []
 }
@@ -68,16 +68,16 @@ export function filesColumn(files: TrackFile[]): StoredFiles {
 export const jobRow = async (id: string) => (await db.select().from(jobs).where(eq(jobs.id, id)).get())!
 
 /** Writes the bytes of an upload, as the presigned `PUT` does. */
-export async function upload(track: Track, bytes = 'RIFF\0audio') {
+export async function putUpload(track: Track, bytes = 'RIFF\0audio') {
   await env.MEDIA.put(uploadPath(track), bytes)
 }
 
 /** Changes many tracks in one request. */
-export const changeTracks = (key: string, changes: object[], headers = {}) =>
+export const batchTracks = (key: string, changes: object[], headers = {}) =>
   ok('POST', '/v1/track/batch', { key, body: { changes }, headers })
 
 /** The columns of a track whose upload has arrived. */
-export const uploaded = (row: Track) => ({
+export const uploadedColumns = (row: Track) => ({
   source_suffix: row.upload_suffix,
   source_size: 10,
   awaiting_upload: false,
@@ -97,19 +97,27 @@ export async function aReadyTrack(
   const levels = Array.from({ length: 320 }, () => 0.5)
   await db
     .update(tracks)
-    .set({ ...uploaded(row), status: 'ready', job_id: 'done', duration: 12.346, levels, info: { codec: 'mp3' }, files })
+    .set({
+      ...uploadedColumns(row),
+      status: 'ready',
+      job_id: 'done',
+      duration: 12.346,
+      levels,
+      info: { codec: 'mp3' },
+      files,
+    })
     .where(eq(tracks.id, id))
   return id
 }
 
 /** Puts the files of a ready track into R2. */
 export async function storeFiles(track_id: string) {
-  const files = await filesOf(track_id)
+  const files = await fileRows(track_id)
   await Promise.all(files.map(({ path }) => env.MEDIA.put(path, 'audio')))
 }
 
 /** The Durable Object of the only transcoder. */
-export const follower = () => env.TRANSCODER.getByName('slot-0')
+export const transcoderObject = () => env.TRANSCODER.getByName('slot-0')
 
 const { value: openForReal } = Object.getOwnPropertyDescriptor(TranscoderContainer.prototype, 'open')! as {
   value: TranscoderContainer['open']
@@ -117,27 +125,29 @@ const { value: openForReal } = Object.getOwnPropertyDescriptor(TranscoderContain
 
 /** Follows jobs with these bindings until the test ends. Queues are silent: the test delivers each message. */
 export function followWith(bindings: Env): void {
-  const changed = { env: { ...bindings, TRANSCODE_QUEUE: silent } }
+  const changed = { env: { ...bindings, TRANSCODE_QUEUE: silentQueue } }
   const spy = vi.spyOn(TranscoderContainer.prototype, 'open')
   spy.mockImplementation(() => Reflect.apply(openForReal, changed, []))
   onTestFinished(() => spy.mockRestore())
 }
 
 /** Resolves when this job, or without an id every job, is no longer followed. */
-export const unfollowed = (job_id?: string) =>
+export const untilUnfollowed = (job_id?: string) =>
   eventually(() =>
-    runInDurableObject(follower(), ({ activeJobs }) => (job_id ? !activeJobs.has(job_id) : activeJobs.size === 0)),
+    runInDurableObject(transcoderObject(), ({ activeJobs }) =>
+      job_id ? !activeJobs.has(job_id) : activeJobs.size === 0,
+    ),
   )
 
 /** A track in `processing` whose job was not enqueued: the test delivers the message itself. */
-export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tenant?: Shop } = {}) {
-  const { key, organization_id, collection_id } = tenant ?? (await aShop())
+export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tenant?: Tenant } = {}) {
+  const { key, organization_id, collection_id } = tenant ?? (await aTenant())
   const { id: track_id } = await aTrack(key, collection_id)
   const row = await trackRow(track_id)
-  await upload(row)
+  await putUpload(row)
   const payload = { kind: 'transcode' as const, track_id, source_path: uploadPath(row), source_size: size }
   const job = insertTranscode(
-    { env, db, now: Date.now(), forget: () => undefined, actor: null },
+    { env, db, now: Date.now(), invalidate: () => undefined, actor: null },
     organization_id,
     payload,
   )
@@ -145,7 +155,7 @@ export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tena
     job.insert,
     db
       .update(tracks)
-      .set({ ...uploaded(row), status: 'processing', job_id: job.id, progress: 0 })
+      .set({ ...uploadedColumns(row), status: 'processing', job_id: job.id, progress: 0 })
       .where(eq(tracks.id, track_id)),
   ])
   return {
@@ -157,9 +167,9 @@ export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tena
     row,
     read: () => readTrack(key, track_id),
     /** Delivers a message and waits until the job is no longer followed. */
-    async run(bindings: Env = noting) {
+    async run(bindings: Env = recordingBindings) {
       await deliver('transcode', { job_id: job.id }, { bindings })
-      await unfollowed(job.id)
+      await untilUnfollowed(job.id)
       const { state, lease_until } = await jobRow(job.id)
       return state === 'open'
         ? { ended: false, retried_in: Math.round((lease_until - Date.now()) / 1000) }
@@ -184,7 +194,7 @@ export async function deliver(
   const context = createExecutionContext()
   // The batch result lacks the delay, so the call is spied on.
   const retry = vi.spyOn(batch.messages[0]!, 'retry')
-  await worker.queue(batch, options.bindings ?? noting)
+  await worker.queue(batch, options.bindings ?? recordingBindings)
   const { explicitAcks, retryMessages } = await getQueueResult(batch, context)
   expect(retryMessages).toHaveLength(retry.mock.calls.length)
   return { acknowledged: explicitAcks.includes('message'), retried_in: retry.mock.calls[0]?.[0]?.delaySeconds }
@@ -226,7 +236,7 @@ export const uploadEvent = (key: string) => ({
 })
 
 /** Runs the cron trigger, which fires every minute. */
-export const runSweep = (bindings: Env = noting) =>
+export const runSweep = (bindings: Env = recordingBindings) =>
   worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
 
 /** Stops the Worker's `Date`, which is this isolate's, until the test ends; `vi.setSystemTime` moves it. */
@@ -236,7 +246,7 @@ export function stopTime(): void {
 }
 
 /** Advances the Worker's clock, which is this isolate's, by `hours`; `vi.useRealTimers()` resets it. */
-export function laterBy(hours: number): void {
+export function advanceHours(hours: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * HOUR })
 }
 
@@ -249,7 +259,7 @@ export async function eventually<T>(check: () => Promise<T>) {
   const poll = async () => {
     const found = await check()
     if (found || performance.now() - waitingSince < LATE) return found
-    for (const body of nudges.splice(0)) await deliver('transcode', body)
+    for (const body of sentWakes.splice(0)) await deliver('transcode', body)
     waitingSince = performance.now()
     return found
   }

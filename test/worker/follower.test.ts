@@ -2,9 +2,17 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
-import { aTrackWithJob, eventually, follower, runSweep, storedFiles, trackRow, unfollowed } from './fixtures.ts'
+import {
+  aTrackWithJob,
+  eventually,
+  transcoderObject,
+  runSweep,
+  storedFiles,
+  trackRow,
+  untilUnfollowed,
+} from './fixtures.ts'
 import { HOUR, ok, query } from './support.ts'
-import { events, openStream, result, startTranscoder } from './transcoder.ts'
+import { eventStream, openStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** The follower of a job, and the causes that end a job early (docs/decisions/0033). */
 
@@ -16,7 +24,7 @@ beforeEach(async () => {
 /** Limits the lifetime of each alarm until the test ends. */
 async function shortLives(milliseconds: number) {
   const live = (life: number) =>
-    runInDurableObject(follower(), (container) => {
+    runInDurableObject(transcoderObject(), (container) => {
       const before = container.life
       container.life = life
       return before
@@ -44,11 +52,11 @@ describe('a job that outlives its follower', () => {
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 1 })
     await liveOn()
     await eventually(async () => {
-      streams.at(-1)!.send(result())
+      streams.at(-1)!.send(lossyResult())
       return (await work.job()).state === 'done'
     })
     await running
-    await unfollowed()
+    await untilUnfollowed()
     expect(await work.job()).toMatchObject({ attempt: 1, slot: null })
     expect((await work.read()).status).toBe('ready')
   })
@@ -56,18 +64,18 @@ describe('a job that outlives its follower', () => {
   it('continues after a restart without a message', async () => {
     const lost = openStream()
     const { transcodes } = startTranscoder({
-      transcode: (_, times) => (times === 1 ? lost.response : events(result())),
+      transcode: (_, times) => (times === 1 ? lost.response : eventStream(lossyResult())),
     })
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
     // A restart leaves only the storage and the alarm.
-    await runInDurableObject(follower(), (container) => {
+    await runInDurableObject(transcoderObject(), (container) => {
       container.activeJobs.get(work.job_id)!.leave.abort()
       container.activeJobs.clear()
     })
     await running
     await eventually(async () => (await work.job()).state === 'done')
-    await unfollowed()
+    await untilUnfollowed()
     expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
     expect(transcodes).toHaveLength(2)
   })
@@ -75,7 +83,7 @@ describe('a job that outlives its follower', () => {
   it('restarts when its lease expires without a follower', async () => {
     const lost = openStream()
     const { transcodes } = startTranscoder({
-      transcode: (_, times) => (times === 1 ? lost.response : events(result())),
+      transcode: (_, times) => (times === 1 ? lost.response : eventStream(lossyResult())),
     })
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
@@ -84,14 +92,14 @@ describe('a job that outlives its follower', () => {
     await work.changeJob({ lease_until: Date.now() - 1 })
     await runSweep()
     await running
-    await unfollowed()
+    await untilUnfollowed()
     expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
   })
 })
 
 describe('a lease from a clock that was ahead', () => {
   it('is ignored', async () => {
-    startTranscoder({ transcode: () => events(result()) })
+    startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.changeJob({ holder: 'another', lease_until: Date.now() + HOUR })
     expect(await work.run()).toEqual({ ended: true })
   })
@@ -128,10 +136,10 @@ describe('a job whose track is deleted or replaced', () => {
     const { run, cancelled, stream } = await running()
     await ok('POST', `/v1/track/${work.track_id}/upload`, { key: work.key, body: {} })
     await env.MEDIA.put((await trackRow(work.track_id)).upload_path, 'RIFF\0other')
-    const next = startTranscoder({ transcode: () => events(result()) })
+    const next = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await ok('POST', `/v1/track/${work.track_id}/upload_complete`, { key: work.key })
     await run
-    stream.send(result({ duration: 1 }))
+    stream.send(lossyResult({ duration: 1 }))
     expect([...cancelled, ...next.cancelled]).toEqual([work.job_id])
     await eventually(async () => (await work.read()).status === 'ready')
     expect((await work.read()).duration).toBe(12.346)

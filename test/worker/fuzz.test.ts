@@ -4,8 +4,8 @@ import { ErrorCode } from '../../src/contract/common.ts'
 import type { OperationName } from '../../src/contract/index.ts'
 import { errorsOf } from '../../src/contract/operation.ts'
 import { randomFrom } from '../support/random.ts'
-import { aWorld } from './callers.ts'
-import { all, type Attempt, attemptsAt } from './fuzz_attempt.ts'
+import { aWorkspace } from './callers.ts'
+import { operationsByName, type Attempt, attemptsAt } from './fuzz_attempt.ts'
 import { sample } from './fuzz_input.ts'
 import { toJson } from './fuzz_value.ts'
 import { keyOf, operationNames, requestOf } from './requests.ts'
@@ -23,7 +23,8 @@ function faultOf(
   if (status >= 500) return 'crashed'
   if (status === 200) return valid === false ? 'accepted input that its schema rejects' : null
   if (body.ok || !ErrorCode.safeParse(body.code).success || !body.message) return 'has no error envelope'
-  if (!errorsOf(all[name]!).includes(body.code)) return `is ${body.code}, which the operation table does not list`
+  if (!errorsOf(operationsByName[name]!).includes(body.code))
+    return `is ${body.code}, which the operation table does not list`
   if (valid !== false) return null
   // -400: the JSON itself is broken, so the response names no field.
   if (refusals[0] === -400) return status === 400 ? null : 'refused with another status'
@@ -44,7 +45,7 @@ async function manyKeys(key: string) {
 
 describe('malformed input', () => {
   it('is rejected by every operation, with a code and the wrong fields', async () => {
-    const workspace = await aWorld()
+    const workspace = await aWorkspace()
     const nextKey = await manyKeys(workspace.key)
     const faults: unknown[] = []
     const sent: Record<string, number> = {}
@@ -58,10 +59,10 @@ describe('malformed input', () => {
         await Promise.all(
           attempts.slice(at, at + 16).map(async (attempt) => {
             const key = keyOf(name, workspace) === workspace.key ? nextKey() : keyOf(name, workspace)
-            const text = attempt.body ?? (all[name]!.body && !attempt.headers ? toJson(body) : undefined)
-            const answer = await call(all[name]!.method.toUpperCase(), attempt.path, {
+            const text = attempt.body ?? (operationsByName[name]!.body && !attempt.headers ? toJson(body) : undefined)
+            const answer = await call(operationsByName[name]!.method.toUpperCase(), attempt.path, {
               ...(key && { key }),
-              ...((text ?? all[name]!.body) && { body: text ?? toJson(body) }),
+              ...((text ?? operationsByName[name]!.body) && { body: text ?? toJson(body) }),
               ...(attempt.headers && { headers: attempt.headers }),
             })
             const fault = faultOf(name, attempt, answer)

@@ -1,7 +1,7 @@
 import { MAX_BODY_BYTES } from '../../src/contract/facts.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import type { World } from './callers.ts'
+import type { Workspace } from './callers.ts'
 import { hostileBodies, hostileIds, hostileQueries } from './fuzz_input.ts'
 import { BROKEN_JSON, toJson } from './fuzz_value.ts'
 import { pathValues, requestOf } from './requests.ts'
@@ -16,13 +16,14 @@ export interface Attempt {
   refusals?: number[]
 }
 
-export const all = operations as Record<string, Operation>
+export const operationsByName = operations as Record<string, Operation>
 
 /** Whether the schema accepts a whole body. */
-const isValidBody = (name: OperationName, text: string) => all[name]!.body!.safeParse(JSON.parse(text)).success
+const isValidBody = (name: OperationName, text: string) =>
+  operationsByName[name]!.body!.safeParse(JSON.parse(text)).success
 
 function bodyAttempts(name: OperationName, path: string, valid: object, random: () => number): Attempt[] {
-  const { body, body_size = MAX_BODY_BYTES } = all[name]!
+  const { body, body_size = MAX_BODY_BYTES } = operationsByName[name]!
   if (!body) return []
   // A body above the size limit is not parsed.
   const large = (text: string) => new TextEncoder().encode(text).length > body_size
@@ -47,7 +48,7 @@ function bodyAttempts(name: OperationName, path: string, valid: object, random: 
 }
 
 function queryAttempts(name: OperationName, path: string, random: () => number): Attempt[] {
-  const { query } = all[name]!
+  const { query } = operationsByName[name]!
   if (!query)
     return ['?__proto__=1', '?constructor=1', '?limit=-1', '?a[b]=c', '?%', '?&&='].map((q) => ({ path: path + q }))
   const pairs = hostileQueries(query, random).map((list): Attempt => {
@@ -72,7 +73,7 @@ function pathAttempts(
   values: Record<string, string>,
   random: () => number,
 ) {
-  const { params } = all[name]!
+  const { params } = operationsByName[name]!
   return Object.keys(params?.shape ?? {}).flatMap((part) =>
     hostileIds(values[part]!, random).flatMap((encoded): Attempt[] => {
       let text = encoded
@@ -95,7 +96,7 @@ function pathAttempts(
 }
 
 function headerAttempts(name: OperationName, path: string): Attempt[] {
-  const { headers, method } = all[name]!
+  const { headers, method } = operationsByName[name]!
   const matches = ['""', '"a"', '-1', '1.5', '1e3', 'W/"1"', '"1", "2"', '9'.repeat(16), 'x'.repeat(9000), "'"]
   const refused = (header: string) => (value: string) => ({ path, headers: { [header]: value }, valid: false })
   return [
@@ -105,12 +106,12 @@ function headerAttempts(name: OperationName, path: string): Attempt[] {
 }
 
 /** All malformed requests for one operation. */
-export function attemptsAt(name: OperationName, workspace: World, random: () => number): Attempt[] {
+export function attemptsAt(name: OperationName, workspace: Workspace, random: () => number): Attempt[] {
   const { path, body = {} } = requestOf(name, workspace)
   return [
     ...bodyAttempts(name, path, body, random),
     ...pathAttempts(name, (values) => requestOf(name, workspace, values).path, pathValues(name, workspace), random),
     ...headerAttempts(name, path),
-    ...(all[name]!.method === 'get' ? queryAttempts(name, path, random) : []),
+    ...(operationsByName[name]!.method === 'get' ? queryAttempts(name, path, random) : []),
   ]
 }

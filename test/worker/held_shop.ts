@@ -2,16 +2,16 @@ import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 
 import { reprocesses } from '../../src/adapters/work_schema.ts'
-import { aReadyTrack, aShop, deliver, trackRow, unfollowed, upload } from './fixtures.ts'
-import { aVariant, db, heldQueue, ok, silent } from './support.ts'
+import { aReadyTrack, aTenant, deliver, trackRow, untilUnfollowed, putUpload } from './fixtures.ts'
+import { aVariant, db, heldQueue, ok, silentQueue } from './support.ts'
 
 /** A tenant whose queues hold their messages, so that a test delivers them one by one. */
-export async function aHeldShop() {
-  const tenant = await aShop()
+export async function aTenantWithHeldQueues() {
+  const tenant = await aTenant()
   const { key } = tenant
   const transcodes: string[] = []
   const transcodeQueue = heldQueue<{ job_id: string }>(({ job_id }) => transcodes.push(job_id))
-  const bindings: Env = { ...env, TASK_QUEUE: silent, TRANSCODE_QUEUE: transcodeQueue }
+  const bindings: Env = { ...env, TASK_QUEUE: silentQueue, TRANSCODE_QUEUE: transcodeQueue }
   const path = (collection_id = tenant.collection_id) => `/v1/collection/${collection_id}/reprocess`
 
   const post = async (body?: object, collection_id?: string) =>
@@ -27,7 +27,7 @@ export async function aHeldShop() {
   async function work() {
     transcodes.splice(0)
     await deliver('transcode', {}, { bindings })
-    await unfollowed()
+    await untilUnfollowed()
   }
   async function finish(collection_id?: string) {
     for (let turn = 0; turn < 50; turn++) {
@@ -41,7 +41,7 @@ export async function aHeldShop() {
   /** A ready track with a stored upload. Its row does not record its variants yet. */
   async function aDoneTrack(collection_id = tenant.collection_id) {
     const track_id = await aReadyTrack(key, collection_id)
-    await upload(await trackRow(track_id))
+    await putUpload(await trackRow(track_id))
     return track_id
   }
   return {

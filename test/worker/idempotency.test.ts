@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { sha256 } from '../../src/adapters/secret.ts'
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { anOrganization, call, ok, query } from './support.ts'
 
 const idempotencyHeader = (idempotency_key: string) => ({ 'idempotency-key': idempotency_key })
@@ -89,7 +89,7 @@ describe('Idempotency-Key', () => {
   })
 
   it('can be used again after a failed request, even with another body', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const track = (body: object) => call('POST', '/v1/track', { key, body, headers: idempotencyHeader('a') })
     const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
     expect((await track({ collection_id: unknown_id, file_name: 'a.mp3' })).status).toBe(404)

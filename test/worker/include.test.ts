@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aPlaylist, aWaitingTrack, ok, query, refused, wrongFields } from './support.ts'
-import { made, serveTranscoder } from './transcoder.ts'
+import { aPlaylist, aWaitingTrack, ok, query, expectError, errorPaths } from './support.ts'
+import { completeResult, serveTranscoder } from './transcoder.ts'
 
 it('include adds levels, loudness and the effective cover, only where requested', async () => {
-  const tenant = await aShop()
+  const tenant = await aTenant()
   const { key, collection_id } = tenant
   const loudness = {
     integrated_lufs: -14,
@@ -18,7 +18,7 @@ it('include adds levels, loudness and the effective cover, only where requested'
     r128_track_gain: -2304,
     is_silent: false,
   }
-  serveTranscoder((job) => made(job, { info: { loudness } }))
+  serveTranscoder((job) => completeResult(job, { info: { loudness } }))
   const track_id = await aProcessedTrack(key, collection_id)
   await aWaitingTrack(key, collection_id)
   await query(`update tracks set cover_path = 'media/own' where id = ?`, track_id)
@@ -38,8 +38,8 @@ it('include adds levels, loudness and the effective cover, only where requested'
     expect(Object.keys(bare).filter((name) => ['levels', 'loudness', 'artwork'].includes(name))).toEqual([])
     const [first] = (await ok('GET', `${path}include=artwork`, { key })).tracks
     expect([first.id, first.artwork.icon.url]).toEqual([track_id, expect.stringContaining('/media/album/icon.jpg')])
-    const body = await refused(400, 'invalid_request', 'GET', `${path}include=levels,files`, { key })
-    expect(wrongFields(body)).toEqual(['include'])
+    const body = await expectError(400, 'invalid_request', 'GET', `${path}include=levels,files`, { key })
+    expect(errorPaths(body)).toEqual(['include'])
   }
   const { collections } = await ok('GET', '/v1/collection?include=artwork', { key })
   expect(collections[0]!.artwork!.regular.url).toContain('/media/album/regular.jpg')

@@ -5,16 +5,16 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { tracks } from '../../src/adapters/schema.ts'
 import { uploadPath } from '../../src/adapters/track_paths.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
-import { aShop, deliver, eventually, jobRow, runSweep, trackRow, upload, uploadEvent } from './fixtures.ts'
-import { aTrack, DAY, db, ok, readTrack, refused } from './support.ts'
-import { events, result, startTranscoder } from './transcoder.ts'
+import { aTenant, deliver, eventually, jobRow, runSweep, trackRow, putUpload, uploadEvent } from './fixtures.ts'
+import { aTrack, DAY, db, ok, readTrack, expectError } from './support.ts'
+import { eventStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** Uploads that arrive in time, late, empty or never (docs/architecture.md#how-audio-flows). */
 
 let key: string
 let row: Awaited<ReturnType<typeof trackRow>>
 beforeEach(async () => {
-  const tenant = await aShop()
+  const tenant = await aTenant()
   ;({ key } = tenant)
   row = await trackRow((await aTrack(key, tenant.collection_id)).id)
 })
@@ -38,7 +38,7 @@ describe('an upload that arrived', () => {
     ['upload_complete', complete],
     ['the sweep', sweepNow],
   ])('starts a job through %s', async (_, reach) => {
-    await upload(row)
+    await putUpload(row)
     await reach()
     const [job, ...others] = await allJobs()
     expect(others).toEqual([])
@@ -52,7 +52,7 @@ describe('an upload that arrived', () => {
   })
 
   it('starts one job when all four detect it, simultaneously and repeatedly', async () => {
-    await upload(row)
+    await putUpload(row)
     const four = () => [event(), read(), complete(), sweepNow()]
     await Promise.all([...four(), ...four()])
     await Promise.all(four())
@@ -61,23 +61,23 @@ describe('an upload that arrived', () => {
   })
 
   it('is processed through the queue', async () => {
-    const { transcodes } = startTranscoder({ transcode: () => events({ type: 'ping' }, result()) })
-    await upload(row)
+    const { transcodes } = startTranscoder({ transcode: () => eventStream({ type: 'ping' }, lossyResult()) })
+    await putUpload(row)
     expect(await complete()).toMatchObject({ status: 'processing', info: { progress: 0 } })
     await eventually(async () => (await read()).status === 'ready')
     expect(transcodes).toHaveLength(1)
   })
 
   it('does not start another job when it is written again', async () => {
-    await upload(row)
+    await putUpload(row)
     await event()
-    await upload(row, 'something else')
+    await putUpload(row, 'something else')
     await event()
     expect(await allJobs()).toHaveLength(1)
   })
 
   it('is shown as processing by the update that detects it', async () => {
-    await upload(row)
+    await putUpload(row)
     const { track } = await ok('PUT', `/v1/track/${row.id}`, { key, body: { title: 'So What' } })
     expect(track).toMatchObject({ status: 'processing', track_status_id: 'processing', player_title: 'So What' })
   })
@@ -107,27 +107,27 @@ describe('an unusable upload', () => {
   })
 
   it('fails permanently as empty_file', async () => {
-    await upload(row, '')
+    await putUpload(row, '')
     expect(await complete()).toMatchObject({
       status: 'failed',
       track_status_id: 'failed',
       info: { error: { code: 'empty_file', message: expect.stringContaining('empty'), attempt: 0 } },
     })
-    await upload(row, 'late bytes')
+    await putUpload(row, 'late bytes')
     await event()
     expect((await read()).status).toBe('failed')
     expect(await allJobs()).toEqual([])
   })
 
   it('fails as file_too_large, and its bytes are deleted', async () => {
-    await upload(row, 'x'.repeat(1_000_001))
+    await putUpload(row, 'x'.repeat(1_000_001))
     await event()
     expect((await read()).info.error).toMatchObject({ code: 'file_too_large' })
     expect(await env.MEDIA.head(uploadPath(row))).toBeNull()
   })
 
   it('is not assumed for a file of exactly the maximum size', async () => {
-    await upload(row, '\0'.repeat(1_000_000))
+    await putUpload(row, '\0'.repeat(1_000_000))
     await event()
     expect((await read()).status).toBe('processing')
   })
@@ -150,7 +150,7 @@ describe('a missing upload', () => {
   it('revives the track when it arrives late', async () => {
     await lapse()
     expect((await read()).status).toBe('failed')
-    await upload(row)
+    await putUpload(row)
     await event()
     const track = await read()
     expect(track.status).toBe('processing')
@@ -172,10 +172,10 @@ describe("R2's events", () => {
   })
 
   it('are acknowledged when their track was deleted', async () => {
-    await upload(row)
+    await putUpload(row)
     await ok('DELETE', `/v1/track/${row.id}`, { key })
     expect(await event()).toMatchObject({ acknowledged: true })
-    await refused(404, 'not_found', 'GET', `/v1/track/${row.id}`, { key })
+    await expectError(404, 'not_found', 'GET', `/v1/track/${row.id}`, { key })
     expect((await allJobs()).map(({ payload }) => payload.kind)).toEqual(['purge', 'purge'])
   })
 
@@ -186,13 +186,13 @@ describe("R2's events", () => {
 
 describe('the sweep', () => {
   it('wakes forgotten jobs', async () => {
-    await upload(row)
+    await putUpload(row)
     await complete()
     const [job] = await allJobs()
     await eventually(async () => (await jobRow(job!.id)).tries === 1)
     // Its next message was lost with its worker.
     await db.update(jobs).set({ lease_until: 0 })
-    startTranscoder({ transcode: () => events(result()) })
+    startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await runSweep()
     await eventually(async () => (await read()).status === 'ready')
   })

@@ -5,19 +5,19 @@ import { expect, it } from 'vitest'
 import { newHourlyId } from '../../src/adapters/id.ts'
 import { API_RATE, AUDIENCE_RATE, MISS_RATE, PLAY_RATE } from '../../src/contract/facts.ts'
 import worker from '../../src/index.ts'
-import { aWorld } from './contract_world.ts'
-import { rowsOf } from './meter.ts'
+import { aWorkspace } from './contract_world.ts'
+import { countRows } from './meter.ts'
 import { anApiKey, anOrganization, HOUR, UNKNOWN_ID } from './support.ts'
-import { limiter } from './visitor.ts'
+import { fakeRateLimit } from './visitor.ts'
 
 /** Rate limits refuse the client that sends too many requests, and no other. */
 
 const limited = (): Env => ({
   ...env,
-  API_RATE_LIMIT: limiter(API_RATE),
-  PLAY_RATE_LIMIT: limiter(PLAY_RATE),
-  AUDIENCE_RATE_LIMIT: limiter(AUDIENCE_RATE),
-  MISS_RATE_LIMIT: limiter(MISS_RATE),
+  API_RATE_LIMIT: fakeRateLimit(API_RATE),
+  PLAY_RATE_LIMIT: fakeRateLimit(PLAY_RATE),
+  AUDIENCE_RATE_LIMIT: fakeRateLimit(AUDIENCE_RATE),
+  MISS_RATE_LIMIT: fakeRateLimit(MISS_RATE),
 })
 const read = async (bindings: Env, path: string, client: string, headers: object = {}) => {
   const request = new Request(`https://tonearm.test${path}`, { headers: { ...headers, 'cf-connecting-ip': client } })
@@ -27,9 +27,9 @@ const read = async (bindings: Env, path: string, client: string, headers: object
 }
 
 it('the rate limit counts the listeners of one session separately', async () => {
-  const { play_session_id } = await aWorld()
+  const { play_session_id } = await aWorkspace()
   const path = `/v1/play/${play_session_id}`
-  const narrow: Env = { ...limited(), PLAY_RATE_LIMIT: limiter(2), AUDIENCE_RATE_LIMIT: limiter(60) }
+  const narrow: Env = { ...limited(), PLAY_RATE_LIMIT: fakeRateLimit(2), AUDIENCE_RATE_LIMIT: fakeRateLimit(60) }
   const singleClient = []
   for (let time = 0; time < 5; time++) singleClient.push(await read(narrow, path, '192.0.2.1'))
   expect(singleClient).toEqual([200, 200, 429, 429, 429])
@@ -43,7 +43,7 @@ it('the rate limit counts the listeners of one session separately', async () => 
 it('the rate limit counts the pages of a player key separately, and the servers of a server key together', async () => {
   const { key } = await anOrganization()
   const { secret: page } = await anApiKey(key)
-  const bindings = { ...limited(), API_RATE_LIMIT: limiter(1) }
+  const bindings = { ...limited(), API_RATE_LIMIT: fakeRateLimit(1) }
   const statuses = async (secret: string) => {
     const authorization = `Bearer ${secret}`
     const answers = []
@@ -56,7 +56,7 @@ it('the rate limit counts the pages of a player key separately, and the servers 
 })
 
 it('the rate limit refuses a client that guesses ids, without a database query, and no other client', async () => {
-  const { play_session_id, track_id } = await aWorld()
+  const { play_session_id, track_id } = await aWorkspace()
   const bindings = limited()
   const paths = [
     (id: string) => `/v1/play/${id}`,
@@ -66,7 +66,7 @@ it('the rate limit refuses a client that guesses ids, without a database query, 
   const guessed = (at: number) => paths[at % paths.length]!(newHourlyId(Date.now() + HOUR))
   for (let at = 0; at < MISS_RATE + 1; at++) expect(await read(bindings, guessed(at), '192.0.2.66')).toBe(404)
   for (let at = 0; at < 3; at++) {
-    const { result, statements } = await rowsOf(() => read(bindings, guessed(at), '192.0.2.66'))
+    const { result, statements } = await countRows(() => read(bindings, guessed(at), '192.0.2.66'))
     expect([result, statements]).toEqual([429, 0])
   }
   expect(await read(bindings, `/v1/play/${UNKNOWN_ID}`, '192.0.2.67')).toBe(404)

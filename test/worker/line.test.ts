@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { JOB_SLOTS } from '../../src/contract/facts.ts'
-import { aShop, aTrackWithJob, deliver, eventually, unfollowed } from './fixtures.ts'
+import { aTenant, aTrackWithJob, deliver, eventually, untilUnfollowed } from './fixtures.ts'
 import { query } from './support.ts'
-import { events, openStream, result, startTranscoder } from './transcoder.ts'
+import { eventStream, openStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** The order of the queue, and the slots where jobs run (docs/decisions/0033). */
 
@@ -26,7 +26,7 @@ function aSlowTranscoder() {
       transcodes.map(({ job_id }) => Object.keys(jobs).find((name) => jobs[name]!.job_id === job_id)),
     async end(work: Work) {
       await eventually(async () => streams.has(work.job_id))
-      streams.get(work.job_id)!.send(result())
+      streams.get(work.job_id)!.send(lossyResult())
       await eventually(async () => (await work.job()).state !== 'open')
     },
   }
@@ -35,7 +35,7 @@ const runQueue = (bindings: Env = env) => deliver('transcode', {}, { bindings })
 
 describe('organizations', () => {
   it('take turns: many files of one do not delay a file of another', async () => {
-    const [busy, other] = [await aShop(), await aShop()]
+    const [busy, other] = [await aTenant(), await aTenant()]
     const jobs: Record<string, Work> = {}
     for (let n = 1; n <= 4; n++) jobs[`mine ${n}`] = await aTrackWithJob({ tenant: busy, size: 30 * MB })
     jobs.theirs = await aTrackWithJob({ tenant: other, size: 30 * MB })
@@ -46,11 +46,11 @@ describe('organizations', () => {
     await eventually(async () => slow.started(jobs).length === 5)
     expect(slow.started(jobs)).toEqual(['mine 1', 'theirs', 'mine 2', 'mine 3', 'mine 4'])
     await slow.end(jobs['mine 4']!)
-    await unfollowed()
+    await untilUnfollowed()
   })
 
   it('get new files processed before the tracks of a reprocess', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const background = await aTrackWithJob({ tenant, size: 30 * MB })
     await query(`update jobs set is_background = 1, rank = rank + 86400000 where id = ?`, background.job_id)
     const fresh = await aTrackWithJob({ tenant, size: 30 * MB })
@@ -60,13 +60,13 @@ describe('organizations', () => {
     await slow.end(fresh)
     await slow.end(background)
     expect(slow.started(jobs)).toEqual(['fresh', 'background'])
-    await unfollowed()
+    await untilUnfollowed()
   })
 })
 
 describe('a short file', () => {
   it('is processed alongside a long one, and alongside many of medium size', async () => {
-    const [busy, other] = [await aShop(), await aShop()]
+    const [busy, other] = [await aTenant(), await aTenant()]
     const jobs: Record<string, Work> = { long: await aTrackWithJob({ tenant: busy, size: 600 * MB }) }
     for (let n = 1; n <= 3; n++) jobs[`middle ${n}`] = await aTrackWithJob({ tenant: busy, size: 10 * MB })
     const slow = aSlowTranscoder()
@@ -78,7 +78,7 @@ describe('a short file', () => {
     await slow.end(jobs.short)
     expect(slow.started(jobs)).toHaveLength(3)
     for (const name of ['middle 1', 'middle 2', 'middle 3', 'long']) await slow.end(jobs[name]!)
-    await unfollowed()
+    await untilUnfollowed()
   })
 })
 
@@ -111,7 +111,7 @@ describe('slots', () => {
     } as unknown as Env['TRANSCODER']
     const bindings: Env = { ...env, TRANSCODER, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '2' }
     const jobs = [await aTrackWithJob({ size: 30 * MB }), await aTrackWithJob({ size: MB })]
-    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await runQueue(bindings)
     await eventually(async () => transcodes.length === 1)
     const rows = await Promise.all(jobs.map((work) => work.job()))
@@ -122,7 +122,7 @@ describe('slots', () => {
   it('are those of one transcoder when the configuration gives no number', async () => {
     const bindings = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: undefined } as unknown as Env
     const work = await aTrackWithJob()
-    startTranscoder({ transcode: () => events(result()) })
+    startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await runQueue(bindings)
     await eventually(async () => (await work.job()).state === 'done')
   })
@@ -138,7 +138,7 @@ describe('slots', () => {
       const rows = await Promise.all(jobs.map((work) => work.job()))
       transcoders.push(new Set(rows.map(({ slot }) => Math.floor(slot! / JOB_SLOTS.length))).size)
       for (const work of jobs) await slow.end(work)
-      await unfollowed()
+      await untilUnfollowed()
     }
     expect(transcoders).toEqual([1, 2])
   })
@@ -164,7 +164,7 @@ describe('slots', () => {
 
 describe('a waiting track', () => {
   it('reports how many tracks are ahead, and about how long they take', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const jobs: Work[] = []
     for (let n = 0; n < 3; n++) jobs.push(await aTrackWithJob({ tenant, size: 30 * MB }))
     const short = await aTrackWithJob({ tenant, size: MB })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
-import { aShop, beforeBatch } from './fixtures.ts'
+import { aTenant, beforeBatch } from './fixtures.ts'
 import { uploadAndProcess } from './processed_track.ts'
-import { aCollection, aWaitingTrack, call, CREATORS, itemsOf, ok, query, refused, wrongFields } from './support.ts'
+import { aCollection, aWaitingTrack, call, CREATORS, itemsOf, ok, query, expectError, errorPaths } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
 /** The count and the ids of a list. */
@@ -20,7 +20,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
   }
 
   it('filters by creator and by the caller’s own index, newest first, with counts', async () => {
-    const { key } = await aShop()
+    const { key } = await aTenant()
     await clear(key)
     const [a, b, c] = [
       await make(key, { creator_id: CREATORS[0], organization_index: 'x' }),
@@ -32,12 +32,12 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect(await listed(key, `${path}?organization_index=x`)).toEqual([2, [c, a]])
     expect(await listed(key, `${path}?organization_index=x&limit=1&offset=1`)).toEqual([2, [a]])
     expect(await listed(key, `${path}?organization_index=unknown`)).toEqual([0, []])
-    const other = await aShop()
+    const other = await aTenant()
     expect((await listed(other.key, `${path}?organization_index=x`))[0]).toBe(0)
   })
 
   it('keeps its counts through updates and deletions', async () => {
-    const { key } = await aShop()
+    const { key } = await aTenant()
     const [a, b] = [await make(key, { organization_index: 'x' }), await make(key, { organization_index: 'x' })]
     await ok('PUT', `${path}/${a}`, { key, body: { organization_index: 'y', creator_id: CREATORS[0] } })
     expect(await listed(key, `${path}?organization_index=x`)).toEqual([1, [b]])
@@ -51,7 +51,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
   })
 
   it('has the right count after many simultaneous creations and deletions', async () => {
-    const { key } = await aShop()
+    const { key } = await aTenant()
     await clear(key)
     const ids = await Promise.all(Array.from({ length: 30 }, () => make(key, { organization_index: 'x' })))
     await Promise.all([
@@ -65,17 +65,23 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
   })
 
   it('rejects unknown parameters', async () => {
-    const { key } = await aShop()
-    const body = await refused(400, 'unknown_field', 'GET', `${path}?creator_id=${CREATORS[0]}&page=2&order=title`, {
-      key,
-    })
-    expect(wrongFields(body)).toEqual(['page', 'order'])
+    const { key } = await aTenant()
+    const body = await expectError(
+      400,
+      'unknown_field',
+      'GET',
+      `${path}?creator_id=${CREATORS[0]}&page=2&order=title`,
+      {
+        key,
+      },
+    )
+    expect(errorPaths(body)).toEqual(['page', 'order'])
   })
 
   it('rejects a parameter that is given twice or is not UTF-8', async () => {
-    const { key } = await aShop()
+    const { key } = await aTenant()
     const wrong = async (query: string) => {
-      const { message, errors } = await refused(400, 'invalid_request', 'GET', `${path}?${query}`, { key })
+      const { message, errors } = await expectError(400, 'invalid_request', 'GET', `${path}?${query}`, { key })
       expect(message).toBe(`${errors[0]!.path} ${errors[0]!.message}`)
       return [errors[0]!.path, errors[0]!.message]
     }
@@ -87,7 +93,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
   })
 
   it('rejects an offset of more than 10,000 with a filter', async () => {
-    const { key } = await aShop()
+    const { key } = await aTenant()
     expect((await call('GET', `${path}?organization_index=x&offset=10000`, { key })).status).toBe(200)
     const { status, body } = await call('GET', `${path}?organization_index=x&offset=10001`, { key })
     expect([status, body.errors[0]!.path]).toEqual([400, 'offset'])
@@ -98,7 +104,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
 describe('the list of a collection’s tracks', () => {
   it('filters by status as it changes', async () => {
     serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const path = `/v1/collection/${collection_id}/track`
     const [a, b] = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
     const statuses = async () =>
@@ -130,7 +136,7 @@ describe('the list of a collection’s tracks', () => {
   })
 
   it('filters by creator and index after updates', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const path = `/v1/collection/${collection_id}/track`
     const a = await aWaitingTrack(key, collection_id, { organization_index: 'x', creator_id: CREATORS[0] })
     const b = await aWaitingTrack(key, collection_id, { organization_index: 'x' })
@@ -146,7 +152,7 @@ describe('the list of a collection’s tracks', () => {
 
 describe('the order of a collection’s tracks', () => {
   const aCollectionOfFive = async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.push(await aWaitingTrack(key, collection_id))
     const path = `/v1/collection/${collection_id}/track` as const

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 
 import type { JobEvent, MadeVariant } from '../../src/contract/job.ts'
-import { aTrackWithJob, eventually, filesOf } from './fixtures.ts'
+import { aTrackWithJob, eventually, fileRows } from './fixtures.ts'
 import { aPlaySession, call } from './support.ts'
 import { openStream, startTranscoder } from './transcoder.ts'
 
@@ -21,7 +21,7 @@ export async function aLongTrack() {
 
   const session = (body: object = {}) => aPlaySession(key, 'track', track_id, { expires_in: 86_400, ...body })
   const viewIn = (play_session_id: string) => call('GET', `/v1/play/${play_session_id}/${track_id}`)
-  const rows = () => filesOf(track_id)
+  const rows = () => fileRows(track_id)
 
   /** Delivers the job's message; its events come from `stream`. */
   async function start() {

@@ -42,21 +42,21 @@ session._send = async function metered(...args) {
 }
 
 /** The rows that D1 read and wrote for `run` itself, and the round trips. Queues and Durable Objects are not counted. */
-export async function rowsOf<T>(run: () => Promise<T>) {
+export async function countRows<T>(run: () => Promise<T>) {
   const rows = { ...zero }
   const result = await ofRun.run(rows, run)
   return { ...rows, result }
 }
 
 /** The same for one request that succeeds, authentication included. */
-export async function rowsOfCall(...args: Parameters<typeof call>) {
-  const { result, ...rows } = await rowsOf(() => call(...args))
+export async function countCallRows(...args: Parameters<typeof call>) {
+  const { result, ...rows } = await countRows(() => call(...args))
   expect(result.status, `${args[0]} ${args[1]} answered ${JSON.stringify(result.body)}`).toBe(200)
   return { ...rows, body: result.body }
 }
 
 /** The same for everything that happens while `run` runs, background work included. */
-export async function rowsDuring<T>(run: () => Promise<T>) {
+export async function countAllRows<T>(run: () => Promise<T>) {
   const before = { ...total }
   const result = await run()
   return {
@@ -69,5 +69,5 @@ export async function rowsDuring<T>(run: () => Promise<T>) {
 }
 
 /** Resolves when no background work runs that would be counted. */
-export const settled = () =>
-  vi.waitUntil(async () => (await rowsDuring(() => scheduler.wait(40))).statements === 0, { timeout: 10_000 })
+export const untilIdle = () =>
+  vi.waitUntil(async () => (await countAllRows(() => scheduler.wait(40))).statements === 0, { timeout: 10_000 })

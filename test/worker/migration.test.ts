@@ -3,13 +3,13 @@ import { getTableColumns } from 'drizzle-orm'
 import { afterEach, expect, it } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
-import { aReadyTrack, aShop, runSweep } from './fixtures.ts'
-import { makeStorage } from './storage.ts'
+import { aReadyTrack, aTenant, runSweep } from './fixtures.ts'
+import { createStorage } from './storage.ts'
 import { aPlaySession, ok, query } from './support.ts'
 
 /** A database in use is migrated while the previous Worker still runs (CONTRIBUTING.md#migrations). */
 
-afterEach(makeStorage)
+afterEach(createStorage)
 
 /** A later migration of the usual kinds: a nullable column, an index, a table and a trigger that fills it. */
 const LATER = [
@@ -22,7 +22,7 @@ const LATER = [
 const migrate = () => env.DB.batch(LATER.map((text) => env.DB.prepare(text)))
 
 it('serves the same library before and after a migration, and keeps writing to the new tables', async () => {
-  const shop = await aShop()
+  const shop = await aTenant()
   const { key, collection_id } = shop
   const track_id = await aReadyTrack(key, collection_id)
   const { play_session_id } = await aPlaySession(key, 'track', track_id)
@@ -52,7 +52,7 @@ it('serves the same library before and after a migration, and keeps writing to t
 })
 
 it('restores a track that went into the trash before a column was added', async () => {
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   const track_id = await aReadyTrack(key, collection_id)
   const { play_session_id } = await aPlaySession(key, 'track', track_id)
   const view = () => ok('GET', `/v1/play/${play_session_id}/${track_id}`)

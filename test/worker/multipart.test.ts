@@ -5,17 +5,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { tracks } from '../../src/adapters/schema.ts'
 import { jobs, multipartUploads } from '../../src/adapters/work_schema.ts'
 import { partSizeOf } from '../../src/resources/multipart.ts'
-import { aShop, laterBy, runSweep, trackRow } from './fixtures.ts'
+import { aTenant, advanceHours, runSweep, trackRow } from './fixtures.ts'
 import { aMultipart, multipartRow, sendPart } from './parts.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aTrack, db, HOUR, ok, readTrack, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aTrack, db, HOUR, ok, readTrack, expectError, UNKNOWN_ID, errorPaths } from './support.ts'
 
 const MIB = 1024 * 1024
 let key: string
 let collection_id: string
 let track_id: string
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
   track_id = (await aTrack(key, collection_id)).id
 })
 afterEach(() => void vi.useRealTimers())
@@ -83,10 +83,10 @@ describe('parts', () => {
       [1, 3, 4, 5, 6].map((n) => ({ part_number: n, etag: etag(n).etag.replaceAll('"', '') })),
     )
     const many = Array.from({ length: 17 }, (_, n) => n + 1)
-    const answer = await refused(400, 'invalid_request', 'POST', at(id, 'part'), { key, body: { next: many } })
-    expect(wrongFields(answer)).toEqual(['next'])
+    const answer = await expectError(400, 'invalid_request', 'POST', at(id, 'part'), { key, body: { next: many } })
+    expect(errorPaths(answer)).toEqual(['next'])
     for (const body of [{ next: [21] }, { done: [etag(21)] }]) {
-      await refused(400, 'invalid_request', 'POST', at(id, 'part'), { key, body })
+      await expectError(400, 'invalid_request', 'POST', at(id, 'part'), { key, body })
     }
   })
 })
@@ -126,7 +126,7 @@ describe('a multipart upload', () => {
       expect(other.multipart_upload).toMatchObject({ parts: [] })
       expect(await db.select().from(multipartUploads)).toMatchObject([{ id: other.multipart_upload.id }])
     }
-    await refused(404, 'not_found', 'GET', at(id), { key })
+    await expectError(404, 'not_found', 'GET', at(id), { key })
   })
 
   it('is created once by two simultaneous requests', async () => {
@@ -154,7 +154,7 @@ describe('a multipart upload', () => {
     expect((await trackRow(track_id)).upload_path).toBe(path)
     const { deleted_multipart_upload } = await ok('DELETE', at(multipart_upload.id), { key })
     expect(deleted_multipart_upload.id).toBe(multipart_upload.id)
-    await refused(404, 'not_found', 'DELETE', at(multipart_upload.id), { key })
+    await expectError(404, 'not_found', 'DELETE', at(multipart_upload.id), { key })
     await expect(env.MEDIA.resumeMultipartUpload(path, upload_id).uploadPart(1, 'x')).rejects.toThrow('10024')
     await env.MEDIA.put(upload_path, 'RIFF\0audio')
     expect((await readTrack(key, track_id)).status).toBe('processing')
@@ -168,7 +168,7 @@ describe('an invalid multipart request', () => {
     await inParts(id, 3)
     await sendPart(id, 1, '12345')
     const body = { done: [etag(1), etag(3)] }
-    const { message } = await refused(409, 'parts_missing', 'POST', at(id, 'complete'), { key, body })
+    const { message } = await expectError(409, 'parts_missing', 'POST', at(id, 'complete'), { key, body })
     expect(message).toBe('1 of 3 parts are missing, the first is 2')
     expect((await trackRow(track_id)).status).toBe('initializing')
   })
@@ -178,10 +178,10 @@ describe('an invalid multipart request', () => {
     const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
     const { path } = await multipartRow(multipart_upload.id)
     const call = ['POST', at(multipart_upload.id, 'complete'), { key, body: { done: [part] } }] as const
-    await refused(409, 'size_mismatch', ...call)
+    await expectError(409, 'size_mismatch', ...call)
     expect(await env.MEDIA.head(path)).toBeNull()
     expect((await trackRow(track_id)).status).toBe('initializing')
-    await refused(404, 'not_found', ...call)
+    await expectError(404, 'not_found', ...call)
   })
 
   it('returns 409 for the ETag of another part or another upload, and all parts must be sent again', async () => {
@@ -189,7 +189,7 @@ describe('an invalid multipart request', () => {
     const { id } = multipart_upload
     await sendPart(id, 1, 'RIFF\0audio')
     const body = { done: [etag(1)] }
-    await refused(409, 'invalid_part', 'POST', at(id, 'complete'), { key, body })
+    await expectError(409, 'invalid_part', 'POST', at(id, 'complete'), { key, body })
     expect((await multipartRow(id)).parts).toEqual({})
     const part = await sendPart(id, 1, 'RIFF\0audio')
     await ok('POST', at(id, 'complete'), { key, body: { done: [part] } })
@@ -198,20 +198,20 @@ describe('an invalid multipart request', () => {
   it('returns 409 when it is already complete', async () => {
     const id = await aMultipart(key, track_id)
     await ok('POST', at(id, 'complete'), { key, body: {} })
-    await refused(409, 'multipart_complete', 'POST', at(id, 'part'), { key, body: { next: [1] } })
-    await refused(409, 'multipart_complete', 'DELETE', at(id), { key })
+    await expectError(409, 'multipart_complete', 'POST', at(id, 'part'), { key, body: { next: [1] } })
+    await expectError(409, 'multipart_complete', 'DELETE', at(id), { key })
   })
 
   it('returns 413 for a file above the size limit', async () => {
-    await refused(413, 'file_too_large', 'POST', at(), { key, body: { file_size: 1_000_001 } })
+    await expectError(413, 'file_too_large', 'POST', at(), { key, body: { file_size: 1_000_001 } })
   })
 
   it("returns 404 for another track's, another organization's or an unknown upload", async () => {
     const id = await aMultipart(key, track_id)
     const other = await aTrack(key, collection_id)
-    await refused(404, 'not_found', 'GET', `/v1/track/${other.id}/multipart/${id}`, { key })
-    await refused(404, 'not_found', 'GET', at(id), { key: (await aShop()).key })
-    await refused(404, 'not_found', 'GET', at(UNKNOWN_ID), { key })
+    await expectError(404, 'not_found', 'GET', `/v1/track/${other.id}/multipart/${id}`, { key })
+    await expectError(404, 'not_found', 'GET', at(id), { key: (await aTenant()).key })
+    await expectError(404, 'not_found', 'GET', at(UNKNOWN_ID), { key })
   })
 })
 
@@ -219,7 +219,7 @@ describe('a concurrent deletion', () => {
   it.each(['track', 'collection'])('deletes the upload of its %s', async (noun) => {
     const id = await aMultipart(key, track_id)
     await ok('DELETE', `/v1/${noun}/${noun === 'track' ? track_id : collection_id}`, { key })
-    await refused(404, 'not_found', 'POST', at(id, 'complete'), { key, body: {} })
+    await expectError(404, 'not_found', 'POST', at(id, 'complete'), { key, body: {} })
     const { path } = await multipartRow(id)
     expect(await env.MEDIA.head(path)).toBeNull()
   })
@@ -249,10 +249,10 @@ describe('the sweep', () => {
   it('aborts a day-old upload, and its track fails as expired', async () => {
     const { multipart_upload } = await createUpload()
     const { path, upload_id } = await multipartRow(multipart_upload.id)
-    laterBy(24.5)
+    advanceHours(24.5)
     const other = await aTrack(key, collection_id)
     await ok('POST', `/v1/track/${other.id}/multipart`, { key, body: { file_size: 10 } })
-    await refused(404, 'not_found', 'GET', at(multipart_upload.id), { key })
+    await expectError(404, 'not_found', 'GET', at(multipart_upload.id), { key })
     await runSweep()
     // The second sweep handles what the first one aborted.
     await runSweep()

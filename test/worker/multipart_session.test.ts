@@ -3,16 +3,16 @@ import { beforeEach, expect, it } from 'vitest'
 
 import { uploadSessions } from '../../src/adapters/schema.ts'
 import { multipartUploads } from '../../src/adapters/work_schema.ts'
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { aMultipart, sendPart } from './parts.ts'
-import { aCollection, anApiKey, anUploadSession, db, ok, refused } from './support.ts'
+import { aCollection, anApiKey, anUploadSession, db, ok, expectError } from './support.ts'
 
 /** Multipart uploads with an uploader key, for the tracks of its sessions. */
 
 let key: string
 let collection_id: string
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
 })
 const endAt = Date.now() - 1
 const uploader = async (collection: string) =>
@@ -36,9 +36,9 @@ it('a multipart upload completes after its session has ended, and its status sta
   const { track } = await ok('POST', `${upload}/complete`, { key: caller, body: {} })
   expect(track.status).toBe('processing')
   expect((await ok('GET', place, { key: caller })).track.status).toBe('processing')
-  await refused(410, 'session_expired', 'POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
+  await expectError(410, 'session_expired', 'POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
   await db.update(multipartUploads).set({ expires_at: endAt }).where(eq(multipartUploads.id, multipart_upload.id))
-  await refused(410, 'session_expired', 'GET', place, { key: caller })
+  await expectError(410, 'session_expired', 'GET', place, { key: caller })
 })
 
 it('a session refuses to replace a file, and to reach a track of another session or collection', async () => {
@@ -46,11 +46,11 @@ it('a session refuses to replace a file, and to reach a track of another session
   const { track_id, place } = await inSession(caller)
   const id = await aMultipart(key, track_id)
   const elsewhere = await inSession(caller)
-  await refused(404, 'not_found', 'GET', `${elsewhere.place}/multipart/${id}`, { key: caller })
+  await expectError(404, 'not_found', 'GET', `${elsewhere.place}/multipart/${id}`, { key: caller })
   const outside = await uploader((await aCollection(key)).id)
   for (const method of ['GET', 'DELETE']) {
-    await refused(404, 'not_found', method, `${place}/multipart/${id}`, { key: outside })
+    await expectError(404, 'not_found', method, `${place}/multipart/${id}`, { key: outside })
   }
   await ok('POST', `${place}/multipart/${id}/complete`, { key: caller, body: {} })
-  await refused(409, 'track_uploaded', 'POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
+  await expectError(409, 'track_uploaded', 'POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
 })

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { tracks } from '../../src/adapters/schema.ts'
-import { aReadyTrack, aShop } from './fixtures.ts'
+import { aReadyTrack, aTenant } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aPlaylist, aPlaySession, call, createTrack, db, ok, refused, UNKNOWN_ID, wrongFields } from './support.ts'
+import { aPlaylist, aPlaySession, call, createTrack, db, ok, expectError, UNKNOWN_ID, errorPaths } from './support.ts'
 
 /** `GET /oembed`, as https://oembed.com describes it. */
 
@@ -17,7 +17,7 @@ let play_session_id: string
 let track_id: string
 
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
   track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What"', player_subtitle: 'Miles Davis' })
   ;({ play_session_id } = await aPlaySession(key, 'track', track_id))
   address = `https://tonearm.test/embed/${play_session_id}`
@@ -59,8 +59,8 @@ describe('oEmbed', () => {
     const roomy = await ok('GET', path({ url: address, maxwidth: '2000', maxheight: '2000' }))
     expect(roomy).toMatchObject({ width: 480, height: 176 })
     for (const wrong of ['maxwidth=0', 'maxwidth=wide', 'maxheight=-1', 'maxheight=1.5']) {
-      const body = await refused(400, 'invalid_request', 'GET', `${path({ url: address })}&${wrong}`)
-      expect(wrongFields(body)).toEqual([wrong.split('=')[0]])
+      const body = await expectError(400, 'invalid_request', 'GET', `${path({ url: address })}&${wrong}`)
+      expect(errorPaths(body)).toEqual([wrong.split('=')[0]])
     }
   })
 
@@ -96,7 +96,7 @@ describe('oEmbed', () => {
   it('returns 501 for XML, 400 without a URL, and 404 for foreign and unknown URLs', async () => {
     const xml = await exports.default.fetch(`https://tonearm.test${path({ url: address, format: 'xml' })}`)
     expect(xml.status).toBe(501)
-    await refused(400, 'invalid_request', 'GET', '/oembed')
+    await expectError(400, 'invalid_request', 'GET', '/oembed')
     const foreign = [
       'https://example.com/embed/1',
       address.replace('tonearm.test', 'tonearm.test.example.com'),
@@ -107,7 +107,7 @@ describe('oEmbed', () => {
       'https://tonearm.test/',
       'nonsense',
     ]
-    for (const url of foreign) await refused(404, 'not_found', 'GET', path({ url }))
+    for (const url of foreign) await expectError(404, 'not_found', 'GET', path({ url }))
   })
 
   it("signs the cover for at most the session's lifetime, and returns 404 after its end", async () => {
@@ -121,6 +121,6 @@ describe('oEmbed', () => {
     const { ends } = signedParts(thumbnail_url)
     expect([ends <= until, ends > until - 50_000, cache_age <= 100]).toEqual([true, true, true])
     await end(Date.now() - 1000)
-    await refused(404, 'not_found', 'GET', path({ url: address }))
+    await expectError(404, 'not_found', 'GET', path({ url: address }))
   })
 })

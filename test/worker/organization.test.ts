@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
 import { apiKeys } from '../../src/adapters/schema.ts'
-import { anOrganization, db, ok, refused, wrongFields } from './support.ts'
+import { anOrganization, db, ok, expectError, errorPaths } from './support.ts'
 
 describe('an organization', () => {
   it('is created by the root key with a working server key', async () => {
@@ -75,7 +75,7 @@ describe('an organization', () => {
 describe('an invalid request for an organization', () => {
   const wrong = async (body: object) => {
     const { id, key } = await anOrganization()
-    return wrongFields(await refused(400, 'invalid_request', 'PUT', `/v1/organization/${id}`, { key, body }))
+    return errorPaths(await expectError(400, 'invalid_request', 'PUT', `/v1/organization/${id}`, { key, body }))
   }
 
   it('is refused with the path of each invalid theme color', async () => {
@@ -95,13 +95,13 @@ describe('an invalid request for an organization', () => {
   it('is refused with every unknown field', async () => {
     const { id, key } = await anOrganization()
     const body = { id, image_colors: [] }
-    const answer = await refused(400, 'unknown_field', 'PUT', `/v1/organization/${id}`, { key, body })
-    expect(wrongFields(answer)).toEqual(['id', 'image_colors'])
+    const answer = await expectError(400, 'unknown_field', 'PUT', `/v1/organization/${id}`, { key, body })
+    expect(errorPaths(answer)).toEqual(['id', 'image_colors'])
   })
 
   it('is refused without a name on creation', async () => {
     expect(
-      wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/organization', { key: env.ROOT_KEY })),
+      errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/organization', { key: env.ROOT_KEY })),
     ).toEqual(['name'])
   })
 })

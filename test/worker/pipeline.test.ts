@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import { jobs } from '../../src/adapters/work_schema.ts'
-import { aTrackWithJob, eventually, filesOf, storedFiles, trackRow } from './fixtures.ts'
+import { aTrackWithJob, eventually, fileRows, storedFiles, trackRow } from './fixtures.ts'
 import { signedParts } from './signature.ts'
-import { aPlaySession, db, ok, refused } from './support.ts'
-import { error, events, openStream, PALETTE, result, startTranscoder } from './transcoder.ts'
+import { aPlaySession, db, ok, expectError } from './support.ts'
+import { errorEvent, eventStream, openStream, PALETTE, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** From a job's row to a playable track, or a reason why not (docs/architecture.md#how-audio-flows). */
 
@@ -17,7 +17,7 @@ const done = { ended: true }
 
 describe('a job', () => {
   it('requests every variant, each at its own signed URL, and the embedded cover', async () => {
-    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.run()
     const [request] = transcodes
     expect(request).toMatchObject({ version: 1, job_id: work.job_id, pass: 'strict', max_duration: 43200 })
@@ -40,7 +40,9 @@ describe('a job', () => {
   })
 
   it('makes the track ready', async () => {
-    startTranscoder({ transcode: () => events({ type: 'ping' }, { type: 'progress', fraction: 0.5 }, result()) })
+    startTranscoder({
+      transcode: () => eventStream({ type: 'ping' }, { type: 'progress', fraction: 0.5 }, lossyResult()),
+    })
     expect(await work.run()).toEqual(done)
     expect(await work.read()).toMatchObject({
       status: 'ready',
@@ -50,7 +52,7 @@ describe('a job', () => {
     })
     expect((await work.read()).info).not.toHaveProperty('progress')
     expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
-    const rows = await filesOf(work.track_id)
+    const rows = await fileRows(work.track_id)
     expect(rows.find(({ index }) => index === 'original')).toMatchObject({ size: 10, bitrate: 192, duration: 12.3456 })
     expect(rows.find(({ index }) => index === 'aac-160')).toMatchObject({ size: 1000, bitrate: 160 })
     expect(rows).toHaveLength(7)
@@ -61,13 +63,13 @@ describe('a job', () => {
 
   it('leaves the track incomplete when a variant failed', async () => {
     const failed = [{ index: 'opus-96', message: 'encoder crashed' }]
-    startTranscoder({ transcode: () => events(result({ failed })) })
+    startTranscoder({ transcode: () => eventStream(lossyResult({ failed })) })
     await work.run()
     expect(await work.read()).toMatchObject({ status: 'incomplete', info: { failed_variants: failed } })
   })
 
   it('fails with a reason when the file is at fault', async () => {
-    startTranscoder({ transcode: () => events(error('no_audio', 'The file has no sound')) })
+    startTranscoder({ transcode: () => eventStream(errorEvent('no_audio', 'The file has no sound')) })
     expect(await work.run()).toEqual(done)
     expect(await work.read()).toMatchObject({
       status: 'failed',
@@ -82,7 +84,7 @@ describe('a job', () => {
     const running = work.run()
     stream.send({ type: 'progress', fraction: 0.4242 })
     await eventually(async () => (await work.read()).info.progress === 0.424)
-    stream.send(result())
+    stream.send(lossyResult())
     await running
     expect((await work.read()).info).not.toHaveProperty('progress')
   })
@@ -90,7 +92,7 @@ describe('a job', () => {
   it('reports the second, tolerant pass, and keeps to it after a restart', async () => {
     const stream = openStream()
     const { transcodes } = startTranscoder({
-      transcode: (_, call) => (call === 1 ? stream.response : events(result())),
+      transcode: (_, call) => (call === 1 ? stream.response : eventStream(lossyResult())),
     })
     const running = work.run()
     stream.send({ type: 'fallback', reason: 'decoding failed' })
@@ -105,7 +107,7 @@ describe('a job', () => {
 
   it('stores the embedded cover if the track has none', async () => {
     const cover = { image_colors: PALETTE }
-    startTranscoder({ transcode: () => events(result({ cover })) })
+    startTranscoder({ transcode: () => eventStream(lossyResult({ cover })) })
     await work.run()
     expect((await work.read()).image_colors).toEqual(PALETTE)
     expect((await trackRow(work.track_id)).cover_path).toMatch(/\/cover$/)
@@ -116,7 +118,7 @@ describe('a job', () => {
     const { transcodes } = startTranscoder({
       transcode: async () => {
         await db.update(tracks).set(own_cover)
-        return events(result({ cover: { image_colors: PALETTE } }))
+        return eventStream(lossyResult({ cover: { image_colors: PALETTE } }))
       },
     })
     await work.run()
@@ -130,7 +132,7 @@ describe('a job', () => {
 
 describe('two consumers', () => {
   it('run a job once', async () => {
-    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     // The second consumer may check before the first one's job is followed.
     await Promise.all([work.run(), work.run(), work.run()])
     await eventually(async () => (await work.job()).state === 'done')
@@ -142,13 +144,13 @@ describe('two consumers', () => {
   it('do not both write: the result of one that lost its lease is ignored', async () => {
     const slow = openStream()
     const { transcodes } = startTranscoder({
-      transcode: (_, call) => (call === 1 ? slow.response : events(result({ duration: 2 }))),
+      transcode: (_, call) => (call === 1 ? slow.response : eventStream(lossyResult({ duration: 2 }))),
     })
     const first = work.run()
     await eventually(async () => transcodes.length === 1)
     await work.changeJob({ lease_until: 0 })
     expect(await work.run()).toEqual(done)
-    slow.send(result({ duration: 1 }))
+    slow.send(lossyResult({ duration: 1 }))
     expect(await first).toEqual(done)
     expect(await work.read()).toMatchObject({ status: 'ready', duration: 2 })
     expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
@@ -156,13 +158,15 @@ describe('two consumers', () => {
 
   it("do not delete each other's files", async () => {
     const slow = openStream()
-    const { transcodes } = startTranscoder({ transcode: (_, call) => (call === 1 ? slow.response : events(result())) })
+    const { transcodes } = startTranscoder({
+      transcode: (_, call) => (call === 1 ? slow.response : eventStream(lossyResult())),
+    })
     const first = work.run()
     await eventually(async () => transcodes.length === 1)
     await work.changeJob({ lease_until: 0 })
     await work.run()
     // Both are attached to the same transcoder job, so both receive its result.
-    slow.send(result())
+    slow.send(lossyResult())
     await first
     expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['transcode'])
   })
@@ -187,9 +191,9 @@ describe('a track that is deleted during its job', () => {
     await eventually(async () => (await work.job()).attempt === 1)
     await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
     await eventually(async () => (await storedFiles()).length === 0)
-    stream.send(result())
+    stream.send(lossyResult())
     expect(await running).toEqual(done)
-    await refused(404, 'not_found', 'GET', `/v1/track/${work.track_id}`, { key: work.key })
+    await expectError(404, 'not_found', 'GET', `/v1/track/${work.track_id}`, { key: work.key })
   })
 
   it('ends its job when its whole collection is deleted', async () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
 import { collections, tracks } from '../../src/adapters/schema.ts'
-import { aReadyTrack, aShop } from './fixtures.ts'
+import { aReadyTrack, aTenant } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import {
   aCollection,
@@ -15,15 +15,15 @@ import {
   HOUR,
   indexesOf,
   ok,
-  refused,
+  expectError,
   UNKNOWN_ID,
-  wrongFields,
+  errorPaths,
 } from './support.ts'
 
 let key: string
 let collection_id: string
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
 })
 const endAgo = (id: string, milliseconds: number) =>
   db
@@ -147,51 +147,51 @@ describe('an invalid or expired play session', () => {
     'returns 400 for expires_in %j',
     async (expires_in) => {
       const body = { collection_id, expires_in }
-      const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/collection', { key, body })
-      expect(wrongFields(answer)).toEqual(['expires_in'])
+      const answer = await expectError(400, 'invalid_request', 'POST', '/v1/play_session/collection', { key, body })
+      expect(errorPaths(answer)).toEqual(['expires_in'])
     },
   )
 
   it.each(['collection', 'track', 'playlist'])('requires the id of the %s to play', async (scope) => {
-    const answer = await refused(400, 'invalid_request', 'POST', `/v1/play_session/${scope}`, { key, body: {} })
-    expect(wrongFields(answer)).toEqual([`${scope}_id`])
+    const answer = await expectError(400, 'invalid_request', 'POST', `/v1/play_session/${scope}`, { key, body: {} })
+    expect(errorPaths(answer)).toEqual([`${scope}_id`])
   })
 
   it('returns 400 for an id of another scope', async () => {
-    const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/track', {
+    const answer = await expectError(400, 'invalid_request', 'POST', '/v1/play_session/track', {
       key,
       body: { collection_id },
     })
-    expect(wrongFields(answer)).toEqual(['track_id'])
+    expect(errorPaths(answer)).toEqual(['track_id'])
   })
 
   it('returns 404 for a resource that does not exist', async () => {
     for (const scope of ['collection', 'track', 'playlist']) {
       const body = { [`${scope}_id`]: UNKNOWN_ID }
-      await refused(404, 'not_found', 'POST', `/v1/play_session/${scope}`, { key, body })
+      await expectError(404, 'not_found', 'POST', `/v1/play_session/${scope}`, { key, body })
     }
   })
 
   it('returns 400 for a scope other than the three', async () => {
-    const answer = await refused(400, 'invalid_request', 'POST', '/v1/play_session/album', {
+    const answer = await expectError(400, 'invalid_request', 'POST', '/v1/play_session/album', {
       key,
       body: { collection_id },
     })
-    expect(wrongFields(answer)).toEqual(['scope'])
+    expect(errorPaths(answer)).toEqual(['scope'])
   })
 
   it('names the unknown variant', async () => {
     const body = { collection_id, variants: ['aac-160', 'wav-9000'] }
-    const answer = await refused(400, 'unknown_variant', 'POST', '/v1/play_session/collection', { key, body })
-    expect(wrongFields(answer)).toEqual(['variants.1'])
+    const answer = await expectError(400, 'unknown_variant', 'POST', '/v1/play_session/collection', { key, body })
+    expect(errorPaths(answer)).toEqual(['variants.1'])
   })
 
   it('is immutable: it has no update and no deletion', async () => {
     const { play_session_id: id } = await aPlaySession(key, 'collection', collection_id)
-    await refused(405, 'method_not_allowed', 'PUT', `/v1/play_session/${id}`, { key, body: {} })
+    await expectError(405, 'method_not_allowed', 'PUT', `/v1/play_session/${id}`, { key, body: {} })
     const { headers } = await call('POST', `/v1/play/${id}/download`)
     expect(headers.get('allow')).toBe('GET')
-    await refused(405, 'method_not_allowed', 'DELETE', `/v1/play_session/${id}`, { key })
+    await expectError(405, 'method_not_allowed', 'DELETE', `/v1/play_session/${id}`, { key })
   })
 
   it('returns 410 for a day after its end, then 404', async () => {
@@ -203,7 +203,7 @@ describe('an invalid or expired play session', () => {
       `/v1/play/${id}/${track_id}/aac-160/download`,
     ]
     const all = async (status: number, code: 'session_expired' | 'not_found') => {
-      for (const path of reads) await refused(status, code, 'GET', path, { key })
+      for (const path of reads) await expectError(status, code, 'GET', path, { key })
     }
     await endAgo(id, 1)
     await all(410, 'session_expired')
@@ -218,11 +218,11 @@ describe('a track in a session', () => {
     const [inside, elsewhere] = [await aReadyTrack(key, collection_id), await aReadyTrack(key, other.id)]
     const { play_session_id: id } = await aPlaySession(key, 'collection', collection_id)
     await ok('GET', `/v1/play/${id}/${inside}`)
-    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${elsewhere}`)
+    await expectError(404, 'not_found', 'GET', `/v1/play/${id}/${elsewhere}`)
     const single = await aPlaySession(key, 'track', elsewhere)
-    await refused(404, 'not_found', 'GET', `/v1/play/${single.play_session_id}/${inside}`)
+    await expectError(404, 'not_found', 'GET', `/v1/play/${single.play_session_id}/${inside}`)
     await ok('DELETE', `/v1/track/${inside}`, { key })
-    await refused(404, 'not_found', 'GET', `/v1/play/${id}/${inside}`)
+    await expectError(404, 'not_found', 'GET', `/v1/play/${id}/${inside}`)
   })
 
   it.each(['initializing', 'processing', 'fallback_processing', 'failed'] as const)(
@@ -231,7 +231,7 @@ describe('a track in a session', () => {
       const track = await aTrack(key, collection_id)
       await db.update(tracks).set({ status, job_id: 'job' }).where(eq(tracks.id, track.id))
       const { play_session_id: id } = await aPlaySession(key, 'collection', collection_id)
-      await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/${track.id}`)
+      await expectError(409, 'track_not_ready', 'GET', `/v1/play/${id}/${track.id}`)
     },
   )
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { aProcessedTrack, uploadAndProcess } from './processed_track.ts'
 import { aPlaylist, aPlaySession, aWaitingTrack, ok } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
@@ -8,7 +8,7 @@ import { serveTranscoder } from './transcoder.ts'
 /** A collection and a playlist of two tracks, the first without a file, and a session for each of them and for the first track. */
 async function sessions() {
   serveTranscoder()
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   const waiting = await aWaitingTrack(key, collection_id)
   const ready = await aProcessedTrack(key, collection_id)
   const playlist_id = await aPlaylist(key, [waiting, ready])

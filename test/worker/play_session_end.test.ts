@@ -1,11 +1,11 @@
 import { beforeEach, expect, it, vi } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
-import { aReadyTrack, aShop, runSweep, stopTime } from './fixtures.ts'
-import { rowsOf, rowsOfCall } from './meter.ts'
+import { aReadyTrack, aTenant, runSweep, stopTime } from './fixtures.ts'
+import { countRows, countCallRows } from './meter.ts'
 import { seedSessions } from './seed.ts'
 import { aPlaySession, DAY, db, HOUR, ok, query } from './support.ts'
-import { open } from './visitor.ts'
+import { openPage } from './visitor.ts'
 
 /** The end of play sessions: the responses for their ids in the hours afterwards, and the cost of deleting them (docs/decisions/0027). */
 
@@ -16,7 +16,7 @@ const NOTED = 1
 let key: string
 let collection_id: string
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
   stopTime()
   vi.setSystemTime(NOW)
 })
@@ -68,7 +68,9 @@ it('a play session plays to its end, returns 410 for exactly a day, then 404, an
   ]
   const answers = async (time: number) => {
     vi.setSystemTime(time)
-    const { statements, result } = await rowsOf(() => Promise.all(pages.map(async (path) => (await open(path)).status)))
+    const { statements, result } = await countRows(() =>
+      Promise.all(pages.map(async (path) => (await openPage(path)).status)),
+    )
     return [[...new Set(result)], statements > 0]
   }
   expect(await answers(end - 1)).toEqual([[200], true])
@@ -83,16 +85,16 @@ it('a play session plays to its end, returns 410 for exactly a day, then 404, an
 
 it('a play session writes one row, and one more when it is deleted in the hour after its day', async () => {
   await aPlaySession(key, 'collection', collection_id)
-  const { written, body } = await rowsOfCall('POST', '/v1/play_session/collection', { key, body: { collection_id } })
+  const { written, body } = await countCallRows('POST', '/v1/play_session/collection', { key, body: { collection_id } })
   expect(written).toBe(1)
   const hour = Math.ceil(Date.parse(body.expires_at) / HOUR) * HOUR
   vi.setSystemTime(hour + DAY - 1)
   // This sweep counts them.
   await runSweep()
-  expect((await rowsOf(runSweep)).written).toBe(NOTED)
+  expect((await countRows(runSweep)).written).toBe(NOTED)
   expect(await remaining()).toHaveLength(2)
   vi.setSystemTime(hour + DAY)
-  expect((await rowsOf(runSweep)).written).toBe(2 + NOTED)
+  expect((await countRows(runSweep)).written).toBe(2 + NOTED)
   expect(await remaining()).toEqual([])
 })
 
@@ -102,14 +104,14 @@ it('one sweep deletes 50,000 sessions of many hours, and keeps live sessions and
   await runSweep()
   await seedHours([now - 10_000, now - 300, now - 299, now - 30, now - 25], 10_000)
   await seedHours([now - 24, now - 1, now, now + 1, now + 24], 3)
-  const sweeping = await rowsOf(runSweep)
+  const sweeping = await countRows(runSweep)
   // The usage has a cursor, which moves over seven hours.
   expect(sweeping.written).toBe(50_000 + 8 + NOTED)
   // Each row is found and sorted for the count, then found, marked, found again and deleted.
   expect(sweeping.read).toBeLessThan(6 * 50_000 + 100)
   const hours = (await remaining()).map((id) => Number.parseInt(id.slice(3, 8), 16) - now)
   expect(hours.toSorted((a, b) => a - b)).toEqual([-24, -1, 0, 1, 24].flatMap((hour) => [hour, hour, hour]))
-  expect((await rowsOf(runSweep)).read).toBeLessThan(20)
+  expect((await countRows(runSweep)).read).toBeLessThan(20)
 })
 
 it('one sweep deletes all old responses and ended jobs, however many there are', async () => {

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { aReadyTrack, aShop, type Shop, stopTime } from './fixtures.ts'
-import { rowsOfCall } from './meter.ts'
+import { aReadyTrack, aTenant, type Tenant, stopTime } from './fixtures.ts'
+import { countCallRows } from './meter.ts'
 import { seed } from './seed.ts'
-import { aCollection, anApiKey, anOrganization, aPlaylist, aPlaySession, ok, query, refused } from './support.ts'
+import { aCollection, anApiKey, anOrganization, aPlaylist, aPlaySession, ok, query, expectError } from './support.ts'
 
 /** How a play session is created and listed: its round trips, its checks, and the contents of long lists. */
 
-let tenant: Shop
+let tenant: Tenant
 beforeEach(async () => {
-  tenant = await aShop()
+  tenant = await aTenant()
 })
 const aBoundKey = async (field: string, id: string) => (await anApiKey(tenant.key, { [field]: id })).secret
 const sessions = async () => (await query('select id from play_sessions')).length
@@ -122,9 +122,9 @@ describe('creating a session', () => {
       stopTime()
       await aPlaySession(tenant.key, scope, ids[scope])
       const body = { [`${scope}_id`]: ids[scope] }
-      const made = await rowsOfCall('POST', `/v1/play_session/${scope}`, { key: tenant.key, body })
+      const made = await countCallRows('POST', `/v1/play_session/${scope}`, { key: tenant.key, body })
       expect(made).toMatchObject({ trips: 1, written: 1, body: { first_track: { track_id } } })
-      const read = await rowsOfCall('GET', `/v1/play/${made.body.play_session_id}`)
+      const read = await countCallRows('GET', `/v1/play/${made.body.play_session_id}`)
       expect(read).toMatchObject({
         trips: 2,
         written: 0,
@@ -137,7 +137,7 @@ describe('creating a session', () => {
     await manyTracks()
     await aPlaySession(tenant.key, 'collection', tenant.collection_id)
     const { play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id)
-    const { read } = await rowsOfCall('GET', `/v1/play/${play_session_id}`)
+    const { read } = await countCallRows('GET', `/v1/play/${play_session_id}`)
     // Some of the 1,300 are skipped; the last of them are not read.
     expect(read).toBeLessThan(2 * 1150 + 60)
   })
@@ -148,12 +148,12 @@ describe('creating a session', () => {
     const other = await anOrganization()
     for (const [scope, id] of Object.entries(ids)) {
       const path = `/v1/play_session/${scope}`
-      await refused(404, 'not_found', 'POST', path, { key: other.key, body: { [`${scope}_id`]: id } })
+      await expectError(404, 'not_found', 'POST', path, { key: other.key, body: { [`${scope}_id`]: id } })
     }
     await query('delete from collections')
     for (const scope of ['track', 'collection'] as const) {
       const path = `/v1/play_session/${scope}`
-      await refused(404, 'not_found', 'POST', path, { key: tenant.key, body: { [`${scope}_id`]: ids[scope] } })
+      await expectError(404, 'not_found', 'POST', path, { key: tenant.key, body: { [`${scope}_id`]: ids[scope] } })
     }
     expect(await sessions()).toBe(0)
   })
@@ -173,13 +173,13 @@ describe('creating a session', () => {
       expect((await aPlaySession(key, 'track', inside)).first_track!.track_id).toBe(inside)
       expect(await sessions()).toBe(at + 1)
       const body = { track_id: outside }
-      await refused(404, 'not_found', 'POST', '/v1/play_session/track', { key, body })
+      await expectError(404, 'not_found', 'POST', '/v1/play_session/track', { key, body })
     }
     const lists = [{ collection_id: tenant.collection_id }, { playlist_id: playlist }]
     for (const [at, body] of lists.entries()) {
       const path = `/v1/play_session/${at === 0 ? 'collection' : 'playlist'}`
-      await refused(404, 'not_found', 'POST', path, { key: keys[2], body })
-      await refused(404, 'not_found', 'POST', path, { key: keys[1 - at], body })
+      await expectError(404, 'not_found', 'POST', path, { key: keys[2], body })
+      await expectError(404, 'not_found', 'POST', path, { key: keys[1 - at], body })
     }
     expect(await sessions()).toBe(keys.length)
   })

@@ -2,13 +2,13 @@ import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 
 import { playSessions } from '../../src/adapters/play_sessions.ts'
-import { aReadyTrack, aShop } from './fixtures.ts'
-import { aPlaySession, db, HOUR, ok, refused, UNKNOWN_ID } from './support.ts'
+import { aReadyTrack, aTenant } from './fixtures.ts'
+import { aPlaySession, db, HOUR, ok, expectError, UNKNOWN_ID } from './support.ts'
 
 /** `GET /v1/play/{play_session_id}`: the public view of a session, which needs only its id. */
 
 async function aSession() {
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   await aReadyTrack(key, collection_id, { player_title: 'So What' })
   const body = { metadata: { plan: 'secret' }, organization_index: 'customer-7' }
   const created = await aPlaySession(key, 'collection', collection_id, body)
@@ -31,8 +31,8 @@ it('a public session returns 410 for a day after its end, then 404 like an unkno
   const end = (expires_at: number) =>
     db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, created.play_session_id))
   await end(Date.now() - 1000)
-  await refused(410, 'session_expired', 'GET', path)
+  await expectError(410, 'session_expired', 'GET', path)
   await end(Date.now() - 25 * HOUR)
-  await refused(404, 'not_found', 'GET', path)
-  await refused(404, 'not_found', 'GET', `/v1/play/${UNKNOWN_ID}`)
+  await expectError(404, 'not_found', 'GET', path)
+  await expectError(404, 'not_found', 'GET', `/v1/play/${UNKNOWN_ID}`)
 })

@@ -2,16 +2,16 @@ import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { collections, tracks } from '../../src/adapters/schema.ts'
-import { aReadyTrack, aShop, type Shop } from './fixtures.ts'
+import { aReadyTrack, aTenant, type Tenant } from './fixtures.ts'
 import { isSignedFor, signedParts } from './signature.ts'
-import { aPlaylist, aPlaySession, db, ok, refused, type Scope } from './support.ts'
+import { aPlaylist, aPlaySession, db, ok, expectError, type Scope } from './support.ts'
 
 /** The listener's view of a track, with all inherited values (docs/architecture.md#inheritance), and its downloads. */
 
-let tenant: Shop
+let tenant: Tenant
 let track_id: string
 beforeEach(async () => {
-  tenant = await aShop()
+  tenant = await aTenant()
   track_id = await aReadyTrack(tenant.key, tenant.collection_id, { file_name: 'So What.live.flac' })
 })
 const set = (noun: 'organization' | 'collection' | 'track', body: object) => {
@@ -183,13 +183,13 @@ describe('a download', () => {
   it('returns 403 when the session does not allow it', async () => {
     const { play_session_id } = await session()
     const path = `/v1/play/${play_session_id}/${track_id}/aac-160/download`
-    await refused(403, 'download_not_allowed', 'GET', path)
+    await expectError(403, 'download_not_allowed', 'GET', path)
   })
 
   it('returns 404 for a variant that the session or the track lacks, or an unknown one', async () => {
     const { play_session_id } = await session({ is_downloadable: true })
     for (const index of ['original', 'lossless', 'wav', 'x'.repeat(65)]) {
-      await refused(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${track_id}/${index}/download`)
+      await expectError(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${track_id}/${index}/download`)
     }
   })
 })

@@ -1,10 +1,10 @@
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { aPlaySession, call, ok, readTrack } from './support.ts'
 
 /** A track with a play session, and the calls that tests make. */
 export async function aPlayedTrack() {
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   const track_id = await aProcessedTrack(key, collection_id)
   const { play_session_id } = await aPlaySession(key, 'track', track_id, { expires_in: 86_400 })
   return {

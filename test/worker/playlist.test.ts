@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { aCollection, aPlaylist, aWaitingTrack, call, CREATOR, ok, query, readTrack } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
@@ -8,7 +8,7 @@ const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
 
 /** A tenant with two collections of three tracks each, and an empty playlist. */
 async function anEmptyPlaylist() {
-  const { key, collection_id, organization_id } = await aShop()
+  const { key, collection_id, organization_id } = await aTenant()
   const other = (await aCollection(key, { title: 'Other' })).id
   const [a, b, c, d, e, f] = (await Promise.all(
     [collection_id, other].flatMap((id) => [1, 2, 3].map(() => aWaitingTrack(key, id))),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { aPlaylist, aPlaySession, call, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
@@ -15,7 +15,7 @@ async function aSession(
   settings: { organization?: object; collection?: object; track?: object; playlist?: object } = {},
 ) {
   serveTranscoder()
-  const { key, collection_id, organization_id } = await aShop()
+  const { key, collection_id, organization_id } = await aTenant()
   const put = (path: string, body: object | undefined) => body && ok('PUT', path, { key, body })
   await put(`/v1/organization/${organization_id}`, settings.organization)
   await put(`/v1/collection/${collection_id}`, settings.collection)

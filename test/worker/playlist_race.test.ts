@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { aShop } from './fixtures.ts'
-import { rowsOfCall } from './meter.ts'
+import { aTenant } from './fixtures.ts'
+import { countCallRows } from './meter.ts'
 import { aPlaylist, aWaitingTrack, call, ok, sortedStatuses } from './support.ts'
 
 /** A playlist and ten tracks to add to it. */
 async function aContestedPlaylist() {
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   const ids = await Promise.all(Array.from({ length: 10 }, () => aWaitingTrack(key, collection_id)))
   const playlist_id = await aPlaylist(key)
   const path = `/v1/playlist/${playlist_id}/track` as const
@@ -42,7 +42,7 @@ describe('simultaneous changes of a playlist', () => {
   it('never split the count, version and tracks of a response, which are read in one round trip', async () => {
     const { ids, change, path, key } = await aContestedPlaylist()
     await change('PUT', { track_ids: ids.slice(0, 3) })
-    const { trips, body } = await rowsOfCall('GET', path, { key })
+    const { trips, body } = await countCallRows('GET', path, { key })
     expect([trips, body.count, body.version, body.tracks.length]).toEqual([1, 3, 2, 3])
   })
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
-import { aTrackWithJob, eventually, filesOf, trackRow } from './fixtures.ts'
+import { aTrackWithJob, eventually, fileRows, trackRow } from './fixtures.ts'
 import { early } from './long_track.ts'
-import { rowsDuring } from './meter.ts'
-import { openStream, result, startTranscoder } from './transcoder.ts'
+import { countAllRows } from './meter.ts'
+import { openStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** `info.progress`: 0 while the track is queued, above 0 once the transcoder runs, never falling within a pass. */
 
@@ -42,7 +42,7 @@ describe('progress', () => {
     expect(await reported()).toBe(0)
     await send(stream, 0, 0.001)
     await send(stream, 0.25, 0.25)
-    stream.send(result())
+    stream.send(lossyResult())
     await running
     expect(await work.read()).toMatchObject({ status: 'ready', info: expect.not.objectContaining({ progress: 0.25 }) })
     expect(await reported()).toBe(undefined)
@@ -55,7 +55,7 @@ describe('progress', () => {
     await eventually(async () => transcodes.length === 1)
     const sendProgress = (...fractions: number[]) =>
       fractions.forEach((fraction) => stream.send({ type: 'progress', fraction }))
-    const { written } = await rowsDuring(async () => {
+    const { written } = await countAllRows(async () => {
       sendProgress(0.01)
       await eventually(async () => (await stored()) === 0.01)
       vi.setSystemTime(Date.now() + 10_000)
@@ -66,9 +66,9 @@ describe('progress', () => {
     // 0.01 and 0.23, each in the track and in the job.
     expect(written).toBe(4)
     stream.send(early())
-    await eventually(async () => (await filesOf(work.track_id)).length > 0)
+    await eventually(async () => (await fileRows(work.track_id)).length > 0)
     expect(await stored()).toBe(0.23)
-    stream.send(result())
+    stream.send(lossyResult())
     await running
   })
 
@@ -93,7 +93,7 @@ describe('progress', () => {
     second.send({ type: 'fallback', reason: 'decoding failed' })
     await send(second, 0.3, 0.3)
     await send(second, 0.25, 0.3)
-    second.send(result())
+    second.send(lossyResult())
     await again
     expect((await work.read()).status).toBe('ready')
   })

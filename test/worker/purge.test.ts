@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { aShop, deliver, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
+import { aTenant, deliver, eventually, advanceHours, storedFiles, runSweep } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
@@ -32,7 +32,7 @@ const jobsOf = (state: string) =>
 /** A deleted track whose purge failed once. */
 async function aFailedPurge() {
   serveTranscoder()
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   const track_id = await aProcessedTrack(key, collection_id)
   const deletes = breakDeletes(1)
   await ok('DELETE', `/v1/track/${track_id}`, { key })
@@ -45,14 +45,14 @@ async function aFailedPurge() {
 describe('a purge', () => {
   it('is retried after one failure when its message is delivered again', async () => {
     const { job_id } = await aFailedPurge()
-    laterBy(0.1)
+    advanceHours(0.1)
     expect(await deliver('task', { job_id })).toMatchObject({ acknowledged: true })
     expect([await storedFiles(), await jobsOf('done')]).toEqual([[], [{ id: job_id, attempt: 2 }]])
   })
 
   it('is retried by the queue after a failure, not acknowledged', async () => {
     const { job_id } = await aFailedPurge()
-    laterBy(0.1)
+    advanceHours(0.1)
     breakDeletes(1)
     expect(await deliver('task', { job_id })).toEqual({ acknowledged: false, retried_in: 5 })
     expect(await jobsOf('open')).toEqual([{ id: job_id, attempt: 2 }])
@@ -60,7 +60,7 @@ describe('a purge', () => {
 
   it('is found by the sweep when its message was lost', async () => {
     await aFailedPurge()
-    laterBy(1)
+    advanceHours(1)
     await runSweep()
     await eventually(async () => (await storedFiles()).length === 0)
     await eventually(async () => (await jobsOf('done')).length === 1)
@@ -68,11 +68,11 @@ describe('a purge', () => {
 
   it('is retried an hour after it reached the dead-letter queue', async () => {
     const { job_id } = await aFailedPurge()
-    laterBy(0.1)
+    advanceHours(0.1)
     expect(await deliver('dead', { job_id })).toMatchObject({ acknowledged: true })
     await runSweep()
     expect(await jobsOf('open')).toHaveLength(1)
-    laterBy(1.5)
+    advanceHours(1.5)
     await runSweep()
     await eventually(async () => (await jobsOf('done')).length === 1)
     expect(await storedFiles()).toEqual([])

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { aShop, eventually, laterBy, storedFiles, runSweep } from './fixtures.ts'
+import { aTenant, eventually, advanceHours, storedFiles, runSweep } from './fixtures.ts'
 import { aPlayedTrack } from './played_track.ts'
 import { uploadAndProcess } from './processed_track.ts'
 import { aWaitingTrack, createTrack, ok, query, readTrack } from './support.ts'
-import { error, serveTranscoder } from './transcoder.ts'
+import { errorEvent, serveTranscoder } from './transcoder.ts'
 import { pathOf } from './upload_handles.ts'
 
 afterEach(() => void vi.useRealTimers())
@@ -13,7 +13,7 @@ afterEach(() => void vi.useRealTimers())
 describe('a new upload URL', () => {
   it('points to a new path for a track that still waits', async () => {
     serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const { track_id, track_upload: first } = await createTrack(key, collection_id)
     const renewed = await ok('POST', `/v1/track/${track_id}/upload`, { key, body: { file_name: 'b.flac' } })
     expect(pathOf(renewed.track_upload.upload_url)).not.toBe(pathOf(first.upload_url))
@@ -23,9 +23,9 @@ describe('a new upload URL', () => {
 
   it('restarts a track whose URL expired', async () => {
     serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
-    laterBy(2)
+    advanceHours(2)
     await runSweep()
     const failed = await readTrack(key, track_id)
     expect([failed.status, failed.info.error!.code]).toEqual(['failed', 'upload_expired'])
@@ -37,7 +37,7 @@ describe('a new upload URL', () => {
 
   it('restarts a track whose file was empty', async () => {
     serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const { track_id, track_upload } = await createTrack(key, collection_id)
     await env.MEDIA.put(pathOf(track_upload.upload_url), '')
     expect((await readTrack(key, track_id)).info.error!.code).toBe('empty_file')
@@ -69,7 +69,7 @@ describe('a new upload URL', () => {
     expect((await plays()).filter((path) => before.includes(path))).toEqual([])
     expect((await read()).file_name).toBe('take two.wav')
     expect(await storedFiles(old)).toContain(old)
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     await eventually(async () => (await storedFiles('media/')).every((path) => !before.includes(path)))
     await eventually(async () => !(await storedFiles()).includes(old))
@@ -87,7 +87,7 @@ describe('a new upload URL', () => {
     const complete = () => ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
     // Some never completed, one failed, and one processed.
     for (let n = 0; n < 3; n++) await send()
-    serveTranscoder(() => error('no_audio', 'No audio'))
+    serveTranscoder(() => errorEvent('no_audio', 'No audio'))
     await send()
     await complete()
     await eventually(async () => (await read()).status === 'incomplete')
@@ -97,7 +97,7 @@ describe('a new upload URL', () => {
     await eventually(async () => (await read()).status === 'ready')
     // The file that played until the new one was ready, the one that failed, and the last one.
     expect(await storedFiles('uploads/')).toHaveLength(3)
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     await eventually(async () => (await storedFiles('uploads/')).length === 1)
     expect(await storedFiles('uploads/')).toEqual([last])
@@ -119,7 +119,7 @@ describe('a new upload URL', () => {
     const refused = await read()
     expect([refused.status, refused.info.error!.code]).toEqual(['ready', 'empty_file'])
     await renew()
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     expect([(await read()).status, await plays()]).toEqual(['ready', before])
   })

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { aShop, laterBy, runSweep } from './fixtures.ts'
+import { aTenant, advanceHours, runSweep } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { eventsOf } from './shop_with_events.ts'
 import { anApiKey, anOrganization, call, ok, query, readTrack } from './support.ts'
@@ -13,12 +13,12 @@ afterEach(() => void vi.useRealTimers())
 
 describe('a replayed response', () => {
   it('has valid handles after the first ones have expired', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const body = { collection_id, file_name: 'a.mp3', file_size: 9 }
     const send = async () => (await call('POST', '/v1/track', { key, body, headers })).body
     const first = await send()
     expect((await send()).track_upload).toEqual(first.track_upload)
-    laterBy(2)
+    advanceHours(2)
     const later = await send()
     expect(later.track_id).toBe(first.track_id)
     for (const handle of ['track_upload', 'track_cover_upload'] as const) {
@@ -46,7 +46,7 @@ describe('a replayed response', () => {
     const send = async () =>
       (await ok('POST', path, { key, body: { title: 'Once' }, headers }))[`${owner}_cover_upload`]
     const first = await send()
-    laterBy(2)
+    advanceHours(2)
     const second = await send()
     expect(second.upload_url).not.toBe(first.upload_url)
     expect(Date.parse(second.expires_at)).toBeGreaterThan(Date.now())
@@ -61,7 +61,7 @@ describe('a replayed response', () => {
     const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers })
     const { collection_id } = (await send()).body
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
-    laterBy(2)
+    advanceHours(2)
     expect((await send()).status).toBe(404)
   })
 
@@ -79,12 +79,12 @@ describe('a replayed response', () => {
 
   it('of a play session has freshly signed URLs, and returns 410 when the session has ended', async () => {
     serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const track_id = await aProcessedTrack(key, collection_id)
     const body = { track_id, expires_in: 7200 }
     const send = () => call('POST', '/v1/play_session/track', { key, body, headers })
     const first = (await send()).body
-    laterBy(1.5)
+    advanceHours(1.5)
     const second = (await send()).body
     const { play_session_id, play_session, expires_at } = second
     expect({ play_session_id, play_session, expires_at }).toEqual({
@@ -95,7 +95,7 @@ describe('a replayed response', () => {
     const signed = (answer: typeof first) =>
       new URL(answer.first_track!.variants[0]!.url).searchParams.get('X-Amz-Date')
     expect(signed(second)).not.toBe(signed(first))
-    laterBy(1)
+    advanceHours(1)
     expect((await send()).body.code).toBe('session_expired')
     expect(await query('select id from play_sessions')).toHaveLength(1)
   })
@@ -114,13 +114,13 @@ describe('a replayed response', () => {
     const send = async () =>
       (await ok('POST', '/v1/collection', { key, body: { title: 'Once' }, headers })).collection_id
     const first = await send()
-    laterBy(23)
+    advanceHours(23)
     await runSweep()
     expect(await send()).toBe(first)
-    laterBy(1.5)
+    advanceHours(1.5)
     expect(await send()).not.toBe(first)
     expect(await query('select id from idempotency_keys')).toHaveLength(1)
-    laterBy(25)
+    advanceHours(25)
     await runSweep()
     expect(await query('select id from idempotency_keys')).toEqual([])
   })

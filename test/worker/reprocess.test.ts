@@ -1,20 +1,20 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import type { JobEvent } from '../../src/contract/job.ts'
-import { aShop, beforeBatch, eventually, laterBy, storedFiles, runSweep, trackRow } from './fixtures.ts'
-import { settled } from './meter.ts'
+import { aTenant, beforeBatch, eventually, advanceHours, storedFiles, runSweep, trackRow } from './fixtures.ts'
+import { untilIdle } from './meter.ts'
 import { aPlayedTrack } from './played_track.ts'
 import { uploadAndProcess } from './processed_track.ts'
 import { aWaitingTrack, call, ok, query, readTrack } from './support.ts'
-import { error, made, serveTranscoder } from './transcoder.ts'
-import { aTrackWithHandles, put, serveSources } from './upload_handles.ts'
+import { errorEvent, completeResult, serveTranscoder } from './transcoder.ts'
+import { aTrackWithHandles, putFile, serveSources } from './upload_handles.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-const noAudio: JobEvent = error('no_audio', 'No audio')
+const noAudio: JobEvent = errorEvent('no_audio', 'No audio')
 describe('reprocess', () => {
   it('returns 409 for a track that never had a file', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
     const { status, body } = await call('POST', `/v1/track/${track_id}/reprocess`, { key })
     expect([status, body.code]).toEqual([409, 'track_not_uploaded'])
@@ -33,11 +33,11 @@ describe('reprocess', () => {
     const after = await plays()
     expect(after.filter((path) => before.includes(path))).toEqual([])
     // The URLs of the session are valid for an hour.
-    laterBy(1)
+    advanceHours(1)
     await runSweep()
-    await settled()
+    await untilIdle()
     expect(await storedFiles()).toEqual(expect.arrayContaining([...before, ...after]))
-    laterBy(2)
+    advanceHours(2)
     await runSweep()
     await eventually(async () => (await storedFiles()).every((path) => !before.includes(path)))
     // The upload itself is the variant `original`, and stays.
@@ -52,7 +52,7 @@ describe('reprocess', () => {
       const waits = () => !first && !finished
       while (waits()) await scheduler.wait(5)
       first = false
-      return made(job)
+      return completeResult(job)
     })
     const { read, reprocess } = await aPlayedTrack()
     const answers = await Promise.all([1, 2, 3, 4].map(reprocess))
@@ -66,14 +66,14 @@ describe('reprocess', () => {
   it('does not restore an older source when a new file is accepted at the same time', async () => {
     serveSources()
     const track = await aTrackWithHandles()
-    await put(track.first, 9)
+    await putFile(track.first, 9)
     await track.complete()
     await eventually(async () => (await track.read()).status === 'ready')
     const renewed = await track.renew({ file_name: 'b.wav' })
     let times = 0
     const bindings = beforeBatch(async () => {
       if (times++ > 0) return
-      await put(renewed, 12)
+      await putFile(renewed, 12)
       await track.complete()
       await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
     })
@@ -83,7 +83,7 @@ describe('reprocess', () => {
 
   it('keeps the variants after a failure, and reports the track as incomplete with the reason', async () => {
     let fails = false
-    serveTranscoder((job) => (fails ? noAudio : made(job)))
+    serveTranscoder((job) => (fails ? noAudio : completeResult(job)))
     const { read, reprocess, plays } = await aPlayedTrack()
     const before = await plays()
     fails = true
@@ -100,8 +100,8 @@ describe('reprocess', () => {
 
   it('lets a failed track try again', async () => {
     let fails = true
-    serveTranscoder((job) => (fails ? noAudio : made(job)))
-    const { key, collection_id } = await aShop()
+    serveTranscoder((job) => (fails ? noAudio : completeResult(job)))
+    const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
     await uploadAndProcess(key, track_id, 'failed')
     fails = false

@@ -4,16 +4,16 @@ import { beforeEach, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import worker from '../../src/index.ts'
-import { aWorld } from './contract_world.ts'
+import { aWorkspace } from './contract_world.ts'
 import { db, ok, UNKNOWN_ID } from './support.ts'
 
 /** One log line for each request (docs/decisions/0043). */
 
 const logging: Env = { ...env, REQUEST_LOG: 'true' }
 let lines: string[]
-let workspace: Awaited<ReturnType<typeof aWorld>>
+let workspace: Awaited<ReturnType<typeof aWorkspace>>
 beforeEach(async () => {
-  workspace = await aWorld()
+  workspace = await aWorkspace()
   lines = []
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
 })

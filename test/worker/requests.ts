@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers'
 
-import { CATALOGUE } from '../../src/contract/catalogue.ts'
+import { CATALOG } from '../../src/contract/catalogue.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
-import type { World } from './callers.ts'
-import { NOWHERE } from './webhooks.ts'
+import type { Workspace } from './callers.ts'
+import { UNREACHABLE_URL } from './webhooks.ts'
 
 interface Sent {
   path: string
@@ -12,7 +12,7 @@ interface Sent {
 }
 
 /** A valid body for each operation that takes one. */
-const bodies = (workspace: World): Partial<Record<OperationName, object>> => ({
+const bodies = (workspace: Workspace): Partial<Record<OperationName, object>> => ({
   createOrganization: { name: 'New' },
   updateOrganization: { name: 'Renamed' },
   createCollection: { title: 'New' },
@@ -45,21 +45,21 @@ const bodies = (workspace: World): Partial<Record<OperationName, object>> => ({
   createShare: { scope: 'track', id: workspace.track_id },
   updateShare: { title: 'Renamed' },
   retryFailedTracks: {},
-  createWebhookEndpoint: { url: NOWHERE },
+  createWebhookEndpoint: { url: UNREACHABLE_URL },
   updateWebhookEndpoint: { title: 'Renamed' },
   rotateWebhookEndpoint: { grace_seconds: 60 },
   recoverWebhookEndpoint: { since: '2026-11-01T00:00:00Z' },
 })
 
 /** The path values of an operation. */
-export const pathValues = (name: OperationName, workspace: World): Record<string, string> => ({
+export const pathValues = (name: OperationName, workspace: Workspace): Record<string, string> => ({
   ...workspace,
   play_track_id: workspace.track_id,
   variant_index: 'aac-160',
   scope: 'track',
   ...(name === 'restoreTrash' && { trash_id: workspace.restored_trash_id }),
   // Every organization may read those of the catalog.
-  ...(name === 'getVariant' && { variant_id: CATALOGUE[0]!.id }),
+  ...(name === 'getVariant' && { variant_id: CATALOG[0]!.id }),
   ...((name === 'getSessionTrack' || /Session(Multipart|Parts)$/.test(name)) && {
     track_id: workspace.session_track_id,
     multipart_upload_id: workspace.session_multipart_upload_id,
@@ -68,7 +68,7 @@ export const pathValues = (name: OperationName, workspace: World): Record<string
 })
 
 /** A request of this operation, aimed at the workspace's resources. */
-export function requestOf(name: OperationName, workspace: World, values = pathValues(name, workspace)): Sent {
+export function requestOf(name: OperationName, workspace: Workspace, values = pathValues(name, workspace)): Sent {
   const body = bodies(workspace)[name]
   return {
     path: operations[name].path.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(values[part]!)),

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
-import { aTrackWithJob, deliver, followWith, runSweep, stopTime, unfollowed } from './fixtures.ts'
-import { error, events, openStream, result, startTranscoder } from './transcoder.ts'
+import { aTrackWithJob, deliver, followWith, runSweep, stopTime, untilUnfollowed } from './fixtures.ts'
+import { errorEvent, eventStream, openStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** Jobs whose transcoder is unreachable, busy, crashed or faulty, and jobs that run out of retries. */
 
@@ -35,7 +35,7 @@ describe('a transcoder', () => {
 
   it('that is reached again resets the count of failures', async () => {
     await work.changeJob({ tries: 30 })
-    startTranscoder({ transcode: () => events({ type: 'progress', fraction: 0.05 }) })
+    startTranscoder({ transcode: () => eventStream({ type: 'progress', fraction: 0.05 }) })
     await work.run()
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 1, tries: 0 })
   })
@@ -51,14 +51,14 @@ describe('a transcoder', () => {
   it.each(['cancelled', 'killed'] as const)(
     'that reports `%s` returns the job to the queue without counting an attempt',
     async (code) => {
-      startTranscoder({ transcode: () => events(error(code, 'It was stopped.', true)) })
+      startTranscoder({ transcode: () => eventStream(errorEvent(code, 'It was stopped.', true)) })
       expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
       expect((await work.job()).attempt).toBe(0)
     },
   )
 
   it('that is killed repeatedly fails the job with that reason', async () => {
-    startTranscoder({ transcode: () => events(error('killed', 'The machine ended ffmpeg.')) })
+    startTranscoder({ transcode: () => eventStream(errorEvent('killed', 'The machine ended ffmpeg.')) })
     await work.changeJob({ tries: 9 })
     expect(await work.run()).toMatchObject({ ended: false })
     await due()
@@ -78,7 +78,7 @@ describe('a transcoder', () => {
 
   it('that disappears with its follower is not retried forever', async () => {
     await work.changeJob({ tries: 360, holder: 'another', slot: 0, lease_until: 0 })
-    const { transcodes } = startTranscoder({ transcode: () => events(result()) })
+    const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     expect(await work.run()).toEqual({ ended: true })
     expect((await work.read()).info.error!.code).toBe('transcoder_unavailable')
     expect(transcodes).toEqual([])
@@ -100,7 +100,7 @@ describe('a transcoder', () => {
   })
 
   it('that crashes twice gets the tolerant pass, and the fourth crash fails the job', async () => {
-    const { transcodes } = startTranscoder({ transcode: () => events({ type: 'progress', fraction: 0.05 }) })
+    const { transcodes } = startTranscoder({ transcode: () => eventStream({ type: 'progress', fraction: 0.05 }) })
     const statuses = []
     for (let attempt = 1; attempt <= 4; attempt++) {
       await due()
@@ -119,7 +119,7 @@ describe('a transcoder', () => {
       [0.45, 1],
       [0.8, 1],
     ] as const) {
-      startTranscoder({ transcode: () => events({ type: 'progress', fraction }) })
+      startTranscoder({ transcode: () => eventStream({ type: 'progress', fraction }) })
       await work.changeJob({ lease_until: 0 })
       await work.run()
       expect([fraction, (await work.job()).attempt]).toEqual([fraction, attempt])
@@ -129,7 +129,7 @@ describe('a transcoder', () => {
   it('that crashes at the same place again costs an attempt, even before its progress was written', async () => {
     for (const attempt of [0, 1, 2]) {
       const progress = [0.01, 0.5].map((fraction) => ({ type: 'progress' as const, fraction }))
-      startTranscoder({ transcode: () => events(...progress) })
+      startTranscoder({ transcode: () => eventStream(...progress) })
       await due()
       await work.run()
       expect((await work.job()).attempt).toBe(attempt)
@@ -143,8 +143,8 @@ describe('a transcoder', () => {
   })
 
   it('that reports a transient fault is retried, and finally fails the job with its reason', async () => {
-    const transient = error('source_unavailable', 'The source answered 500', true)
-    startTranscoder({ transcode: () => events(transient) })
+    const transient = errorEvent('source_unavailable', 'The source answered 500', true)
+    startTranscoder({ transcode: () => eventStream(transient) })
     expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
     expect((await work.read()).status).toBe('processing')
     await work.changeJob({ attempt: 3, lease_until: 0 })
@@ -157,11 +157,11 @@ describe('a dead letter', () => {
   const acknowledged = { acknowledged: true, retried_in: undefined }
 
   it('of the transcode queue ends no job, which the sweep starts again', async () => {
-    startTranscoder({ transcode: () => events(result()) })
+    startTranscoder({ transcode: () => eventStream(lossyResult()) })
     expect(await deliver('dead', { job_id: work.job_id })).toEqual(acknowledged)
     expect(await work.job()).toMatchObject({ state: 'open', holder: null })
     await runSweep()
-    await unfollowed()
+    await untilUnfollowed()
     expect((await work.read()).status).toBe('ready')
   })
 

@@ -8,12 +8,12 @@ import { collections, tracks } from '../../src/adapters/schema.ts'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import worker from '../../src/index.ts'
-import { aWorld, pathIn } from './contract_world.ts'
+import { aWorkspace, pathIn } from './contract_world.ts'
 import { aReadyTrack, aTrackWithJob, stopTime } from './fixtures.ts'
 import { aLongTrack } from './long_track.ts'
-import { rowsOf } from './meter.ts'
+import { countRows } from './meter.ts'
 import { aCollection, anApiKey, anOrganization, aPlaySession, call, DAY, db, HOUR, UNKNOWN_ID } from './support.ts'
-import { result, events, startTranscoder } from './transcoder.ts'
+import { lossyResult, eventStream, startTranscoder } from './transcoder.ts'
 
 /** The isolate's cache of responses to listeners (docs/decisions/0028). */
 
@@ -23,16 +23,16 @@ const fetchUrl = async (url: string, init: RequestInit = {}, bindings = caching)
 
 /** A response, and the number of statements that it took. */
 async function read(url: string, init?: RequestInit, bindings?: Env) {
-  const { result: response, statements } = await rowsOf(() => fetchUrl(url, init, bindings))
+  const { result: response, statements } = await countRows(() => fetchUrl(url, init, bindings))
   const text = await response.text()
   const body = text ? JSON.parse(text) : null
   return { status: response.status, headers: Object.fromEntries(response.headers), body, text, statements }
 }
 
-let tenant: Awaited<ReturnType<typeof aWorld>>
+let tenant: Awaited<ReturnType<typeof aWorkspace>>
 let view: string
 beforeEach(async () => {
-  tenant = await aWorld()
+  tenant = await aWorkspace()
   view = `/v1/play/${tenant.play_session_id}/${tenant.track_id}`
 })
 const change = (method: string, path: string, body?: object) =>
@@ -148,7 +148,7 @@ describe('a change', () => {
     await read(view)
     await change('DELETE', `/v1/track/${tenant.track_id}`)
     expect((await read(view)).body.code).toBe('not_found')
-    const next = await aWorld()
+    const next = await aWorkspace()
     const path = `/v1/play/${next.play_session_id}/${next.track_id}`
     await read(path)
     const bindings = caching
@@ -163,7 +163,7 @@ describe('a change', () => {
     const path = `/v1/play/${play_session_id}/${track_id}`
     await read(path)
     await db.update(tracks).set({ player_title: 'Changed' }).where(eq(tracks.id, track_id))
-    startTranscoder({ transcode: () => events(result()) })
+    startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.run()
     expect(await titleIn(path)).toBe('Changed')
   })
@@ -266,7 +266,7 @@ describe('the cache', () => {
   it('is filled by one statement that reads four rows', async () => {
     // A cover taken from the collection's first track costs a further row (tags.test.ts).
     await db.update(collections).set({ cover_path: 'media/own' })
-    const { statements, read: rows } = await rowsOf(() => fetchUrl(view))
+    const { statements, read: rows } = await countRows(() => fetchUrl(view))
     expect({ statements, rows }).toEqual({ statements: 1, rows: 4 })
   })
 

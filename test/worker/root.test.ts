@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { operations } from '../../src/contract/index.ts'
 import { Limit } from '../../src/contract/limit.ts'
-import { aWorld } from './callers.ts'
+import { aWorkspace } from './callers.ts'
 import { eventually, storedFiles } from './fixtures.ts'
 import { seed } from './seed.ts'
 import { anApiKey, anOrganization, call, ok, query, readTrack } from './support.ts'
@@ -32,7 +32,7 @@ describe('the operator’s root key', () => {
   })
 
   it('deletes an organization with all its rows and files, and its keys stop working at once', async () => {
-    const [deleted, kept] = [await aWorld(), await aWorld()]
+    const [deleted, kept] = [await aWorkspace(), await aWorkspace()]
     const { secret } = await anApiKey(deleted.key)
     const play = `/v1/play/${deleted.play_session_id}/${deleted.track_id}`
     await ok('GET', '/v1/variant', { key: secret })
@@ -62,7 +62,7 @@ describe('the operator’s root key', () => {
   })
 
   it('deletes an organization of thousands of tracks', async () => {
-    const workspace = await aWorld()
+    const workspace = await aWorkspace()
     await seed('tracks', 1, 2300, workspace)
     await seed('collections', 1, 20, workspace)
     await ok('DELETE', `/v1/organization/${workspace.organization_id}`, { key: root })

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest'
 
-import { CATALOGUE } from '../../src/contract/catalogue.ts'
+import { CATALOG } from '../../src/contract/catalogue.ts'
 import { MAX_ENDPOINTS } from '../../src/contract/facts.ts'
 import { type OperationName, operations } from '../../src/contract/index.ts'
 import { deliveryIdOf } from '../../src/resources/webhook_delivery.ts'
-import { aBigShop, grow } from './big_shop.ts'
+import { aLargeTenant, seedTables } from './big_shop.ts'
 import { stopTime } from './fixtures.ts'
-import { rowsOf, rowsOfCall } from './meter.ts'
+import { countRows, countCallRows } from './meter.ts'
 import { keyOf } from './requests.ts'
 import { seedDeliveries, seededId, seedEvents } from './seed.ts'
 import { CREATOR, HOUR, itemsOf, ok } from './support.ts'
-import { aShare, open } from './visitor.ts'
+import { aShare, openPage } from './visitor.ts'
 
 type Request = [path: string, query?: string]
 const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
 
 /** One or more requests for every operation that reads. */
 const readRequests = (
-  ids: Awaited<ReturnType<typeof aBigShop>> & { endpoint_id: string; since: number },
+  ids: Awaited<ReturnType<typeof aLargeTenant>> & { endpoint_id: string; since: number },
 ): Partial<Record<OperationName, Request[]>> => ({
   listOrganizations: [['/v1/organization']],
   getOrganization: [[`/v1/organization/${ids.organization_id}`]],
@@ -45,7 +45,7 @@ const readRequests = (
   downloadAll: [[`/v1/play/${ids.ofTrack}/download`]],
   getCollectionReprocess: [[`/v1/collection/${ids.collection_id}/reprocess`]],
   listVariants: [['/v1/variant']],
-  getVariant: [[`/v1/variant/${CATALOGUE[0]!.id}`]],
+  getVariant: [[`/v1/variant/${CATALOG[0]!.id}`]],
   listPlaylists: ['', ...FILTERS].map((filter) => ['/v1/playlist', filter]),
   getPlaylist: [[`/v1/playlist/${ids.playlist_id}`]],
   listPlaylistTracks: [[`/v1/playlist/${ids.playlist_id}/track`]],
@@ -83,7 +83,7 @@ const SHORT = ['listVariants', 'listLimits', 'listWebhookEndpoints']
 
 describe('rows', () => {
   it('read per operation are as many at 100,000 rows as at 1,000, and reads write none', async () => {
-    const tenant = await aBigShop()
+    const tenant = await aLargeTenant()
     // Subscribed to no event that follows.
     const body = { url: 'http://127.0.0.1:9/', events: ['webhook.test'] }
     const endpoints: string[] = []
@@ -99,7 +99,7 @@ describe('rows', () => {
     // The first use of a key reads it and records the use. Afterwards authentication reads no rows for 30 s; the clock is stopped so that
     // this does not end in between.
     stopTime()
-    await rowsOfCall('GET', '/v1/limits', { key: ids.key })
+    await countCallRows('GET', '/v1/limits', { key: ids.key })
     const shares = [
       await aShare(ids.key, ids.collection_id),
       await aShare(ids.key, ids.collection_id, { scope: 'playlist', id: ids.playlist_id }),
@@ -115,7 +115,7 @@ describe('rows', () => {
     const measure = async () => {
       const rows: Record<string, number> = {}
       for (const [path, status, limit] of pages) {
-        const { result, read, written } = await rowsOf(() => open(path))
+        const { result, read, written } = await countRows(() => openPage(path))
         expect([path, written, result.status]).toEqual([path, 0, status])
         expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(limit)
         rows[path] = read
@@ -123,8 +123,8 @@ describe('rows', () => {
       for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
         for (const [path, filter = ''] of requests) {
           const request = ['GET', `${path}${filter}`, { key: keyOf(name, ids) }] as const
-          await rowsOfCall(...request)
-          const { read, written, body } = await rowsOfCall(...request)
+          await countCallRows(...request)
+          const { read, written, body } = await countCallRows(...request)
           expect(written, `${request[1]} writes rows`).toBe(0)
           rows[request[1]] = read
           if (!name.startsWith('list')) continue
@@ -144,7 +144,7 @@ describe('rows', () => {
     // A filter scans 5,000 deliveries of one endpoint or of all of them: both measurements must reach that number.
     await addEvents(1, 6000, 300)
     const small = await measure()
-    await grow(ids, 1001, 100_000)
+    await seedTables(ids, 1001, 100_000)
     await addEvents(6001, 100_000, 3000)
     const many = await measure()
     expect(many).toEqual(small)

@@ -1,26 +1,26 @@
 import { afterEach, describe, expect, it } from 'vitest'
 
 import { fillText, type Kind } from '../../src/adapters/search.ts'
-import { MOST_SORTED, MOST_WALKED } from '../../src/resources/candidates.ts'
-import { MOST_COUNTED } from '../../src/resources/find.ts'
-import { aShop, runSweep, type Shop, stopTime } from './fixtures.ts'
-import { rowsOfCall } from './meter.ts'
+import { MAX_SORTED, MAX_SCANNED } from '../../src/resources/candidates.ts'
+import { MAX_COUNTED } from '../../src/resources/find.ts'
+import { aTenant, runSweep, type Tenant, stopTime } from './fixtures.ts'
+import { countCallRows } from './meter.ts'
 import { seed } from './seed.ts'
-import { makeStorage } from './storage.ts'
+import { createStorage } from './storage.ts'
 import { aWaitingTrack, CREATOR, itemsOf, nameOf, query } from './support.ts'
 
 // Dropping the tables is faster than deleting a hundred thousand rows.
-afterEach(makeStorage)
+afterEach(createStorage)
 
 /** A page of 50 with its related rows, and a count of up to a thousand. */
-const PAGE = MOST_COUNTED + 160
+const PAGE = MAX_COUNTED + 160
 /** Rows sorted in memory are read twice, by the index and as a row. */
-const SORTED = 2 * MOST_SORTED + PAGE
+const SORTED = 2 * MAX_SORTED + PAGE
 /** The same for the newest 10,000 matches of a search, including their count. */
 const MATCHES = 50_000
 
 /** Requests, each with the most rows that it may read, however long the list is. */
-const requestLimits = ({ collection_id }: Shop): [string, number][] => {
+const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
   const path = `/v1/collection/${collection_id}/track`
   const lists = ['/v1/collection', '/v1/playlist'].flatMap((path): [string, number][] => [
     [`${path}?sort=title`, PAGE],
@@ -58,37 +58,37 @@ const requestLimits = ({ collection_id }: Shop): [string, number][] => {
     [`${path}?status=ready&creator_id=${CREATOR}`, SORTED],
     [`${path}?status=ready&sort=title`, SORTED],
     // No row matches both: every scanned row is read by the index and as a row, and once more to see whether the scan was complete.
-    [`${path}?status=processing&creator_id=${CREATOR}`, 3 * MOST_WALKED + PAGE],
+    [`${path}?status=processing&creator_id=${CREATOR}`, 3 * MAX_SCANNED + PAGE],
     [`${path}?sort=title&include=levels,loudness,artwork`, SORTED + 60],
     ...lists,
   ]
 }
 
 /** Seeds rows and adds them to the search. */
-async function seedSearched(table: Kind, from: number, to: number, tenant: Shop): Promise<void> {
+async function seedSearched(table: Kind, from: number, to: number, tenant: Tenant): Promise<void> {
   const [last] = await query<{ at: number }>(`select coalesce(max(rowid), 0) as at from ${table}`)
   await seed(table, from, to, tenant)
   await query(fillText(table), last!.at, Number.MAX_SAFE_INTEGER)
 }
 
-async function measure(tenant: Shop): Promise<void> {
-  await rowsOfCall('GET', '/v1/limits', { key: tenant.key })
+async function measure(tenant: Tenant): Promise<void> {
+  await countCallRows('GET', '/v1/limits', { key: tenant.key })
   for (const [path, limit] of requestLimits(tenant)) {
-    const { read, written } = await rowsOfCall('GET', path, { key: tenant.key })
+    const { read, written } = await countCallRows('GET', path, { key: tenant.key })
     expect(written, path).toBe(0)
     expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(limit)
   }
 }
 
-const titles = async (tenant: Shop, path: string) => {
-  const { body } = await rowsOfCall('GET', path, { key: tenant.key })
+const titles = async (tenant: Tenant, path: string) => {
+  const { body } = await countCallRows('GET', path, { key: tenant.key })
   return { page: itemsOf(body).map(nameOf), count: body.count, exact: body.is_count_exact }
 }
 const titlesByQuery = async (text: string) => (await query<{ title: string }>(text)).map(({ title }) => title)
 
 describe('searched, sorted and filtered lists', () => {
   it('read no more rows at 100,000 than their limits, and find the same as plain SQL', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     stopTime()
     const tables = ['tracks', 'collections', 'playlists'] as const
     for (const table of tables) await seedSearched(table, 1, 1000, tenant)
@@ -98,7 +98,7 @@ describe('searched, sorted and filtered lists', () => {
     const trackPath = `/v1/collection/${tenant.collection_id}/track`
     const all = 'select player_title as title from tracks'
     for (const path of ['/v1/track', trackPath]) {
-      const count = path === trackPath ? 100_000 : MOST_COUNTED
+      const count = path === trackPath ? 100_000 : MAX_COUNTED
       const exact = path === trackPath ? undefined : false
       const byTitle = await titlesByQuery(`${all} order by 1 desc limit 50 offset 7000`)
       expect(await titles(tenant, `${path}?sort=-title&offset=7000`)).toEqual({ page: byTitle, count, exact })
@@ -114,14 +114,14 @@ describe('searched, sorted and filtered lists', () => {
     )
     expect(await titles(tenant, '/v1/track?q=SEEDED+0&offset=950')).toEqual({
       page: found,
-      count: MOST_COUNTED,
+      count: MAX_COUNTED,
       exact: false,
     })
     const matching = await titlesByQuery(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
     expect(await titles(tenant, '/v1/track?q=0012&limit=200')).toEqual({ page: matching, count: matching.length })
     // A smaller collection with its last titles beyond the scanned ones.
     const { collection_id } = (
-      await rowsOfCall('POST', '/v1/collection', { key: tenant.key, body: { title: 'Small' } })
+      await countCallRows('POST', '/v1/collection', { key: tenant.key, body: { title: 'Small' } })
     ).body
     await seed('tracks', 100_001, 105_100, { ...tenant, collection_id })
     const smallPath = `/v1/collection/${collection_id}/track`
@@ -133,20 +133,20 @@ describe('searched, sorted and filtered lists', () => {
       count: 5100,
       exact: undefined,
     })
-    expect((await rowsOfCall('GET', `${smallPath}?sort=-title&offset=5050`, { key: tenant.key })).read).toBeLessThan(
-      3 * MOST_WALKED,
+    expect((await countCallRows('GET', `${smallPath}?sort=-title&offset=5050`, { key: tenant.key })).read).toBeLessThan(
+      3 * MAX_SCANNED,
     )
   })
 
   it('cost few rows on a write', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { key, collection_id } = tenant
     await aWaitingTrack(key, collection_id)
     const body = { collection_id, file_name: 'a.mp3' }
-    const created = await rowsOfCall('POST', '/v1/track', { key, body })
+    const created = await countCallRows('POST', '/v1/track', { key, body })
     const path = `/v1/track/${created.body.track_id}`
-    const titled = await rowsOfCall('PUT', path, { key, body: { title: 'New' } })
-    const annotated = await rowsOfCall('PUT', path, { key, body: { metadata: { a: 1 } } })
+    const titled = await countCallRows('PUT', path, { key, body: { title: 'New' } })
+    const annotated = await countCallRows('PUT', path, { key, body: { metadata: { a: 1 } } })
     // The row and its entries in the collection's lists, 6; its counts, 4; for all tracks: by title, by both times, and the search; and its
     // event.
     expect({ created: created.written, titled: titled.written, noted: annotated.written }).toEqual({
@@ -158,7 +158,7 @@ describe('searched, sorted and filtered lists', () => {
 })
 
 it('the search index is filled in the background with existing rows, while rows change', async () => {
-  const tenant = await aShop()
+  const tenant = await aTenant()
   await seed('tracks', 1, 5000, tenant)
   await query('delete from search')
   await query(`insert into search_fills values ('tracks', (select max(rowid) from tracks))`)

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
 
-import { aBigShop, grow } from './big_shop.ts'
+import { aLargeTenant, seedTables } from './big_shop.ts'
 import { runSweep } from './fixtures.ts'
-import { rowsDuring, rowsOf, rowsOfCall } from './meter.ts'
+import { countAllRows, countRows, countCallRows } from './meter.ts'
 import { uploadAndProcess } from './processed_track.ts'
 import { seededId } from './seed.ts'
 import { aWaitingTrack, ok, query } from './support.ts'
-import { error, made, serveTranscoder } from './transcoder.ts'
+import { errorEvent, completeResult, serveTranscoder } from './transcoder.ts'
 
-type Shop = Awaited<ReturnType<typeof aBigShop>>
+type Shop = Awaited<ReturnType<typeof aLargeTenant>>
 
 /** The rows that every kind of change reads. Each change is undone, so that the measurement can be repeated. */
 async function measure({ key, collection_id, playlist_id, track_id: first_id }: Shop) {
   const rows: Record<string, number> = {}
   const run = async (name: string, method: string, path: string, body?: unknown) => {
-    const { read, body: answer } = await rowsOfCall(method, path, { key, body })
+    const { read, body: answer } = await countCallRows(method, path, { key, body })
     rows[name] = read
     return answer
   }
@@ -57,26 +57,26 @@ async function measure({ key, collection_id, playlist_id, track_id: first_id }: 
 
 describe('rows read by changes', () => {
   it('are as many at 100,000 rows as at 1,000, and few in the background', async () => {
-    const tenant = await aBigShop()
+    const tenant = await aLargeTenant()
     const small = await measure(tenant)
-    await grow(tenant, 1001, 100_000, ['playlists', 'tracks'])
-    await rowsOfCall('GET', '/v1/playlist', { key: tenant.key })
+    await seedTables(tenant, 1001, 100_000, ['playlists', 'tracks'])
+    await countCallRows('GET', '/v1/playlist', { key: tenant.key })
     const many = await measure(tenant)
     // One row more or less where a range of `list_counts` starts or ends.
     const grown = Object.entries(many).filter(([name, read]) => read > small[name]! + 10)
     expect(grown).toEqual([])
 
-    serveTranscoder(() => error('no_audio', 'No audio'))
+    serveTranscoder(() => errorEvent('no_audio', 'No audio'))
     const track_id = await aWaitingTrack(tenant.key, tenant.collection_id)
-    const failing = await rowsDuring(() => uploadAndProcess(tenant.key, track_id, 'failed'))
+    const failing = await countAllRows(() => uploadAndProcess(tenant.key, track_id, 'failed'))
     expect(failing.read, 'while a track is processed and fails').toBeLessThan(1000)
 
     const album = { album: 'Kind of Blue', track_number: 1 }
-    serveTranscoder((job) => made(job, { tags: album }))
+    serveTranscoder((job) => completeResult(job, { tags: album }))
     await query('update collections set is_ordered = 0')
     await query(`update tracks set tags = json_set(?, '$.track_number', "order" + 1)`, JSON.stringify(album))
     const tagged_id = await aWaitingTrack(tenant.key, tenant.collection_id)
-    const ordering = await rowsDuring(() => uploadAndProcess(tenant.key, tagged_id))
+    const ordering = await countAllRows(() => uploadAndProcess(tenant.key, tagged_id))
     expect(ordering.read, 'while a track finds its place in an album of 100,000').toBeLessThan(5000)
     const [placed] = await query(
       'select (select max("order") from tracks) - "order" as back from tracks where id = ?',
@@ -87,7 +87,7 @@ describe('rows read by changes', () => {
     await query(`delete from jobs where state = 'open'`)
     // The first sweep of a day checks for old events.
     await runSweep()
-    const sweeping = await rowsOf(runSweep)
+    const sweeping = await countRows(runSweep)
     // One or two for each kind of work that it checks.
     expect(sweeping.read, 'in a sweep with nothing to do').toBeLessThan(20)
   })

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import beforeExport from '../../scripts/before_export.sql?raw'
 import { SEARCH_TABLE } from '../../src/adapters/search.ts'
-import { aShop, runSweep, type Shop } from './fixtures.ts'
+import { aTenant, runSweep, type Tenant } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { makeStorage } from './storage.ts'
-import { aPlaylist, aWaitingTrack, CREATORS, itemsOf, nameOf, ok, query, refused, wrongFields } from './support.ts'
-import { made, serveTranscoder } from './transcoder.ts'
+import { createStorage } from './storage.ts'
+import { aPlaylist, aWaitingTrack, CREATORS, itemsOf, nameOf, ok, query, expectError, errorPaths } from './support.ts'
+import { completeResult, serveTranscoder } from './transcoder.ts'
 
 /** The names of a list's rows, in order, and its count. */
 async function listed(key: string, path: string) {
@@ -17,17 +17,17 @@ async function listed(key: string, path: string) {
 const names = async (key: string, path: string) => (await listed(key, path)).names
 const find = (key: string, path: string, q: string) => names(key, `${path}?q=${encodeURIComponent(q)}`)
 
-const track = ({ key, collection_id }: Shop, player_title: string, body: object = {}) =>
+const track = ({ key, collection_id }: Tenant, player_title: string, body: object = {}) =>
   aWaitingTrack(key, collection_id, { player_title, file_name: 'x.mp3', ...body })
 
 describe('q', () => {
   it('finds tracks by title, artist, file name, tags and index, regardless of case and accents', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { key, collection_id } = tenant
     await track(tenant, 'Déjà Vu', { player_subtitle: 'Björk' })
     await track(tenant, 'So What', { file_name: '01_Café-Müller (live).flac', organization_index: 'SKU/77' })
     serveTranscoder((job) =>
-      made(job, { tags: { title: 'Flamenco Sketches', artist: 'Milés' }, info: { tags: { comment: 'no' } } }),
+      completeResult(job, { tags: { title: 'Flamenco Sketches', artist: 'Milés' }, info: { tags: { comment: 'no' } } }),
     )
     await aProcessedTrack(key, collection_id, { player_title: 'Tagged' })
     const both = ['/v1/track', `/v1/collection/${collection_id}/track`]
@@ -43,7 +43,7 @@ describe('q', () => {
   })
 
   it('treats operators as text, and finds nothing by punctuation alone', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     await track(tenant, 'Rock AND Roll NOT dead')
     await track(tenant, 'Rock')
     const { key } = tenant
@@ -54,13 +54,13 @@ describe('q', () => {
     for (const q of ['"', '*', '" OR ""', '-- ', '%', "'"])
       expect([q, await listed(key, `/v1/track?q=${encodeURIComponent(q)}`)]).toEqual([q, { names: [], count: 0 }])
     expect(await names(key, '/v1/track?q=rock')).toEqual(['Rock', 'Rock AND Roll NOT dead'])
-    expect(wrongFields(await refused(400, 'invalid_request', 'GET', '/v1/track?q=', { key }))).toEqual(['q'])
+    expect(errorPaths(await expectError(400, 'invalid_request', 'GET', '/v1/track?q=', { key }))).toEqual(['q'])
     const long = Array.from({ length: 17 }, () => 'a').join('+')
-    expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/track?q=${long}`, { key }))).toEqual(['q'])
+    expect(errorPaths(await expectError(400, 'invalid_request', 'GET', `/v1/track?q=${long}`, { key }))).toEqual(['q'])
   })
 
   it('finds text with multi-character symbols, composed or decomposed', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     await track(tenant, 'Song ❤️')
     for (const form of ['NFC', 'NFD']) await track(tenant, `한국어 Цой ${form}`.normalize(form))
     expect(await find(tenant.key, '/v1/track', 'song ❤️')).toEqual(['Song ❤️'])
@@ -72,9 +72,9 @@ describe('q', () => {
   })
 
   it('follows changes of folded texts, in every column', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { key, collection_id } = tenant
-    serveTranscoder((job) => made(job, { tags: { artist: 'Μίκης', genre: 'Λαϊκό' } }))
+    serveTranscoder((job) => completeResult(job, { tags: { artist: 'Μίκης', genre: 'Λαϊκό' } }))
     const id = await aProcessedTrack(key, collection_id, {
       player_title: 'Αθήνα',
       player_subtitle: 'Ёлка',
@@ -95,7 +95,7 @@ describe('q', () => {
   })
 
   it('stores no folded text that SQLite can fold itself', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const id = await track(tenant, 'Déjà Vu', { file_name: 'Ёлка.mp3' })
     const folded = async () =>
       (await query<{ folded: string | null }>('select folded from tracks where id = ?', id))[0]!.folded
@@ -108,7 +108,7 @@ describe('q', () => {
   })
 
   it('returns no row of another organization, even from a stale index', async () => {
-    const [tenant, other] = [await aShop(), await aShop()]
+    const [tenant, other] = [await aTenant(), await aTenant()]
     const [own_id, foreign_id] = [await track(tenant, 'own'), await track(other, 'theirs')]
     const rowid = async (id: string) =>
       (await query<{ at: number }>('select rowid as at from tracks where id = ?', id))[0]!.at
@@ -124,8 +124,8 @@ describe('q', () => {
   })
 
   it('finds collections and playlists, follows changes, and excludes other organizations', async () => {
-    const { key, collection_id } = await aShop()
-    const other = await aShop()
+    const { key, collection_id } = await aTenant()
+    const other = await aTenant()
     const playlist_id = await aPlaylist(key, [], { title: 'Blue Nights', player_subtitle: 'Evans' })
     expect(await find(key, '/v1/collection', 'kind blu')).toEqual(['Kind of Blue'])
     expect(await find(key, '/v1/playlist', 'blue evans')).toEqual(['Blue Nights'])
@@ -146,7 +146,7 @@ describe('q', () => {
 
 describe('sort', () => {
   it('orders tracks by title, times and duration, in a collection and in all', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { key, collection_id } = tenant
     const ids = [await track(tenant, 'beta'), await track(tenant, 'Alpha'), await track(tenant, 'gamma')]
     for (const [at, id] of ids.entries()) {
@@ -169,13 +169,13 @@ describe('sort', () => {
     await ok('PUT', `${collectionPath}/order`, { key, body: { track_ids: [ids[2], ids[0], ids[1]] } })
     expect(await names(key, `${collectionPath}?sort=-order`)).toEqual(['Alpha', 'beta', 'gamma'])
     for (const sort of ['order', 'seq', '--title', 'title,order', 'toString'])
-      expect(wrongFields(await refused(400, 'invalid_request', 'GET', `/v1/track?sort=${sort}`, { key }))).toEqual([
+      expect(errorPaths(await expectError(400, 'invalid_request', 'GET', `/v1/track?sort=${sort}`, { key }))).toEqual([
         'sort',
       ])
   })
 
   it.each(['collection', 'playlist'] as const)('orders %ss by title and times', async (noun) => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     const make = async (title: string) => (await ok('POST', `/v1/${noun}`, { key, body: { title } }))[`${noun}_id`]
     const ids = [await make('b'), await make('C'), await make('a')]
@@ -192,7 +192,7 @@ describe('sort', () => {
 
 describe('several filters', () => {
   it('return rows that match all of them, with a count', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { key, collection_id } = tenant
     const [owner, other] = CREATORS
     await track(tenant, 'a', { creator_id: owner, organization_index: 'x' })
@@ -226,7 +226,7 @@ describe('several filters', () => {
 
 describe('the search index', () => {
   // These tests replace the table that the other tests use.
-  afterEach(makeStorage)
+  afterEach(createStorage)
 
   it('has the same schema from the migrations as from the code', async () => {
     const found = await query<{ sql: string }>(
@@ -237,7 +237,7 @@ describe('the search index', () => {
   })
 
   it('is dropped for an export and rebuilt by the sweep, including rows added meanwhile', async () => {
-    const tenant = await aShop()
+    const tenant = await aTenant()
     const { key } = tenant
     const [creator_id] = CREATORS
     await track(tenant, 'Before', { creator_id, organization_index: 'x' })
@@ -249,7 +249,7 @@ describe('the search index', () => {
     await env.DB.batch(statements.map((text: string) => env.DB.prepare(text)))
     await track(tenant, 'Meanwhile')
     await runSweep()
-    await refused(503, 'unavailable', 'GET', '/v1/track?q=be', { key })
+    await expectError(503, 'unavailable', 'GET', '/v1/track?q=be', { key })
     expect(await names(key, '/v1/track')).toEqual(['Meanwhile', 'Before'])
     // Filters alone need no search.
     const filtered = [

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { ok } from './support.ts'
 
 /** Titles and queries in many scripts. */
@@ -65,7 +65,7 @@ const FOUND: Record<string, string[]> = {
 const NOT_FOUND = ['*', '"', "'", '  ', '(', '-', '()', '→', '…', 'ueber', 'acdc', '1000', 'ドア', 'カワ', '京東', '🎸']
 
 it('a search finds titles in any script, regardless of case, accents and normalization form', async () => {
-  const { key } = await aShop()
+  const { key } = await aTenant()
   const titlesFor = async (q: string): Promise<string[]> => {
     const { collections } = await ok('GET', `/v1/collection?limit=200&q=${encodeURIComponent(q)}`, { key })
     return collections.map((row) => row.title)

@@ -186,7 +186,7 @@ export function seedSessions(count: number, ends: number, { organization_id = ''
 }
 
 /** Playlist entries `from`…`to`, in playlists that no test uses: 100 tracks in each. */
-export const seedPlaces = (from: number, to: number) =>
+export const seedPlaylistEntries = (from: number, to: number) =>
   insertRows('playlist_tracks', from, to, {
     id: `printf('00000006-0000-4000-8000-%012x', i)`,
     playlist_id: `printf('00000004-0000-4000-8000-%012x', i / 100)`,

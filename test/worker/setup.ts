@@ -2,15 +2,15 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach } from 'vitest'
 
 import { followWith } from './fixtures.ts'
-import { emptyStorage, makeStorage } from './storage.ts'
-import { nudges } from './support.ts'
+import { emptyStorage, createStorage } from './storage.ts'
+import { sentWakes } from './support.ts'
 import { stopTranscoder } from './transcoder.ts'
 
 // Each test starts with empty tables, an empty bucket, and no transcoder.
-beforeAll(makeStorage)
+beforeAll(createStorage)
 beforeEach(async () => {
   stopTranscoder()
-  nudges.length = 0
+  sentWakes.length = 0
   followWith(env)
   await emptyStorage()
 })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { hashPassword, isPassword } from '../../src/adapters/password.ts'
-import { aReadyTrack, aShop, beforeBatch } from './fixtures.ts'
+import { aReadyTrack, aTenant, beforeBatch } from './fixtures.ts'
 import { countedLists } from './seed.ts'
 import {
   anApiKey,
@@ -11,10 +11,10 @@ import {
   HOUR,
   ok,
   query,
-  refused,
+  expectError,
   sortedStatuses,
   UNKNOWN_ID,
-  wrongFields,
+  errorPaths,
 } from './support.ts'
 import { aShare } from './visitor.ts'
 
@@ -25,7 +25,7 @@ let collection_id: string
 let track_id: string
 
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
   track_id = await aReadyTrack(key, collection_id)
 })
 
@@ -91,7 +91,7 @@ describe('a share', () => {
     expect(share.slug).toMatch(/^[0-9a-z]{22}$/)
     expect((await ok('PUT', path, { key, body: {} })).share).toEqual(share)
     expect((await ok('DELETE', path, { key })).deleted_share).toEqual(share)
-    await refused(404, 'not_found', 'DELETE', path, { key })
+    await expectError(404, 'not_found', 'DELETE', path, { key })
     expect(await list()).toEqual([1, [ofTrack.id]])
     expect(await list(`?resource_id=${collection_id}`)).toEqual([0, []])
   })
@@ -128,11 +128,11 @@ describe('a share', () => {
     const send = (body: object) => ['POST', '/v1/share', { key, body }] as const
     const stranger = await anOrganization()
     for (const scope of ['collection', 'track', 'playlist']) {
-      await refused(404, 'not_found', ...send({ scope, id: UNKNOWN_ID }))
-      await refused(404, 'not_found', ...send({ scope, id: scope === 'track' ? collection_id : track_id }))
+      await expectError(404, 'not_found', ...send({ scope, id: UNKNOWN_ID }))
+      await expectError(404, 'not_found', ...send({ scope, id: scope === 'track' ? collection_id : track_id }))
     }
     const foreign = { key: stranger.key, body: { scope: 'track', id: track_id } }
-    await refused(404, 'not_found', 'POST', '/v1/share', foreign)
+    await expectError(404, 'not_found', 'POST', '/v1/share', foreign)
     const body = { scope: 'track', id: track_id }
     const wrong: [object, string][] = [
       [{ slug: 'a' }, 'slug'],
@@ -149,20 +149,20 @@ describe('a share', () => {
       [{ allowed_origins: ['https://a.example/page'] }, 'allowed_origins.0'],
     ]
     for (const [more, field] of wrong) {
-      expect(wrongFields(await refused(400, 'invalid_request', ...send({ ...body, ...more })))).toEqual([field])
+      expect(errorPaths(await expectError(400, 'invalid_request', ...send({ ...body, ...more })))).toEqual([field])
     }
-    await refused(400, 'unknown_variant', ...send({ ...body, variants: ['nothing'] }))
+    await expectError(400, 'unknown_variant', ...send({ ...body, variants: ['nothing'] }))
     expect(await query('select id from shares')).toEqual([])
   })
 
   it('cannot have a slug that another share has, of any organization, in any case, or simultaneously', async () => {
-    const other = await aShop()
+    const other = await aTenant()
     const other_share = { scope: 'collection', id: other.collection_id, slug: 'taken' }
     await ok('POST', '/v1/share', { key: other.key, body: other_share })
     const body = { scope: 'track', id: track_id, slug: 'TAKEN' }
-    await refused(409, 'slug_taken', 'POST', '/v1/share', { key, body })
+    await expectError(409, 'slug_taken', 'POST', '/v1/share', { key, body })
     const own_share = await aShare(key, collection_id, { slug: 'mine' })
-    await refused(409, 'slug_taken', 'PUT', `/v1/share/${own_share.id}`, { key, body: { slug: 'taken' } })
+    await expectError(409, 'slug_taken', 'PUT', `/v1/share/${own_share.id}`, { key, body: { slug: 'taken' } })
     await ok('PUT', `/v1/share/${own_share.id}`, { key, body: { slug: 'mine' } })
     const racing = await Promise.all(
       Array.from({ length: 5 }, () => call('POST', '/v1/share', { key, body: { ...body, slug: 'race' } })),
@@ -181,13 +181,13 @@ describe('a share', () => {
     await ok('DELETE', `/v1/track/${track_id}`, { key })
     const other = await aShare(key, collection_id, { slug: 'other' })
     for (const slug of ['revoked', 'renamed', 'gone']) {
-      await refused(409, 'slug_taken', ...send(slug))
-      await refused(409, 'slug_taken', 'PUT', `/v1/share/${other.id}`, { key, body: { slug } })
+      await expectError(409, 'slug_taken', ...send(slug))
+      await expectError(409, 'slug_taken', 'PUT', `/v1/share/${other.id}`, { key, body: { slug } })
     }
     // The share itself may take its previous slug again.
     expect((await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'renamed' } })).share.slug).toBe('renamed')
     await ok('DELETE', `/v1/share/${renamed.id}`, { key })
-    for (const slug of ['renamed', 'another']) await refused(409, 'slug_taken', ...send(slug))
+    for (const slug of ['renamed', 'another']) await expectError(409, 'slug_taken', ...send(slug))
   })
 
   it('is deleted with its resource, directly or with the collection', async () => {
@@ -217,7 +217,7 @@ describe('a share', () => {
 
   it('is not created for a resource that is deleted at that moment', async () => {
     const bindings = beforeBatch(() => query('delete from tracks where id = ?', track_id))
-    await refused(404, 'not_found', 'POST', '/v1/share', { key, body: { scope: 'track', id: track_id }, bindings })
+    await expectError(404, 'not_found', 'POST', '/v1/share', { key, body: { scope: 'track', id: track_id }, bindings })
     expect(await query('select id from shares')).toEqual([])
   })
 })

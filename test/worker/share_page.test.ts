@@ -4,12 +4,12 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import { SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
-import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { aReadyTrack, aTenant, stopTime } from './fixtures.ts'
+import { countRows } from './meter.ts'
 import { seed } from './seed.ts'
 import { isSignedFor } from './signature.ts'
-import { aCollection, aPlaylist, aVariant, call, callPlaySession, db, ok, query, refused } from './support.ts'
-import { aShare, keyIn, limiter, open, SECRETS } from './visitor.ts'
+import { aCollection, aPlaylist, aVariant, call, callPlaySession, db, ok, query, expectError } from './support.ts'
+import { aShare, apiKeyIn, fakeRateLimit, openPage, PROTECTED_TEXT } from './visitor.ts'
 
 /** The page of a share, and the sessions that it plays. test/e2e/share.test.ts checks its look and sound. */
 
@@ -19,7 +19,7 @@ let collection_id: string
 let track_id: string
 
 beforeEach(async () => {
-  ;({ key, organization_id, collection_id } = await aShop())
+  ;({ key, organization_id, collection_id } = await aTenant())
   track_id = await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>', player_subtitle: 'Miles Davis' })
 })
 
@@ -29,7 +29,7 @@ describe('the page of a share', () => {
   it('has title, card, list and a player that creates its own sessions, and so has its frame', async () => {
     const { slug, url } = await aShare(key, collection_id, { slug: 'blue', is_downloadable: true })
     await db.update(tracks).set({ cover_path: 'covers/here', duration: 12.6 }).where(eq(tracks.id, track_id))
-    const sharePage = await open(`/s/${slug.toUpperCase()}`)
+    const sharePage = await openPage(`/s/${slug.toUpperCase()}`)
     expect([sharePage.status, sharePage.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(sharePage.text).toMatch(/<h1>Kind of Blue<\/h1>/)
     expect(sharePage.text).toContain('<li>So &quot;What&quot; &lt;b&gt; (0:12)</li>')
@@ -39,12 +39,12 @@ describe('the page of a share', () => {
     expect(sharePage.text).toMatch(new RegExp(`<tonearm-player [^>]* share="${url}" download=""`))
     expect(sharePage.text).not.toMatch(/<b>|\sstyle="|\son\w+="|<script(?![^>]* src="\/)/)
     expect(sharePage.headers.get('content-security-policy')).toMatch(/form-action 'self'; frame-ancestors \*$/)
-    const frame = await open(`/embed/s/${slug}?theme=dark&layout=compact&evil=1`)
+    const frame = await openPage(`/embed/s/${slug}?theme=dark&layout=compact&evil=1`)
     expect(frame.text).toMatch(/<tonearm-player [^>]* layout="compact" theme="dark" *>/)
     expect(frame.text).not.toMatch(/evil|<h1>Kind of Blue<\/h1>\s*<p class="by">/)
     for (const page of [sharePage, frame]) {
       expect(page.headers.get('cache-control')).toBe('no-store')
-      const { status, body } = await play(keyIn(page), { is_downloadable: true })
+      const { status, body } = await play(apiKeyIn(page), { is_downloadable: true })
       expect([status, body.tracks.length, body.play_session.is_downloadable]).toEqual([200, 1, true])
     }
   })
@@ -52,7 +52,7 @@ describe('the page of a share', () => {
   it('may be indexed only when its slug was chosen and it has no password', async () => {
     const robots = async (body: object) => {
       const { slug } = await aShare(key, collection_id, body)
-      return (await open(`/s/${slug}`)).headers.get('x-robots-tag')
+      return (await openPage(`/s/${slug}`)).headers.get('x-robots-tag')
     }
     expect(
       await Promise.all([robots({}), robots({ slug: 'found' }), robots({ slug: 'shut', password: 'swordfish' })]),
@@ -78,13 +78,13 @@ describe('the page of a share', () => {
     const lasting = `${url}/cover.jpg`
     const about = async (more = {}) =>
       (await ok('GET', `/oembed?${new URLSearchParams({ url, ...more }).toString()}`)).thumbnail_url
-    expect((await open(`/s/${slug}`)).text).toContain(`<meta property="og:image" content="${lasting}"`)
+    expect((await openPage(`/s/${slug}`)).text).toContain(`<meta property="og:image" content="${lasting}"`)
     expect([await about(), await about({ maxwidth: '300' })]).toEqual([
       `${lasting}?size=regular`,
       `${lasting}?size=small`,
     ])
     const redirect = async (address: string) => {
-      const { status, headers } = await open(address.slice('https://tonearm.test'.length))
+      const { status, headers } = await openPage(address.slice('https://tonearm.test'.length))
       return [status, headers.get('location'), headers.get('cache-control')] as const
     }
     const pictures = {
@@ -113,25 +113,25 @@ describe('the page of a share', () => {
   })
 
   it('does not count requests for an invalid slug', async () => {
-    const bindings = { ...env, PLAY_RATE_LIMIT: limiter(0) }
+    const bindings = { ...env, PLAY_RATE_LIMIT: fakeRateLimit(0) }
     for (const slug of ['ab', 'a_b', 'x'.repeat(65)])
       for (const path of [`/s/${slug}`, `/embed/s/${slug}`, `/s/${slug}/cover.jpg`, `/s/${slug}/qr.svg`])
-        expect([path, (await open(path, undefined, bindings)).status]).toEqual([path, 404])
+        expect([path, (await openPage(path, undefined, bindings)).status]).toEqual([path, 404])
   })
 
   it('lists a hundred tracks without scripts, counts all, and reads none for a frame', async () => {
     await seed('tracks', 1, 150, { organization_id, collection_id })
     const { slug } = await aShare(key, collection_id)
-    const page = await open(`/s/${slug}`)
+    const page = await openPage(`/s/${slug}`)
     expect(page.text.match(/<li>/g)).toHaveLength(100)
     expect(page.text).toMatch(/Album · 151 tracks<[^]*and 51 more/)
     await query("update tracks set status = 'failed', files = null where id <> ?", track_id)
-    expect((await open(`/s/${slug}`)).text).toContain('Album · 1 track · 0:12')
+    expect((await openPage(`/s/${slug}`)).text).toContain('Album · 1 track · 0:12')
     await query("update tracks set status = 'ready'")
     const mix_id = await aPlaylist(key, Array(101).fill(track_id))
     const mix = await aShare(key, collection_id, { scope: 'playlist', id: mix_id })
-    expect((await open(`/s/${mix.slug}`)).text).toMatch(/Playlist · 101 tracks<[^]*and 1 more/)
-    const { read } = await rowsOf(() => open(`/embed/s/${slug}`))
+    expect((await openPage(`/s/${mix.slug}`)).text).toMatch(/Playlist · 101 tracks<[^]*and 1 more/)
+    const { read } = await countRows(() => openPage(`/embed/s/${slug}`))
     expect(read).toBeGreaterThan(0)
     expect(read).toBeLessThanOrEqual(10)
   })
@@ -142,25 +142,30 @@ describe('the page of a share', () => {
     const revoked = await aShare(key, collection_id)
     const orphan = await aShare(key, collection_id, { scope: 'track', id: track_id })
     const ended = await aShare(key, collection_id, { expires_at: new Date(Date.now() + 60_000).toISOString() })
-    const secret = keyIn(await open(`/s/${ended.slug}`))
+    const secret = apiKeyIn(await openPage(`/s/${ended.slug}`))
     expect((await play(secret)).status).toBe(200)
     await ok('DELETE', `/v1/share/${revoked.id}`, { key })
     await ok('DELETE', `/v1/track/${track_id}`, { key })
     for (const slug of ['nothing', '%3Cb%3E', 'a'.repeat(300)]) {
-      const { status, text } = await open(`/s/${slug}`)
+      const { status, text } = await openPage(`/s/${slug}`)
       expect([slug, status, text.includes('There is nothing to play here')]).toEqual([slug, 404, true])
     }
     for (const slug of [revoked.slug, revoked.slug.toUpperCase(), orphan.slug, renamed.slug]) {
-      const { status, text } = await open(`/s/${slug}`)
-      expect([slug, status, text.includes('This link has ended'), SECRETS.test(text)]).toEqual([slug, 410, true, false])
+      const { status, text } = await openPage(`/s/${slug}`)
+      expect([slug, status, text.includes('This link has ended'), PROTECTED_TEXT.test(text)]).toEqual([
+        slug,
+        410,
+        true,
+        false,
+      ])
     }
     stopTime()
     vi.setSystemTime(Date.now() + 61_000)
     for (const path of [`/s/${ended.slug}`, `/embed/s/${ended.slug}`]) {
-      const { status, text } = await open(path)
-      expect([status, text.includes('This link has ended'), SECRETS.test(text)]).toEqual([410, true, false])
+      const { status, text } = await openPage(path)
+      expect([status, text.includes('This link has ended'), PROTECTED_TEXT.test(text)]).toEqual([410, true, false])
     }
-    await refused(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(ended.url)}`)
+    await expectError(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(ended.url)}`)
     expect((await play(secret)).status).toBe(401)
   })
 })
@@ -170,21 +175,21 @@ describe('the sessions of a share', () => {
     // Sessions end in whole seconds.
     const expires_at = `${new Date(Date.now() + 100_000).toISOString().slice(0, 19)}.700Z`
     const { slug } = await aShare(key, collection_id, { variants: ['mp3-128'] })
-    const secret = keyIn(await open(`/s/${slug}`))
+    const secret = apiKeyIn(await openPage(`/s/${slug}`))
     expect(secret).toBe(`ta_sh_${slug}`)
     const { body } = await play(secret, { expires_in: 86_400, is_downloadable: true })
     expect(Date.parse(body.expires_at) - Date.now()).toBeLessThanOrEqual(SHARE_SESSION_TTL * 1000)
     expect(body.play_session).toMatchObject({ variants: ['mp3-128'], is_downloadable: false })
-    await refused(403, 'insufficient_scope', 'POST', '/v1/play_session/collection', {
+    await expectError(403, 'insufficient_scope', 'POST', '/v1/play_session/collection', {
       key: secret,
       body: { collection_id, variants: ['aac-160'] },
     })
     const other = await aCollection(key, { title: 'Other' })
-    await refused(404, 'not_found', 'POST', '/v1/play_session/collection', {
+    await expectError(404, 'not_found', 'POST', '/v1/play_session/collection', {
       key: secret,
       body: { collection_id: other.id },
     })
-    await refused(403, 'insufficient_scope', 'GET', '/v1/collection', { key: secret })
+    await expectError(403, 'insufficient_scope', 'GET', '/v1/collection', { key: secret })
     const ending = await aShare(key, collection_id, { expires_at })
     expect((await play(`ta_sh_${ending.slug}`)).body.expires_at).toBe(expires_at.replace('.700Z', '.000Z'))
   })
@@ -196,7 +201,7 @@ describe('the sessions of a share', () => {
     expect((await play(`ta_sh_${slug}`)).body.play_session.variants).toEqual(usual)
     expect((await play(`ta_sh_${slug}`, { variants: usual })).status).toBe(200)
     for (const variant of ['master', 'original', 'preview']) {
-      await refused(403, 'insufficient_scope', 'POST', '/v1/play_session/collection', {
+      await expectError(403, 'insufficient_scope', 'POST', '/v1/play_session/collection', {
         key: `ta_sh_${slug}`,
         body: { collection_id, variants: [variant] },
       })
@@ -207,7 +212,7 @@ describe('the sessions of a share', () => {
     const { id, slug } = await aShare(key, collection_id)
     expect((await play(`ta_sh_${slug}`)).status).toBe(200)
     await ok('DELETE', `/v1/share/${id}`, { key })
-    await refused(401, 'unauthorized', 'POST', '/v1/play_session/collection', {
+    await expectError(401, 'unauthorized', 'POST', '/v1/play_session/collection', {
       key: `ta_sh_${slug}`,
       body: { collection_id },
     })
@@ -222,7 +227,7 @@ describe('the sessions of a share', () => {
     const secrets = [
       `ta_sh_${shares[0]!.slug}`,
       `ta_sh_${shares[1]!.slug}`,
-      keyIn(await open(`/s/${shares[2]!.slug}`, 'swordfish')),
+      apiKeyIn(await openPage(`/s/${shares[2]!.slug}`, 'swordfish')),
     ]
     const statuses = () => Promise.all(secrets.map(async (secret) => (await play(secret)).status))
     expect(await statuses()).toEqual([200, 200, 200])
@@ -237,11 +242,11 @@ describe('the sessions of a share', () => {
     const unlocked = await aShare(key, collection_id)
     const locked = await aShare(key, collection_id, { password: 'swordfish' })
     stopTime()
-    const first = keyIn(await open(`/s/${locked.slug}`, 'swordfish'))
+    const first = apiKeyIn(await openPage(`/s/${locked.slug}`, 'swordfish'))
     vi.setSystemTime(Date.now() + 1000)
-    const second = keyIn(await open(`/s/${locked.slug}`, 'swordfish'))
+    const second = apiKeyIn(await openPage(`/s/${locked.slug}`, 'swordfish'))
     expect(second).not.toBe(first)
-    const statementsFor = async (secret: string) => (await rowsOf(() => play(secret))).statements
+    const statementsFor = async (secret: string) => (await countRows(() => play(secret))).statements
     for (const [cached_secret, other_secret] of [
       [first, second],
       [`ta_sh_${unlocked.slug}`, `ta_sh_${unlocked.slug}.1.${'0'.repeat(64)}`],
@@ -257,13 +262,13 @@ describe('the sessions of a share', () => {
     const secret = `ta_sh_${slug}`
     expect((await play(secret)).status).toBe(200)
     await ok('DELETE', `/v1/organization/${organization_id}`, { key: env.ROOT_KEY })
-    expect([(await play(secret)).status, (await open(`/s/${slug}`)).status]).toEqual([401, 410])
-    await refused(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
+    expect([(await play(secret)).status, (await openPage(`/s/${slug}`)).status]).toEqual([401, 410])
+    await expectError(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
   })
 
   it("are allowed on the share's own page and frame, and on the listed origins", async () => {
     const { slug } = await aShare(key, collection_id, { allowed_origins: ['https://a.example'] })
-    const framed = await open(`/embed/s/${slug}`)
+    const framed = await openPage(`/embed/s/${slug}`)
     expect(framed.headers.get('content-security-policy')).toMatch(/frame-ancestors 'self' https:\/\/a\.example$/)
     expect(framed.text).toContain('<main class="frame" data-origins="https://a.example">')
     const from = async (origin: string) =>

@@ -3,9 +3,9 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import worker from '../../src/index.ts'
-import { aReadyTrack, aShop, stopTime } from './fixtures.ts'
-import { callPlaySession, HOUR, ok, refused } from './support.ts'
-import { aShare, cheapPasswords, keyIn, limiter, open, SECRETS } from './visitor.ts'
+import { aReadyTrack, aTenant, stopTime } from './fixtures.ts'
+import { callPlaySession, HOUR, ok, expectError } from './support.ts'
+import { aShare, weakenPasswordHashes, apiKeyIn, fakeRateLimit, openPage, PROTECTED_TEXT } from './visitor.ts'
 
 /** Password protection of shares, and its limits. */
 
@@ -13,7 +13,7 @@ let key: string
 let collection_id: string
 
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
   await aReadyTrack(key, collection_id, { player_title: 'So "What" <b>', player_subtitle: 'Miles Davis' })
 })
 
@@ -27,20 +27,20 @@ describe('a share with a password', () => {
       title: 'Kind of Blue',
     })
     for (const path of [`/s/${slug}`, `/embed/s/${slug}`]) {
-      const form = await open(path)
-      const wrong = await open(path, 'Swordfish')
+      const form = await openPage(path)
+      const wrong = await openPage(path, 'Swordfish')
       expect([form.status, wrong.status]).toEqual([200, 403])
       expect(wrong.text).toContain('This is not the password.')
       for (const { text, headers } of [form, wrong]) {
         expect(text).toContain('<input')
-        expect(text).not.toMatch(SECRETS)
+        expect(text).not.toMatch(PROTECTED_TEXT)
         expect(text).not.toContain(collection_id)
         expect(headers.get('x-robots-tag')).toBe('noindex')
       }
-      expect((await open(path, '')).status).toBe(403)
+      expect((await openPage(path, '')).status).toBe(403)
     }
-    await refused(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
-    await refused(401, 'unauthorized', 'POST', '/v1/play_session/collection', {
+    await expectError(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
+    await expectError(401, 'unauthorized', 'POST', '/v1/play_session/collection', {
       key: `ta_sh_${slug}`,
       body: { collection_id },
     })
@@ -48,13 +48,13 @@ describe('a share with a password', () => {
 
   it('opens with the password for a day, until the password changes', async () => {
     const { id, slug } = await aShare(key, collection_id, { password: 'swordfish' })
-    const opened = await open(`/s/${slug}`, 'swordfish')
+    const opened = await openPage(`/s/${slug}`, 'swordfish')
     expect([opened.status, /<h1>Kind of Blue/.test(opened.text), opened.text.includes('og:')]).toEqual([
       200,
       true,
       false,
     ])
-    const secret = keyIn(opened)
+    const secret = apiKeyIn(opened)
     expect((await play(secret)).status).toBe(200)
     // Any change invalidates the key: another slug, another expiry, another signature.
     const [, , ends = '', signature = ''] = /^(ta_sh_[^.]+)\.(\d+)\.(\w+)$/.exec(secret) ?? []
@@ -72,7 +72,7 @@ describe('a share with a password', () => {
       expect([forged_secret, (await play(forged_secret)).status]).toEqual([forged_secret, 401])
     await ok('PUT', `/v1/share/${id}`, { key, body: { password: 'swordfish 2' } })
     expect((await play(secret)).status).toBe(401)
-    const again = keyIn(await open(`/s/${slug}`, 'swordfish 2'))
+    const again = apiKeyIn(await openPage(`/s/${slug}`, 'swordfish 2'))
     expect((await play(again)).status).toBe(200)
     stopTime()
     vi.setSystemTime(Date.now() + 25 * HOUR)
@@ -82,28 +82,28 @@ describe('a share with a password', () => {
   it('refuses a client after 60 of 100 wrong passwords, and no other client or share', async () => {
     const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
     const other = await aShare(key, collection_id, { password: 'swordfish' })
-    const bindings = { ...env, MISS_RATE_LIMIT: limiter(60) }
-    await cheapPasswords()
+    const bindings = { ...env, MISS_RATE_LIMIT: fakeRateLimit(60) }
+    await weakenPasswordHashes()
     const statuses: number[] = []
-    for (let at = 0; at < 100; at++) statuses.push((await open(`/s/${slug}`, `wrong ${at}`, bindings)).status)
+    for (let at = 0; at < 100; at++) statuses.push((await openPage(`/s/${slug}`, `wrong ${at}`, bindings)).status)
     expect(statuses).toEqual([...Array.from({ length: 60 }, () => 403), ...Array.from({ length: 40 }, () => 429)])
-    const last = await open(`/embed/s/${slug}`, 'swordfish', bindings)
+    const last = await openPage(`/embed/s/${slug}`, 'swordfish', bindings)
     expect([last.status, last.text.includes('Too many attempts'), last.headers.get('retry-after')]).toEqual([
       429,
       true,
       '60',
     ])
-    expect((await open(`/s/${slug}`, 'wrong', bindings, '192.0.2.2')).status).toBe(403)
-    expect((await open(`/s/${other.slug}`, 'wrong', bindings)).status).toBe(403)
+    expect((await openPage(`/s/${slug}`, 'wrong', bindings, '192.0.2.2')).status).toBe(403)
+    expect((await openPage(`/s/${other.slug}`, 'wrong', bindings)).status).toBe(403)
   })
 
   it('limits each client and all clients together, and counts an IPv6 network as one client', async () => {
     const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
-    const bindings = { ...env, MISS_RATE_LIMIT: limiter(2), API_RATE_LIMIT: limiter(7) }
-    await cheapPasswords()
+    const bindings = { ...env, MISS_RATE_LIMIT: fakeRateLimit(2), API_RATE_LIMIT: fakeRateLimit(7) }
+    await weakenPasswordHashes()
     const attempts = async (...clients: string[]) => {
       const statuses: number[] = []
-      for (const client of clients) statuses.push((await open(`/s/${slug}`, 'wrong', bindings, client)).status)
+      for (const client of clients) statuses.push((await openPage(`/s/${slug}`, 'wrong', bindings, client)).status)
       return statuses
     }
     const client = '192.0.2.1'
@@ -117,7 +117,7 @@ describe('a share with a password', () => {
 
   it('rejects a form without a valid password', async () => {
     const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
-    expect((await open(`/s/${slug}`, 'x'.repeat(5000))).status).toBe(413)
+    expect((await openPage(`/s/${slug}`, 'x'.repeat(5000))).status).toBe(413)
     const file = new FormData()
     file.set('password', new File(['swordfish'], 'a.txt'))
     const request = new Request(`https://tonearm.test/s/${slug}`, { method: 'POST', body: file })
@@ -128,7 +128,7 @@ describe('a share with a password', () => {
     const ancestors = async (body: object) => {
       const { slug } = await aShare(key, collection_id, body)
       const answers = await Promise.all(
-        [`/s/${slug}`, `/embed/s/${slug}`].flatMap((path) => [open(path), open(path, 'swordfish')]),
+        [`/s/${slug}`, `/embed/s/${slug}`].flatMap((path) => [openPage(path), openPage(path, 'swordfish')]),
       )
       const found = answers.map(
         ({ headers }) => headers.get('content-security-policy')?.match(/frame-ancestors (.*)/)?.[1],

@@ -4,10 +4,10 @@ import { env } from 'cloudflare:workers'
 import type { TonearmEvent } from '../../src/contract/event.ts'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import worker from '../../src/index.ts'
-import { aShop, eventually } from './fixtures.ts'
+import { aTenant, eventually } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { aWaitingTrack, ok } from './support.ts'
-import { cut, events, made, startTranscoder } from './transcoder.ts'
+import { coverResult, eventStream, completeResult, startTranscoder } from './transcoder.ts'
 
 /** A tenant, and the events that happen in it. */
 
@@ -28,10 +28,13 @@ export const typesOf = (list: TonearmEvent[]) => list.map(({ type }) => type)
 export const dataOf = (list: TonearmEvent[], type: string) => list.find((event) => event.type === type)!.data
 
 /** A tenant whose transcoder answers as the test says. */
-export async function shopWithEvents() {
-  let answer: (job: TranscodeJob) => JobEvent[] = (job) => [made(job)]
-  const { transcodes } = startTranscoder({ transcode: (job) => events(...answer(job)), cover: () => cut() })
-  const tenant = await aShop()
+export async function aTenantWithEvents() {
+  let answer: (job: TranscodeJob) => JobEvent[] = (job) => [completeResult(job)]
+  const { transcodes } = startTranscoder({
+    transcode: (job) => eventStream(...answer(job)),
+    cover: () => coverResult(),
+  })
+  const tenant = await aTenant()
   const { key, collection_id } = tenant
   const api = (method: string, path: string, body?: object) => ok(method, `/v1/${path}`, { key, body })
   const keys = await api('GET', 'api_key')

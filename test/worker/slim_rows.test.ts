@@ -9,9 +9,9 @@ import { filesOf as decoded } from '../../src/adapters/track_files.ts'
 import { packInfo, unpackInfo } from '../../src/adapters/track_info.ts'
 import type { TrackInfo } from '../../src/contract/info.ts'
 import { settingsOf } from '../../src/pipeline/transcode/variant_spec.ts'
-import { aReadyTrack, aShop, aTrackWithJob, filesOf } from './fixtures.ts'
+import { aReadyTrack, aTenant, aTrackWithJob, fileRows } from './fixtures.ts'
 import { db, ok, query } from './support.ts'
-import { events, result, startTranscoder } from './transcoder.ts'
+import { eventStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** The compact forms of a track's columns (docs/decisions/0069). */
 
@@ -100,7 +100,7 @@ describe('info', () => {
   it('is returned byte for byte as the transcoder sent it', async () => {
     const work = await aTrackWithJob()
     const levels = Array.from({ length: 320 }, (_, at) => ((at * 37) % 1001) / 1000)
-    startTranscoder({ transcode: () => events(result({ info: FACTS, levels, skipped: [] })) })
+    startTranscoder({ transcode: () => eventStream(lossyResult({ info: FACTS, levels, skipped: [] })) })
     await work.run()
     const stored = await query<{ info: string; bytes: number }>('select info, length(levels) as bytes from tracks')
     expect(stored[0]!.info).toMatch(/^\{"facts":\["mp3",/)
@@ -127,15 +127,15 @@ describe('info', () => {
 
 describe('paths', () => {
   it('stay the same when a track moves', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const goal = (await ok('POST', '/v1/collection', { key, body: { title: 'Goal' } })).collection_id
     const id = await aReadyTrack(key, collection_id)
-    const before = await filesOf(id)
+    const before = await fileRows(id)
     await ok('POST', '/v1/track/batch', {
       key,
       body: { changes: [{ action: 'move', track_id: id, collection_id: goal }] },
     })
-    expect(await filesOf(id)).toEqual(before)
+    expect(await fileRows(id)).toEqual(before)
     const row = (await db.select().from(tracks).where(eq(tracks.id, id)).get())!
     expect(row.source_path).toBe(before.at(-1)!.path)
     expect(row.upload_path).toBe(`uploads/${row.organization_id}/${collection_id}/${id}`)

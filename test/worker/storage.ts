@@ -7,7 +7,7 @@ const prepare = (statements: string[]) => statements.map((statement) => env.DB.p
  * Creates the storage with the migrations in one batch: `applyD1Migrations` queries the database after each, which takes longer than the
  * tests.
  */
-export async function makeStorage(): Promise<void> {
+export async function createStorage(): Promise<void> {
   const isLeft = () => env.DB.prepare(`select 1 from sqlite_schema where name = 'api_keys'`).first()
   // On busy cores a reset may have no effect: the tables of the previous test file remain.
   for (let resets = 0; resets === 0 || (await isLeft()); resets++) {

@@ -22,16 +22,16 @@ export const query = async <T = Record<string, unknown>>(text: string, ...values
 export const heldQueue = <T = unknown>(hold: (body: T) => unknown) =>
   ({ send: async (body: T) => void hold(body) }) as unknown as Queue<T>
 /** A queue that drops its messages. */
-export const silent = heldQueue(() => undefined)
+export const silentQueue = heldQueue(() => undefined)
 
 /** The messages that the test sent to the transcode queue without a delay. */
-export const nudges: unknown[] = []
+export const sentWakes: unknown[] = []
 /** The real bindings with a transcode queue that records those messages. */
-export const noting: Env = {
+export const recordingBindings: Env = {
   ...env,
   TRANSCODE_QUEUE: {
     send(body: unknown, options?: QueueSendOptions) {
-      if (!options?.delaySeconds) nudges.push(body)
+      if (!options?.delaySeconds) sentWakes.push(body)
       return env.TRANSCODE_QUEUE.send(body, options)
     },
   } as Queue,
@@ -57,7 +57,7 @@ interface Options {
 
 /** Calls the real Worker and parses the body of its response, which is typed by the operation that method and path name. */
 export async function call<const M extends string, const P extends string>(method: M, path: P, options: Options = {}) {
-  const { key, body: sent, headers, bindings = noting } = options
+  const { key, body: sent, headers, bindings = recordingBindings } = options
   const request = new Request(new URL(path, 'https://tonearm.test'), {
     method,
     headers: {
@@ -84,7 +84,7 @@ export async function ok<const M extends string, const P extends string>(
 }
 
 /** Expects this error and returns its envelope. */
-export async function refused(
+export async function expectError(
   status: number,
   code: ErrorCode,
   ...args: [method: string, path: string, options?: Options]
@@ -117,7 +117,7 @@ export const sortedStatuses = (answers: { status: number }[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b)
 
 /** The paths that a 400 names. */
-export const wrongFields = (body: { errors: { path: string }[] }) => body.errors.map(({ path }) => path)
+export const errorPaths = (body: { errors: { path: string }[] }) => body.errors.map(({ path }) => path)
 
 /** A new organization with its server key. */
 export async function anOrganization(name = 'Test') {

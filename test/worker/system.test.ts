@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { System } from '../../src/contract/system.ts'
 import { aTrackWithJob, deliver, eventually, runSweep, stopTime, uploadEvent } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { countRows } from './meter.ts'
 import { seed } from './seed.ts'
-import { call, ok, query, refused, silent } from './support.ts'
-import { error, events, result, startTranscoder } from './transcoder.ts'
+import { call, ok, query, expectError, silentQueue } from './support.ts'
+import { errorEvent, eventStream, lossyResult, startTranscoder } from './transcoder.ts'
 
 /** The operator's view of the service, and `/health`, its public summary. */
 
@@ -65,20 +65,20 @@ describe('health', () => {
 
   it('costs a row or two, and nothing for some seconds while everything works', async () => {
     await runSweep()
-    const first = await rowsOf(() => health())
+    const first = await countRows(() => health())
     expect(first).toMatchObject({ trips: 1, written: 0 })
     expect(first.read).toBeLessThan(4)
     const caching = { ...env, REUSE_ANSWERS: 'true' }
     stopTime()
     await health(caching)
-    expect((await rowsOf(() => health(caching))).trips).toBe(0)
+    expect((await countRows(() => health(caching))).trips).toBe(0)
     vi.setSystemTime(Date.now() + 5001)
-    expect((await rowsOf(() => health(caching))).trips).toBe(1)
+    expect((await countRows(() => health(caching))).trips).toBe(1)
   })
 })
 
 it('a full disk returns 503, even for reads', async () => {
-  await refused(503, 'unavailable', 'GET', '/v1/organization', { key: root, bindings: full })
+  await expectError(503, 'unavailable', 'GET', '/v1/organization', { key: root, bindings: full })
 })
 
 describe('the system', () => {
@@ -86,17 +86,17 @@ describe('the system', () => {
     expect(await system()).toMatchObject({ last_sweep_at: null, last_event_at: null })
     stopTime()
     const started = Date.now()
-    const swept = await rowsOf(() => runSweep())
+    const swept = await countRows(() => runSweep())
     expect(swept.written).toBeLessThan(3)
     const event = () => deliver('ingest', uploadEvent('elsewhere'))
     await event()
     vi.setSystemTime(started + MINUTE - 1)
-    expect((await rowsOf(event)).written).toBe(0)
+    expect((await countRows(event)).written).toBe(0)
     const at = new Date(started).toISOString()
     expect(await system()).toMatchObject({ last_sweep_at: at, last_event_at: at })
     vi.setSystemTime(started + MINUTE)
     await event()
-    expect((await rowsOf(() => runSweep())).written).toBe(1)
+    expect((await countRows(() => runSweep())).written).toBe(1)
     const later = new Date(started + MINUTE).toISOString()
     expect(await system()).toMatchObject({ last_sweep_at: later, last_event_at: later })
   })
@@ -123,8 +123,8 @@ describe('the system', () => {
 
 describe('failed tracks', () => {
   /** A track whose job ended with this code. */
-  async function aFailure(code: Parameters<typeof error>[0]) {
-    startTranscoder({ health: serving, transcode: () => events(error(code, 'It did not work')) })
+  async function aFailure(code: Parameters<typeof errorEvent>[0]) {
+    startTranscoder({ health: serving, transcode: () => eventStream(errorEvent(code, 'It did not work')) })
     const work = await aTrackWithJob()
     await work.run()
     expect((await work.read()).status).toBe('failed')
@@ -142,7 +142,7 @@ describe('failed tracks', () => {
     const failures = ['disk_full', 'no_audio', 'timed_out'].map((code) => ({ code, count: 1, retryable: 1 }))
     failures[1]!.retryable = 0
     expect((await system()).failures).toEqual(failures)
-    startTranscoder({ health: serving, transcode: () => events(result()) })
+    startTranscoder({ health: serving, transcode: () => eventStream(lossyResult()) })
     expect(await retry({ code: 'timed_out' })).toMatchObject({ started: 1, left: 0 })
     await eventually(async () => (await stalled.read()).status === 'ready')
     expect(await statuses(disk, broken)).toEqual(['failed', 'failed'])
@@ -179,7 +179,7 @@ describe('failed tracks', () => {
       work.track_id,
     )
     const again = () =>
-      ok('POST', '/v1/system/retry', { key: root, body: {}, bindings: { ...env, TRANSCODE_QUEUE: silent } })
+      ok('POST', '/v1/system/retry', { key: root, body: {}, bindings: { ...env, TRANSCODE_QUEUE: silentQueue } })
     expect(await again()).toMatchObject({ started: 99, left: 21 })
     expect(await again()).toMatchObject({ started: 21, left: 0 })
     expect((await system()).failures).toEqual([
@@ -191,7 +191,7 @@ describe('failed tracks', () => {
 
   it('are open only to the root key', async () => {
     const { key } = await aFailure('internal')
-    await refused(403, 'insufficient_scope', 'POST', '/v1/system/retry', { key, body: {} })
-    await refused(400, 'invalid_request', 'POST', '/v1/system/retry', { key: root, body: { code: 'no_audio' } })
+    await expectError(403, 'insufficient_scope', 'POST', '/v1/system/retry', { key, body: {} })
+    await expectError(400, 'invalid_request', 'POST', '/v1/system/retry', { key: root, body: { code: 'no_audio' } })
   })
 })

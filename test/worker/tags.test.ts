@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import type { Tags } from '../../src/contract/info.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
-import { aShop, type Shop } from './fixtures.ts'
-import { rowsOfCall } from './meter.ts'
+import { aTenant, type Tenant } from './fixtures.ts'
+import { countCallRows } from './meter.ts'
 import { uploadAndProcess } from './processed_track.ts'
 import { aPlaySession, aWaitingTrack, ok, query, readTrack } from './support.ts'
-import { made, serveTranscoder } from './transcoder.ts'
+import { completeResult, serveTranscoder } from './transcoder.ts'
 
 /** How the tags of a file are used; values that people set always take precedence (docs/tags.md). */
 
@@ -24,16 +24,16 @@ const TAGS = {
   disc_number: 1,
 } satisfies Tags
 
-let tenant: Shop
+let tenant: Tenant
 /** The tags of the files, by file name. */
 let files: Record<string, Tags | undefined>
 let jobs: TranscodeJob[]
 
 beforeEach(async () => {
   vi.restoreAllMocks()
-  tenant = await aShop()
+  tenant = await aTenant()
   files = {}
-  jobs = serveTranscoder((job) => made(job, { tags: files[job.tags!.under.title!] }))
+  jobs = serveTranscoder((job) => completeResult(job, { tags: files[job.tags!.defaults.title!] }))
 })
 
 async function aTrack(name: string, tags?: Tags, body: object = {}) {
@@ -90,7 +90,7 @@ describe('tags', () => {
     await set(`track/${track_id}`, { player_title: 'Edited', player_subtitle: 'Bill Evans' })
     expect(await titlesAndSubtitles()).toEqual([['Edited', 'Bill Evans']])
     const { tags } = await reprocess(track_id)
-    expect(tags!.over).toEqual({ title: 'Edited', artist: 'Bill Evans' })
+    expect(tags!.overrides).toEqual({ title: 'Edited', artist: 'Bill Evans' })
     expect(await titlesAndSubtitles()).toEqual([['Edited', 'Bill Evans']])
 
     await set(`track/${track_id}`, { player_title: null, player_subtitle: null })
@@ -119,7 +119,11 @@ describe('tags', () => {
     expect((await play()).first_track!.track.tags).toEqual({})
     expect((await read(track_id)).tags).toEqual(TAGS)
     expect(jobs[0]).toMatchObject({ cover: null, picture: { url: null, wins: true } })
-    expect(jobs[0]!.tags).toEqual({ own: false, over: {}, under: { title: '03', album: 'Kind of Blue' } })
+    expect(jobs[0]!.tags).toEqual({
+      from_source: false,
+      overrides: {},
+      defaults: { title: '03', album: 'Kind of Blue' },
+    })
     await setOrganization({ uses_tags: true })
     expect(await titlesAndSubtitles()).toEqual([
       ['Blue in Green', 'Miles Davis'],
@@ -133,13 +137,13 @@ describe('a transcode request', () => {
     await setOrganization({ player_subtitle: 'The shop' })
     await aTrack('03')
     expect(jobs[0]).toMatchObject({
-      tags: { own: true, over: {}, under: { title: '03', artist: 'The shop', album: 'Kind of Blue' } },
+      tags: { from_source: true, overrides: {}, defaults: { title: '03', artist: 'The shop', album: 'Kind of Blue' } },
       cover: { regular: expect.any(String) },
       picture: { url: null, wins: false },
     })
     await query('update collections set cover_path = ?, player_subtitle = ?', 'media/of-collection', 'Columbia')
     const track_id = await aTrack('04')
-    expect(jobs[1]).toMatchObject({ tags: { under: { artist: 'Columbia' } }, picture: { wins: false } })
+    expect(jobs[1]).toMatchObject({ tags: { defaults: { artist: 'Columbia' } }, picture: { wins: false } })
     expect(new URL(jobs[1]!.picture!.url!).pathname).toMatch(/\/media\/of-collection\/regular\.jpg$/)
 
     await query('update tracks set cover_path = ? where id = ?', 'media/of-track', track_id)
@@ -234,7 +238,7 @@ describe('a cover', () => {
     const track_id = await aTrack('1')
     const { play_session_id } = await play()
     const cost = async () => {
-      const { statements, read: rows } = await rowsOfCall('GET', `/v1/play/${play_session_id}/${track_id}`)
+      const { statements, read: rows } = await countCallRows('GET', `/v1/play/${play_session_id}/${track_id}`)
       return { statements, rows }
     }
     expect(await cost()).toEqual({ statements: 1, rows: 5 })

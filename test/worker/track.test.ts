@@ -5,10 +5,10 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { tracks } from '../../src/adapters/schema.ts'
 import {
   aReadyTrack,
-  aShop,
+  aTenant,
   deleteAtOnce,
   eventually,
-  type Shop,
+  type Tenant,
   storedFiles,
   storeFiles,
   trackRow,
@@ -23,16 +23,16 @@ import {
   HOUR,
   ok,
   readTrack,
-  refused,
+  expectError,
   UNKNOWN_ID,
-  wrongFields,
+  errorPaths,
 } from './support.ts'
 
-let tenant: Shop
+let tenant: Tenant
 let key: string
 let collection_id: string
 beforeEach(async () => {
-  tenant = await aShop()
+  tenant = await aTenant()
   ;({ key, collection_id } = tenant)
 })
 const update = async (id: string, body: object) => (await ok('PUT', `/v1/track/${id}`, { key, body })).track
@@ -155,8 +155,8 @@ describe('a track', () => {
     await env.MEDIA.put(`${cover_path}/icon.jpg`, 'image')
     const { deleted_track } = await ok('DELETE', `/v1/track/${id}`, { key })
     expect(deleted_track).toMatchObject({ id, status: 'ready' })
-    await refused(404, 'not_found', 'GET', `/v1/track/${id}`, { key })
-    await refused(404, 'not_found', 'DELETE', `/v1/track/${id}`, { key })
+    await expectError(404, 'not_found', 'GET', `/v1/track/${id}`, { key })
+    await expectError(404, 'not_found', 'DELETE', `/v1/track/${id}`, { key })
     await eventually(async () => (await storedFiles()).length === expected.size)
     expect(new Set(await storedFiles())).toEqual(expected)
     expect(expected.size).toBe(7)
@@ -189,15 +189,18 @@ describe('an invalid request for a track', () => {
     const { id } = await aCollection(key)
     await ok('DELETE', `/v1/collection/${id}`, { key })
     for (const unknown_id of [id, UNKNOWN_ID]) {
-      await refused(404, 'not_found', 'POST', '/v1/track', { key, body: { collection_id: unknown_id, file_name: 'a' } })
+      await expectError(404, 'not_found', 'POST', '/v1/track', {
+        key,
+        body: { collection_id: unknown_id, file_name: 'a' },
+      })
     }
   })
 
   it('requires a collection and a file name', async () => {
-    const answer = await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body: {} })
-    expect(wrongFields(answer)).toEqual(['collection_id', 'file_name'])
+    const answer = await expectError(400, 'invalid_request', 'POST', '/v1/track', { key, body: {} })
+    expect(errorPaths(answer)).toEqual(['collection_id', 'file_name'])
     const body = { collection_id: 'x', file_name: '' }
-    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body }))).toEqual([
+    expect(errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/track', { key, body }))).toEqual([
       'collection_id',
       'file_name',
     ])
@@ -205,7 +208,9 @@ describe('an invalid request for a track', () => {
 
   it('returns 413 for a file above the size limit', async () => {
     const body = { collection_id, file_name: 'a.wav', file_size: 1_000_001 }
-    expect(wrongFields(await refused(413, 'file_too_large', 'POST', '/v1/track', { key, body }))).toEqual(['file_size'])
+    expect(errorPaths(await expectError(413, 'file_too_large', 'POST', '/v1/track', { key, body }))).toEqual([
+      'file_size',
+    ])
     expect(await ok('GET', `/v1/collection/${collection_id}/track`, { key })).toMatchObject({ count: 0, tracks: [] })
   })
 
@@ -221,14 +226,14 @@ describe('an invalid request for a track', () => {
     { is_cover_overridable: null },
   ])('returns 400 for %j', async (field) => {
     const body = { collection_id, file_name: 'a.mp3', ...field }
-    const answer = await refused(400, 'invalid_request', 'POST', '/v1/track', { key, body })
-    expect(wrongFields(answer)).toEqual(Object.keys(field))
+    const answer = await expectError(400, 'invalid_request', 'POST', '/v1/track', { key, body })
+    expect(errorPaths(answer)).toEqual(Object.keys(field))
   })
 
   it('rejects collection, order, status and file name in an update', async () => {
     const { id } = await aTrack(key, collection_id)
     const body = { collection_id, order: 5, status: 'ready', file_name: 'b.mp3' }
-    const answer = await refused(400, 'unknown_field', 'PUT', `/v1/track/${id}`, { key, body })
-    expect(wrongFields(answer)).toEqual(['collection_id', 'order', 'status', 'file_name'])
+    const answer = await expectError(400, 'unknown_field', 'PUT', `/v1/track/${id}`, { key, body })
+    expect(errorPaths(answer)).toEqual(['collection_id', 'order', 'status', 'file_name'])
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { aShop, changeTracks, eventually, storedFiles } from './fixtures.ts'
-import { rowsOfCall } from './meter.ts'
+import { aTenant, batchTracks, eventually, storedFiles } from './fixtures.ts'
+import { countCallRows } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { countedLists } from './seed.ts'
-import { shopWithEvents } from './shop_with_events.ts'
+import { aTenantWithEvents } from './shop_with_events.ts'
 import {
   aCollection,
   aPlaylist,
@@ -15,9 +15,9 @@ import {
   ok,
   query,
   readTrack,
-  refused,
+  expectError,
   UNKNOWN_ID,
-  wrongFields,
+  errorPaths,
 } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 
@@ -38,8 +38,8 @@ async function expectCounted(): Promise<void> {
 
 describe('a batch', () => {
   it('returns a result for each change, in order, and is applied once', async () => {
-    const { key, collection_id } = await aShop()
-    const other = await aShop()
+    const { key, collection_id } = await aTenant()
+    const other = await aTenant()
     const [a, b, c] = [
       await aTrack(key, collection_id, 'a'),
       await aTrack(key, collection_id, 'b'),
@@ -55,7 +55,7 @@ describe('a batch', () => {
       { action: 'reprocess', track_id: UNKNOWN_ID },
     ]
     const headers = { 'idempotency-key': 'once' }
-    const { done, refused: count, results } = await changeTracks(key, changes, headers)
+    const { done, refused: count, results } = await batchTracks(key, changes, headers)
     expect([done, count]).toEqual([2, 3])
     expect(results).toEqual([
       { track_id: a, action: 'update', ok: true },
@@ -64,23 +64,23 @@ describe('a batch', () => {
       { track_id: c, action: 'delete', ok: true },
       { track_id: UNKNOWN_ID, action: 'reprocess', ok: false, code: 'not_found', message: 'track not found' },
     ])
-    expect((await changeTracks(key, changes, headers)).results).toEqual(results)
-    expect((await changeTracks(key, changes.slice(3, 4))).results).toMatchObject([{ ok: false, code: 'not_found' }])
+    expect((await batchTracks(key, changes, headers)).results).toEqual(results)
+    expect((await batchTracks(key, changes.slice(3, 4))).results).toMatchObject([{ ok: false, code: 'not_found' }])
     expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([2, 'A', 'b'])
     expect(await names(other.key, '/v1/track')).toEqual([1, 'theirs'])
     expect(await readTrack(key, a)).toMatchObject({ metadata: { x: 1 } })
     expect([await names(key, '/v1/track?q=a'), await names(key, '/v1/track?q=c')]).toEqual([[1, 'A'], [0]])
-    const moved = await changeTracks(key, [{ action: 'move', track_id: b, collection_id: elsewhere }])
+    const moved = await batchTracks(key, [{ action: 'move', track_id: b, collection_id: elsewhere }])
     expect(moved.results).toEqual([{ track_id: b, action: 'move', ok: true }])
   })
 
   it('rejects an invalid batch as a whole', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const track_id = await aTrack(key, collection_id, 'a')
     const good = { action: 'delete', track_id }
     const wrong = async (...changes: object[]) => {
       const { body, status } = await call('POST', '/v1/track/batch', { key, body: { changes } })
-      return [status, body.code, ...wrongFields(body)]
+      return [status, body.code, ...errorPaths(body)]
     }
     expect(await wrong()).toEqual([400, 'invalid_request', 'changes'])
     expect(await wrong(good, good)).toEqual([400, 'invalid_request', 'changes.1.track_id'])
@@ -108,7 +108,7 @@ describe('a batch', () => {
   })
 
   it('moves tracks to the end of another collection in the given order, and keeps the counts', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const { id: goal } = await aCollection(key)
     await aTrack(key, goal, 'first')
     const ids: string[] = []
@@ -117,40 +117,40 @@ describe('a batch', () => {
     // In another range of the counts, so that both ranges change.
     await query('update tracks set "order" = 20000 where id = ?', ids[3])
     const move = (track_id: string | undefined, to = goal) => ({ action: 'move', track_id, collection_id: to })
-    await changeTracks(key, [move(ids[3]), move(ids[0]), move(ids[1], collection_id)])
+    await batchTracks(key, [move(ids[3]), move(ids[0]), move(ids[1], collection_id)])
     expect(await names(key, `/v1/collection/${goal}/track`)).toEqual([3, 'first', 'd', 'a'])
     expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([2, 'b', 'c'])
     expect(await names(key, `/v1/collection/${goal}/track?organization_index=d`)).toEqual([1, 'd'])
     expect(await names(key, `/v1/collection/${collection_id}/track?organization_index=d`)).toEqual([0])
     expect(await names(key, `/v1/collection/${goal}/track?q=d`)).toEqual([1, 'd'])
     await expectCounted()
-    await changeTracks(key, [move(ids[3], collection_id)])
+    await batchTracks(key, [move(ids[3], collection_id)])
     expect(await names(key, `/v1/collection/${collection_id}/track`)).toEqual([3, 'b', 'c', 'd'])
     expect(await query('select folder_id from tracks where id = ?', ids[3])).toEqual([{ folder_id: null }])
     await expectCounted()
   })
 
   it('accepts 200 updates with long texts at once', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const change = { action: 'update', title: 'x'.repeat(255), metadata: { notes: 'y'.repeat(1000) } }
     const changes = Array.from({ length: 200 }, (_, at) => ({
       ...change,
       track_id: `${String(at).padStart(8, '0')}${UNKNOWN_ID.slice(8)}`,
     }))
     changes[0]!.track_id = await aTrack(key, collection_id, 'a')
-    expect(await changeTracks(key, changes, { 'idempotency-key': 'long' })).toMatchObject({ done: 1, refused: 199 })
+    expect(await batchTracks(key, changes, { 'idempotency-key': 'long' })).toMatchObject({ done: 1, refused: 199 })
     const body = { changes, more: 'z'.repeat(300_000) }
-    await refused(413, 'payload_too_large', 'POST', '/v1/track/batch', { key, body })
+    await expectError(413, 'payload_too_large', 'POST', '/v1/track/batch', { key, body })
   })
 
   it('deletes tracks with their files, and reprocesses others', async () => {
     serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const [a, b] = [await aProcessedTrack(key, collection_id), await aProcessedTrack(key, collection_id)]
     const empty = await aTrack(key, collection_id, 'empty')
     const playlist_id = await aPlaylist(key, [a, b, a])
     const before = await query<{ job_id: string }>('select job_id from tracks where id = ?', b)
-    const { results } = await changeTracks(key, [
+    const { results } = await batchTracks(key, [
       { action: 'delete', track_id: a },
       { action: 'reprocess', track_id: b },
       { action: 'reprocess', track_id: empty },
@@ -169,12 +169,12 @@ describe('a batch', () => {
   })
 
   it('of 200 changes takes few statements and rows', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const { id: goal } = await aCollection(key)
     const ids: string[] = []
     for (let at = 0; at < 200; at++) ids.push(await aTrack(key, collection_id, `t${at}`))
     const body = (change: object) => ({ changes: ids.map((track_id) => ({ ...change, track_id })) })
-    const run = (change: object) => rowsOfCall('POST', '/v1/track/batch', { key, body: body(change) })
+    const run = (change: object) => countCallRows('POST', '/v1/track/batch', { key, body: body(change) })
     const updated = await run({ action: 'update', title: 'New' })
     const moved = await run({ action: 'move', collection_id: goal })
     const deleted = await run({ action: 'delete' })
@@ -197,7 +197,7 @@ describe('a batch', () => {
 })
 
 it('a batch records one event per change, even when the request is repeated', async () => {
-  const tenant = await shopWithEvents()
+  const tenant = await aTenantWithEvents()
   const [a, b, c, d] = [await tenant.ready(), await tenant.ready(), await tenant.ready(), await tenant.ready()]
   const { collection_id } = await tenant.api('POST', 'collection', { title: 'Other' })
   const { playlist_id } = await tenant.api('POST', 'playlist', { title: 'Mix' })

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 
-import { aReadyTrack, aShop } from './fixtures.ts'
-import { aTrack, anOrganization, ok, refused } from './support.ts'
+import { aReadyTrack, aTenant } from './fixtures.ts'
+import { aTrack, anOrganization, ok, expectError } from './support.ts'
 
 /** `GET /v1/track/{track_id}/variant`: the files of a track. */
 
 it('a track lists its files with their sizes', async () => {
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   const track_id = await aReadyTrack(key, collection_id, {}, ['aac-160.m4a', 'waveform.json'])
   const { variants } = await ok('GET', `/v1/track/${track_id}/variant`, { key })
   expect(variants).toEqual(
@@ -15,9 +15,9 @@ it('a track lists its files with their sizes', async () => {
 })
 
 it('a track without files lists none, and another organization gets 404', async () => {
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   const { id } = await aTrack(key, collection_id)
   expect((await ok('GET', `/v1/track/${id}/variant`, { key })).variants).toEqual([])
   const other = await anOrganization()
-  await refused(404, 'not_found', 'GET', `/v1/track/${id}/variant`, { key: other.key })
+  await expectError(404, 'not_found', 'GET', `/v1/track/${id}/variant`, { key: other.key })
 })

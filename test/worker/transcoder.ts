@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 
-import { CATALOGUE } from '../../src/contract/catalogue.ts'
+import { CATALOG } from '../../src/contract/catalogue.ts'
 import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '../../src/contract/job.ts'
 import { signedParts } from './signature.ts'
 
@@ -72,7 +72,9 @@ export function startTranscoder(answers: {
 }
 
 /** A transcoder that stores its output in R2; returns the jobs that it received. */
-export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = made): TranscodeJob[] {
+export function serveTranscoder(
+  answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = completeResult,
+): TranscodeJob[] {
   const cover: CoverReply = async ({ outputs }) => {
     await Promise.all(Object.values(outputs).map((url) => env.MEDIA.put(signedParts(url).key, 'jpeg')))
     return { ok: true, result: { image_colors: [] } }
@@ -82,7 +84,7 @@ export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promis
     const variants = event.type === 'result' ? event.result.variants.map(({ index }) => index) : []
     for (const { index, url } of job.variants)
       if (variants.includes(index)) await env.MEDIA.put(signedParts(url).key, 'audio')
-    return events(event)
+    return eventStream(event)
   }
   return startTranscoder({ cover, transcode }).transcodes
 }
@@ -90,7 +92,7 @@ export function serveTranscoder(answer: (job: TranscodeJob) => JobEvent | Promis
 const line = (event: JobEvent) => new TextEncoder().encode(`${JSON.stringify(JobEvent.parse(event))}\n`)
 
 /** A stream of these events that then ends; without a final `result` or `error` it counts as cut. */
-export const events = (...list: JobEvent[]) =>
+export const eventStream = (...list: JobEvent[]) =>
   new Response(new Blob(list.map(line)), { headers: { 'content-type': 'application/x-ndjson' } })
 
 /**
@@ -121,15 +123,15 @@ export function openStream() {
   }
 }
 
-export const error = (
+export const errorEvent = (
   code: Extract<JobEvent, { type: 'error' }>['error']['code'],
   message: string,
   retryable = false,
 ): JobEvent => ({ type: 'error', error: { code, message, retryable } })
 
 /** The transcoder's result for a valid source of 12.3456 s: everything but the FLAC, which a lossy source does not get. */
-export function result(changes: Partial<JobResult> = {}): JobEvent {
-  const lossy = CATALOGUE.filter(({ index }) => index !== 'original' && index !== 'lossless')
+export function lossyResult(changes: Partial<JobResult> = {}): JobEvent {
+  const lossy = CATALOG.filter(({ index }) => index !== 'original' && index !== 'lossless')
   return {
     type: 'result',
     result: {
@@ -147,7 +149,7 @@ export function result(changes: Partial<JobResult> = {}): JobEvent {
 }
 
 /** The transcoder's result when every requested variant could be made, from a source of 12.5 s. */
-export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEvent => ({
+export const completeResult = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEvent => ({
   type: 'result',
   result: {
     duration: 12.5,
@@ -164,4 +166,4 @@ export const made = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEv
 
 export const PALETTE = [{ hex: '#AA3300', area: 0.75, lightness: 0.33, saturation: 1 }]
 /** A cover that was cut. */
-export const cut = (): CoverAnswer => ({ ok: true, result: { image_colors: PALETTE } })
+export const coverResult = (): CoverAnswer => ({ ok: true, result: { image_colors: PALETTE } })

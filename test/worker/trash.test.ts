@@ -1,11 +1,11 @@
 import { env, exports } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { beforeBatch, eventually, laterBy, runSweep, storedFiles } from './fixtures.ts'
-import { rowsOfCall } from './meter.ts'
+import { beforeBatch, eventually, advanceHours, runSweep, storedFiles } from './fixtures.ts'
+import { countCallRows } from './meter.ts'
 import { seed } from './seed.ts'
-import { anOrganization, call, ok, query, refused, sortedStatuses, UNKNOWN_ID, wrongFields } from './support.ts'
-import { aLibrary, everything } from './trash_library.ts'
+import { anOrganization, call, ok, query, expectError, sortedStatuses, UNKNOWN_ID, errorPaths } from './support.ts'
+import { aLibrary, storedState } from './trash_library.ts'
 
 /** Deletions with `trash=true` (docs/decisions/0054). */
 
@@ -18,7 +18,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     // Its shares are hidden and restored with it.
     const shared = { key, body: { scope, id: ids[scope] } }
     const { share } = await ok('POST', '/v1/share', shared)
-    const [before, files] = [await everything(library), await storedFiles()]
+    const [before, files] = [await storedState(library), await storedFiles()]
     const session = await library.session(scope)
     const view = `/v1/play/${session}/${track_id}`
     await ok('GET', view)
@@ -33,10 +33,10 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
       ['DELETE', `${pathOf(scope)}?trash=true`, undefined],
       ['POST', `/v1/play_session/${scope}`, { [`${scope}_id`]: ids[scope] }],
     ] as const)
-      await refused(404, 'not_found', method, path, { key, body })
-    await refused(404, 'not_found', 'POST', '/v1/share', shared)
+      await expectError(404, 'not_found', method, path, { key, body })
+    await expectError(404, 'not_found', 'POST', '/v1/share', shared)
     expect((await exports.default.fetch(share.url)).status).toBe(404)
-    await refused(404, 'not_found', 'GET', view)
+    await expectError(404, 'not_found', 'GET', view)
     expect((await ok('GET', `/v1/play/${session}`)).tracks).toEqual([])
     // Neither counted nor found in the global lists.
     const counts = { track: [1, 1, 1], collection: [0, 0, 1], playlist: [2, 1, 0] }[scope]
@@ -67,19 +67,19 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     expect((await exports.default.fetch(share.url)).status).toBe(200)
 
     await library.discard(scope)
-    laterBy(24 * 7 - 1)
+    advanceHours(24 * 7 - 1)
     await runSweep()
     expect(await storedFiles()).toEqual(files)
     vi.useRealTimers()
     await library.restore(scope)
-    const after = await everything(library)
+    const after = await storedState(library)
     for (const row of [...before.tracks, ...after.tracks]) delete row.next_check_at
     expect(after).toEqual(before)
     expect((await library.get(pathOf(scope)))[scope]).toEqual(
       scope === 'playlist' ? { ...resource, version: expect.any(Number) } : resource,
     )
     expect(await library.trash()).toMatchObject({ count: 0, trash: [] })
-    await refused(404, 'not_found', 'POST', `/v1/trash/${ids[scope]}/restore`, { key })
+    await expectError(404, 'not_found', 'POST', `/v1/trash/${ids[scope]}/restore`, { key })
   })
 
   it('is deleted permanently with its files, after seven days or on request', async () => {
@@ -91,12 +91,12 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
       if (scope !== 'collection') await library.discard('track', library.other_id)
       await library.discard(scope)
       if (end === 'time') {
-        laterBy(24 * 7 + 0.1)
+        advanceHours(24 * 7 + 0.1)
         await runSweep()
       } else if (end === 'call') {
         const { deleted_trash } = await ok('DELETE', `/v1/trash/${ids[scope]}`, { key })
         expect(deleted_trash).toMatchObject({ id: ids[scope], scope })
-        await refused(404, 'not_found', 'DELETE', `/v1/trash/${ids[scope]}`, { key })
+        await expectError(404, 'not_found', 'DELETE', `/v1/trash/${ids[scope]}`, { key })
         await ok('DELETE', '/v1/trash', { key })
       } else {
         expect(await ok('DELETE', '/v1/trash', { key })).toMatchObject({
@@ -105,7 +105,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
         })
       }
       expect(await library.trash()).toMatchObject({ count: 0, trash: [] })
-      await refused(404, 'not_found', 'POST', `/v1/trash/${ids[scope]}/restore`, { key })
+      await expectError(404, 'not_found', 'POST', `/v1/trash/${ids[scope]}/restore`, { key })
       const remaining = { track: 0, collection: 0, playlist: 1 }[scope]
       await eventually(
         async () => (await query('select 1 from tracks where collection_id = ?', ids.collection)).length === remaining,
@@ -129,12 +129,12 @@ describe('the trash', () => {
     for (const [name, id] of Object.entries(ids)) {
       const path = `/v1/${name}/${id}`
       for (const value of ['maybe', '', '1', 'TRUE', 'true&trash=false']) {
-        const body = await refused(400, 'invalid_request', 'DELETE', `${path}?trash=${value}`, { key })
-        expect(wrongFields(body)).toEqual(['trash'])
+        const body = await expectError(400, 'invalid_request', 'DELETE', `${path}?trash=${value}`, { key })
+        expect(errorPaths(body)).toEqual(['trash'])
       }
-      await refused(400, 'unknown_field', 'DELETE', `${path}?trahs=true`, { key })
+      await expectError(400, 'unknown_field', 'DELETE', `${path}?trahs=true`, { key })
       await ok('GET', path, { key })
-      await refused(404, 'not_found', 'DELETE', `/v1/${name}/${UNKNOWN_ID}?trash=true`, { key })
+      await expectError(404, 'not_found', 'DELETE', `/v1/${name}/${UNKNOWN_ID}?trash=true`, { key })
     }
     expect((await trash()).count).toBe(0)
     await ok('DELETE', `/v1/track/${ids.track}?trash=false`, { key })
@@ -147,8 +147,8 @@ describe('the trash', () => {
     await library.discard('track')
     const path = `/v1/trash/${library.track_id}`
     expect(await ok('GET', '/v1/trash', { key })).toMatchObject({ count: 0, trash: [] })
-    await refused(404, 'not_found', 'POST', `${path}/restore`, { key })
-    await refused(404, 'not_found', 'DELETE', path, { key })
+    await expectError(404, 'not_found', 'POST', `${path}/restore`, { key })
+    await expectError(404, 'not_found', 'DELETE', path, { key })
     expect(await ok('DELETE', '/v1/trash', { key })).toMatchObject({ deleted: 0, left: 0 })
     expect((await library.trash()).count).toBe(1)
   })
@@ -159,7 +159,7 @@ describe('the trash', () => {
     await library.discard('track')
     await library.discard('collection')
     const path = `/v1/trash/${track_id}/restore`
-    const { message } = await refused(409, 'collection_in_trash', 'POST', path, { key })
+    const { message } = await expectError(409, 'collection_in_trash', 'POST', path, { key })
     expect(message).toContain('Kind of Blue')
     expect((await library.trash()).trash.map(({ id }) => id)).toEqual([ids.collection, track_id])
     await library.restore('collection')
@@ -169,7 +169,7 @@ describe('the trash', () => {
 
     await library.discard('track')
     await ok('DELETE', `/v1/collection/${ids.collection}`, { key })
-    await refused(404, 'not_found', 'POST', path, { key })
+    await expectError(404, 'not_found', 'POST', path, { key })
     // The track is deleted permanently with its collection.
     await eventually(async () => (await library.trash()).count === 0)
     await eventually(async () => (await storedFiles()).length === 0)
@@ -182,7 +182,9 @@ describe('the trash', () => {
     await library.discard('track')
     await query('delete from collections')
     const path = `/v1/trash/${track_id}/restore`
-    expect(await refused(404, 'not_found', 'POST', path, { key })).toMatchObject({ message: 'collection not found' })
+    expect(await expectError(404, 'not_found', 'POST', path, { key })).toMatchObject({
+      message: 'collection not found',
+    })
     expect((await library.trash()).count).toBe(1)
   })
 
@@ -213,14 +215,14 @@ describe('the trash', () => {
     }
     await library.discard('track')
     const restoring = overtakenBy('POST', `${path}/restore`)
-    await refused(404, 'not_found', 'DELETE', path, { key, bindings: restoring })
+    await expectError(404, 'not_found', 'DELETE', path, { key, bindings: restoring })
     expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
     expect([await storedFiles(), (await library.places()).length]).toEqual([files, 5])
 
     await library.discard('track')
     const deleting = overtakenBy('DELETE', path)
-    await refused(404, 'not_found', 'POST', `${path}/restore`, { key, bindings: deleting })
-    await refused(404, 'not_found', 'GET', `/v1/track/${track_id}`, { key })
+    await expectError(404, 'not_found', 'POST', `${path}/restore`, { key, bindings: deleting })
+    await expectError(404, 'not_found', 'GET', `/v1/track/${track_id}`, { key })
     expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toHaveLength(2)
   })
 
@@ -230,7 +232,7 @@ describe('the trash', () => {
       const library = await aLibrary()
       const before = [await library.places(), await storedFiles()]
       const discarding = beforeBatch(() => library.discard(scope).catch(() => undefined))
-      await refused(404, 'not_found', 'DELETE', library.pathOf(scope), { key: library.key, bindings: discarding })
+      await expectError(404, 'not_found', 'DELETE', library.pathOf(scope), { key: library.key, bindings: discarding })
       expect(await query(`select 1 from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
       await library.restore(scope)
       expect([await library.places(), await storedFiles()]).toEqual(before)
@@ -255,7 +257,7 @@ describe('the trash', () => {
     await ok('GET', '/v1/limits', { key })
     const rows: Record<string, { read: number; written: number }> = {}
     const run = async (name: string, method: string, path: string) => {
-      const { read, written } = await rowsOfCall(method, path, { key })
+      const { read, written } = await countCallRows(method, path, { key })
       rows[name] = { read, written }
       expect(read, `rows that ${name} reads`).toBeLessThan(250)
     }
@@ -271,11 +273,11 @@ describe('the trash', () => {
     expect(maxWritten).toBeLessThan(50)
     await seed('tracks', 1, 2000, library)
     await query(`update tracks set status = 'ready'`)
-    const { read, written } = await rowsOfCall('DELETE', `/v1/collection/${ids.collection}?trash=true`, { key })
+    const { read, written } = await countCallRows('DELETE', `/v1/collection/${ids.collection}?trash=true`, { key })
     expect(written).toBeLessThanOrEqual(rows['discard collection']!.written)
     // Each track is looked up in playlists.
     expect(read).toBeLessThan(2000 * 8)
-    const restored = await rowsOfCall('POST', `/v1/trash/${ids.collection}/restore`, { key })
+    const restored = await countCallRows('POST', `/v1/trash/${ids.collection}/restore`, { key })
     expect(restored.written).toBeLessThan(50)
   })
 })

@@ -1,4 +1,4 @@
-import { aShop } from './fixtures.ts'
+import { aTenant } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { aPlaylist, aPlaySession, ok, query, type Scope } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
@@ -8,7 +8,7 @@ import { serveTranscoder } from './transcoder.ts'
 /** A tenant with two ready tracks, and a playlist that contains the first one three times. */
 export async function aLibrary() {
   serveTranscoder()
-  const tenant = await aShop()
+  const tenant = await aTenant()
   const { key, collection_id } = tenant
   const track_id = await aProcessedTrack(key, collection_id, { organization_index: 'first', player_title: 'So What' })
   const other_id = await aProcessedTrack(key, collection_id)
@@ -35,7 +35,7 @@ export async function aLibrary() {
 export type Library = Awaited<ReturnType<typeof aLibrary>>
 
 /** A resource's row and everything that belongs to it, as stored; without the columns that every change of a playlist increments. */
-export async function everything({ ids }: Library) {
+export async function storedState({ ids }: Library) {
   return {
     tracks: await query('select * from tracks where collection_id = ? order by id', ids.collection),
     collections: await query('select * from collections where id = ?', ids.collection),

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import {
-  aShop,
-  changeTracks,
+  aTenant,
+  batchTracks,
   eventually,
-  filesOf,
-  laterBy,
+  fileRows,
+  advanceHours,
   runSweep,
   storedFiles,
   trackRow,
-  upload,
+  putUpload,
 } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
-import { aCollection, aVariant, aWaitingTrack, ok, query, readTrack, refused } from './support.ts'
+import { aCollection, aVariant, aWaitingTrack, ok, query, readTrack, expectError } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { aLibrary } from './trash_library.ts'
 
@@ -75,7 +75,7 @@ describe('a restore', () => {
     // No track of a trashed collection can be added to a playlist.
     await library.discard('collection')
     expect(await library.places()).toEqual([])
-    await refused(400, 'invalid_request', 'PUT', `${path}/track`, { key, body: { track_ids: [a] } })
+    await expectError(400, 'invalid_request', 'PUT', `${path}/track`, { key, body: { track_ids: [a] } })
     await library.restore('collection')
     expect(new Set(await library.places())).toEqual(new Set([a, b]))
   })
@@ -95,12 +95,12 @@ describe('a restore', () => {
 
   it('restarts processing that the deletion stopped, and accepts a file that was uploaded meanwhile', async () => {
     const jobs = serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const [first_id, second_id] = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
     const statusOf = async (id: string) => (await readTrack(key, id)).status
     // Makes the track look queued, without a running job.
     const queued = async (id: string) => {
-      await upload(await trackRow(id))
+      await putUpload(await trackRow(id))
       await query(
         `update tracks set status = 'fallback_processing', job_id = 'gone', awaiting_upload = 0, source_suffix = upload_suffix, source_size = 10,
           files = '{"base":"00job","is_early":1,"list":[["early",1,1,1]]}' where id = ?`,
@@ -110,7 +110,7 @@ describe('a restore', () => {
     await queued(first_id)
     await ok('DELETE', `/v1/track/${first_id}?trash=true`, { key })
     await ok('POST', `/v1/trash/${first_id}/restore`, { key })
-    expect((await filesOf(first_id)).filter(({ is_early }) => is_early)).toEqual([])
+    expect((await fileRows(first_id)).filter(({ is_early }) => is_early)).toEqual([])
     await eventually(async () => (await statusOf(first_id)) === 'ready')
     expect((await ok('GET', `/v1/track/${first_id}/variant`, { key })).variants).not.toEqual([])
 
@@ -128,7 +128,7 @@ describe('a restore', () => {
     const late = await aWaitingTrack(key, collection_id)
     const row = await trackRow(late)
     await ok('DELETE', `/v1/track/${late}?trash=true`, { key })
-    await upload(row)
+    await putUpload(row)
     await ok('POST', `/v1/trash/${late}/restore`, { key })
     await eventually(async () => (await statusOf(late)) === 'ready')
   })
@@ -136,8 +136,8 @@ describe('a restore', () => {
   it('finds the files of a moved track after its previous collection was deleted', async () => {
     const { key, collection_id, track_id, get, discard, restore } = await aLibrary()
     const { id: goal } = await aCollection(key)
-    await changeTracks(key, [{ action: 'move', track_id, collection_id: goal }])
-    const paths = (await filesOf(track_id)).map(({ path }) => path)
+    await batchTracks(key, [{ action: 'move', track_id, collection_id: goal }])
+    const paths = (await fileRows(track_id)).map(({ path }) => path)
     await discard('track')
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     await eventually(async () => (await storedFiles()).length === paths.length)
@@ -148,7 +148,7 @@ describe('a restore', () => {
 
   it('restores no files of a variant that was deleted meanwhile', async () => {
     serveTranscoder()
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const { id: variant_id } = await aVariant(key)
     const first_id = await aProcessedTrack(key, collection_id)
     const { id: second } = await aCollection(key)
@@ -165,7 +165,7 @@ describe('a restore', () => {
     await ok('POST', `/v1/trash/${first_id}/restore`, { key })
     await ok('POST', `/v1/trash/${second}/restore`, { key })
     for (const id of [first_id, second_id]) await eventually(async () => !(await variantsOf(id)).includes('radio'))
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     await eventually(async () => !(await storedFiles()).some((path) => path.includes('radio')))
   })

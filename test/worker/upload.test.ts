@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { tracks, uploadSessions } from '../../src/adapters/schema.ts'
-import { aShop, beforeBatch, eventually, runSweep, trackRow, upload, uploaded } from './fixtures.ts'
+import { aTenant, beforeBatch, eventually, runSweep, trackRow, putUpload, uploadedColumns } from './fixtures.ts'
 import { aMultipart, multipartRow } from './parts.ts'
 import { isSignedFor, signedParts } from './signature.ts'
 import {
@@ -17,15 +17,15 @@ import {
   ok,
   query,
   readTrack,
-  refused,
-  wrongFields,
+  expectError,
+  errorPaths,
 } from './support.ts'
-import { error, made, serveTranscoder } from './transcoder.ts'
+import { errorEvent, completeResult, serveTranscoder } from './transcoder.ts'
 
 let key: string
 let collection_id: string
 beforeEach(async () => {
-  ;({ key, collection_id } = await aShop())
+  ;({ key, collection_id } = await aTenant())
 })
 const addTrack = (id: string, body: object = {}) =>
   ok('POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'So What.mp3', ...body } })
@@ -114,7 +114,7 @@ describe('discarding a track', () => {
     expect(deleted_track).toEqual({ id: track_id, index: row.index, file_name: 'So What.mp3' })
     expect((await ok('GET', `/v1/collection/${collection_id}/track`, { key })).tracks).toEqual([])
     expect((await ok('GET', '/v1/event', { key })).events.at(-1)).toMatchObject({ type: 'track.deleted' })
-    await refused(404, 'not_found', 'DELETE', path, { key: caller })
+    await expectError(404, 'not_found', 'DELETE', path, { key: caller })
     // One purge now, and one after its URL has expired.
     expect((await jobs()).filter(({ payload }) => payload.includes(row.upload_path))).toHaveLength(2)
   })
@@ -138,22 +138,22 @@ describe('discarding a track', () => {
 
   it('returns 409 when its file has arrived, detected or not', async () => {
     const undetected = await waiting()
-    await upload(await trackRow(undetected.track_id))
-    await refused(409, 'track_uploaded', 'DELETE', undetected.path, { key })
+    await putUpload(await trackRow(undetected.track_id))
+    await expectError(409, 'track_uploaded', 'DELETE', undetected.path, { key })
     expect((await trackRow(undetected.track_id)).status).toBe('processing')
     const refusedFile = await waiting()
-    await upload(await trackRow(refusedFile.track_id), '')
-    await refused(409, 'track_uploaded', 'DELETE', refusedFile.path, { key })
+    await putUpload(await trackRow(refusedFile.track_id), '')
+    await expectError(409, 'track_uploaded', 'DELETE', refusedFile.path, { key })
     expect((await trackRow(refusedFile.track_id)).status).toBe('failed')
   })
 
   it('returns 409 when it is being processed, and it becomes ready', async () => {
     let isBusy = true
-    serveTranscoder((job) => (isBusy ? error('cancelled', 'The transcoder is busy', true) : made(job)))
+    serveTranscoder((job) => (isBusy ? errorEvent('cancelled', 'The transcoder is busy', true) : completeResult(job)))
     const { track_id, path } = await waiting()
-    await upload(await trackRow(track_id))
+    await putUpload(await trackRow(track_id))
     await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
-    await refused(409, 'track_uploaded', 'DELETE', path, { key })
+    await expectError(409, 'track_uploaded', 'DELETE', path, { key })
     const { job_id } = await trackRow(track_id)
     expect(await query('select state from jobs where id = ?', job_id)).toEqual([{ state: 'open' }])
     isBusy = false
@@ -169,9 +169,9 @@ describe('discarding a track', () => {
     const arrives = async () =>
       db
         .update(tracks)
-        .set(uploaded(await trackRow(track_id)))
+        .set(uploadedColumns(await trackRow(track_id)))
         .where(eq(tracks.id, track_id))
-    await refused(409, 'track_uploaded', 'DELETE', path, {
+    await expectError(409, 'track_uploaded', 'DELETE', path, {
       key,
       bindings: beforeBatch(async () => void (await arrives())),
     })
@@ -181,9 +181,9 @@ describe('discarding a track', () => {
 
   it("returns 404 when it belongs to another session, or its collection is outside the key's binding", async () => {
     const [own_track, other] = [await waiting(), await waiting()]
-    await refused(404, 'not_found', 'DELETE', `/v1/upload/${other.session}/track/${own_track.track_id}`, { key })
+    await expectError(404, 'not_found', 'DELETE', `/v1/upload/${other.session}/track/${own_track.track_id}`, { key })
     const outside = await uploader((await aCollection(key)).id)
-    await refused(404, 'not_found', 'DELETE', own_track.path, { key: outside })
+    await expectError(404, 'not_found', 'DELETE', own_track.path, { key: outside })
   })
 })
 
@@ -193,13 +193,13 @@ describe('an invalid or expired upload session', () => {
     const get = ['GET', `/v1/upload_session/${id}`, { key }] as const
     const add = ['POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'a' } }] as const
     await endAgo(id, 1)
-    await refused(410, 'session_expired', ...get)
-    await refused(410, 'session_expired', ...add)
+    await expectError(410, 'session_expired', ...get)
+    await expectError(410, 'session_expired', ...add)
     await endAgo(id, 24 * HOUR - 60_000)
-    await refused(410, 'session_expired', ...get)
+    await expectError(410, 'session_expired', ...get)
     await endAgo(id, 24 * HOUR)
-    await refused(404, 'not_found', ...get)
-    await refused(404, 'not_found', ...add)
+    await expectError(404, 'not_found', ...get)
+    await expectError(404, 'not_found', ...add)
   })
 
   it('is deleted by the sweep a day after its end', async () => {
@@ -211,24 +211,24 @@ describe('an invalid or expired upload session', () => {
   })
 
   it('requires a collection, and a file name for a track', async () => {
-    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/upload_session', { key, body: {} }))).toEqual(
-      ['collection_id'],
-    )
+    expect(
+      errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/upload_session', { key, body: {} })),
+    ).toEqual(['collection_id'])
     const { upload_session_id: id } = await anUploadSession(key, collection_id)
-    const answer = await refused(400, 'invalid_request', 'POST', `/v1/upload/${id}/track`, { key, body: {} })
-    expect(wrongFields(answer)).toEqual(['file_name'])
+    const answer = await expectError(400, 'invalid_request', 'POST', `/v1/upload/${id}/track`, { key, body: {} })
+    expect(errorPaths(answer)).toEqual(['file_name'])
   })
 
   it('rejects a collection or creator for a track of a session', async () => {
     const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const body = { file_name: 'a', collection_id, creator_id: CREATOR }
-    const answer = await refused(400, 'unknown_field', 'POST', `/v1/upload/${id}/track`, { key, body })
-    expect(wrongFields(answer)).toEqual(['collection_id', 'creator_id'])
+    const answer = await expectError(400, 'unknown_field', 'POST', `/v1/upload/${id}/track`, { key, body })
+    expect(errorPaths(answer)).toEqual(['collection_id', 'creator_id'])
   })
 
   it('returns 413 for a file above the size limit', async () => {
     const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const body = { file_name: 'a.wav', file_size: 1_000_001 }
-    await refused(413, 'file_too_large', 'POST', `/v1/upload/${id}/track`, { key, body })
+    await expectError(413, 'file_too_large', 'POST', `/v1/upload/${id}/track`, { key, body })
   })
 })

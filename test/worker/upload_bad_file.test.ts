@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { beforeBatch, eventually, storedFiles, trackRow } from './fixtures.ts'
 import { call } from './support.ts'
-import { aTrackWithHandles, pathOf, put, serveSources } from './upload_handles.ts'
+import { aTrackWithHandles, pathOf, putFile, serveSources } from './upload_handles.ts'
 
 /** Files that are rejected without decoding, at one of several upload handles (docs/decisions/0063). */
 
@@ -17,7 +17,7 @@ describe('a rejected file', () => {
     const renewed = await track.renew()
     expect((await track.read()).status).toBe('initializing')
     expect(await storedFiles('uploads/')).toEqual([])
-    await put(renewed, 12)
+    await putFile(renewed, 12)
     await track.complete()
     await track.isOnly(12, 'a.wav', [])
   })
@@ -28,7 +28,7 @@ describe('a rejected file', () => {
       serveSources()
       const track = await aTrackWithHandles()
       const renewed = await track.renew({ file_name: 'b.wav' })
-      await put(track.first, 12)
+      await putFile(track.first, 12)
       if (checks === 'two checks') await track.complete()
       await env.MEDIA.put(pathOf(renewed), '')
       expect((await track.complete()).status).not.toBe('failed')
@@ -42,7 +42,7 @@ describe('a rejected file', () => {
   it('at the newest handle does not fail a track that accepted an older file during the same check', async () => {
     serveSources()
     const track = await aTrackWithHandles()
-    await put(track.first, 12)
+    await putFile(track.first, 12)
     await env.MEDIA.put(pathOf(await track.renew()), '')
     let times = 0
     // Before the batch that accepts the older file, another call accepts it, and its job ends.

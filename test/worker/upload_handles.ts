@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 
-import { aShop, eventually, filesOf, laterBy, runSweep, storedFiles, trackRow } from './fixtures.ts'
+import { aTenant, eventually, fileRows, advanceHours, runSweep, storedFiles, trackRow } from './fixtures.ts'
 import { signedParts } from './signature.ts'
 import { createTrack, ok, query } from './support.ts'
-import { error, made, serveTranscoder } from './transcoder.ts'
+import { errorEvent, completeResult, serveTranscoder } from './transcoder.ts'
 
 /** Tracks with several upload handles (docs/decisions/0063). */
 
@@ -14,11 +14,11 @@ export const aFile = (seconds: number) => `RIFF\0${'.'.repeat(seconds - 5)}`
 /** A transcoder that fails where the real one does: when the source is missing or its length differs from the job's. */
 export function serveSources(isBusy = () => false) {
   return serveTranscoder(async (job) => {
-    if (isBusy()) return error('cancelled', 'The transcoder is busy', true)
+    if (isBusy()) return errorEvent('cancelled', 'The transcoder is busy', true)
     const object = await env.MEDIA.head(signedParts(job.source.url).key)
-    if (!object) return error('source_unavailable', 'It is not there')
-    if (object.size !== job.source.size) return error('source_length', 'It has another length')
-    return made(job, { duration: object.size, info: { codec: 'pcm', size: object.size } })
+    if (!object) return errorEvent('source_unavailable', 'It is not there')
+    if (object.size !== job.source.size) return errorEvent('source_length', 'It has another length')
+    return completeResult(job, { duration: object.size, info: { codec: 'pcm', size: object.size } })
   })
 }
 
@@ -31,7 +31,7 @@ export async function serveWaiting() {
 
 /** A track that waits for its first file, and its upload handles. */
 export async function aTrackWithHandles(file_name = 'a.wav') {
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   const made = await createTrack(key, collection_id, { file_name })
   const track_id = made.track_id
   const at = `/v1/track/${track_id}` as const
@@ -54,7 +54,7 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
       })
       const { file_name, file_name_original, status, duration, info } = (await ok('GET', at, { key })).track
       const { source_path, source_size } = await trackRow(track_id)
-      const original = (await filesOf(track_id)).find(({ index }) => index === 'original')
+      const original = (await fileRows(track_id)).find(({ index }) => index === 'original')
       expect({ file_name, file_name_original, status, duration, size: info.size, source_size }).toEqual({
         file_name: name,
         file_name_original: name,
@@ -68,7 +68,7 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
       expect(info.replaced_uploads ?? []).toEqual(replaced.map(([file_name, size]) => ({ file_name, size })))
       // Twice: the files that a job leaves are purged later.
       for (let time = 0; time < 2; time++) {
-        laterBy(4)
+        advanceHours(4)
         await runSweep()
       }
       await eventually(async () => (await storedFiles('uploads/')).length === 1)
@@ -77,4 +77,4 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
   }
 }
 export const pathOf = (url: string) => signedParts(url).key
-export const put = (url: string, seconds: number) => env.MEDIA.put(pathOf(url), aFile(seconds))
+export const putFile = (url: string, seconds: number) => env.MEDIA.put(pathOf(url), aFile(seconds))

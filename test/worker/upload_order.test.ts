@@ -2,19 +2,19 @@ import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import {
-  aShop,
+  aTenant,
   beforeBatch,
   deliver,
   eventually,
-  laterBy,
+  advanceHours,
   runSweep,
   storedFiles,
   trackRow,
   uploadEvent,
 } from './fixtures.ts'
 import { aWaitingTrack, call, ok, query } from './support.ts'
-import { error, serveTranscoder } from './transcoder.ts'
-import { aTrackWithHandles, pathOf, put, serveSources, serveWaiting } from './upload_handles.ts'
+import { errorEvent, serveTranscoder } from './transcoder.ts'
+import { aTrackWithHandles, pathOf, putFile, serveSources, serveWaiting } from './upload_handles.ts'
 
 /** The newest upload handle with a complete file wins (docs/decisions/0063). */
 
@@ -24,11 +24,11 @@ describe('a file at a renewed URL, sent after the first file was detected', () =
   it("becomes the track's file when the first one is ready", async () => {
     serveSources()
     const track = await aTrackWithHandles()
-    await put(track.first, 12)
+    await putFile(track.first, 12)
     const renewed = await track.renew({ file_name: 'b.wav' })
     await track.read()
     await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
-    await put(renewed, 25)
+    await putFile(renewed, 25)
     expect((await track.complete()).status).toBe('processing')
     await track.isOnly(25, 'b.wav', [])
   })
@@ -41,12 +41,12 @@ describe('a file at a renewed URL, sent after the first file was detected', () =
       await track.complete()
       await eventually(async () => (await found(q)) === 1)
     }
-    await put(track.first, 12)
+    await putFile(track.first, 12)
     await processed('елка')
-    await put(await track.renew({ file_name: 'Αθήνα.wav' }), 25)
+    await putFile(await track.renew({ file_name: 'Αθήνα.wav' }), 25)
     await processed('αθηνα')
     expect(await found('елка')).toBe(0)
-    await put(await track.renew({ file_name: 'plain.wav' }), 14)
+    await putFile(await track.renew({ file_name: 'plain.wav' }), 14)
     await processed('plain')
     expect(await found('αθηνα')).toBe(0)
   })
@@ -54,10 +54,10 @@ describe('a file at a renewed URL, sent after the first file was detected', () =
   it("becomes the track's file while the first one is queued", async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
-    await put(track.first, 12)
+    await putFile(track.first, 12)
     const renewed = await track.renew({ file_name: 'b.wav' })
     expect((await track.read()).status).toBe('processing')
-    await put(renewed, 25)
+    await putFile(renewed, 25)
     expect((await track.complete()).status).toBe('processing')
     await serveWaiting()
     await track.isOnly(25, 'b.wav', [['a.wav', 12]])
@@ -76,7 +76,7 @@ describe('several upload handles', () => {
     const files = urls.map((url, n) => ({ url, name: n === 0 ? 'a.wav' : `${n}.wav`, seconds: 10 + n }))
     const sent = order === 'first to last' ? files : files.toReversed()
     for (const { url, seconds } of sent) {
-      await put(url, seconds)
+      await putFile(url, seconds)
       await track.complete()
     }
     await serveWaiting()
@@ -89,7 +89,7 @@ describe('several upload handles', () => {
     const track = await aTrackWithHandles()
     const used = await track.renew({ file_name: 'used.wav' })
     await track.renew({ file_name: 'unused.wav' })
-    await put(used, 12)
+    await putFile(used, 12)
     expect(await track.complete()).toMatchObject({ status: 'processing', file_name: 'used.wav' })
     await track.isOnly(12, 'used.wav', [])
   })
@@ -98,26 +98,26 @@ describe('several upload handles', () => {
     serveSources()
     for (const detection of ['complete', 'event', 'the end of its URL'] as const) {
       const track = await aTrackWithHandles()
-      await put(track.first, 9)
+      await putFile(track.first, 9)
       await track.complete()
       await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
       const [older, newer] = [await track.renew({ file_name: 'o.wav' }), await track.renew({ file_name: 'n.wav' })]
       expect((await track.read()).file_name).toBe('a.wav')
-      await put(newer, 12)
+      await putFile(newer, 12)
       await track.complete()
-      await put(older, 25)
+      await putFile(older, 25)
       if (detection === 'complete') await track.complete()
       if (detection === 'event') await deliver('ingest', uploadEvent(pathOf(older)))
       if (detection !== 'the end of its URL') expect(await storedFiles('uploads/')).not.toContain(pathOf(older))
       else {
         await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
-        laterBy(4)
+        advanceHours(4)
         await runSweep()
         await eventually(async () => !(await storedFiles('uploads/')).includes(pathOf(older)))
       }
       await track.isOnly(12, 'n.wav', [['o.wav', 25]])
       await ok('DELETE', track.at, { key: track.key })
-      laterBy(8)
+      advanceHours(8)
       await runSweep()
       await eventually(async () => (await storedFiles()).length === 0)
       vi.useRealTimers()
@@ -127,14 +127,14 @@ describe('several upload handles', () => {
   it('list an unnamed replaced file under the name that the track had when its URL was issued', async () => {
     serveSources()
     const track = await aTrackWithHandles()
-    await put(track.first, 9)
+    await putFile(track.first, 9)
     await track.complete()
     await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
     const unnamed = await track.renew()
-    await put(await track.renew({ file_name: 'b.wav' }), 12)
+    await putFile(await track.renew({ file_name: 'b.wav' }), 12)
     await track.complete()
     await eventually(async () => (await trackRow(track.track_id)).file_name === 'b.wav')
-    await put(unnamed, 25)
+    await putFile(unnamed, 25)
     await track.complete()
     await track.isOnly(12, 'b.wav', [['a.wav', 25]])
   })
@@ -142,12 +142,12 @@ describe('several upload handles', () => {
   it('keep their order when the clock was set back', async () => {
     serveSources()
     const track = await aTrackWithHandles()
-    laterBy(5)
+    advanceHours(5)
     const later = await track.renew({ file_name: 'b.wav' })
     vi.useRealTimers()
     const last = await track.renew({ file_name: 'c.wav' })
-    await put(later, 12)
-    await put(last, 13)
+    await putFile(later, 12)
+    await putFile(last, 13)
     await track.complete()
     await track.isOnly(13, 'c.wav', [['b.wav', 12]])
   })
@@ -155,7 +155,7 @@ describe('several upload handles', () => {
   it('start nothing again when one is requested while the first file is detected', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
-    await put(track.first, 12)
+    await putFile(track.first, 12)
     const bindings = beforeBatch(async () => void (await track.complete()))
     const { track: renewed } = await ok('POST', `${track.at}/upload`, { key: track.key, body: {}, bindings })
     expect(renewed).toMatchObject({ status: 'processing', info: { progress: 0 } })
@@ -167,22 +167,22 @@ describe('a file that replaces a playing one', () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { key } = track
-    await put(track.first, 9)
+    await putFile(track.first, 9)
     await track.complete()
     await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
-    const jobs = serveTranscoder(() => error('no_audio', 'No audio'))
-    await put(await track.renew({ file_name: 'b.wav' }), 12)
+    const jobs = serveTranscoder(() => errorEvent('no_audio', 'No audio'))
+    await putFile(await track.renew({ file_name: 'b.wav' }), 12)
     expect(await track.complete()).toMatchObject({ status: 'processing', file_name: 'a.wav' })
     await eventually(async () => (await trackRow(track.track_id)).status === 'incomplete')
     expect(await track.read()).toMatchObject({ file_name: 'a.wav', file_name_original: 'a.wav', duration: 9 })
-    expect(jobs.map(({ tags }) => tags!.under.title)).toEqual(['b'])
+    expect(jobs.map(({ tags }) => tags!.defaults.title)).toEqual(['b'])
     // The sweep deletes old jobs, but not the one that holds the name.
-    laterBy(8 * 24)
+    advanceHours(8 * 24)
     await runSweep()
     serveSources()
     await ok('POST', `${track.at}/reprocess`, { key })
     await track.isOnly(12, 'b.wav', [])
-    laterBy(24 * 24)
+    advanceHours(24 * 24)
     await runSweep()
     expect(await query(`select id from jobs where payload -> '$.upload' is not null`)).toEqual([])
   })
@@ -193,9 +193,9 @@ describe('an upload handle', () => {
     serveSources()
     const track = await aTrackWithHandles()
     await track.renew()
-    await put(track.first, 12)
+    await putFile(track.first, 12)
     await query('update tracks set next_check_at = 9e15')
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     await track.isOnly(12, 'a.wav', [])
   })
@@ -208,18 +208,18 @@ describe('an upload handle', () => {
       if (how === 'was refused') {
         await env.MEDIA.put(pathOf(track.first), '')
         expect((await track.complete()).status).toBe('failed')
-        await put(track.first, 12)
+        await putFile(track.first, 12)
       }
-      await put(await track.renew({ file_name: 'b.wav' }), 25)
+      await putFile(await track.renew({ file_name: 'b.wav' }), 25)
       await track.complete()
       await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
-      laterBy(3)
+      advanceHours(3)
       await runSweep()
       await eventually(
         async () =>
           (await query(`select 1 from jobs where id = ? and state = 'open'`, pathOf(track.first))).length === 0,
       )
-      await put(track.first, 12)
+      await putFile(track.first, 12)
       await deliver('ingest', uploadEvent(pathOf(track.first)))
       await track.isOnly(25, 'b.wav', how === 'was refused' ? [['a.wav', 12]] : [])
     },
@@ -231,8 +231,8 @@ describe('an upload handle', () => {
     const { key } = track
     const renewed = await track.renew({ file_name: 'b.wav' })
     await ok('DELETE', `${track.at}?trash=true`, { key })
-    await put(renewed, 12)
-    laterBy(3)
+    await putFile(renewed, 12)
+    advanceHours(3)
     await runSweep()
     await eventually(
       async () =>
@@ -251,12 +251,12 @@ describe('an upload handle', () => {
   })
 
   it('of a deleted track leaves no file behind', async () => {
-    const { key, collection_id } = await aShop()
+    const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
     const { body } = await call('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
     await ok('DELETE', `/v1/track/${track_id}`, { key })
-    await put(body.track_upload.upload_url, 12)
-    laterBy(3)
+    await putFile(body.track_upload.upload_url, 12)
+    advanceHours(3)
     await runSweep()
     await eventually(async () => (await storedFiles()).length === 0)
   })

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { beforeBatch, eventually, storedFiles, trackRow } from './fixtures.ts'
 import { multipartRow, sendPart } from './parts.ts'
-import { ok, query, refused } from './support.ts'
-import { aFile, aTrackWithHandles, pathOf, put, serveSources, serveWaiting } from './upload_handles.ts'
+import { ok, query, expectError } from './support.ts'
+import { aFile, aTrackWithHandles, pathOf, putFile, serveSources, serveWaiting } from './upload_handles.ts'
 
 /** Like upload_order.test.ts, for multipart uploads. */
 
@@ -32,7 +32,7 @@ describe('a multipart upload', () => {
       if (how === 'deleted') await ok('DELETE', at, { key })
       else await ok('POST', `${track.at}/multipart`, { key, body: { file_size: 25 } })
     })
-    await refused(404, 'not_found', 'POST', `${at}/complete`, { key, body, bindings })
+    await expectError(404, 'not_found', 'POST', `${at}/complete`, { key, body, bindings })
     expect(await storedFiles('uploads/')).toEqual([])
     expect((await track.read()).status).toBe('initializing')
     const [job] = await query<{ payload: string }>('select payload from jobs where id = ?', path)
@@ -76,7 +76,7 @@ describe('a multipart upload', () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key } = await aPart(track, 12, { file_name: 'parts.wav' })
-    await put(await track.renew({ file_name: 'b.wav' }), 25)
+    await putFile(await track.renew({ file_name: 'b.wav' }), 25)
     await track.complete()
     const { multipart_upload } = await ok('POST', `${at}/complete`, { key, body })
     expect(multipart_upload.state).toBe('complete')
@@ -87,7 +87,7 @@ describe('a multipart upload', () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key, path, upload_id } = await aPart(track, 12, { file_name: 'parts.wav' })
-    await put(await track.renew({ file_name: 'b.wav' }), 25)
+    await putFile(await track.renew({ file_name: 'b.wav' }), 25)
     const parts = body.done.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
     await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(parts)
     await track.complete()
@@ -119,7 +119,7 @@ describe('a multipart upload', () => {
   it('replaces bytes that arrived earlier at the first URL', async () => {
     serveSources()
     const track = await aTrackWithHandles()
-    await put(track.first, 9)
+    await putFile(track.first, 9)
     const { at, body, key } = await aPart(track, 12)
     await ok('POST', `${at}/complete`, { key, body })
     await track.isOnly(12, 'a.wav', [['a.wav', 9]])
@@ -132,7 +132,7 @@ describe('a multipart upload', () => {
     const { at, key } = await aPart(track, 12)
     await ok('DELETE', at, { key })
     expect(await trackRow(track.track_id)).toMatchObject({ upload_path: pathOf(renewed), awaiting_upload: true })
-    await put(renewed, 25)
+    await putFile(renewed, 25)
     await track.complete()
     await track.isOnly(25, 'b.wav', [])
   })

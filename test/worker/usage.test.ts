@@ -1,24 +1,24 @@
 import { expect, it, vi } from 'vitest'
 
 import type { JobEvent } from '../../src/contract/job.ts'
-import { aShop, eventually, runSweep, stopTime } from './fixtures.ts'
+import { aTenant, eventually, runSweep, stopTime } from './fixtures.ts'
 import { aLongTrack, early } from './long_track.ts'
-import { rowsOf } from './meter.ts'
+import { countRows } from './meter.ts'
 import { aProcessedTrack, uploadAndProcess } from './processed_track.ts'
 import { seedSessions } from './seed.ts'
-import { aPlaySession, aVariant, aWaitingTrack, DAY, HOUR, ok, query, refused } from './support.ts'
-import { error, type made, serveTranscoder } from './transcoder.ts'
-import { dateOf, expectCounted, sized, usageOf } from './usage_count.ts'
+import { aPlaySession, aVariant, aWaitingTrack, DAY, HOUR, ok, query, expectError } from './support.ts'
+import { errorEvent, type completeResult, serveTranscoder } from './transcoder.ts'
+import { dateOf, expectCounted, resultOfSize, usageOf } from './usage_count.ts'
 
 /** `GET /v1/usage`, computed from counters (docs/decisions/0055). */
 
 it('the usage counts ready tracks: their number, seconds, bytes by variant, and the upload on its day', async () => {
-  serveTranscoder(sized(5, 12.346))
-  const tenant = await aShop()
+  serveTranscoder(resultOfSize(5, 12.346))
+  const tenant = await aTenant()
   await aProcessedTrack(tenant.key, tenant.collection_id)
   await aProcessedTrack(tenant.key, tenant.collection_id)
   await aWaitingTrack(tenant.key, tenant.collection_id)
-  const other = await aShop()
+  const other = await aTenant()
   await aProcessedTrack(other.key, other.collection_id)
   const { days, ...usage } = await usageOf(tenant.key)
   expect(usage).toMatchObject({ tracks: 2, duration: 24.692, bytes: { total: 90, original: 20 } })
@@ -32,9 +32,9 @@ it('the usage counts ready tracks: their number, seconds, bytes by variant, and 
 })
 
 it('the usage follows reprocessing, a new file, a failed one and deletions, and counts nothing twice', async () => {
-  let answer: (job: Parameters<typeof made>[0]) => JobEvent = sized(5, 12)
+  let answer: (job: Parameters<typeof completeResult>[0]) => JobEvent = resultOfSize(5, 12)
   serveTranscoder((job) => answer(job))
-  const tenant = await aShop()
+  const tenant = await aTenant()
   const { key, collection_id } = tenant
   const [first, second] = [await aProcessedTrack(key, collection_id), await aProcessedTrack(key, collection_id)]
   const uploads = async () => {
@@ -53,16 +53,16 @@ it('the usage follows reprocessing, a new file, a failed one and deletions, and 
       return now!.job_id !== before!.job_id && now!.status === until
     })
   }
-  answer = sized(7, 12.5)
+  answer = resultOfSize(7, 12.5)
   await processAgain('reprocess')
   expect(await expectCounted(tenant)).toMatchObject({ tracks: 2, duration: 24.5 })
   expect(await uploads()).toBe(2)
-  answer = sized(1, 3)
+  answer = resultOfSize(1, 3)
   await processAgain('upload')
   expect(await expectCounted(tenant)).toMatchObject({ tracks: 2, duration: 15 })
   expect(await uploads()).toBe(3)
   // The track keeps playing its old file.
-  answer = () => error('no_audio', 'No audio')
+  answer = () => errorEvent('no_audio', 'No audio')
   await processAgain('upload', 'incomplete')
   expect(await expectCounted(tenant)).toMatchObject({ tracks: 2 })
   expect(await uploads()).toBe(3)
@@ -71,7 +71,7 @@ it('the usage follows reprocessing, a new file, a failed one and deletions, and 
   await query('update tracks set files = files, duration = duration')
   await expectCounted(tenant)
   await ok('DELETE', `/v1/track/${second}`, { key })
-  await refused(404, 'not_found', 'DELETE', `/v1/track/${second}`, { key })
+  await expectError(404, 'not_found', 'DELETE', `/v1/track/${second}`, { key })
   expect(await expectCounted(tenant)).toMatchObject({ tracks: 1, duration: 3 })
   await ok('DELETE', `/v1/collection/${collection_id}`, { key })
   expect(await expectCounted(tenant)).toEqual({
@@ -95,7 +95,7 @@ it('the usage excludes early files, even when the track is deleted', async () =>
 
 it('the usage follows a custom variant from its files to their deletion, whatever its name', async () => {
   serveTranscoder()
-  const tenant = await aShop()
+  const tenant = await aTenant()
   const { key, collection_id } = tenant
   const variant = await aVariant(key, { name: 'Constructor' })
   await aProcessedTrack(key, collection_id)
@@ -106,8 +106,8 @@ it('the usage follows a custom variant from its files to their deletion, whateve
 })
 
 it('the usage counts a play session once, on the day of its creation, after the hour of its end, without a row per session', async () => {
-  const { key, organization_id, collection_id } = await aShop()
-  const other = await aShop()
+  const { key, organization_id, collection_id } = await aTenant()
+  const other = await aTenant()
   stopTime()
   const midnight = Date.parse(`${dateOf(Date.now())}T00:00:00Z`)
   vi.setSystemTime(midnight + 5 * HOUR)
@@ -127,10 +127,10 @@ it('the usage counts a play session once, on the day of its creation, after the 
   expect(await sessions()).toEqual([301, 20])
   // It ends in the sixth hour, which is counted ten minutes after its end.
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000 - 1)
-  expect((await rowsOf(() => runSweep())).written).toBe(1)
+  expect((await countRows(() => runSweep())).written).toBe(1)
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000)
   // The cursor, the day, and the time of the sweep.
-  expect((await rowsOf(() => runSweep())).written).toBe(3)
+  expect((await countRows(() => runSweep())).written).toBe(3)
   expect(await sessions()).toEqual([301, 21])
   vi.setSystemTime(midnight + 60 * HOUR)
   await runSweep()
@@ -143,7 +143,7 @@ it('the usage counts a play session once, on the day of its creation, after the 
 })
 
 it('the usage contains the requested days, at most 400 of UTC, and rejects invalid ones', async () => {
-  const { key } = await aShop()
+  const { key } = await aTenant()
   stopTime()
   vi.setSystemTime(Date.UTC(2026, 10, 23, 0, 30))
   const dates = async (query = '') => (await usageOf(key, query)).days.map(({ date }) => date)
@@ -161,9 +161,9 @@ it('the usage contains the requested days, at most 400 of UTC, and rejects inval
     ['from=', 'from'],
     ['from=2026-11-01T00:00:00Z', 'from'],
   ]
-  await refused(400, 'unknown_field', 'GET', '/v1/usage?form=2026-11-01', { key })
+  await expectError(400, 'unknown_field', 'GET', '/v1/usage?form=2026-11-01', { key })
   for (const [query, path] of wrong) {
-    const { errors } = await refused(400, 'invalid_request', 'GET', `/v1/usage?${query}`, { key })
+    const { errors } = await expectError(400, 'invalid_request', 'GET', `/v1/usage?${query}`, { key })
     expect([query, errors?.map((error) => error.path)]).toEqual([query, [path]])
   }
 })

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 import { HAS_FINAL_FILES, indexSql } from '../../src/adapters/track_storage.ts'
 import { ok, query } from './support.ts'
-import { made } from './transcoder.ts'
+import { completeResult } from './transcoder.ts'
 
 /** The numbers of `GET /v1/usage`, and a scan to compare them with. */
 
@@ -54,8 +54,11 @@ export async function expectCounted({ key, organization_id }: { key: string; org
 }
 
 /** A transcode result whose files each have this size and this duration. */
-export const sized = (size: number, duration: number) => (job: Parameters<typeof made>[0]) =>
-  made(job, { duration, variants: job.variants.map(({ index }) => ({ index, size, bitrate: 128, duration })) })
+export const resultOfSize = (size: number, duration: number) => (job: Parameters<typeof completeResult>[0]) =>
+  completeResult(job, {
+    duration,
+    variants: job.variants.map(({ index }) => ({ index, size, bitrate: 128, duration })),
+  })
 
 /** Files of a track, written directly into the database: `size` is SQL over the row. */
 export const filesSql = (
@@ -64,7 +67,7 @@ export const filesSql = (
   from json_each('["aac-160.m4a","flac.flac","original"]')))`
 
 /** Tracks without files. Their ids sort differently from their positions. */
-export async function manyTracks(
+export async function seedFilelessTracks(
   { organization_id, collection_id }: { organization_id: string; collection_id: string },
   count: number,
   name = 5,

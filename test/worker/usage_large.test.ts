@@ -1,20 +1,20 @@
 import { env } from 'cloudflare:workers'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
-import { aShop, eventually, runSweep } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { aTenant, eventually, runSweep } from './fixtures.ts'
+import { countRows } from './meter.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { withoutTriggers } from './seed.ts'
-import { makeStorage } from './storage.ts'
+import { createStorage } from './storage.ts'
 import { aCollection, aWaitingTrack, DAY, ok, query } from './support.ts'
 import { serveTranscoder } from './transcoder.ts'
-import { dateOf, expectCounted, filesSql, manyTracks, recount } from './usage_count.ts'
+import { dateOf, expectCounted, filesSql, seedFilelessTracks, recount } from './usage_count.ts'
 
 /** The cost of the usage counts, and their accuracy with many tracks and days. */
 
 it('the usage costs one row per track that becomes ready or is deleted, and none for a waiting one', async () => {
   serveTranscoder()
-  const { key, collection_id } = await aShop()
+  const { key, collection_id } = await aTenant()
   await aProcessedTrack(key, collection_id)
   const usage = await query<{ name: string; sql: string }>(
     `select name, sql from sqlite_master where type = 'trigger' and name like 'tracks_usage%'`,
@@ -23,12 +23,12 @@ it('the usage costs one row per track that becomes ready or is deleted, and none
   const waiting = await Promise.all([1, 2].map(() => aWaitingTrack(key, collection_id)))
   const finish = async (id: string) =>
     (
-      await rowsOf(() =>
+      await countRows(() =>
         query(`update tracks set files = ${filesSql('5')}, duration = 3, status = 'ready' where id = ?`, id),
       )
     ).written
-  const remove = async (id: string) => (await rowsOf(() => query('delete from tracks where id = ?', id))).written
-  const create = async () => (await rowsOf(() => aWaitingTrack(key, collection_id))).written
+  const remove = async (id: string) => (await countRows(() => query('delete from tracks where id = ?', id))).written
+  const create = async () => (await countRows(() => aWaitingTrack(key, collection_id))).written
   const counted = [await create(), await finish(waiting[0]!), await remove(waiting[0]!)]
   await env.DB.batch(usage.map(({ name }) => env.DB.prepare(`drop trigger ${name}`)))
   const plain = [await create(), await finish(waiting[1]!), await remove(waiting[1]!)]
@@ -37,13 +37,13 @@ it('the usage costs one row per track that becomes ready or is deleted, and none
 })
 
 it('the usage follows the background deletion of a large collection, and of an organization', async () => {
-  onTestFinished(makeStorage)
+  onTestFinished(createStorage)
   serveTranscoder()
-  const tenant = await aShop()
+  const tenant = await aTenant()
   await aProcessedTrack(tenant.key, tenant.collection_id)
   const { id: collection_id } = await aCollection(tenant.key, { title: 'Large' })
   await withoutTriggers('tracks', async () => {
-    await manyTracks({ ...tenant, collection_id }, 5000)
+    await seedFilelessTracks({ ...tenant, collection_id }, 5000)
     const values = `duration = "order" / 1000.0, files = ${filesSql('"order"')}`
     await query(`update tracks set ${values} where collection_id = ?`, collection_id)
   })
@@ -62,7 +62,7 @@ it('the usage follows the background deletion of a large collection, and of an o
 
 it('the sweep merges days that are too old into one row, and keeps the totals', async () => {
   serveTranscoder()
-  const tenant = await aShop()
+  const tenant = await aTenant()
   await aProcessedTrack(tenant.key, tenant.collection_id)
   const day = (ago: number) => dateOf(Date.now() - ago * DAY)
   const move = (ago: number) => query('update usage_days set date = ? where date = ?', day(ago), day(0))

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { anOrganization, ok, refused } from './support.ts'
+import { anOrganization, ok, expectError } from './support.ts'
 
 let key: string
 beforeEach(async () => {
@@ -55,6 +55,6 @@ describe('a default variant', () => {
 
 describe('an unknown variant', () => {
   it('returns 404 for its index, which is not an id', async () => {
-    await refused(404, 'not_found', 'GET', '/v1/variant/aac-160', { key })
+    await expectError(404, 'not_found', 'GET', '/v1/variant/aac-160', { key })
   })
 })

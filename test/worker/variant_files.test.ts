@@ -7,9 +7,9 @@ import {
   beforeBatch,
   deliver,
   eventually,
-  filesOf,
+  fileRows,
   jobRow,
-  laterBy,
+  advanceHours,
   runSweep,
   storedFiles,
 } from './fixtures.ts'
@@ -25,10 +25,10 @@ import {
   indexesOf,
   ok,
   query,
-  refused,
-  silent,
+  expectError,
+  silentQueue,
 } from './support.ts'
-import { events, made, openStream, serveTranscoder, startTranscoder } from './transcoder.ts'
+import { eventStream, completeResult, openStream, serveTranscoder, startTranscoder } from './transcoder.ts'
 
 /** The effect of custom variants on tracks, sessions and keys. */
 
@@ -40,7 +40,7 @@ afterEach(() => void vi.useRealTimers())
 
 const session = (body: object = {}) => aPlaySession(work.key, 'track', work.track_id, body)
 const plays = async (names: string[]) => indexesOf((await session({ variants: names })).first_track!)
-const files = () => filesOf(work.track_id)
+const files = () => fileRows(work.track_id)
 const base = () => `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
 
 describe('a track', () => {
@@ -50,7 +50,7 @@ describe('a track', () => {
     await aVariant(work.key, { name: 'Teaser', type: 'preview', codec: 'aac', bitrate: 96, start: 20, length: 10 })
     const other = await anOrganization()
     await aVariant(other.key, { name: 'Theirs', codec: 'flac' })
-    const { transcodes } = startTranscoder({ transcode: (job) => events(made(job)) })
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await work.run()
     const requested = transcodes[0]!.variants.slice(7).map(({ url, ...variant }) => [variant, signedParts(url).key])
     expect(requested).toEqual([
@@ -93,7 +93,7 @@ describe('a track', () => {
     const deleted = await aVariant(work.key, { name: 'Gone' })
     const stream = openStream()
     const { transcodes } = startTranscoder({
-      transcode: (job, times) => (times === 1 ? stream.response : events(made(job))),
+      transcode: (job, times) => (times === 1 ? stream.response : eventStream(completeResult(job))),
     })
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
@@ -120,11 +120,11 @@ describe('a track', () => {
     await eventually(async () => transcodes.length === 1)
     await ok('DELETE', `/v1/variant/${id}`, { key: work.key })
     await env.MEDIA.put(`${base()}/radio.mp3`, 'audio')
-    stream.send(made(transcodes[0]!))
+    stream.send(completeResult(transcodes[0]!))
     await running
     expect((await files()).map(({ index }) => index)).not.toContain('radio')
     expect(await files()).toHaveLength(8)
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     await eventually(async () => !(await storedFiles()).includes(`${base()}/radio.mp3`))
   })
@@ -135,7 +135,7 @@ describe('a track', () => {
     startTranscoder({
       transcode: (job) => {
         const variants = job.variants.map(({ index }) => ({ index, size: 1, bitrate: 1, duration: 1 }))
-        return events(made(job, { variants: variants.filter(({ index }) => index !== 'radio'), failed }))
+        return eventStream(completeResult(job, { variants: variants.filter(({ index }) => index !== 'radio'), failed }))
       },
     })
     await work.run()
@@ -163,10 +163,10 @@ describe('a deleted variant', () => {
     expect(await view()).toEqual(['mp3-128'])
     expect(await storedFiles('media/')).toEqual(before)
     // URLs are valid for an hour.
-    laterBy(1)
+    advanceHours(1)
     await runSweep()
     expect(await storedFiles('media/')).toEqual(before)
-    laterBy(2)
+    advanceHours(2)
     await runSweep()
     await eventually(async () => (await storedFiles('media/')).length < before.length)
     expect(await storedFiles('media/')).toEqual(before.filter((path) => path !== `${base()}/radio.mp3`))
@@ -205,7 +205,7 @@ describe('a deleted variant', () => {
       `select sum(json_array_length(payload ->> '$.paths')) as paths from jobs where payload ->> 'kind' = 'purge'`,
     )
     expect(purge?.paths).toBe(many)
-    laterBy(3)
+    advanceHours(3)
     await runSweep()
     await eventually(async () => (await storedFiles(radio)).length === 0)
   })
@@ -216,7 +216,7 @@ describe('a deleted variant', () => {
     const { collection_id } = await ok('POST', '/v1/collection', { key: work.key, body })
     const move = (to: string) => query('update tracks set collection_id = ? where id = ?', to, work.track_id)
     await move(collection_id)
-    const bindings = { ...env, TASK_QUEUE: silent }
+    const bindings = { ...env, TASK_QUEUE: silentQueue }
     await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key, bindings })
     const [purge] = await query<{ id: string }>(`select id from jobs where payload ->> '$.variant.id' = ?`, variant.id)
     await deliver('task', { job_id: purge!.id }, { bindings: beforeBatch(() => move(work.collection_id)) })
@@ -244,7 +244,10 @@ describe('a play session', () => {
     const other = await anOrganization()
     await aVariant(other.key, { name: 'Theirs', codec: 'flac' })
     const body = { track_id: work.track_id, variants: ['radio', 'theirs'] }
-    const { errors } = await refused(400, 'unknown_variant', 'POST', '/v1/play_session/track', { key: work.key, body })
+    const { errors } = await expectError(400, 'unknown_variant', 'POST', '/v1/play_session/track', {
+      key: work.key,
+      body,
+    })
     expect(errors).toEqual([{ path: 'variants.1', message: expect.stringMatching(/known are aac-160, .*, radio$/) }])
   })
 })
@@ -254,7 +257,7 @@ describe('a player key', () => {
     const { id } = await aVariant(work.key)
     const { key } = work
     const body = { title: 'Web', type: 'player', variants: ['radio', 'theirs'] }
-    await refused(400, 'unknown_variant', 'POST', '/v1/api_key', { key, body })
+    await expectError(400, 'unknown_variant', 'POST', '/v1/api_key', { key, body })
     const { secret } = await anApiKey(key, { variants: ['radio'] })
     const play = async (body?: object) => (await callPlaySession(secret, 'track', work.track_id, body)).body
     expect((await play()).play_session.variants).toEqual(['radio'])

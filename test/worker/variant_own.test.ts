@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { MAX_VARIANTS } from '../../src/contract/facts.ts'
-import { anApiKey, anOrganization, aVariant, call, ok, refused, sortedStatuses, wrongFields } from './support.ts'
+import { anApiKey, anOrganization, aVariant, call, ok, expectError, sortedStatuses, errorPaths } from './support.ts'
 
 /** Variants that an organization defines in addition to the catalog. variant_files.test.ts covers their effect on tracks. */
 
@@ -70,7 +70,7 @@ describe('a custom variant', () => {
     const { id } = await aVariant(key, { name: 'Mine', codec: 'flac' })
     const other = await anOrganization()
     expect((await ok('GET', '/v1/variant', { key: other.key })).count).toBe(8)
-    await refused(404, 'not_found', 'GET', `/v1/variant/${id}`, { key: other.key })
+    await expectError(404, 'not_found', 'GET', `/v1/variant/${id}`, { key: other.key })
     await aVariant(other.key, { name: 'Mine', codec: 'flac' })
   })
 
@@ -79,7 +79,7 @@ describe('a custom variant', () => {
     const { secret } = await anApiKey(key)
     expect((await ok('GET', '/v1/variant', { key: secret })).variants[0]!.id).toBe(id)
     await ok('GET', `/v1/variant/${id}`, { key: secret })
-    await refused(403, 'insufficient_scope', 'DELETE', `/v1/variant/${id}`, { key: secret })
+    await expectError(403, 'insufficient_scope', 'DELETE', `/v1/variant/${id}`, { key: secret })
   })
 
   it('keeps fields that an update omits', async () => {
@@ -117,7 +117,7 @@ describe('a custom variant', () => {
     const { variant_id, deleted_variant } = await ok('DELETE', `/v1/variant/${id}`, { key })
     expect([variant_id, deleted_variant.index]).toEqual([id, 'mine'])
     expect((await indexes())[0]).toBe(8)
-    await refused(404, 'not_found', 'DELETE', `/v1/variant/${id}`, { key })
+    await expectError(404, 'not_found', 'DELETE', `/v1/variant/${id}`, { key })
     await aVariant(key, { name: 'Mine', codec: 'flac' })
   })
 })
@@ -153,21 +153,21 @@ describe('an invalid custom variant', () => {
     ['name', { name: '' }],
   ])('returns 400 and names %s for %j', async (field, wrong) => {
     const body = { ...mp3, ...wrong }
-    expect(wrongFields(await refused(400, 'invalid_request', 'POST', '/v1/variant', { key, body }))).toEqual([field])
+    expect(errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/variant', { key, body }))).toEqual([field])
   })
 
   it('rejects changes of index and type, because sessions and keys refer to them', async () => {
     const { id } = await aVariant(key, mp3)
     for (const body of [{ index: 'other' }, { type: 'preview' }]) {
-      await refused(400, 'unknown_field', 'PUT', `/v1/variant/${id}`, { key, body })
+      await expectError(400, 'unknown_field', 'PUT', `/v1/variant/${id}`, { key, body })
     }
-    await refused(400, 'invalid_request', 'PUT', `/v1/variant/${id}`, { key, body: { start: 5 } })
+    await expectError(400, 'invalid_request', 'PUT', `/v1/variant/${id}`, { key, body: { start: 5 } })
   })
 
   it.each(['aac-160', 'original', 'early', 'mine'])('returns 409 when the index %s is taken', async (index) => {
     await aVariant(key, mp3)
-    await refused(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: 'Other', index } })
-    await refused(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: index } })
+    await expectError(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: 'Other', index } })
+    await expectError(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: index } })
   })
 
   it('gives an index to one of several simultaneous requests', async () => {
@@ -179,7 +179,7 @@ describe('an invalid custom variant', () => {
     const bodies = Array.from({ length: MAX_VARIANTS + 4 }, (_, at) => ({ ...mp3, name: `Mine ${at}` }))
     const answers = await Promise.all(bodies.map((body) => call('POST', '/v1/variant', { key, body })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-    await refused(409, 'variants_full', 'POST', '/v1/variant', { key, body: { ...mp3, name: 'One more' } })
+    await expectError(409, 'variants_full', 'POST', '/v1/variant', { key, body: { ...mp3, name: 'One more' } })
     const { limits } = await ok('GET', '/v1/limits', { key })
     expect(limits).toContainEqual(expect.objectContaining({ name: 'variants', value: 20 }))
     const { variants } = await ok('GET', '/v1/variant', { key })
@@ -190,8 +190,8 @@ describe('an invalid custom variant', () => {
   it('returns 409 for changes of default variants', async () => {
     const { variants } = await ok('GET', '/v1/variant', { key })
     for (const { id } of variants) {
-      await refused(409, 'default_variant', 'PUT', `/v1/variant/${id}`, { key, body: { name: 'Mine' } })
-      await refused(409, 'default_variant', 'DELETE', `/v1/variant/${id}`, { key })
+      await expectError(409, 'default_variant', 'PUT', `/v1/variant/${id}`, { key, body: { name: 'Mine' } })
+      await expectError(409, 'default_variant', 'DELETE', `/v1/variant/${id}`, { key })
     }
     expect((await ok('GET', '/v1/variant', { key })).variants).toEqual(variants)
   })

@@ -4,26 +4,26 @@ import { expect, vi } from 'vitest'
 
 import { trackColumn, trackPathSql, uploadPathSql } from '../../src/adapters/track_storage.ts'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
-import { failing, type Moment } from './faulty.ts'
+import { faultyBindings, type FaultMoment } from './faulty.ts'
 import {
-  aShop,
+  aTenant,
   deliver,
   eventually,
-  follower,
+  transcoderObject,
   followWith,
-  laterBy,
+  advanceHours,
   runSweep,
-  type Shop,
+  type Tenant,
   storedFiles,
 } from './fixtures.ts'
 import { signedParts } from './signature.ts'
 import { emptyStorage } from './storage.ts'
 import { call, heldQueue, query } from './support.ts'
-import { cut, error, events, made, openStream, startTranscoder } from './transcoder.ts'
+import { coverResult, errorEvent, eventStream, completeResult, openStream, startTranscoder } from './transcoder.ts'
 
 /** A flow through a file's life with injected faults, and the time that passes afterwards. */
 
-export interface World extends Shop {
+export interface FaultWorld extends Tenant {
   bindings: Env
   messages: { queue: string; body: unknown }[]
   /** Decides the outcome of a transcode; `hold` keeps the job running until it is canceled. */
@@ -35,15 +35,15 @@ export interface World extends Shop {
 
 export interface Flow {
   /** Sets up the flow; nothing fails yet. */
-  given: (workspace: World) => Promise<unknown>
-  does: (workspace: World) => Promise<unknown>
+  setUp: (workspace: FaultWorld) => Promise<unknown>
+  run: (workspace: FaultWorld) => Promise<unknown>
   /** Checks the final state. */
-  gives: (workspace: World) => Promise<unknown>
+  verify: (workspace: FaultWorld) => Promise<unknown>
 }
 
 /** Repeats a request until the status is below 500, as a client does. */
-export async function persist(
-  workspace: World,
+export async function callWithRetries(
+  workspace: FaultWorld,
   method: string,
   path: string,
   body?: object,
@@ -57,7 +57,7 @@ export async function persist(
 }
 
 /** A transcoder that remembers how a job ended, answers repeated requests with it, and cancels jobs on request. */
-function aTranscoder(workspace: World): void {
+function aTranscoder(workspace: FaultWorld): void {
   const ends = new Map<string, JobEvent>()
   const { cancelled } = startTranscoder({
     async transcode(job) {
@@ -66,25 +66,25 @@ function aTranscoder(workspace: World): void {
       if (workspace.held.has(job_id)) return workspace.held.get(job_id)!.response
       const source_path = signedParts(source.url).key
       const isThere = (await env.MEDIA.head(source_path)) !== null
-      const end = isThere ? workspace.answer(job) : error('source_unavailable', 'It is not there', true)
+      const end = isThere ? workspace.answer(job) : errorEvent('source_unavailable', 'It is not there', true)
       if (end === 'hold') workspace.held.set(job_id, openStream())
       // The files that a canceled job has written by then.
       const sent = end === 'hold' ? variants.slice(0, 2) : end.type === 'result' && !ends.has(job_id) ? variants : []
       for (const { url } of sent) await env.MEDIA.put(signedParts(url).key, 'audio')
       if (end === 'hold') return workspace.held.get(job_id)!.response
       ends.set(job_id, end)
-      return events({ type: 'progress', fraction: 0.5 }, end)
+      return eventStream({ type: 'progress', fraction: 0.5 }, end)
     },
     async cover({ source, outputs }) {
       if (!(await env.MEDIA.head(signedParts(source.url).key))) {
         return { ok: false, error: { code: 'source_unavailable', message: 'It is not there', retryable: true } }
       }
       for (const url of Object.values(outputs)) await env.MEDIA.put(signedParts(url).key, 'jpeg')
-      return cut()
+      return coverResult()
     },
     cancel() {
       for (const job_id of cancelled) {
-        workspace.held.get(job_id)?.send(error('cancelled', 'The job was cancelled.', true))
+        workspace.held.get(job_id)?.send(errorEvent('cancelled', 'The job was cancelled.', true))
         workspace.held.delete(job_id)
       }
       return Response.json({ ok: true })
@@ -93,13 +93,15 @@ function aTranscoder(workspace: World): void {
 }
 
 /** Resolves when no job is followed, except those that run until they are canceled. */
-const nothingRuns = ({ held }: World) =>
+const nothingRuns = ({ held }: FaultWorld) =>
   eventually(() =>
-    runInDurableObject(follower(), ({ activeJobs }) => [...activeJobs.keys()].every((job_id) => held.has(job_id))),
+    runInDurableObject(transcoderObject(), ({ activeJobs }) =>
+      [...activeJobs.keys()].every((job_id) => held.has(job_id)),
+    ),
   )
 
 /** Advances time in steps of three minutes until no work is due within the next half hour. */
-export async function settle(workspace: World, isOver = () => false): Promise<void> {
+export async function settle(workspace: FaultWorld, isOver = () => false): Promise<void> {
   const { bindings, messages, track_id } = workspace
   for (let round = 0; round < 12; round++) {
     for (const { queue, body } of messages.splice(0)) {
@@ -115,7 +117,7 @@ export async function settle(workspace: World, isOver = () => false): Promise<vo
       track_id,
     )
     if (open.length === 0 && messages.length === 0) return
-    laterBy(0.05)
+    advanceHours(0.05)
     // The next sweep makes up for one that fails.
     await runSweep(bindings).catch(() => undefined)
   }
@@ -123,10 +125,10 @@ export async function settle(workspace: World, isOver = () => false): Promise<vo
 }
 
 /** The objects and rows that remain after all purges. */
-async function remains(workspace: World) {
+async function remains(workspace: FaultWorld) {
   const open = () => query(`select * from jobs where state = 'open'`)
   for (let round = 0; round < 3 && (await open()).length > 0; round++) {
-    laterBy(8)
+    advanceHours(8)
     await runSweep(workspace.bindings).catch(() => undefined)
     await settle(workspace)
   }
@@ -157,16 +159,16 @@ const wrongChanges = (last: number) =>
   )
 
 /** Runs a flow on empty storage and checks what it leaves. */
-export async function walk(flow: Flow, fails: (place: string) => Moment) {
+export async function runWithFaults(flow: Flow, fails: (place: string) => FaultMoment) {
   await emptyStorage()
-  const messages: World['messages'] = []
+  const messages: FaultWorld['messages'] = []
   const queue = (name: string) => heldQueue((body) => messages.push({ queue: name, body }))
   const held: Env = { ...env, TASK_QUEUE: queue('task'), TRANSCODE_QUEUE: queue('transcode') }
-  const workspace: World = {
-    ...(await aShop()),
+  const workspace: FaultWorld = {
+    ...(await aTenant()),
     bindings: held,
     messages,
-    answer: made,
+    answer: completeResult,
     transcodes: [],
     held: new Map(),
     track_id: '',
@@ -174,21 +176,21 @@ export async function walk(flow: Flow, fails: (place: string) => Moment) {
   aTranscoder(workspace)
   followWith(held)
   try {
-    await flow.given(workspace)
+    await flow.setUp(workspace)
     const [lastEvent] = await query<{ last: number }>('select max(seq) as last from events')
     workspace.transcodes.splice(0)
-    workspace.bindings = failing(held, fails)
+    workspace.bindings = faultyBindings(held, fails)
     followWith(workspace.bindings)
-    await flow.does(workspace)
+    await flow.run(workspace)
     await settle(workspace)
-    await flow.gives(workspace)
+    await flow.verify(workspace)
     expect(await wrongChanges(lastEvent!.last)).toEqual([])
     expect(await remains(workspace)).toEqual({ open: [], orphans: [], missing: [] })
     expect(new Set(workspace.transcodes.map(({ job_id }) => job_id)).size).toBeLessThan(2)
     expect(workspace.transcodes.length).toBeLessThan(3)
   } finally {
     vi.useRealTimers()
-    await runInDurableObject(follower(), async (container, { storage }) => {
+    await runInDurableObject(transcoderObject(), async (container, { storage }) => {
       for (const { leave } of container.activeJobs.values()) leave.abort()
       await storage.deleteAlarm()
       await storage.deleteAll()

@@ -1,21 +1,21 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { rowsOf } from './meter.ts'
+import { countRows } from './meter.ts'
 import { seedDeliveries, seedEvents } from './seed.ts'
-import { shopWithEvents, typesOf } from './shop_with_events.ts'
-import { anOrganization, call, heldQueue, ok, query, refused, wrongFields } from './support.ts'
+import { aTenantWithEvents, typesOf } from './shop_with_events.ts'
+import { anOrganization, call, heldQueue, ok, query, expectError, errorPaths } from './support.ts'
 import {
-  aListener,
+  aSubscriber,
   anEndpoint,
   deliveries,
   endpointRow,
-  get,
+  getBody,
   insertEvents,
   allowReceivers,
-  NOWHERE,
-  post,
-  send,
+  UNREACHABLE_URL,
+  postBody,
+  runConsumer,
 } from './webhooks.ts'
 
 const path = '/v1/webhook_endpoint'
@@ -24,7 +24,7 @@ beforeEach(allowReceivers)
 describe('an endpoint', () => {
   it('is created, read, changed and deleted; its secret is shown once and stored encrypted', async () => {
     const { key, id: organization_id } = await anOrganization()
-    const created = await post(key, path, { url: 'HTTPS://Hooks.Shop.com' })
+    const created = await postBody(key, path, { url: 'HTTPS://Hooks.Shop.com' })
     const { webhook_endpoint_id: id, webhook_endpoint, secret } = created
     expect(webhook_endpoint).toMatchObject({
       url: 'https://hooks.shop.com/',
@@ -37,19 +37,24 @@ describe('an endpoint', () => {
     const row = await endpointRow(id)
     expect(row.organization_id).toBe(organization_id)
     expect(Object.values(row).filter((value) => String(value).includes(secret.slice(6, 20)))).toEqual([])
-    expect(JSON.stringify(await get(key, `${path}/${id}`))).not.toContain('secret":')
+    expect(JSON.stringify(await getBody(key, `${path}/${id}`))).not.toContain('secret":')
     const changes = { title: 'Shop', events: ['track.*'], is_ordered: true, state: 'paused' }
     const { webhook_endpoint: changed } = await ok('PUT', `${path}/${id}`, { key, body: changes })
     expect(changed).toMatchObject({ ...changes, reason: 'requested' })
-    await refused(409, 'webhook_endpoint_inactive', 'POST', `${path}/${id}/test`, { key })
-    expect((await post(key, `${path}/${id}/resume`)).webhook_endpoint).toMatchObject({ state: 'active', reason: null })
-    const { secret: next, webhook_endpoint: rotated } = await post(key, `${path}/${id}/rotate`, { grace_seconds: 60 })
+    await expectError(409, 'webhook_endpoint_inactive', 'POST', `${path}/${id}/test`, { key })
+    expect((await postBody(key, `${path}/${id}/resume`)).webhook_endpoint).toMatchObject({
+      state: 'active',
+      reason: null,
+    })
+    const { secret: next, webhook_endpoint: rotated } = await postBody(key, `${path}/${id}/rotate`, {
+      grace_seconds: 60,
+    })
     expect(next).not.toBe(secret)
     expect(Date.parse(rotated.previous_secret_expires_at!) - Date.now()).toBeLessThan(61_000)
-    expect(await get(key, path)).toMatchObject({ count: 1, webhook_endpoints: [{ id, title: 'Shop' }] })
+    expect(await getBody(key, path)).toMatchObject({ count: 1, webhook_endpoints: [{ id, title: 'Shop' }] })
     await ok('DELETE', `${path}/${id}`, { key })
-    expect(await get(key, path)).toMatchObject({ count: 0, webhook_endpoints: [] })
-    await refused(404, 'not_found', 'GET', `${path}/${id}`, { key })
+    expect(await getBody(key, path)).toMatchObject({ count: 0, webhook_endpoints: [] })
+    await expectError(404, 'not_found', 'GET', `${path}/${id}`, { key })
   })
 
   it('rejects bad URLs, invalid event lists and a 21st endpoint', async () => {
@@ -61,26 +66,26 @@ describe('an endpoint', () => {
       { url: '' },
     ]
     for (const body of bad) {
-      expect(wrongFields(await refused(400, 'invalid_request', 'POST', path, { key, body }))).toEqual(['url'])
+      expect(errorPaths(await expectError(400, 'invalid_request', 'POST', path, { key, body }))).toEqual(['url'])
     }
     for (const events of [[], ['Track.*'], ['track*'], ['**'], ['track.'], ['.*'], ["track' or 1"]]) {
-      await refused(400, 'invalid_request', 'POST', path, { key, body: { url: NOWHERE, events } })
+      await expectError(400, 'invalid_request', 'POST', path, { key, body: { url: UNREACHABLE_URL, events } })
     }
-    const made = Array.from({ length: 22 }, () => call('POST', path, { key, body: { url: NOWHERE } }))
+    const made = Array.from({ length: 22 }, () => call('POST', path, { key, body: { url: UNREACHABLE_URL } }))
     const statuses = (await Promise.all(made)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(20)
-    await refused(409, 'webhook_endpoints_full', 'POST', path, { key, body: { url: NOWHERE } })
-    const { webhook_endpoints } = await get(key, `${path}?limit=3&offset=18`)
+    await expectError(409, 'webhook_endpoints_full', 'POST', path, { key, body: { url: UNREACHABLE_URL } })
+    const { webhook_endpoints } = await getBody(key, `${path}?limit=3&offset=18`)
     expect(webhook_endpoints).toHaveLength(2)
     const { id } = webhook_endpoints[0]!
-    await refused(400, 'invalid_request', 'PUT', `${path}/${id}`, { key, body: { url: 'https://127.1/' } })
+    await expectError(400, 'invalid_request', 'PUT', `${path}/${id}`, { key, body: { url: 'https://127.1/' } })
     await ok('DELETE', `${path}/${id}`, { key })
-    await anEndpoint(key, { url: NOWHERE })
+    await anEndpoint(key, { url: UNREACHABLE_URL })
   })
 
   it('records its creation, changes, rotation and deletion as events for others, without its URL or secret', async () => {
-    const { api, key, actor, during } = await shopWithEvents()
-    const other = await anEndpoint(key, { url: NOWHERE, events: ['webhook_endpoint.*'] })
+    const { api, key, actor, during } = await aTenantWithEvents()
+    const other = await anEndpoint(key, { url: UNREACHABLE_URL, events: ['webhook_endpoint.*'] })
     const url = 'https://hooks.shop.com/blue'
     let id = ''
     let secrets: string[] = []
@@ -98,7 +103,7 @@ describe('an endpoint', () => {
       secrets = [secret, next]
       expect(await deliveries(id)).toEqual([])
       await api('DELETE', `webhook_endpoint/${id}`)
-      await refused(404, 'not_found', 'DELETE', `/v1/webhook_endpoint/${id}`, { key })
+      await expectError(404, 'not_found', 'DELETE', `/v1/webhook_endpoint/${id}`, { key })
     })
     expect(typesOf(list)).toEqual([
       'webhook_endpoint.created',
@@ -121,18 +126,18 @@ describe('an endpoint', () => {
   })
 
   it('gets a test event that no other endpoint receives', async () => {
-    const { key, id, receiver, organization_id } = await aListener('ok', { events: ['track.*'] })
-    const other = await anEndpoint(key, { url: NOWHERE })
-    const { webhook_delivery_id, webhook_delivery } = await post(key, `${path}/${id}/test`)
+    const { key, id, receiver, organization_id } = await aSubscriber('ok', { events: ['track.*'] })
+    const other = await anEndpoint(key, { url: UNREACHABLE_URL })
+    const { webhook_delivery_id, webhook_delivery } = await postBody(key, `${path}/${id}/test`)
     expect(webhook_delivery).toMatchObject({
       type: 'webhook.test',
       state: 'pending',
       subject: `webhook_endpoint:${id}`,
     })
-    await send()
+    await runConsumer()
     const [request] = await receiver.received()
     expect(JSON.parse(request!.body)).toMatchObject({ type: 'webhook.test', actor: expect.stringMatching(/^api_key:/) })
-    expect((await get(key, `/v1/webhook_delivery/${webhook_delivery_id}`)).webhook_delivery.state).toBe('delivered')
+    expect((await getBody(key, `/v1/webhook_delivery/${webhook_delivery_id}`)).webhook_delivery.state).toBe('delivered')
     expect(await deliveries(other.id)).toEqual([])
     expect(
       await query(`select 1 from events where organization_id = ? and type = 'webhook.test'`, organization_id),
@@ -142,14 +147,14 @@ describe('an endpoint', () => {
 
 describe('deliveries', () => {
   it('are listed by page, endpoint and state, and counted by the hour', async () => {
-    const { organization_id, key, id, receiver } = await aListener('ok', { events: ['track.*'] })
+    const { organization_id, key, id, receiver } = await aSubscriber('ok', { events: ['track.*'] })
     const other = await anEndpoint(key, { url: receiver.url })
     await insertEvents(organization_id, ...Array.from({ length: 5 }, (_, at) => [`track:${at}`] as [string]))
     const pages = async (search: string) => {
       const ids: string[][] = []
       let before: string | null = ''
       do {
-        const page: { webhook_deliveries: { id: string }[]; before: string | null } = await get(
+        const page: { webhook_deliveries: { id: string }[]; before: string | null } = await getBody(
           key,
           `/v1/webhook_delivery?limit=3${search}${before && `&before=${before}`}`,
         )
@@ -172,7 +177,7 @@ describe('deliveries', () => {
     const failed = await pages('&state=failed')
     expect(failed.flat().length).toBeGreaterThan(1)
     expect(ownPages.flat()).toEqual(expect.arrayContaining(failed.flat()))
-    const { webhook_endpoints } = await get(key, `${path}?include=day`)
+    const { webhook_endpoints } = await getBody(key, `${path}?include=day`)
     expect(webhook_endpoints.map((endpoint) => endpoint.id)).toEqual([other.id, id])
     const { day = [] } = webhook_endpoints[1]!
     expect(day.length).toBeLessThanOrEqual(2)
@@ -186,8 +191,8 @@ describe('deliveries', () => {
   })
 
   it('are scanned in a window that endpoints share, and the next page continues after it', async () => {
-    const { organization_id, key, id } = await aListener('ok', { events: ['webhook.test'] })
-    const other = await anEndpoint(key, { url: NOWHERE, events: ['webhook.test'] })
+    const { organization_id, key, id } = await aSubscriber('ok', { events: ['webhook.test'] })
+    const other = await anEndpoint(key, { url: UNREACHABLE_URL, events: ['webhook.test'] })
     await seedEvents(1, 6000, { organization_id })
     await seedDeliveries(1, 6000, id)
     await seedDeliveries(3001, 6000, other.id)
@@ -195,7 +200,7 @@ describe('deliveries', () => {
     await query(`update webhook_deliveries set state = 'failed' where seq = 1`)
     const pages: number[][] = []
     for (let before: string | null = ''; before !== null;) {
-      const page: { webhook_deliveries: { seq: number }[]; before: string | null } = await get(
+      const page: { webhook_deliveries: { seq: number }[]; before: string | null } = await getBody(
         key,
         `/v1/webhook_delivery?state=failed${before && `&before=${before}`}`,
       )
@@ -213,7 +218,7 @@ describe('deliveries', () => {
     const change = () => ok('POST', '/v1/collection', { key, body: { title: 'New' }, bindings })
     await change()
     expect(messages).toEqual([])
-    await anEndpoint(key, { url: NOWHERE })
+    await anEndpoint(key, { url: UNREACHABLE_URL })
     await change()
     expect(messages).toEqual([{}])
     await call('PUT', `/v1/collection/${crypto.randomUUID()}`, { key, body: { title: 'None' }, bindings })
@@ -224,13 +229,13 @@ describe('deliveries', () => {
   })
 
   it('cost few rows', async () => {
-    const { organization_id, id } = await aListener('ok')
+    const { organization_id, id } = await aSubscriber('ok')
     await insertEvents(organization_id, ['track:0'])
-    await send()
+    await runConsumer()
     const costs: { written: number; read: number }[] = []
     for (const subject of ['track:1', 'track:2', 'track:3']) {
-      const written = await rowsOf(() => insertEvents(organization_id, [subject]))
-      const sent = await rowsOf(() => send())
+      const written = await countRows(() => insertEvents(organization_id, [subject]))
+      const sent = await countRows(() => runConsumer())
       // Without the event itself: one row written and four read (docs/decisions/0057).
       costs.push({ written: written.written - 1 + sent.written, read: sent.read })
     }

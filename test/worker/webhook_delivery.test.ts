@@ -7,19 +7,19 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
 import { SCHEDULE } from '../../src/pipeline/webhook_outcome.ts'
 import type { Received } from '../support/receiver.ts'
-import { rowsOf } from './meter.ts'
+import { countRows } from './meter.ts'
 import { HOUR, ok, query } from './support.ts'
 import {
-  aListener,
+  aSubscriber,
   allAttempts,
   deliveries,
   endpointRow,
-  get,
+  getBody,
   insertEvents,
   allowReceivers,
   nextAttempt,
-  post,
-  send,
+  postBody,
+  runConsumer,
 } from './webhooks.ts'
 
 /** A short timeout for receivers that hang; the others get all the time that busy cores need. */
@@ -42,9 +42,9 @@ const faultsOf = ({ body, headers }: Pick<Received, 'body' | 'headers'>, secret:
 
 describe('a delivery', () => {
   it('is signed by the Standard Webhooks scheme: both libraries accept it, and reject changes', async () => {
-    const { organization_id, receiver, secret, key, id } = await aListener('ok')
+    const { organization_id, receiver, secret, key, id } = await aSubscriber('ok')
     await insertEvents(organization_id, ['track:1', 'track.ready'])
-    await send()
+    await runConsumer()
     const [request] = await receiver.received()
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(faultsOf(request!, secret)).toEqual([])
@@ -78,8 +78,8 @@ describe('a delivery', () => {
     vi.setSystemTime(Date.now() + 301_000)
     expect(faultsOf(request!, secret)).toHaveLength(2)
 
-    const { webhook_deliveries } = await get(key, `/v1/webhook_delivery?endpoint_id=${id}`)
-    const { webhook_delivery } = await get(key, `/v1/webhook_delivery/${webhook_deliveries[0]!.id}`)
+    const { webhook_deliveries } = await getBody(key, `/v1/webhook_delivery?endpoint_id=${id}`)
+    const { webhook_delivery } = await getBody(key, `/v1/webhook_delivery/${webhook_deliveries[0]!.id}`)
     expect(webhook_delivery).toMatchObject({ state: 'delivered', attempt: 1, status: 200, body: request!.body })
     const [attempt] = webhook_delivery.attempts
     expect(attempt).toMatchObject({ status: 200, error: null, answer: 'thanks' })
@@ -87,13 +87,13 @@ describe('a delivery', () => {
   })
 
   it('is signed with both secrets during the grace period of a rotation', async () => {
-    const { organization_id, receiver, key, id, secret: old } = await aListener('ok')
-    const { secret } = await post(key, `/v1/webhook_endpoint/${id}/rotate`, { grace_seconds: 3600 })
+    const { organization_id, receiver, key, id, secret: old } = await aSubscriber('ok')
+    const { secret } = await postBody(key, `/v1/webhook_endpoint/${id}/rotate`, { grace_seconds: 3600 })
     await insertEvents(organization_id, ['track:1'])
-    await send()
+    await runConsumer()
     vi.setSystemTime(Date.now() + HOUR + 1)
     await insertEvents(organization_id, ['track:1'])
-    await send()
+    await runConsumer()
     const [during, after] = await receiver.received()
     vi.useRealTimers()
     expect([faultsOf(during!, old), faultsOf(during!, secret)]).toEqual([[], []])
@@ -102,11 +102,11 @@ describe('a delivery', () => {
   })
 
   it('is signed with the new secret alone when a changed SIGNING_SECRET makes the old one unreadable', async () => {
-    const { organization_id, receiver, key, id } = await aListener('ok')
+    const { organization_id, receiver, key, id } = await aSubscriber('ok')
     const bindings = { ...env, SIGNING_SECRET: 'another' }
     const { secret } = await ok('POST', `/v1/webhook_endpoint/${id}/rotate`, { key, body: {}, bindings })
     await insertEvents(organization_id, ['track:1'])
-    await send(bindings)
+    await runConsumer(bindings)
     const [request] = await receiver.received()
     expect(request!.headers['webhook-signature']).toMatch(/^v1,[^ ]+$/)
     expect(faultsOf(request!, secret)).toEqual([])
@@ -125,7 +125,7 @@ describe('a delivery', () => {
   ])(
     'to a receiver that behaves like %s is attempted ten times in 75 hours, and then fails',
     async (behavior, attempt) => {
-      const { organization_id, receiver, id } = await aListener(behavior)
+      const { organization_id, receiver, id } = await aSubscriber(behavior)
       await insertEvents(organization_id, ['track:1'])
       await allAttempts(id, behavior === 'hang' ? shortTimeout : env)
       const [delivery] = await deliveries(id)
@@ -161,14 +161,14 @@ describe('a delivery', () => {
     ['close_early', /^(half)?$/],
     ['empty', /^$/],
   ])('succeeds by status when the response body is %s', async (behavior, answer) => {
-    const { organization_id, receiver, id } = await aListener(behavior)
+    const { organization_id, receiver, id } = await aSubscriber(behavior)
     await insertEvents(organization_id, ['track:1'])
-    await send()
+    await runConsumer()
     const [delivery] = await deliveries(id)
     expect(delivery).toMatchObject({ state: 'delivered', attempt: 1 })
     expect(JSON.parse(delivery!.attempts)).toEqual([expect.objectContaining({ answer: expect.stringMatching(answer) })])
     vi.setSystemTime(Date.now() + 80 * HOUR)
-    await send()
+    await runConsumer()
     expect(await receiver.received()).toHaveLength(1)
   })
 
@@ -176,30 +176,30 @@ describe('a delivery', () => {
     ['busy', 7200],
     ['busy_for_long', 86_400],
   ])('is retried when a receiver like %s asks for it, at most a day later', async (behavior, seconds) => {
-    const { organization_id, id } = await aListener(behavior)
+    const { organization_id, id } = await aSubscriber(behavior)
     await insertEvents(organization_id, ['track:1'])
-    await send()
+    await runConsumer()
     const [{ due_at, attempts } = { due_at: 0, attempts: '[]' }] = await deliveries(id)
     const [{ at }] = JSON.parse(attempts) as [{ at: number }]
     expect(due_at! - at).toBe(seconds * 1000)
   })
 
   it('that gets a 410 is the last one for its endpoint', async () => {
-    const { organization_id, receiver, key, id } = await aListener('gone')
+    const { organization_id, receiver, key, id } = await aSubscriber('gone')
     await insertEvents(organization_id, ['track:1'])
-    await send()
-    const { webhook_endpoint } = await get(key, `/v1/webhook_endpoint/${id}`)
+    await runConsumer()
+    const { webhook_endpoint } = await getBody(key, `/v1/webhook_endpoint/${id}`)
     expect(webhook_endpoint).toMatchObject({ state: 'disabled', reason: 'gone' })
     await insertEvents(organization_id, ['track:2'])
-    await send()
+    await runConsumer()
     vi.setSystemTime(Date.now() + 80 * HOUR)
-    await send()
+    await runConsumer()
     expect(await receiver.received()).toHaveLength(1)
     expect(await deliveries(id)).toMatchObject([{ state: 'failed', attempt: 1 }])
   })
 
   it('is sent by one run for any number of messages', async () => {
-    const { organization_id, id } = await aListener('ok')
+    const { organization_id, id } = await aSubscriber('ok')
     const statements = async (messages: number) => {
       await insertEvents(organization_id, ['track:1'])
       const list = Array.from({ length: messages }, (_, at) => ({
@@ -209,7 +209,7 @@ describe('a delivery', () => {
         body: {},
       }))
       const batch = createMessageBatch('tonearm-webhook', list)
-      const { statements } = await rowsOf(async () => worker.queue(batch, env))
+      const { statements } = await countRows(async () => worker.queue(batch, env))
       expect((await getQueueResult(batch, createExecutionContext())).explicitAcks).toHaveLength(messages)
       return statements
     }
@@ -221,9 +221,9 @@ describe('a delivery', () => {
   })
 
   it('is not sent to a URL that is refused in the meantime', async () => {
-    const { organization_id, receiver, id } = await aListener('ok')
+    const { organization_id, receiver, id } = await aSubscriber('ok')
     await insertEvents(organization_id, ['track:1'])
-    await send({ ...env, WEBHOOK_LOCAL: 'false' })
+    await runConsumer({ ...env, WEBHOOK_LOCAL: 'false' })
     expect(JSON.parse((await deliveries(id))[0]!.attempts)).toMatchObject([{ error: 'url_refused', status: null }])
     await nextAttempt(id, { ...env, SIGNING_SECRET: 'another' })
     expect(JSON.parse((await deliveries(id))[0]!.attempts)).toMatchObject([{}, { error: 'secret_unreadable' }])
@@ -233,22 +233,22 @@ describe('a delivery', () => {
   })
 
   it('can be replayed after its failure, with the same id and a new signature', async () => {
-    const { organization_id, receiver, key, id, secret } = await aListener('fails')
+    const { organization_id, receiver, key, id, secret } = await aSubscriber('fails')
     await insertEvents(organization_id, ['track:1'])
     await allAttempts(id)
     await receiver.next('ok')
     const path = `/v1/webhook_delivery?endpoint_id=${id}`
-    const { webhook_deliveries } = await get(key, `${path}&state=failed`)
+    const { webhook_deliveries } = await getBody(key, `${path}&state=failed`)
     vi.setSystemTime(Date.now() + HOUR)
-    const again = await post(key, `/v1/webhook_delivery/${webhook_deliveries[0]!.id}/replay`)
+    const again = await postBody(key, `/v1/webhook_delivery/${webhook_deliveries[0]!.id}/replay`)
     expect(again.webhook_delivery).toMatchObject({ state: 'pending', attempt: 0 })
-    await send()
+    await runConsumer()
     const received = await receiver.received()
     expect(received).toHaveLength(11)
     expect(received.at(-1)!.headers['webhook-id']).toBe(received[0]!.headers['webhook-id'])
     expect(received.at(-1)!.headers['webhook-signature']).not.toBe(received[9]!.headers['webhook-signature'])
     expect(faultsOf(received.at(-1)!, secret)).toEqual([])
-    expect((await get(key, path)).webhook_deliveries).toMatchObject([{ state: 'delivered', attempt: 1 }])
-    expect((await get(key, `${path}&state=failed`)).webhook_deliveries).toEqual([])
+    expect((await getBody(key, path)).webhook_deliveries).toMatchObject([{ state: 'delivered', attempt: 1 }])
+    expect((await getBody(key, `${path}&state=failed`)).webhook_deliveries).toEqual([])
   })
 })

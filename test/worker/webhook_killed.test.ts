@@ -1,9 +1,17 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
-import { faulty } from './faulty.ts'
+import { faultyDatabase } from './faulty.ts'
 import { query } from './support.ts'
-import { aListener, allAttempts, anEndpoint, aReceiver, insertEvents, allowReceivers, send } from './webhooks.ts'
+import {
+  aSubscriber,
+  allAttempts,
+  anEndpoint,
+  aReceiver,
+  insertEvents,
+  allowReceivers,
+  runConsumer,
+} from './webhooks.ts'
 
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
@@ -15,14 +23,14 @@ const SUBJECTS = 50
 function dying(n: number, moment: 'before' | 'after'): Env {
   const dead = () => new Error('the worker was killed')
   const failsAt = (call: number) => (call < n ? null : call === n ? moment : 'before')
-  return { ...env, DB: faulty(env.DB, failsAt, dead) }
+  return { ...env, DB: faultyDatabase(env.DB, failsAt, dead) }
 }
 
 /** Every step of a delivery: due ones are found (1), claimed (2), sent, and recorded (3 and more). */
 const POINTS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 40]
 
 it('a killed worker loses none of 1,000 events, repeats them with the same id, and keeps the order of ordered endpoints', async () => {
-  const { organization_id, receiver, key, id } = await aListener('ok', { events: ['track.*', 'collection.*'] })
+  const { organization_id, receiver, key, id } = await aSubscriber('ok', { events: ['track.*', 'collection.*'] })
   const ordered = aReceiver('ok')
   const subscription = { url: ordered.url, events: ['collection.*'], is_ordered: true }
   const { id: ordered_id } = await anEndpoint(key, subscription)
@@ -35,7 +43,7 @@ it('a killed worker loses none of 1,000 events, repeats them with the same id, a
   }
   for (const point of POINTS) {
     for (const moment of ['before', 'after'] as const) {
-      await send(dying(point, moment))
+      await runConsumer(dying(point, moment))
       // Its lease expires.
       vi.setSystemTime(Date.now() + 31_000)
     }

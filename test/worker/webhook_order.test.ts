@@ -1,11 +1,19 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { holdAll } from '../../src/pipeline/webhook_order.ts'
+import { unscheduleAll } from '../../src/pipeline/webhook_order.ts'
 import { eventually, runSweep } from './fixtures.ts'
-import { rowsOf } from './meter.ts'
+import { countRows } from './meter.ts'
 import { db, heldQueue, HOUR, ok, query } from './support.ts'
-import { aListener, allAttempts, allowReceivers, deliveries, insertEvents, post, send } from './webhooks.ts'
+import {
+  aSubscriber,
+  allAttempts,
+  allowReceivers,
+  deliveries,
+  insertEvents,
+  postBody,
+  runConsumer,
+} from './webhooks.ts'
 
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
@@ -14,8 +22,8 @@ describe('an ordered endpoint', () => {
   const order = async (id: string) => (await deliveries(id)).map(({ subject, due_at }) => [subject, due_at !== null])
 
   it('continues when the delivery that others wait for is swept, even while it is paused', async () => {
-    const { organization_id, receiver, key, id } = await aListener('fails', { is_ordered: true })
-    const swept = await aListener('ok', { is_ordered: true })
+    const { organization_id, receiver, key, id } = await aSubscriber('fails', { is_ordered: true })
+    const swept = await aSubscriber('ok', { is_ordered: true })
     for (const tenant_id of [organization_id, swept.organization_id]) await insertEvents(tenant_id, ['track:1'])
     vi.setSystemTime(Date.now() + 24 * HOUR)
     for (const tenant_id of [organization_id, swept.organization_id])
@@ -31,32 +39,32 @@ describe('an ordered endpoint', () => {
       ['track:1', false],
       ['track:1', false],
     ])
-    await post(key, `/v1/webhook_endpoint/${id}/resume`)
+    await postBody(key, `/v1/webhook_endpoint/${id}/resume`)
     await receiver.next('ok')
-    await send()
+    await runConsumer()
     expect(await receiver.received()).toHaveLength(2)
     expect(await swept.receiver.received()).toHaveLength(2)
   })
 
   it('continues when the event of a pending delivery was deleted', async () => {
-    const { organization_id, receiver } = await aListener('ok', { is_ordered: true })
+    const { organization_id, receiver } = await aSubscriber('ok', { is_ordered: true })
     await insertEvents(organization_id, ['track:1'], ['track:1'])
     await query(`delete from events where seq = (select min(seq) from webhook_deliveries)`)
     const messages: unknown[] = []
     const queue = heldQueue((body) => messages.push(body))
-    await send({ ...env, WEBHOOK_QUEUE: queue })
+    await runConsumer({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([{}])
-    await send()
+    await runConsumer()
     expect(await receiver.received()).toHaveLength(1)
   })
 
   it('that was unordered before lets nothing overtake pending or in-flight deliveries', async () => {
-    const { organization_id, receiver, key, id } = await aListener('fails')
+    const { organization_id, receiver, key, id } = await aSubscriber('fails')
     await insertEvents(organization_id, ['track:1'], ['track:2'])
-    await send()
+    await runConsumer()
     await receiver.next('hang')
     await insertEvents(organization_id, ['track:1'])
-    const sending = send({ ...env, WEBHOOK_TIMEOUT: '2' })
+    const sending = runConsumer({ ...env, WEBHOOK_TIMEOUT: '2' })
     await eventually(async () => (await receiver.received()).length === 3)
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { is_ordered: true } })
     await sending
@@ -72,7 +80,7 @@ describe('an ordered endpoint', () => {
   })
 
   it('that is recovered in several calls resumes with the last one', async () => {
-    const { organization_id, key, id } = await aListener('ok', { is_ordered: true })
+    const { organization_id, key, id } = await aSubscriber('ok', { is_ordered: true })
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     // After the moment of the pause, which is an event as well.
     const now = Date.now() + 1
@@ -85,11 +93,11 @@ describe('an ordered endpoint', () => {
       now,
     )
     const path = `/v1/webhook_endpoint/${id}/recover`
-    const first = await post(key, path, { since })
+    const first = await postBody(key, path, { since })
     expect(first).toMatchObject({ recovered: 2000, webhook_endpoint: { state: 'paused' } })
     const due = `select seq from webhook_deliveries where due_at is not null`
     expect(await query(due)).toEqual([])
-    const last = await post(key, path, { since: first.next_since })
+    const last = await postBody(key, path, { since: first.next_since })
     expect(last).toMatchObject({ recovered: 1, next_since: null, webhook_endpoint: { state: 'active', reason: null } })
     expect(await query(due)).toHaveLength(2)
   })
@@ -97,9 +105,9 @@ describe('an ordered endpoint', () => {
 
 describe('the consumer', () => {
   it('skips inactive endpoints, and does not retry in-flight deliveries of one that is paused', async () => {
-    const { organization_id, receiver, key, id } = await aListener('hang')
+    const { organization_id, receiver, key, id } = await aSubscriber('hang')
     await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'], ['track:4'], ['track:5'])
-    const sending = send({ ...env, WEBHOOK_TIMEOUT: '2' })
+    const sending = runConsumer({ ...env, WEBHOOK_TIMEOUT: '2' })
     await eventually(async () => (await receiver.received()).length === 4)
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
     await sending
@@ -113,20 +121,20 @@ describe('the consumer', () => {
         select 'copy-' || i, organization_id, url, '', events, 0, 'active', '', swept_until, 100 + i, 0 from webhook_endpoints, n`,
     )
     await insertEvents(organization_id, ['track:6'])
-    const pause = (endpoint_id: unknown) => holdAll({ db, now: Date.now() }, endpoint_id as string)
+    const pause = (endpoint_id: unknown) => unscheduleAll({ db, now: Date.now() }, endpoint_id as string)
     await query(`update webhook_endpoints set state = 'paused'`)
     const [first, ...rest] = (await query(`select id from webhook_endpoints where seq > 100`)).map((row) =>
       pause(row.id),
     )
     await db.batch([first!, ...rest])
-    const { read } = await rowsOf(() => send())
+    const { read } = await countRows(() => runConsumer())
     expect(read).toBeGreaterThan(0)
     expect(read).toBeLessThan(10)
 
     await receiver.next('ok')
     const before = (await receiver.received()).length
-    await post(key, `/v1/webhook_endpoint/${id}/resume`)
-    await send()
+    await postBody(key, `/v1/webhook_endpoint/${id}/resume`)
+    await runConsumer()
     expect((await receiver.received()).slice(before)).toHaveLength(5)
     await insertEvents(organization_id, ['track:7'])
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })

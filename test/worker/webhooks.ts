@@ -8,13 +8,13 @@ import { anOrganization, call, ok, query } from './support.ts'
 /** Endpoints with receivers on loopback, and events written as triggers and calls write them. */
 
 /** An address where nothing listens. */
-export const NOWHERE = 'http://127.0.0.1:9/hook'
+export const UNREACHABLE_URL = 'http://127.0.0.1:9/hook'
 
 /** An endpoint without subscriptions, and its test delivery. Nothing consumes the delivery's queue message. */
 export async function aTestedEndpoint(key: string) {
-  const body = { url: NOWHERE, events: ['webhook.test'] }
-  const { webhook_endpoint_id } = await post(key, '/v1/webhook_endpoint', body)
-  const { webhook_delivery_id } = await post(key, `/v1/webhook_endpoint/${webhook_endpoint_id}/test`)
+  const body = { url: UNREACHABLE_URL, events: ['webhook.test'] }
+  const { webhook_endpoint_id } = await postBody(key, '/v1/webhook_endpoint', body)
+  const { webhook_delivery_id } = await postBody(key, `/v1/webhook_endpoint/${webhook_endpoint_id}/test`)
   return { webhook_endpoint_id: webhook_endpoint_id, webhook_delivery_id: webhook_delivery_id }
 }
 
@@ -48,7 +48,7 @@ export async function anEndpoint(key: string, body: { url: string; [field: strin
 }
 
 /** An organization, an endpoint with a receiver, and a way to make events. */
-export async function aListener(behavior: string, body: object = {}) {
+export async function aSubscriber(behavior: string, body: object = {}) {
   const { id: organization_id, key } = await anOrganization()
   const receiver = aReceiver(behavior)
   const endpoint = await anEndpoint(key, { url: receiver.url, ...body })
@@ -69,7 +69,7 @@ export async function insertEvents(organization_id: string, ...list: [subject: s
 }
 
 /** Runs the consumer with one message. */
-export const send = (bindings?: Env) => deliver('webhook', {}, { bindings })
+export const runConsumer = (bindings?: Env) => deliver('webhook', {}, { bindings })
 
 export interface Delivery {
   state: string
@@ -91,7 +91,7 @@ export async function nextAttempt(endpoint_id: string, bindings?: Env): Promise<
   )
   if (row?.at == null) return false
   vi.setSystemTime(Math.max(Date.now(), row.at))
-  await send(bindings)
+  await runConsumer(bindings)
   return true
 }
 
@@ -101,5 +101,5 @@ export async function allAttempts(endpoint_id: string, bindings?: Env): Promise<
   throw new Error('attempts never end')
 }
 
-export const get = async <const P extends string>(key: string, path: P) => (await call('GET', path, { key })).body
-export const post = <const P extends string>(key: string, path: P, body?: object) => ok('POST', path, { key, body })
+export const getBody = async <const P extends string>(key: string, path: P) => (await call('GET', path, { key })).body
+export const postBody = <const P extends string>(key: string, path: P, body?: object) => ok('POST', path, { key, body })

@@ -5,9 +5,9 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { tracks } from '../../src/adapters/schema.ts'
 import worker from '../../src/index.ts'
-import { aReadyTrack, aShop, filesColumn, filesOf } from './fixtures.ts'
+import { aReadyTrack, aTenant, filesColumn, fileRows } from './fixtures.ts'
 import { seed } from './seed.ts'
-import { aPlaylist, aPlaySession, db, ok, query, refused } from './support.ts'
+import { aPlaylist, aPlaySession, db, ok, query, expectError } from './support.ts'
 import { aShare } from './visitor.ts'
 
 /** The tracks of a session as one ZIP file. */
@@ -19,7 +19,7 @@ let first: string
 let second: string
 
 beforeEach(async () => {
-  ;({ key, organization_id, collection_id } = await aShop())
+  ;({ key, organization_id, collection_id } = await aTenant())
   first = await aReadyTrack(key, collection_id, { player_title: 'So What? 東京/1' })
   second = await aReadyTrack(key, collection_id, { file_name: 'Blue in Green.FLAC' })
   await store(first)
@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 /** Stores a track's files with distinct bytes, of the size in its row. */
 async function store(track_id: string) {
-  for (const { path, size } of await filesOf(track_id)) {
+  for (const { path, size } of await fileRows(track_id)) {
     await env.MEDIA.put(path, new TextEncoder().encode(path.slice(-size)))
   }
 }
@@ -102,12 +102,12 @@ describe('a ZIP', () => {
   it('uses the requested variant, and the next available one for a track that lacks it', async () => {
     await db
       .update(tracks)
-      .set({ files: filesColumn((await filesOf(first)).filter(({ index }) => index !== 'original')) })
+      .set({ files: filesColumn((await fileRows(first)).filter(({ index }) => index !== 'original')) })
       .where(eq(tracks.id, first))
     const id = await session()
     const zip = unzip(new Uint8Array(await (await fetchPath(`/zip/${id}?variant=original`)).arrayBuffer()))
     expect(zip.map(({ name }) => name)).toEqual(['01 So What_ 東京_1.mp3', '02 Blue in Green.flac'])
-    await refused(404, 'not_found', 'GET', `/v1/play/${id}/download?variant=lossless`)
+    await expectError(404, 'not_found', 'GET', `/v1/play/${id}/download?variant=lossless`)
     expect((await fetchPath(`/zip/${id}?variant=lossless`)).status).toBe(404)
   })
 
@@ -118,7 +118,7 @@ describe('a ZIP', () => {
     expect(response.headers.get('content-disposition')).toContain('Night_ bus.zip')
     const names = unzip(new Uint8Array(await response.arrayBuffer())).map(({ name }) => name)
     expect(names).toEqual(['01 So What_ 東京_1.mp3', '02 Blue in Green.mp3', '03 So What_ 東京_1.mp3'])
-    const files = await filesOf(second)
+    const files = await fileRows(second)
     const incomplete = [
       null,
       files.map((file) => ({ ...file, is_early: 1 as const })),
@@ -129,7 +129,7 @@ describe('a ZIP', () => {
         .update(tracks)
         .set({ status: 'processing', files: files && filesColumn(files) })
         .where(eq(tracks.id, second))
-      const { message } = await refused(409, 'track_not_ready', 'GET', `/v1/play/${id}/download`)
+      const { message } = await expectError(409, 'track_not_ready', 'GET', `/v1/play/${id}/download`)
       expect(message).toMatch(/1 of 3/)
       expect((await fetchPath(`/zip/${id}`)).status).toBe(409)
     }
@@ -142,7 +142,7 @@ describe('a ZIP', () => {
     const errorLog = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => errorLog.mockRestore())
     const id = await session()
-    const purged = (await filesOf(second)).find(({ index }) => index === 'mp3-128')!
+    const purged = (await fileRows(second)).find(({ index }) => index === 'mp3-128')!
     await env.MEDIA.delete(purged.path)
     const response = await fetchPath(`/zip/${id}`)
     expect(response.status).toBe(200)
@@ -158,7 +158,7 @@ describe('a ZIP', () => {
     const sized = async (id: string, size: number) =>
       db
         .update(tracks)
-        .set({ files: filesColumn((await filesOf(id)).map((file) => ({ ...file, size }))) })
+        .set({ files: filesColumn((await fileRows(id)).map((file) => ({ ...file, size }))) })
         .where(eq(tracks.id, id))
     await sized(first, 5e9)
     await sized(second, 4e9)
@@ -175,7 +175,7 @@ describe('a ZIP', () => {
     const errorLog = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => errorLog.mockRestore())
     const size = 1_000_000
-    const files = (await filesOf(first)).map((file) => ({ ...file, size }))
+    const files = (await fileRows(first)).map((file) => ({ ...file, size }))
     await db
       .update(tracks)
       .set({ files: filesColumn(files) })
@@ -192,13 +192,13 @@ describe('a ZIP', () => {
 
   it('is refused for a session that is not downloadable, too large, or unknown', async () => {
     const id = await session({ is_downloadable: false })
-    await refused(403, 'download_not_allowed', 'GET', `/v1/play/${id}/download`)
+    await expectError(403, 'download_not_allowed', 'GET', `/v1/play/${id}/download`)
     expect((await fetchPath(`/zip/${id}`)).status).toBe(403)
     expect((await fetchPath('/zip/nonsense')).status).toBe(404)
     const { files: small } = (await db.select().from(tracks).where(eq(tracks.id, first)).get())!
-    const files = filesColumn((await filesOf(first)).map((file) => ({ ...file, size: 9e9 })))
+    const files = filesColumn((await fileRows(first)).map((file) => ({ ...file, size: 9e9 })))
     await db.update(tracks).set({ files }).where(eq(tracks.collection_id, collection_id))
-    await refused(413, 'zip_too_large', 'GET', `/v1/play/${await session()}/download`)
+    await expectError(413, 'zip_too_large', 'GET', `/v1/play/${await session()}/download`)
     await db.update(tracks).set({ files: small }).where(eq(tracks.collection_id, collection_id))
     await seed('tracks', 1, 899, { organization_id, collection_id })
     // 901 are listed, and a hundred of the first ones have no file yet.
@@ -214,7 +214,7 @@ describe('a ZIP', () => {
       second,
     )
     const many = await session()
-    await refused(413, 'zip_too_large', 'GET', `/v1/play/${many}/download`)
+    await expectError(413, 'zip_too_large', 'GET', `/v1/play/${many}/download`)
     expect((await fetchPath(`/zip/${many}`)).status).toBe(413)
   })
 
@@ -242,7 +242,7 @@ describe('a ZIP', () => {
     const answers = [await submit(`ta_sh_${other.slug}`), await submit('')]
     await db
       .update(tracks)
-      .set({ files: filesColumn((await filesOf(first)).map((file) => ({ ...file, size: 9e9 }))) })
+      .set({ files: filesColumn((await fileRows(first)).map((file) => ({ ...file, size: 9e9 }))) })
       .where(eq(tracks.collection_id, collection_id))
     answers.push(await submit(secret))
     const headings = await Promise.all(

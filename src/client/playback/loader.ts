@@ -5,17 +5,17 @@ import {
   afterFailure,
   afterMediaError,
   ANALYSIS,
-  candidates,
+  playableFiles,
   effectiveVolume,
-  type Entry,
+  type VariantFile,
   gainOf,
   isOutage,
-  isPassedOver,
+  isSkipped,
   type Refusal,
 } from './policy.ts'
 import { type SessionClient, storageFault } from './session.ts'
 import {
-  following,
+  nextIndex,
   goTo,
   hasTrack,
   NO_ATTEMPTS,
@@ -28,7 +28,7 @@ import {
 } from './state.ts'
 
 /** State and services that the parts of the engine share. */
-export interface Core {
+export interface EngineContext {
   store: Store
   options: PlaybackOptions
   /** Where to start: the first entry whose track is in the session, else the last entry without its position. */
@@ -48,11 +48,11 @@ const GAIN_PACE = 20
 
 /** Opens the session, loads tracks into the audio element, and recovers from errors. */
 export class Loader {
-  readonly #core: Core
+  readonly #core: EngineContext
   /** Cached gains by the path of the analysis: a reloaded file needs its gain at once, even during an outage of the storage. */
   readonly #gains = new Map<string, number>()
 
-  constructor(core: Core) {
+  constructor(core: EngineContext) {
     this.#core = core
   }
 
@@ -91,8 +91,8 @@ export class Loader {
     const answer = await session.view(id)
     if (!isCurrent()) return
     if (answer.ok) return await this.#show(answer, isCurrent)
-    const next = following(this.#state, this.#core.options)
-    if (isPassedOver(answer) && passes > 0 && next !== undefined)
+    const next = nextIndex(this.#state, this.#core.options)
+    if (isSkipped(answer) && passes > 0 && next !== undefined)
       return await this.select(next, 0, this.#state.playing, passes - 1)
     this.#refused(answer, () => void this.reload())
   }
@@ -183,7 +183,7 @@ export class Loader {
   }
 
   /** Returns the gain from an analysis; 1 when it cannot be read. */
-  async #readGain({ path, url }: Entry): Promise<number> {
+  async #readGain({ path, url }: VariantFile): Promise<number> {
     const gains = this.#gains
     const read = async (response: Response) =>
       response.ok && gains.set(path, gainOf((await response.json()) as Partial<Analysis>))
@@ -208,9 +208,9 @@ export class Loader {
   }
 
   /** Returns the files of a track that this browser can play, best first. */
-  filesOf(view: PlayView): Entry[] {
+  filesOf(view: PlayView): VariantFile[] {
     const { audio, options } = this.#core
-    return candidates(view.variants, options.variants, (type) => audio.audio.canPlayType(type) !== '')
+    return playableFiles(view.variants, options.variants, (type) => audio.audio.canPlayType(type) !== '')
   }
 
   /** Announces once that the session has ended; the loaded file keeps playing. */

@@ -1,15 +1,15 @@
 import { Latest, Timers } from '../retry.ts'
 import { AudioPair } from './audio_pair.ts'
-import { type Core, Loader } from './loader.ts'
+import { type EngineContext, Loader } from './loader.ts'
 import { afterEnded, effectiveVolume, isProgress, onPlay, STALL } from './policy.ts'
 import { Refresher } from './refresh.ts'
 import { SessionClient } from './session.ts'
 import {
-  adopt,
-  following,
+  adoptSession,
+  nextIndex,
   isSounding,
   type LoadedFile,
-  placeOf,
+  indexOfTrack,
   type PlaybackCallbacks,
   type PlaybackOptions,
   playingOrder,
@@ -27,7 +27,7 @@ import {
 export class Playback {
   readonly #callbacks: PlaybackCallbacks
   readonly #ended = new AbortController()
-  readonly #core: Core
+  readonly #core: EngineContext
   readonly #loader: Loader
   readonly #refresher: Refresher
   /** The file whose refresh is scheduled. */
@@ -46,7 +46,7 @@ export class Playback {
     const onRefresh = ({ play_session }: Pick<Session, 'play_session'>, renewed = false) =>
       store.emit('sessionrefresh', { playSessionId: play_session.id, expiresAt: play_session.expires_at, renewed })
     const onSession = (session: Session, renewed: boolean) => {
-      store.set({ ...adopt(store.state, session, options), expiryAnnounced: false })
+      store.set({ ...adoptSession(store.state, session, options), expiryAnnounced: false })
       if (renewed) onRefresh(session, true)
     }
     const audio = new AudioPair(
@@ -94,7 +94,7 @@ export class Playback {
     return this.#core.audio.isWaiting
   }
   get hasNext(): boolean {
-    return following(this.state, this.#core.options) !== undefined
+    return nextIndex(this.state, this.#core.options) !== undefined
   }
 
   open(): Promise<void> {
@@ -154,7 +154,7 @@ export class Playback {
       this.#startAt({ track, position, play: this.#core.starts[0]!.play })
       return true
     }
-    const target = track === null ? index : placeOf(session, track)
+    const target = track === null ? index : indexOfTrack(session, track)
     await (target === index ? this.seek(position) : this.#loader.select(target, position))
     return target >= 0
   }
@@ -162,7 +162,7 @@ export class Playback {
   /** Plays a track by its id or its number, counted from 1. */
   async selectTrack(track: string): Promise<void> {
     const { session } = this.state
-    if (session) await this.select(placeOf(session, track))
+    if (session) await this.select(indexOfTrack(session, track))
     else this.#startAt({ track, position: 0, play: true })
   }
 
@@ -228,7 +228,7 @@ export class Playback {
 
   async #step(by: 1 | -1): Promise<void> {
     const { starts, options } = this.#core
-    const index = following(this.state, options, by)
+    const index = nextIndex(this.state, options, by)
     if (index !== undefined) return await this.#loader.select(index)
     if (!this.state.session) for (const start of starts) start.step = (start.step ?? 0) + by
     // `next` does nothing at the last track; `previous` restarts the first.

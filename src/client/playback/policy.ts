@@ -1,9 +1,9 @@
 import { PLAY_TYPES } from '../../contract/facts.ts'
 import type { Loudness } from '../../contract/info.ts'
-import { backoff, type Failure, isPassing } from '../retry.ts'
+import { backoff, type Failure, isTransient } from '../retry.ts'
 import {
   type Attempts,
-  following,
+  nextIndex,
   type LoadedFile,
   type PlaybackOptions,
   type State,
@@ -38,7 +38,7 @@ const LONGEST_WAIT = 60_000
  */
 export function afterFailure(failure: Refusal, polls: number): AfterFailure {
   if (failure.code === 'session_expired') return { status: 'expired' }
-  const status = failure.code === 'track_not_ready' ? 'processing' : isPassing(failure) ? 'offline' : 'failed'
+  const status = failure.code === 'track_not_ready' ? 'processing' : isTransient(failure) ? 'offline' : 'failed'
   const delay = Math.max(backoff(polls, POLLS), Math.min(LONGEST_WAIT, failure.wait ?? 0))
   return status === 'failed' ? { status } : { status, delay }
 }
@@ -51,10 +51,10 @@ const MOST_UNANSWERED = 7
 
 /** Whether the storage has an outage, judged by its response for a file. */
 export const isOutage = (fault: Failure, polls: number) =>
-  isPassing(fault) && (fault.status > 0 || polls < MOST_UNANSWERED)
+  isTransient(fault) && (fault.status > 0 || polls < MOST_UNANSWERED)
 
 /** Whether playback skips a track that the listener did not choose, because it cannot be played now. */
-export const isPassedOver = ({ code }: Failure) => code === 'track_not_ready' || code === 'not_found'
+export const isSkipped = ({ code }: Failure) => code === 'track_not_ready' || code === 'not_found'
 
 /** Whether a session has ended: the service answers 410 for a day, then 404. */
 export const isSessionOver = ({ code }: Failure) => code === 'session_expired' || code === 'not_found'
@@ -85,7 +85,7 @@ export type AfterEnded =
 
 /** Decides where playback continues after the end of a track. */
 export function afterEnded(state: Pick<State, 'index' | 'order' | 'sleep'>, options: PlaybackOptions): AfterEnded {
-  const index = options.loop === 'one' ? state.index : following(state, options)
+  const index = options.loop === 'one' ? state.index : nextIndex(state, options)
   if (index === undefined) return { next: 'stop' }
   return { next: state.sleep === 'track' ? 'wait' : 'play', index }
 }
@@ -152,13 +152,13 @@ export function afterRefresh(
 }
 
 /** Milliseconds until the next check for a better file. */
-export const lookDelay = (checks: number) => backoff(checks, { first: 10_000, factor: 1.5, longest: 30_000 })
+export const checkDelay = (checks: number) => backoff(checks, { first: 10_000, factor: 1.5, longest: 30_000 })
 
 /** Whether to check for a better file. A single element switches to the final file when it next loads one. */
 export const mayGetBetter = (isPreliminary: boolean, { variant }: LoadedFile, isSingle: boolean) =>
   isPreliminary || (variant === EARLY && !isSingle)
 
-export type AfterLook =
+export type AfterCheck =
   | { next: 'expire' }
   | { next: 'ask-again' }
   /** Nothing plays, so the other file can be loaded without a handover. This includes a missing file, which then fails visibly. */
@@ -168,12 +168,12 @@ export type AfterLook =
   | { next: 'hand-over'; file: LoadedFile }
 
 /** Decides what to do after a check for a better file. */
-export function afterLook(
+export function afterCheck(
   loaded: LoadedFile,
   answer: Answer,
   best: { url: string; variant: { index: string } } | undefined,
   isPlaying: boolean,
-): AfterLook {
+): AfterCheck {
   if (!answer.ok) return { next: answer.code === 'session_expired' ? 'expire' : 'ask-again' }
   if (answer.view.track.is_preliminary) return { next: 'ask-again' }
   const isSame = best?.variant.index === loaded.variant
@@ -182,7 +182,7 @@ export function afterLook(
   return { next: 'hand-over', file: { ...loaded, variant: best.variant.index, url: best.url, until: answer.until } }
 }
 
-export interface Entry {
+export interface VariantFile {
   path: string
   url: string
   variant: { index: string }
@@ -199,7 +199,7 @@ const typeOf = (path: string): string | undefined => PLAY_TYPES[path.split('.').
  * Files without audio, and those that the browser says it cannot play, are excluded. The uploaded file has no extension that shows its
  * type, so it is included only if `preferred` names it.
  */
-export function candidates<T extends Entry>(
+export function playableFiles<T extends VariantFile>(
   entries: readonly T[],
   preferred: readonly string[],
   canPlay: (type: string) => boolean,

@@ -1,6 +1,6 @@
-import type { Core, Loader } from './loader.ts'
-import { afterLook, afterRefresh, lookDelay, mayGetBetter, refreshDelay, RETRY } from './policy.ts'
-import { following, type LoadedFile, type State } from './state.ts'
+import type { EngineContext, Loader } from './loader.ts'
+import { afterCheck, afterRefresh, checkDelay, mayGetBetter, refreshDelay, RETRY } from './policy.ts'
+import { nextIndex, type LoadedFile, type State } from './state.ts'
 
 /** Seconds before the end of a track at which the next one is loaded. */
 const AHEAD = 20
@@ -10,13 +10,13 @@ const AHEAD = 20
  * track. A paused player sends no requests unless its track is preliminary; it checks its URL when playback resumes.
  */
 export class Refresher {
-  readonly #core: Core
+  readonly #core: EngineContext
   readonly #loader: Loader
   #checks = 0
   /** The loaded URL and the next track at the last prefetch. */
   #prefetched = ''
 
-  constructor(core: Core, loader: Loader) {
+  constructor(core: EngineContext, loader: Loader) {
     this.#core = core
     this.#loader = loader
   }
@@ -32,7 +32,7 @@ export class Refresher {
     if (!loaded) return
     timers.after('refresh', refreshDelay(loaded), () => void this.#refresh(loaded))
     if (mayGetBetter(view?.track.is_preliminary === true, loaded, audio.isSingle))
-      timers.after('better', lookDelay(this.#checks), () => void this.#checkForBetter(loaded))
+      timers.after('better', checkDelay(this.#checks), () => void this.#checkForBetter(loaded))
     else this.#checks = 0
   }
 
@@ -40,7 +40,7 @@ export class Refresher {
   prefetch(remaining: number): void {
     const { store, options } = this.#core
     const { playing, index, loaded, order, sleep } = this.#state
-    const next = options.loop === 'one' ? undefined : following({ order, index }, options)
+    const next = options.loop === 'one' ? undefined : nextIndex({ order, index }, options)
     if (!playing || remaining > AHEAD || next === undefined || next === index || sleep === 'track') return
     const key = `${loaded?.url} ${store.track(next)?.id}`
     if (this.#prefetched === key) return
@@ -93,7 +93,7 @@ export class Refresher {
     if (this.#state.loaded !== loaded) return
     this.#checks++
     const best = answer.ok ? this.#loader.filesOf(answer.view)[0] : undefined
-    const after = afterLook(loaded, answer, best, this.#state.playing)
+    const after = afterCheck(loaded, answer, best, this.#state.playing)
     if (after.next === 'expire') return this.#loader.expire()
     if (after.next === 'ask-again' || !answer.ok) return this.plan()
     if (after.next === 'load') return await this.#loader.show(answer)

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../client.ts'
-import { type Failure, noAnswer, readFailure } from '../retry.ts'
+import { type Failure, noResponse, readFailure } from '../retry.ts'
 import { ANALYSIS, isSessionOver, lifetime, type Refusal } from './policy.ts'
 import type { PlayView, Session, Source, TimedView } from './state.ts'
 
@@ -148,7 +148,7 @@ export async function storageFault(url: string): Promise<Refusal | null> {
     void body?.cancel()
     return ok ? null : { ...readFailure(status, null), wait: Number(headers.get('retry-after')) * 1000 || 0 }
   } catch {
-    return noAnswer(false)
+    return noResponse(false)
   }
 }
 

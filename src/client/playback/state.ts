@@ -246,24 +246,24 @@ export function neighbor(order: readonly number[], current: number, step: number
 type Options = Pick<PlaybackOptions, 'shuffle' | 'loop'>
 
 /** Returns the index of the track after the current one, or `step` tracks away. */
-export const following = ({ order, index }: Pick<State, 'order' | 'index'>, { loop }: Options, step = 1) =>
+export const nextIndex = ({ order, index }: Pick<State, 'order' | 'index'>, { loop }: Options, step = 1) =>
   neighbor(order, index, step, loop)
 
 /** Returns the index of a track by its id or its number, counted from 1; -1 if it is missing. */
-export const placeOf = (session: Session | null, track: string | null) =>
+export const indexOfTrack = (session: Session | null, track: string | null) =>
   session?.tracks.findIndex(({ id }, index) => id === track || String(index + 1) === track) ?? -1
 
 /** Whether the session contains a track; true for null. */
 export const hasTrack = (session: Session | null, track: string | null) =>
-  track === null || placeOf(session, track) >= 0
+  track === null || indexOfTrack(session, track) >= 0
 
 /** Switches to the tracks of another session. The current track may have another index there; if it is missing, its entry is kept. */
-export function adopt(state: State, session: Session, { shuffle }: Options): Partial<State> {
+export function adoptSession(state: State, session: Session, { shuffle }: Options): Partial<State> {
   const current = state.session?.tracks[state.index]
   let { tracks } = session
   let { index } = state
   if (current && tracks[index]?.id !== current.id) {
-    index = placeOf(session, current.id)
+    index = indexOfTrack(session, current.id)
     if (index < 0) {
       index = Math.min(state.index, tracks.length)
       tracks = tracks.toSpliced(index, 0, current)
@@ -282,11 +282,11 @@ export function adopt(state: State, session: Session, { shuffle }: Options): Par
  * `step` tracks from there.
  */
 export function goTo({ session }: State, { track, step = 0 }: StartOptions, options: Options): Partial<State> {
-  const start = placeOf(session, track)
-  let index = Math.max(0, start >= 0 ? start : placeOf(session, session?.first_track?.track_id ?? null))
+  const start = indexOfTrack(session, track)
+  let index = Math.max(0, start >= 0 ? start : indexOfTrack(session, session?.first_track?.track_id ?? null))
   const order = playingOrder(session?.tracks.length ?? 0, options.shuffle, index)
   const by = Math.sign(step)
-  for (let at = 0; at !== step; at += by) index = following({ order, index }, options, by) ?? index
+  for (let at = 0; at !== step; at += by) index = nextIndex({ order, index }, options, by) ?? index
   return { index, order }
 }
 

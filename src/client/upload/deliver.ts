@@ -1,8 +1,8 @@
 import { MAX_COVER_BYTES } from '../../contract/facts.ts'
 import { uploadFile } from '../client.ts'
-import { backoff, type Failure, isPassing, noAnswer, poll, retry, sleep } from '../retry.ts'
+import { backoff, type Failure, isTransient, noResponse, poll, retry, sleep } from '../retry.ts'
 import { COVER_ACCEPT, headOf, isAccepted } from './accept.ts'
-import { PARTS_FROM, type Problem, type Target, type UploadItem } from './item.ts'
+import { MULTIPART_THRESHOLD, type Problem, type Target, type UploadItem } from './item.ts'
 import { PartSender } from './parts.ts'
 import {
   afterCall,
@@ -14,7 +14,7 @@ import {
   isFresh,
   isOffline,
   MAX_ATTEMPTS,
-  mayHelpToRepeat,
+  isRetriable,
   OFFLINE_DELAY,
   problemOfUpload,
   readTrack,
@@ -30,19 +30,19 @@ import {
 export type Delivery = { end: 'done' | 'aborted' | 'elsewhere' } | { end: 'failed' | 'stopped'; problem: Problem }
 
 const CHANGED = stepOf({ code: 'file_changed', message: '' }, 'fail')
-const ABORTED = stepOf(noAnswer(true), 'retry')
+const ABORTED = stepOf(noResponse(true), 'retry')
 
 /** Detaches an item from its track, so that the next attempt creates another one and sends the cover again. A track without a file is discarded. */
-export function leaveTrack(item: UploadItem, context: UploadContext): void {
+export function detachTrack(item: UploadItem, context: UploadContext): void {
   if (item.status === null) discardTrack(item, context)
   item.target = item.request = item.parts = null
-  recallCover(item)
+  requeueCover(item)
 }
 
 /** Deletes all traces of an incomplete upload, here and in the service, unless another tab is uploading the file. */
-export async function abandon(item: UploadItem, context: UploadContext): Promise<void> {
+export async function discardUpload(item: UploadItem, context: UploadContext): Promise<void> {
   if (item.status !== null || !(await context.ledger.claim(item))) return
-  leaveTrack(item, context)
+  detachTrack(item, context)
   await context.ledger.remove(item)
 }
 
@@ -73,7 +73,7 @@ export async function deliver(item: UploadItem, context: UploadContext): Promise
     if (item.stored > stored) attempt = 0
     if (verdict === 'stop') return { end: 'stopped', problem }
     if (verdict === 'fail' || attempt + 1 === MAX_ATTEMPTS) return { end: 'failed', problem }
-    if (verdict === 'renew') leaveTrack(item, context)
+    if (verdict === 'renew') detachTrack(item, context)
     const offline = isOffline()
     const delay = offline ? OFFLINE_DELAY : verdict === 'renew' && attempt === 0 ? 0 : backoff(attempt, DELAYS)
     if (!offline) attempt++
@@ -98,7 +98,7 @@ async function waitForNext(
 
 async function attemptOnce(item: UploadItem, context: UploadContext, signal: AbortSignal): Promise<Step> {
   const { file } = item
-  if (item.target && !isFresh(item)) leaveTrack(item, context)
+  if (item.target && !isFresh(item)) detachTrack(item, context)
   const isRepeated = item.target !== null
   // A file that was changed or deleted since it was chosen cannot be read any more.
   const isThere = async () => file !== null && (await headOf(file, 1)) !== null
@@ -116,7 +116,7 @@ async function attemptOnce(item: UploadItem, context: UploadContext, signal: Abo
   if (signal.aborted || !target || !file) return ABORTED
   if (!(await isThere())) return CHANGED
   void sendCover(item, context)
-  if (file.size > PARTS_FROM) return new PartSender(item, file, target, context, signal).send()
+  if (file.size > MULTIPART_THRESHOLD) return new PartSender(item, file, target, context, signal).send()
   // All bytes may have arrived if only the response was lost.
   if (isRepeated && (await hasArrived(target, context, signal))) return { ok: true }
   return sendFile(item, file, target, context, signal)
@@ -162,7 +162,7 @@ function faultOf(file: File): string | null {
 }
 
 /** Aborts the upload of the cover and queues it again. An image that was rejected here stays rejected. */
-export function recallCover({ cover }: UploadItem): void {
+export function requeueCover({ cover }: UploadItem): void {
   if (!cover || faultOf(cover.file)) return
   cover.controller.abort()
   Object.assign(cover, { state: 'queued', problem: null, controller: new AbortController() })
@@ -207,13 +207,13 @@ const POLL_SHARE = 200
 let followed = 0
 
 /** Polls the track of an uploaded file until it is ready or has failed. */
-export async function follow(item: UploadItem, context: UploadContext): Promise<void> {
+export async function followTrack(item: UploadItem, context: UploadContext): Promise<void> {
   const { signal } = item.controller
   const { target } = item
   if (!target || signal.aborted) return
   async function readOnce(from: NonNullable<typeof target>) {
     const answer = await readTrack(from, context, signal)
-    if (!answer.ok && isPassing(answer) && !signal.aborted) {
+    if (!answer.ok && isTransient(answer) && !signal.aborted) {
       item.problem = { code: answer.code, message: answer.message }
       context.changed(item)
     }
@@ -223,7 +223,7 @@ export async function follow(item: UploadItem, context: UploadContext): Promise<
   const last = await poll(
     () => readOnce(target),
     ({ track }) => signal.aborted || update(item, track, context),
-    { signal, recovery: DELAYS, least: () => followed * POLL_SHARE, maxFailures: Infinity },
+    { signal, recovery: DELAYS, minDelay: () => followed * POLL_SHARE, maxFailures: Infinity },
   )
   followed--
   if (!last.ok && !signal.aborted) endFollowing(item, last, context)
@@ -242,7 +242,7 @@ function update(item: UploadItem, { status, progress, duration, error }: TrackSt
   Object.assign(item, { status, progress, duration, problem: null })
   if (status === 'failed') {
     const { code, message } = error ?? { code: 'internal', message: '' }
-    Object.assign(item, { state: 'failed', problem: { code, message }, retriable: mayHelpToRepeat(code) })
+    Object.assign(item, { state: 'failed', problem: { code, message }, retriable: isRetriable(code) })
     context.emit('file-failed', item, { code, message })
   } else if (status === 'ready' || status === 'incomplete') {
     item.state = 'ready'

@@ -3,7 +3,7 @@ import type { TrackStatus } from '../../contract/track.ts'
 import type { Client } from '../client.ts'
 
 /** Bytes. Larger files are sent in parts: a lost connection costs only the parts in flight, and a pause costs nothing. */
-export const PARTS_FROM = 32_000_000
+export const MULTIPART_THRESHOLD = 32_000_000
 
 /**
  * The states of a file. `waiting`: before another attempt. `uploaded`: it has arrived, but its processing can no longer be followed.

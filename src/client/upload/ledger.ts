@@ -19,7 +19,7 @@ interface Entry {
 
 export interface Ledger {
   /** Returns the stored uploads for this destination; with `idle`, only those that no other tab is sending. */
-  read: (idle?: 'idle') => Promise<Entry[]>
+  read: (unlocked?: 'idle') => Promise<Entry[]>
   /**
    * Locks a large file for this tab until `remove` (Web Locks, which need https). Resolves to false while another tab sends the file. With
    * a signal, waits until that tab releases it, and resolves to false if the signal aborts.
@@ -166,7 +166,7 @@ export async function findInterrupted(items: readonly UploadItem[], ledger: Ledg
 }
 
 /** Computes the fingerprint of a large file and restores its stored upload, if there is one. */
-export async function recall(item: UploadItem, file: File, ledger: Ledger): Promise<void> {
+export async function restoreUpload(item: UploadItem, file: File, ledger: Ledger): Promise<void> {
   item.fingerprint = await fingerprintOf(file)
   const entries = await ledger.read()
   const entry = entries.find(({ fingerprint }) => fingerprint === item.fingerprint)
@@ -179,7 +179,7 @@ function restore(item: UploadItem, { fingerprint, target, parts }: Entry): void 
 }
 
 /** Gives an interrupted item its file again. Resolves to false if it is another file, or if the item is no longer interrupted. */
-export async function takeAgain(item: UploadItem, file: File): Promise<boolean> {
+export async function reattachFile(item: UploadItem, file: File): Promise<boolean> {
   const isSame = (await fingerprintOf(file)) === item.fingerprint
   if (item.state !== 'interrupted') return false
   if (isSame) Object.assign(item, { file, state: 'queued', problem: null, checked: true })

@@ -1,6 +1,6 @@
 import type { PartUpload } from '../../contract/multipart.ts'
 import { type Client, uploadFile } from '../client.ts'
-import { backoff, type Failure, isPassing, noAnswer, sleep } from '../retry.ts'
+import { backoff, type Failure, isTransient, noResponse, sleep } from '../retry.ts'
 import type { Parts, Target, UploadItem } from './item.ts'
 import {
   afterCall,
@@ -67,7 +67,7 @@ export class PartSender {
     if (opened) return opened
     // The file may be resumed while the last parts before a pause arrive.
     while (!this.#isHalted && this.#next !== undefined) await this.#work()
-    return this.#result ?? (this.#isHalted ? stepOf(noAnswer(true), 'retry') : this.#complete())
+    return this.#result ?? (this.#isHalted ? stepOf(noResponse(true), 'retry') : this.#complete())
   }
 
   get #isHalted(): boolean {
@@ -137,7 +137,7 @@ export class PartSender {
     const failure = await this.#ensureUrl(part_number)
     if (failure) return stepOf(failure, this.#afterCall(failure))
     const url = this.#urls.get(part_number)
-    if (!url || this.#isHalted) return stepOf(noAnswer(this.#signal.aborted), 'retry')
+    if (!url || this.#isHalted) return stepOf(noResponse(this.#signal.aborted), 'retry')
     const start = (part_number - 1) * this.#parts.part_size
     const [startedAt, active] = [Date.now(), this.#active]
     const sent = await uploadFile(url, this.#file.slice(start, start + url.size), {
@@ -185,7 +185,7 @@ export class PartSender {
   /** Ensures that a part has a valid URL. Concurrent callers share one request. */
   async #ensureUrl(part_number: number): Promise<Failure | null> {
     while (!this.#isFresh(part_number)) {
-      if (this.#signal.aborted) return noAnswer(true)
+      if (this.#signal.aborted) return noResponse(true)
       this.#requesting ??= this.#requestUrls(part_number).finally(() => (this.#requesting = null))
       const failure = await this.#requesting
       if (failure) return failure
@@ -245,7 +245,7 @@ export class PartSender {
 
   /** Returns `renew` if the track or its session is gone, so that the upload starts again with another track. */
   #afterCall(failure: Failure): Verdict {
-    if (isPassing(failure)) return 'retry'
+    if (isTransient(failure)) return 'retry'
     const isOther = this.#target.upload_session_id !== this.#context.session().fixedId
     const isGone = failure.status === 404 || (failure.status === 410 && isOther)
     return isGone ? 'renew' : afterCall(failure)

@@ -1,8 +1,8 @@
 import { findCovers, isTextFile, problemOfFile } from './accept.ts'
-import { abandon, deliver, type Delivery, follow, leaveTrack, setCover } from './deliver.ts'
-import { PARTS_FROM, type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
-import { findInterrupted, openLedger, recall, takeAgain } from './ledger.ts'
-import { oneByOne, placeOf, type UploadContext, UploadSession } from './session.ts'
+import { discardUpload, deliver, type Delivery, followTrack, detachTrack, setCover } from './deliver.ts'
+import { MULTIPART_THRESHOLD, type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
+import { findInterrupted, openLedger, restoreUpload, reattachFile } from './ledger.ts'
+import { createSerialQueue, destinationOf, type UploadContext, UploadSession } from './session.ts'
 import { cancelItem, pauseItem, requeueItem, resumeItem } from './steer.ts'
 
 const CONCURRENCY = 3
@@ -33,8 +33,8 @@ export class UploadQueue {
       keepsTracks: options.keepsTracks === true,
       emit: (type, item, detail) => this.#listener.onEvent?.(type, item, detail),
       changed: (item) => this.#listener.onChange?.(item),
-      ledger: openLedger(() => placeOf(this.#options)),
-      inOrder: oneByOne(),
+      ledger: openLedger(() => destinationOf(this.#options)),
+      inOrder: createSerialQueue(),
     }
   }
 
@@ -108,7 +108,7 @@ export class UploadQueue {
     if (item.state === 'interrupted') return void this.#chooseAgain(item, file)
     const isAlike = file.name === item.name && file.size === item.size
     if (!isAlike || item.parts) {
-      leaveTrack(item, this.#context)
+      detachTrack(item, this.#context)
       void this.#context.ledger.remove(item)
     }
     const { name, size } = file
@@ -119,7 +119,7 @@ export class UploadQueue {
   }
 
   async #chooseAgain(item: UploadItem, file: File): Promise<void> {
-    if (await takeAgain(item, file)) this.#context.emit('upload-resume', item, {})
+    if (await reattachFile(item, file)) this.#context.emit('upload-resume', item, {})
     this.#isComplete = false
     this.#changed()
     this.#pump()
@@ -171,7 +171,7 @@ export class UploadQueue {
       const at = this.#items.indexOf(item)
       if (at >= 0) this.#items.splice(at, 1)
       // `#run` does this at its end.
-      if (!item.isActive) void abandon(item, this.#context)
+      if (!item.isActive) void discardUpload(item, this.#context)
     }
     this.#changed()
   }
@@ -207,7 +207,7 @@ export class UploadQueue {
   }
 
   async #check(item: UploadItem, file: File): Promise<void> {
-    if (file.size > PARTS_FROM) await recall(item, file, this.#context.ledger)
+    if (file.size > MULTIPART_THRESHOLD) await restoreUpload(item, file, this.#context.ledger)
     if ((await isTextFile(file)) && item.isUnsent) {
       this.#reject(item, { code: 'text_file', message: '' })
       this.#changed(item)
@@ -246,7 +246,7 @@ export class UploadQueue {
     this.#running--
     if (!signal.aborted) this.#end(item, delivery)
     if (item.state === 'paused') item.sent = item.stored
-    if (!this.items.includes(item)) void abandon(item, this.#context)
+    if (!this.items.includes(item)) void discardUpload(item, this.#context)
     this.#changed(item)
     this.#pump()
   }
@@ -256,7 +256,7 @@ export class UploadQueue {
       Object.assign(item, { state: 'processing', sent: item.size, status: 'initializing', progress: null })
       void this.#context.ledger.remove(item)
       this.#context.emit('upload-complete', item, {})
-      void follow(item, this.#context).then(() => this.#completeIfSettled())
+      void followTrack(item, this.#context).then(() => this.#completeIfSettled())
     } else if (delivery.end === 'failed') {
       Object.assign(item, {
         state: 'failed',
@@ -265,7 +265,7 @@ export class UploadQueue {
       })
       this.#context.emit('file-failed', item, delivery.problem)
       // The replacement file gets another track.
-      if (!item.retriable && !this.#context.keepsTracks) void abandon(item, this.#context)
+      if (!item.retriable && !this.#context.keepsTracks) void discardUpload(item, this.#context)
       this.#completeIfSettled()
     } else if (delivery.end === 'stopped') {
       Object.assign(item, { state: 'queued', sent: item.stored })

@@ -1,6 +1,6 @@
 import type { SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
 import { type Client, createClient, randomKey } from '../client.ts'
-import { type Backoff, type Failure, isPassing, noAnswer } from '../retry.ts'
+import { type Backoff, type Failure, isTransient, noResponse } from '../retry.ts'
 import type { Description, Problem, Target, TrackRequest, UploadEvents, UploadItem, UploadOptions } from './item.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -11,9 +11,9 @@ const MARGIN = 60_000
 /** Milliseconds: sessions last an hour, like their first URLs (docs/architecture.md#uploads). Measured by this machine's clock. */
 const SESSION_LENGTH = 3600_000
 
-type Place = Pick<UploadOptions, 'baseUrl' | 'apiKey' | 'collectionId' | 'uploadSessionId'>
+type Destination = Pick<UploadOptions, 'baseUrl' | 'apiKey' | 'collectionId' | 'uploadSessionId'>
 /** Returns the destination of files as a key of `ledger`. */
-export const placeOf = ({ baseUrl, collectionId, uploadSessionId }: Omit<Place, 'apiKey'>) =>
+export const destinationOf = ({ baseUrl, collectionId, uploadSessionId }: Omit<Destination, 'apiKey'>) =>
   `${baseUrl} ${uploadSessionId || collectionId}`
 
 type Opened = { ok: true; upload_session_id: string } | Failure
@@ -23,11 +23,11 @@ export class UploadSession {
   readonly client: Client
   /** The session that the page provided. Without one, sessions are opened here and replaced when they end. */
   readonly fixedId: string | undefined
-  #place: Place
+  #place: Destination
   #current: { id: string; endsAt: number } | null = null
   #opening: Promise<Opened> | null = null
 
-  constructor(place: Place) {
+  constructor(place: Destination) {
     this.#place = place
     this.client = createClient({ base_url: place.baseUrl, api_key: place.apiKey })
     this.fixedId = place.uploadSessionId || undefined
@@ -73,7 +73,7 @@ export const isFresh = ({ target, parts }: UploadItem) =>
   target !== null && Date.now() < (parts?.endsAt ?? target.received + target.track_upload.ttl * 1000 - MARGIN)
 
 /** Creates `inOrder` of the context. It keeps the order of the list, because a collection plays its tracks in order of creation. */
-export function oneByOne() {
+export function createSerialQueue() {
   let last: Promise<unknown> = Promise.resolve()
   return function inOrder<T>(work: () => Promise<T>): Promise<T> {
     const done = last.then(work)
@@ -89,11 +89,11 @@ export async function createTarget(
   signal: AbortSignal,
 ): Promise<{ ok: true; target: Target } | Failure> {
   for (;;) {
-    if (signal.aborted) return noAnswer(true)
+    if (signal.aborted) return noResponse(true)
     const session = context.session()
     const created = await createTrack(item, session, context)
     // If the page has replaced the key or session during the request, a refusal does not apply to the new one.
-    if (created.ok || isPassing(created) || session === context.session()) return created
+    if (created.ok || isTransient(created) || session === context.session()) return created
   }
 }
 
@@ -120,7 +120,7 @@ async function createTrack(item: UploadItem, session: UploadSession, context: Up
   if (!created.ok) {
     if (created.status === 404 || created.status === 410) session.drop(upload_session_id)
     // The service refused, so no track exists and the next request may differ.
-    if (!isPassing(created)) item.request = null
+    if (!isTransient(created)) item.request = null
     return created
   }
   const { track_id, track_upload, track_cover_upload } = created
@@ -192,13 +192,13 @@ export const stepOf = ({ code, message }: Problem, verdict: Verdict): Step => ({
 
 /** Judges a refusal by the service. */
 export function afterCall(failure: Failure): Verdict {
-  if (isPassing(failure)) return 'retry'
+  if (isTransient(failure)) return 'retry'
   return [401, 403, 404, 410].includes(failure.status) ? 'stop' : 'fail'
 }
 
 /** Judges a refusal by the storage. S3 answers 403 for an expired URL. */
 export function afterUpload(failure: Failure): Verdict {
-  if (isPassing(failure)) return 'retry'
+  if (isTransient(failure)) return 'retry'
   return failure.status === 403 ? 'renew' : 'fail'
 }
 
@@ -225,7 +225,7 @@ const NOT_THE_FILE: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRO
 }
 
 /** Whether the same file may succeed at another attempt. All other errors are due to the file itself. */
-export const mayHelpToRepeat = (code: string) => Object.hasOwn(NOT_THE_FILE, code)
+export const isRetriable = (code: string) => Object.hasOwn(NOT_THE_FILE, code)
 
 /** Consecutive attempts before an upload fails, about two minutes with the delays between them. */
 export const MAX_ATTEMPTS = 8

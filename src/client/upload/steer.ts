@@ -1,4 +1,4 @@
-import { leaveTrack, recallCover } from './deliver.ts'
+import { detachTrack, requeueCover } from './deliver.ts'
 import type { UploadItem } from './item.ts'
 import type { UploadContext } from './session.ts'
 
@@ -27,13 +27,13 @@ export function cancelItem(item: UploadItem, context: UploadContext): void {
   Object.assign(item, { state: 'cancelled', problem: null, sent: 0 })
   void context.ledger.remove(item)
   item.controller.abort()
-  if (item.cover?.state === 'uploading') recallCover(item)
+  if (item.cover?.state === 'uploading') requeueCover(item)
   context.emit('upload-cancel', item, {})
 }
 
 export function requeueItem(item: UploadItem, context: UploadContext): void {
   // The processing failed, so the file needs a new track.
-  if (item.status !== null) leaveTrack(item, context)
-  if (item.cover?.state === 'failed') recallCover(item)
+  if (item.status !== null) detachTrack(item, context)
+  if (item.cover?.state === 'failed') requeueCover(item)
   Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: item.stored })
 }

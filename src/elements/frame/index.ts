@@ -1,4 +1,4 @@
-import { EMBED_LEAST_WIDTH, embedHeight } from '../../contract/embed.ts'
+import { EMBED_MIN_WIDTH, embedHeight } from '../../contract/embed.ts'
 import { type Command, type FrameEvent, isMarked, marked } from '../embed/protocol.ts'
 import type { TonearmPlayer } from '../player/element.ts'
 
@@ -34,7 +34,11 @@ function redact({ event, detail }: FrameEvent): FrameEvent {
  * Connects the player of this page with the embedding page. Returns a function that ends this. `origins` receive titles and ids; null for
  * all origins, if the URL of the frame contains the id of its session anyway.
  */
-export function join(player: TonearmPlayer, origins: readonly string[] | null, frame: Window = window): () => void {
+export function connectFrame(
+  player: TonearmPlayer,
+  origins: readonly string[] | null,
+  frame: Window = window,
+): () => void {
   const ended = new AbortController()
   const { signal } = ended
   // A page can hide its origin from its frames (`referrerpolicy`), but its messages always contain it.
@@ -50,7 +54,7 @@ export function join(player: TonearmPlayer, origins: readonly string[] | null, f
   const resize = () => {
     const { length } = player.tracks
     // In a narrow frame, a single track needs the height of a list as well.
-    const isNarrow = frame.innerWidth < EMBED_LEAST_WIDTH
+    const isNarrow = frame.innerWidth < EMBED_MIN_WIDTH
     if (length > 0)
       send({ event: 'resize', detail: { height: embedHeight('collection', isNarrow ? length + 1 : length, ROWS) } })
   }
@@ -109,5 +113,5 @@ function execute(player: TonearmPlayer, command: Command): void {
 if (typeof document !== 'undefined' && window.parent !== window) {
   const player = document.querySelector('tonearm-player')
   const origins = document.querySelector<HTMLElement>('[data-origins]')?.dataset.origins
-  if (player) join(player, origins === undefined ? null : [location.origin, ...origins.split(' ')])
+  if (player) connectFrame(player, origins === undefined ? null : [location.origin, ...origins.split(' ')])
 }

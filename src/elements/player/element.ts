@@ -18,7 +18,7 @@ import { commandsOf, listenToKeys } from './commands.ts'
 import { download } from './download.ts'
 import { MediaElement } from './media_element.ts'
 import { LockScreen } from './media_session.ts'
-import { LONG, Memory } from './memory.ts'
+import { LONG_TRACK, ListenerSettings } from './memory.ts'
 import { pickRemote, unwatchRemote, watchRemote } from './remote.ts'
 import { Theme } from './theme.ts'
 import { type Model, PlayerView } from './view.ts'
@@ -54,7 +54,7 @@ export class TonearmPlayer extends MediaElement {
   #view: PlayerView
   #theme = new Theme()
   #lockScreen = new LockScreen(this)
-  #memory = new Memory(() => !this.hasAttribute('no-memory'))
+  #memory = new ListenerSettings(() => !this.hasAttribute('no-memory'))
   /** Where the last closed playback would resume. */
   #resumePoint: StartOptions | undefined
   #frame = 0
@@ -77,7 +77,7 @@ export class TonearmPlayer extends MediaElement {
       showKeys: () => void this.#view.openMenu(true),
       sleep: (minutes) => this.sleep(minutes),
       pickRemote: () => pickRemote(this.playback?.audio),
-      remember: (chosen) => this.#memory.keep(chosen),
+      remember: (chosen) => this.#memory.store(chosen),
     })
     this.#view = new PlayerView(commands)
     const root = this.attachShadow({ mode: 'open' })
@@ -221,7 +221,7 @@ export class TonearmPlayer extends MediaElement {
       hasNext: playback?.hasNext ?? false,
       skip: this.#skip,
       // On by default for long tracks.
-      hasSkip: skip === null ? duration >= LONG : skip !== 'none',
+      hasSkip: skip === null ? duration >= LONG_TRACK : skip !== 'none',
       link: attributes.shareLink(this.getAttribute('share'), location.href, number),
       hasRemote: this.#hasRemote,
     }
@@ -261,7 +261,7 @@ export class TonearmPlayer extends MediaElement {
 
   /** Restores the volume and speed that the listener has chosen, unless the page sets them. */
   #restoreSettings(): void {
-    const { volume, rate } = this.#memory.kept
+    const { volume, rate } = this.#memory.stored
     if (typeof volume === 'number' && !this.hasAttribute('volume')) this.volume = volume
     if (typeof rate === 'number' && !this.hasAttribute('rate')) this.rate = rate
   }
@@ -269,7 +269,7 @@ export class TonearmPlayer extends MediaElement {
   #storePosition(): void {
     const { track, currentTime, duration } = this
     this.#storedAt = currentTime
-    if (track && this.playback?.state.status === 'ready') this.#memory.keepPosition(track, currentTime, duration)
+    if (track && this.playback?.state.status === 'ready') this.#memory.storePosition(track, currentTime, duration)
   }
 
   #watchRemote(audio: HTMLAudioElement): void {

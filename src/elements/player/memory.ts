@@ -1,6 +1,6 @@
 /** Restores volume, speed, and the position in long tracks after a reload. The data stays in the listener's browser. */
 
-export interface Kept {
+export interface StoredSettings {
   volume?: number
   rate?: number
   /** By track id: the position in seconds, and when it was stored. */
@@ -9,12 +9,12 @@ export interface Kept {
 
 const KEY = 'tonearm.player'
 /** Seconds from which a track counts as long: a mix, an episode, a chapter. */
-export const LONG = 600
+export const LONG_TRACK = 600
 /** A position this close to either end of a track is not restored, in seconds. */
 const EDGE = 30
 const MAX_POSITIONS = 50
 
-export class Memory {
+export class ListenerSettings {
   readonly #isOn: () => boolean
   readonly #storage: () => Pick<Storage, 'getItem' | 'setItem'>
 
@@ -23,7 +23,7 @@ export class Memory {
     this.#storage = storage
   }
 
-  get kept(): Kept {
+  get stored(): StoredSettings {
     if (!this.#isOn()) return {}
     try {
       const kept: unknown = JSON.parse(this.#storage().getItem(KEY) ?? '{}')
@@ -34,10 +34,10 @@ export class Memory {
     }
   }
 
-  keep(change: Kept): void {
+  store(change: StoredSettings): void {
     if (!this.#isOn()) return
     try {
-      this.#storage().setItem(KEY, JSON.stringify({ ...this.kept, ...change }))
+      this.#storage().setItem(KEY, JSON.stringify({ ...this.stored, ...change }))
     } catch {
       // As above, or the storage is full.
     }
@@ -45,17 +45,17 @@ export class Memory {
 
   /** Returns the stored position of a track in seconds; 0 for a short track or one that was played to its end. */
   positionOf({ id, duration }: { id: string; duration: number }): number {
-    const position = this.kept.positions?.[id]?.[0] ?? 0
-    return duration >= LONG && position > EDGE && position < duration - EDGE ? position : 0
+    const position = this.stored.positions?.[id]?.[0] ?? 0
+    return duration >= LONG_TRACK && position > EDGE && position < duration - EDGE ? position : 0
   }
 
-  keepPosition(track: { id: string }, position: number, duration: number, now = Date.now()): void {
-    if (duration < LONG) return
-    const { [track.id]: _, ...others } = this.kept.positions ?? {}
+  storePosition(track: { id: string }, position: number, duration: number, now = Date.now()): void {
+    if (duration < LONG_TRACK) return
+    const { [track.id]: _, ...others } = this.stored.positions ?? {}
     const isWithin = position > EDGE && position < duration - EDGE
     const newest = Object.entries(others)
       .toSorted(([, a], [, b]) => b[1] - a[1])
       .slice(0, MAX_POSITIONS - 1)
-    this.keep({ positions: { ...Object.fromEntries(newest), ...(isWithin && { [track.id]: [position, now] }) } })
+    this.store({ positions: { ...Object.fromEntries(newest), ...(isWithin && { [track.id]: [position, now] }) } })
   }
 }

@@ -39,7 +39,7 @@ interface ColoredTrack {
 }
 
 /** Returns the color for a player: the one chosen for the track, else the strongest color of its cover. */
-export function ownColor(chosen: string | null | undefined, cover: readonly CoverColor[] = []): string {
+export function trackColor(chosen: string | null | undefined, cover: readonly CoverColor[] = []): string {
   if (isHex(chosen) && chosen.toUpperCase() !== DEFAULT_COLOR) return chosen
   // Ignores grays and colors close to black or white. A small saturated spot ranks like a large dull area.
   const strength = ({ area, lightness, saturation }: CoverColor) =>
@@ -88,7 +88,7 @@ export class Theme {
     const theme = host.getAttribute('theme')
     const dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
     const { player_color, image_colors } = this.#lastTrack ?? {}
-    const color = host.getAttribute('accent') || ownColor(player_color, image_colors)
+    const color = host.getAttribute('accent') || trackColor(player_color, image_colors)
     const rules = rulesOf(color, image_colors?.[0]?.hex, dark)
     if (rules === this.#rules) return false
     this.#rules = rules

@@ -2,14 +2,20 @@ import { clock } from '../shared/clock.ts'
 import { button, element, setAttributes } from '../shared/dom.ts'
 
 /** A row of a list. */
-export interface Row {
+export interface ListEntry {
   title: string | null
   /** Seconds, shown at the end of the row. */
   time: number | null
 }
 
 /** Returns the row of a track. */
-export const rowOf = ({ player_title: title, duration }: { player_title: string | null; duration: number }): Row => ({
+export const rowOf = ({
+  player_title: title,
+  duration,
+}: {
+  player_title: string | null
+  duration: number
+}): ListEntry => ({
   title,
   time: duration > 0 ? duration : null,
 })
@@ -44,7 +50,7 @@ export class TrackList {
   }
 
   /** Renders the rows and marks the current one. Unchanged rows are not rebuilt, so they keep the focus. */
-  update(rows: readonly Row[], current: number, label: string): void {
+  update(rows: readonly ListEntry[], current: number, label: string): void {
     setAttributes(this.root, { 'aria-label': label })
     const json = JSON.stringify(rows)
     if (json !== this.#rendered) this.#render(rows, json)
@@ -59,7 +65,7 @@ export class TrackList {
     }
   }
 
-  #render(rows: readonly Row[], json: string): void {
+  #render(rows: readonly ListEntry[], json: string): void {
     this.#rendered = json
     this.#current = -1
     this.root.hidden = rows.length < 2
@@ -67,7 +73,7 @@ export class TrackList {
     this.root.replaceChildren(...this.#rows.map((row) => element('li', {}, row)))
   }
 
-  #row({ title, time }: Row, index: number): HTMLButtonElement {
+  #row({ title, time }: ListEntry, index: number): HTMLButtonElement {
     const name = element('span', { class: 'name', dir: 'auto' }, title ?? String(index + 1))
     const mark = element('span', { class: 'mark', 'aria-hidden': 'true' }, element('i'), element('i'), element('i'))
     const number = element('span', { class: 'number', 'aria-hidden': 'true' }, title === null ? '' : String(index + 1))

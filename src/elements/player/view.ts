@@ -13,7 +13,7 @@ import { fill, type PlayerTexts } from '../texts/texts.ts'
 import type { TonearmWaveform } from '../waveform/element.ts'
 import type { Commands } from './commands.ts'
 import type { Menu } from './menu.ts'
-import { type Row, rowOf, TrackList } from './track_list.ts'
+import { type ListEntry, rowOf, TrackList } from './track_list.ts'
 
 const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 const NO_LEVELS: readonly number[] = []
@@ -81,7 +81,7 @@ export class PlayerView {
     this.#commands.seek(this.#chapters[index]?.start ?? 0),
   )
   #chapters = NO_CHAPTERS
-  #chapterRows: readonly Row[] = []
+  #chapterRows: readonly ListEntry[] = []
   #chapterLabel = ''
 
   constructor(commands: Commands) {

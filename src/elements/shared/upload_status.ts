@@ -29,7 +29,7 @@ export const formatPercent = (fraction: number, locale: string) =>
 const ALIASES: Record<string, string> = { storage_429: 'rate_limited', storage_503: 'rate_limited' }
 
 /** Returns the text of a problem in the user's language, or else the service's message. */
-export function sentenceOf({ code, message, limit }: Problem, { texts, locale }: Language, item?: UploadItem): string {
+export function problemText({ code, message, limit }: Problem, { texts, locale }: Language, item?: UploadItem): string {
   const { errors } = texts
   // If the service examined the file, its message says what is wrong.
   const isExamined = item?.status === 'failed' && message !== ''
@@ -49,7 +49,7 @@ export interface UploadStatus {
 
 export function statusOf(item: UploadItem, language: Language): UploadStatus {
   const { texts, locale } = language
-  const problem = item.problem ? sentenceOf(item.problem, language, item) : ''
+  const problem = item.problem ? problemText(item.problem, language, item) : ''
   switch (item.state) {
     case 'queued':
       return { text: `${texts.waiting} · ${formatSize(item.size, locale)}` }

@@ -33,10 +33,10 @@ export function createBar(part: string) {
 }
 
 /** Applies a change within an element. If it hides or removes the focused control, `next` moves the focus, which would otherwise be lost. */
-export function keepFocus(within: HTMLElement, change: () => void, next: () => void): void {
-  const root = within.getRootNode()
+export function keepFocus(container: HTMLElement, change: () => void, next: () => void): void {
+  const root = container.getRootNode()
   const focused = () => (root instanceof ShadowRoot ? root.activeElement : null)
-  const hadFocus = within.contains(focused())
+  const hadFocus = container.contains(focused())
   change()
   if (hadFocus && !focused()?.checkVisibility()) next()
 }

@@ -8,7 +8,7 @@ import { uploader as english } from '../texts/en.ts'
 import { languageOf } from '../texts/languages.ts'
 import { fillNumber, type Overrides, pickLocale, type UploaderTexts, withOverrides } from '../texts/texts.ts'
 import { acceptPastes } from './drop.ts'
-import { detailOf, type EventDetails, type FileView, inWords, viewOf } from './events.ts'
+import { detailOf, type EventDetails, type FileView, withMessage, viewOf } from './events.ts'
 import { type Appearance, View } from './view.ts'
 
 import css from './uploader.css'
@@ -50,7 +50,7 @@ export class TonearmUploader extends HTMLElement {
     onEvent: (type, item, detail) => this.#onEvent(type, item, detail),
     onQueueEvent: (type, detail) => {
       this.#view.announcer.report(type, this.#queue.items, this.#appearance)
-      this.#dispatch(type, 'code' in detail ? inWords(detail, this.#appearance) : detail)
+      this.#dispatch(type, 'code' in detail ? withMessage(detail, this.#appearance) : detail)
     },
     onChange: (item) => this.#onChange(item),
   })

@@ -1,6 +1,6 @@
 import type { Problem, QueueEvents, UploadEvents, UploadItem, UploadState } from '../../client/upload/item.ts'
 import type { TrackStatus } from '../../contract/track.ts'
-import { type Language, sentenceOf } from '../shared/upload_status.ts'
+import { type Language, problemText } from '../shared/upload_status.ts'
 
 /** A snapshot of a file for the page. Texts are in the language of the element. */
 export interface FileView {
@@ -38,7 +38,7 @@ export const viewOf = (item: UploadItem, language: Language): FileView => ({
   uploadSessionId: item.target?.upload_session_id ?? null,
   status: item.status,
   progress: item.progress,
-  problem: item.problem && inWords(item.problem, language, item),
+  problem: item.problem && withMessage(item.problem, language, item),
 })
 
 /** Returns the detail of an event about a file. */
@@ -48,11 +48,11 @@ export function detailOf<K extends keyof UploadEvents>(
   language: Language,
 ): FileView & UploadEvents[K] {
   const isAboutCover = 'cover' in detail
-  const problem = 'code' in detail ? inWords(detail, language, isAboutCover ? undefined : item) : {}
+  const problem = 'code' in detail ? withMessage(detail, language, isAboutCover ? undefined : item) : {}
   return { ...viewOf(item, language), ...detail, ...problem }
 }
 
-export const inWords = (problem: Problem, language: Language, item?: UploadItem) => ({
+export const withMessage = (problem: Problem, language: Language, item?: UploadItem) => ({
   code: problem.code,
-  message: sentenceOf(problem, language, item),
+  message: problemText(problem, language, item),
 })

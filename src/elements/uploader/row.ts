@@ -1,7 +1,7 @@
 import type { UploadItem } from '../../client/upload/item.ts'
 import { MAX_STRING } from '../../contract/facts.ts'
 import { button, element, icon, setAttributes } from '../shared/dom.ts'
-import { type Language, sentenceOf, statusOf } from '../shared/upload_status.ts'
+import { type Language, problemText, statusOf } from '../shared/upload_status.ts'
 import { fill, type UploaderTexts } from '../texts/texts.ts'
 import { createBar, icons, keepFocus } from './controls.ts'
 
@@ -42,7 +42,7 @@ function endChoice(item: UploadItem): Choice | null {
 }
 
 /** One file of the list: its cover, name, status and actions. */
-export class Row {
+export class FileRow {
   readonly item: UploadItem
   #thumb = createThumb(() => this.#onAction('pickCover', this.item))
   #name = element('span', { class: 'name', part: 'name', dir: 'auto' })
@@ -102,7 +102,7 @@ export class Row {
     this.#thumb.root.disabled = state === 'rejected' || state === 'interrupted'
     this.#thumb.root.dataset.cover = cover?.state ?? 'none'
     this.#thumb.show(cover?.file, title, fill(texts.actionOn, { action: title, name }))
-    const reason = cover?.problem ? sentenceOf(cover.problem, language) : null
+    const reason = cover?.problem ? problemText(cover.problem, language) : null
     this.#note.classList.toggle('problem', reason !== null)
     const sending = cover?.state === 'uploading' ? texts.coverSending : ''
     this.#note.textContent = reason === null ? sending : fill(texts.coverFailed, { reason })

@@ -1,7 +1,7 @@
 import { type QueueEvents, totalFraction, type UploadEvents, type UploadItem } from '../../client/upload/item.ts'
 import type { UploadQueue } from '../../client/upload/queue.ts'
 import { button, element } from '../shared/dom.ts'
-import { formatPercent, type Language, sentenceOf } from '../shared/upload_status.ts'
+import { formatPercent, type Language, problemText } from '../shared/upload_status.ts'
 import { fill, fillNumber } from '../texts/texts.ts'
 import { createBar, keepFocus } from './controls.ts'
 
@@ -131,9 +131,9 @@ export class Announcer {
       case 'upload-retry':
       case 'track-unfollowed':
       case 'upload-pause':
-        return item?.problem ? sayOfItem(sentenceOf(item.problem, language, item)) : undefined
+        return item?.problem ? sayOfItem(problemText(item.problem, language, item)) : undefined
       case 'cover-failed': {
-        const reason = item?.cover?.problem ? sentenceOf(item.cover.problem, language) : ''
+        const reason = item?.cover?.problem ? problemText(item.cover.problem, language) : ''
         return sayOfItem(fill(texts.coverFailed, { reason }))
       }
       case 'cover-complete':

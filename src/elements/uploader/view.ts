@@ -2,11 +2,11 @@ import { COVER_ACCEPT } from '../../client/upload/accept.ts'
 import type { UploadItem } from '../../client/upload/item.ts'
 import type { UploadQueue } from '../../client/upload/queue.ts'
 import { button, element, icon } from '../shared/dom.ts'
-import { formatSize, type Language, sentenceOf } from '../shared/upload_status.ts'
+import { formatSize, type Language, problemText } from '../shared/upload_status.ts'
 import { fill } from '../texts/texts.ts'
 import { icons, keepFocus } from './controls.ts'
 import { acceptDrops } from './drop.ts'
-import { Row, type RowAction } from './row.ts'
+import { FileRow, type RowAction } from './row.ts'
 import { Announcer, Summary } from './summary.ts'
 
 /** Settings from the element's attributes and texts. */
@@ -22,7 +22,7 @@ export class View {
   readonly announcer = new Announcer()
   #queue: UploadQueue
   #appearance: () => Appearance
-  #rows = new Map<UploadItem, Row>()
+  #rows = new Map<UploadItem, FileRow>()
   #zone: Zone
   #summary: Summary
   #list = element('ul', { class: 'list', part: 'list' })
@@ -86,7 +86,7 @@ export class View {
     }
     for (const item of this.#queue.items) {
       if (this.#rows.has(item)) continue
-      const row = new Row(item, (action) => this.#act(action, item))
+      const row = new FileRow(item, (action) => this.#act(action, item))
       this.#rows.set(item, row)
       this.#list.append(row.root)
     }
@@ -107,7 +107,7 @@ export class View {
     const appearance = this.#appearance()
     this.#alert.hidden = problem === null
     // Only when it changes, because screen readers repeat a live region after each write.
-    const text = problem ? sentenceOf(problem, appearance) : ''
+    const text = problem ? problemText(problem, appearance) : ''
     if (this.#message.textContent !== text) this.#message.textContent = text
     this.#again.textContent = appearance.texts.retry
   }

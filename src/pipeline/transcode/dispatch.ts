@@ -6,7 +6,7 @@ import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { describeError } from '../../errors.ts'
 import { log } from '../../log.ts'
-import { claimColumns, type Job, leaseExpired, release, sendJob } from '../jobs.ts'
+import { claimColumns, type Job, leaseExpired, releaseLease, sendJob } from '../jobs.ts'
 import { isQueued } from './queue.ts'
 import { fits, SIZE_CLASSES, SLOTS } from './slots.ts'
 
@@ -24,7 +24,7 @@ export async function dispatch(system: System): Promise<void> {
     } catch (error) {
       log('error', 'hand_over_failed', { job_id: job.id, instance, error: describeError(error) })
       broken.add(instance)
-      await release(system, job, 5, false, job.tries + 1)
+      await releaseLease(system, job, 5, false, job.tries + 1)
       await sendJob(system, job, 5)
     }
   }

@@ -8,7 +8,7 @@ import type { System } from '../../context.ts'
 import type { MadeVariant } from '../../contract/job.ts'
 import { ifLeaseHeld } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
-import { nudgeFor } from '../webhook.ts'
+import { wakeIfSubscribed } from '../webhook.ts'
 import { filePaths, hasFinalFiles, pathsWithout } from './files.ts'
 import { EARLY, type TranscodeTask } from './request.ts'
 import { trackOf } from './track_job.ts'
@@ -43,5 +43,5 @@ export async function writeEarly(
       .set({ duration: Math.round(duration * 1000) / 1000, files })
       .where(and(eq(tracks.id, track.id), needsFile)),
   ])
-  await nudgeFor(system, track.organization_id)
+  await wakeIfSubscribed(system, track.organization_id)
 }

@@ -1,10 +1,10 @@
-import { isPassing } from '../../adapters/database.ts'
+import { isTransientError } from '../../adapters/database.ts'
 import { toTranscoder } from '../../adapters/transcoder.ts'
 import type { System } from '../../context.ts'
 import { describeError, isFull } from '../../errors.ts'
 import { log } from '../../log.ts'
-import { backoff, done, end, type Job, LEASE, type LeasedJob, load, type Outcome } from '../jobs.ts'
-import { nudgeFor } from '../webhook.ts'
+import { backoff, DONE, endJob, type Job, LEASE, type LeasedJob, loadLeased, type Outcome } from '../jobs.ts'
+import { wakeIfSubscribed } from '../webhook.ts'
 import { writeEarly } from './early.ts'
 import { jobEvents } from './job_stream.ts'
 import { renewLease, switchToTolerantPass } from './progress.ts'
@@ -42,14 +42,14 @@ export async function runTranscode(
   let result: RunOutcome = 'ended'
   let job: Job<'transcode'> | undefined
   try {
-    job = (await load(system, leasedJob)) as Job<'transcode'> | undefined
+    job = (await loadLeased(system, leasedJob)) as Job<'transcode'> | undefined
     if (!job) return 'ended'
     const outcome = await startOrAttach(system, job, transcoder, signal)
     if (outcome.end === 'held') return 'held'
     if (outcome.end === 'retry') await requeue(system, job, outcome)
     if (outcome.end === 'retry' && outcome.tries) result = 'not_started'
   } catch (error) {
-    const isTransient = isPassing(error)
+    const isTransient = isTransientError(error)
     log('error', 'transcode_failed', { job_id: leasedJob.id, passing: isTransient, error: describeError(error) })
     // The transcoder continues and keeps the result, which the next run fetches.
     if (isTransient || !job) return 'held'
@@ -57,8 +57,8 @@ export async function runTranscode(
     const outcome = { end: 'retry' as const, delay: backoff(job.attempt), counts: !isFull(error) }
     await requeue(system, job, outcome).catch(() => undefined)
   }
-  system.forget(job.organization_id)
-  await nudgeFor(system, job.organization_id)
+  system.invalidate(job.organization_id)
+  await wakeIfSubscribed(system, job.organization_id)
   return result
 }
 
@@ -72,8 +72,8 @@ async function startOrAttach(
   if (!task) {
     // An earlier run may still be active.
     await transcoder.cancel()
-    await end(system, job)
-    return done
+    await endJob(system, job)
+    return DONE
   }
   const exhausted = await giveUpIfExhausted(system, job)
   if (exhausted) return exhausted
@@ -106,7 +106,7 @@ async function followEvents(
     if (event.type === 'silence') return retryLater(system, job, 5)
     if (event.type === 'result') {
       await finishTranscode(system, task, event.result)
-      return done
+      return DONE
     }
     if (event.type === 'error') return afterError(system, job, event.error)
     if (event.type === 'fallback') {
@@ -128,7 +128,7 @@ async function followEvents(
         (now - writtenProgress.at >= PROGRESS_EVERY && fraction - writtenProgress.fraction >= PROGRESS_STEP))
     if (hasAdvanced || now - renewedAt >= RENEW_EVERY) {
       const isRenewed = await renewLease(system, job, hasAdvanced ? fraction : null)
-      if (isRenewed === false) return done
+      if (isRenewed === false) return DONE
       if (isRenewed) renewedAt = now
       if (isRenewed && hasAdvanced) writtenProgress = { at: now, fraction }
     }

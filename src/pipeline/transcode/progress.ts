@@ -1,6 +1,6 @@
 import { and, sql } from 'drizzle-orm'
 
-import { isPassing } from '../../adapters/database.ts'
+import { isTransientError } from '../../adapters/database.ts'
 import { tracks } from '../../adapters/schema.ts'
 import { jobs } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
@@ -51,7 +51,7 @@ export async function renewLease(
     ])
     return renewed.length > 0
   } catch (error) {
-    if (!isPassing(error)) throw error
+    if (!isTransientError(error)) throw error
     log('error', 'progress_lost', { job_id: job.id, error: describeError(error) })
     return null
   }

@@ -5,7 +5,7 @@ import { signCoverOutputs, signUrl } from '../../adapters/media.ts'
 import { collections, organizations, tracks } from '../../adapters/schema.ts'
 import { trackPath } from '../../adapters/track_paths.ts'
 import { jobFolder } from '../../adapters/track_storage.ts'
-import { jobs, type OwnVariant } from '../../adapters/work_schema.ts'
+import { jobs, type StoredVariant } from '../../adapters/work_schema.ts'
 import type { System } from '../../context.ts'
 import { type Rendition, toJobVariant } from '../../contract/catalogue.ts'
 import { withoutExtension } from '../../contract/facts.ts'
@@ -14,7 +14,7 @@ import { isLeaseHolder, type Job } from '../jobs.ts'
 import { namesOfSource } from '../upload.ts'
 import { hasFinalFiles } from './files.ts'
 import { trackOf } from './track_job.ts'
-import { filePath, ownVariants, renditions } from './variant_spec.ts'
+import { filePath, findCustomVariants, renditions } from './variant_spec.ts'
 
 /** Seconds. Long enough for the longest job, which uploads its files at the end. */
 const URL_TTL = 6 * 3600
@@ -35,7 +35,7 @@ export interface TranscodeTask {
   /** The furthest progress of any attempt, 0–1. */
   progress: number
   /** The organization's custom variants that the job makes. */
-  customVariants: OwnVariant[]
+  customVariants: StoredVariant[]
   renditions: Rendition[]
   /** Its `basePath`. */
   base: string
@@ -85,14 +85,15 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
       .innerJoin(collections, eq(collections.id, tracks.collection_id))
       .innerJoin(organizations, eq(organizations.id, tracks.organization_id))
       .where(trackOf(job)),
-    ownVariants(db, job.organization_id),
+    findCustomVariants(db, job.organization_id),
   ])
   if (!row) return null
   const { is_playable, progress: reached, labels, inherited, ...track } = row
   const customVariants =
-    payload.own ?? defined.map(({ organization_id: _organization, seq: _seq, created_at: _at, ...variant }) => variant)
-  if (!payload.own) {
-    const pinned = { ...payload, own: customVariants }
+    payload.custom_variants ??
+    defined.map(({ organization_id: _organization, seq: _seq, created_at: _at, ...variant }) => variant)
+  if (!payload.custom_variants) {
+    const pinned = { ...payload, custom_variants: customVariants }
     const pinnedJobs = await db
       .update(jobs)
       .set({ payload: pinned })
@@ -131,12 +132,12 @@ function labelsOf(
   inherited: InheritedLabels,
   { cover_path }: Pick<TranscodeTask['track'], 'cover_path'>,
 ) {
-  const over = { title: labels.player_title, artist: labels.player_subtitle }
-  const under = { title: withoutExtension(labels.file_name), artist: inherited.subtitle, album: inherited.album }
+  const overrides = { title: labels.player_title, artist: labels.player_subtitle }
+  const defaults = { title: withoutExtension(labels.file_name), artist: inherited.subtitle, album: inherited.album }
   const ownCover = inherited.isOverridable ? cover_path : null
   const usesTags = inherited.uses_tags === 1
   return {
-    tags: { own: usesTags, over: withoutNulls(over), under: withoutNulls(under) },
+    tags: { from_source: usesTags, overrides: withoutNulls(overrides), defaults: withoutNulls(defaults) },
     picture: { path: ownCover ?? inherited.cover, wins: ownCover !== null || !inherited.isOverridable || !usesTags },
   }
 }
@@ -169,7 +170,7 @@ export async function jobRequest(
       renditions.map(async (rendition) => toJobVariant(rendition, await sign(filePath(base, rendition)))),
     ),
     cover:
-      !tags.own || track.cover_path || track.cover_job_id
+      !tags.from_source || track.cover_path || track.cover_job_id
         ? null
         : await signCoverOutputs(env, `${base}/cover`, URL_TTL),
     early: is_playable ? null : { url: await sign(earlyPath(base)), from_duration: EARLY_FROM },

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { runBatch } from '../../adapters/database.ts'
 import { tracks } from '../../adapters/schema.ts'
-import { refolded } from '../../adapters/search.ts'
+import { foldedUpdate } from '../../adapters/search.ts'
 import { type StoredFiles } from '../../adapters/track_files.ts'
 import { packInfo } from '../../adapters/track_info.ts'
 import { storedFile } from '../../adapters/track_storage.ts'
@@ -10,7 +10,7 @@ import { jobFolder, uploadSuffix } from '../../adapters/track_storage.ts'
 import type { System } from '../../context.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { JobResult } from '../../contract/job.ts'
-import { end, type Job, ifJustEnded } from '../jobs.ts'
+import { endJob, type Job, ifJustEnded } from '../jobs.ts'
 import { purge, purgeLaterFrom } from '../purge.ts'
 import { namesOfSource } from '../upload.ts'
 import { orderAlbum } from './album.ts'
@@ -65,7 +65,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const coverless = sql`cover_path is null and cover_job_id is null`
   const remainingTrack = db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id))
   const resultOf = await runBatch(db, [
-    end(system, job),
+    endJob(system, job),
     purgeLaterFrom(
       system,
       organization_id,
@@ -92,7 +92,10 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
           .join(''),
         progress: null,
         files: keptFiles,
-        ...(result.tags && { tags: result.tags, ...refolded('tracks', { tags: result.tags }, namesOfSource.folded) }),
+        ...(result.tags && {
+          tags: result.tags,
+          ...foldedUpdate('tracks', { tags: result.tags }, namesOfSource.folded),
+        }),
         ...(result.cover && {
           cover_path: sql`iif(${coverless}, ${`${base}/cover`}, cover_path)`,
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
@@ -103,7 +106,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
       })
       .where(ownsTrack),
     remainingTrack,
-    ...(task.tags.own && result.tags ? orderAlbum(db, job, track, result.tags) : []),
+    ...(task.tags.from_source && result.tags ? orderAlbum(db, job, track, result.tags) : []),
   ])
   if (resultOf(remainingTrack).length === 0) await purge(system, organization_id, [`${base}/`])
 }
@@ -116,7 +119,7 @@ export async function failTranscode(system: System, job: Job<'transcode'>, code:
   // The early file of a track without final files is purged: no final file will replace it.
   const early = sql`tracks where ${ownsTrack} and not ${hasFinalFiles}`
   await db.batch([
-    end(system, job, 'failed', info.error),
+    endJob(system, job, 'failed', info.error),
     purgeLaterFrom(system, job.organization_id, pathsWithout(filePaths(sql`files`), sql`select '' as path`), early),
     db
       .update(tracks)

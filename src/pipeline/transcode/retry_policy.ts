@@ -1,7 +1,7 @@
 import type { System } from '../../context.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { JobEvent } from '../../contract/job.ts'
-import { backoff, done, type Job, MAX_ATTEMPTS, type Outcome, release, sendJob } from '../jobs.ts'
+import { backoff, DONE, type Job, MAX_ATTEMPTS, type Outcome, releaseLease, sendJob } from '../jobs.ts'
 import { switchToTolerantPass } from './progress.ts'
 import { failTranscode } from './result.ts'
 
@@ -56,7 +56,7 @@ export async function afterCrash(system: System, job: TranscodeJob, hasAdvanced:
 
 /** Puts a job back into the queue, and wakes the queue when the job is due again. */
 export async function requeue(system: System, job: TranscodeJob, outcome: Extract<Outcome, { end: 'retry' }>) {
-  await release(system, job, outcome.delay, outcome.counts, outcome.tries)
+  await releaseLease(system, job, outcome.delay, outcome.counts, outcome.tries)
   await sendJob(system, job, outcome.delay)
 }
 
@@ -67,5 +67,5 @@ function giveUpUnreachable(system: System, job: TranscodeJob): Promise<Outcome> 
 
 async function giveUp(system: System, job: TranscodeJob, code: TrackErrorCode, message: string): Promise<Outcome> {
   await failTranscode(system, job, code, message)
-  return done
+  return DONE
 }

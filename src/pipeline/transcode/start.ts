@@ -10,7 +10,7 @@ import { sendJob } from '../jobs.ts'
 import { purgeLaterFrom } from '../purge.ts'
 import { isMadeFromSource } from './files.ts'
 import { insertTranscode, insertTranscodes, type QueuedSource } from './queue.ts'
-import { endUnwanted } from './unwanted.ts'
+import { cancelUnwanted } from './unwanted.ts'
 
 /** Column values when a job takes over the track's status. */
 const startedColumns = {
@@ -20,14 +20,14 @@ const startedColumns = {
 }
 
 /** Whether no job owns the track's status. */
-export const idle = sql`status not in ('processing', 'fallback_processing')`
+export const noActiveJob = sql`status not in ('processing', 'fallback_processing')`
 
 /** Returns the statements that reprocess tracks from their sources, except tracks with an active job. Afterwards wake one of the jobs. */
-export function restart(system: System, organization_id: string, sources: QueuedSource[]) {
+export function restartTranscodes(system: System, organization_id: string, sources: QueuedSource[]) {
   const source = sql`(select value ->> 'track_id' as source_id, value ->> 'job_id' as new_job, value ->> 'source_size' as new_size
     from json_each(${JSON.stringify(sources)})) as source`
   return [
-    insertTranscodes(system, organization_id, sources, idle),
+    insertTranscodes(system, organization_id, sources, noActiveJob),
     system.db
       .update(tracks)
       .set({ ...startedColumns, job_id: sql`new_job`, source_size: sql`new_size` })
@@ -89,6 +89,6 @@ export async function startTranscode(
   ])
   if (resultOf(ownJob).length === 0) return false
   await sendJob(system, job)
-  await endUnwanted(system)
+  await cancelUnwanted(system)
   return true
 }

@@ -25,7 +25,7 @@ const CANCEL_TIMEOUT = 6000
  * Cancels the jobs of tracks that are gone or have a newer job: the transcoder stops at once, which frees the slot. Never throws: where it
  * fails, the sweep repeats it until the job's lease ends.
  */
-export async function endUnwanted(system: System): Promise<void> {
+export async function cancelUnwanted(system: System): Promise<void> {
   try {
     const unwanted = await system.db
       .select({ id: jobs.id, slot: jobs.slot, lease_until: jobs.lease_until, payload: jobs.payload })
@@ -67,7 +67,10 @@ async function purgeOutputs(system: System, job_id: string, payload: Extract<Job
   if (!track) return
   const base = basePath(track, job_id)
   const files = filesOf(track)
-  const outputs = [earlyPath(base), ...renditions(payload.own ?? []).map((rendition) => filePath(base, rendition))]
+  const outputs = [
+    earlyPath(base),
+    ...renditions(payload.custom_variants ?? []).map((rendition) => filePath(base, rendition)),
+  ]
   const paths = outputs.filter((path) => !files.some((file) => file.path === path))
   const purge = { kind: 'purge' as const, prefixes: [`${base}/cover/`], paths }
   await insertJob(system, track.organization_id, purge, AFTER_URLS).insert

@@ -2,16 +2,16 @@ import { desc, eq } from 'drizzle-orm'
 
 import type { Database } from '../../adapters/database.ts'
 import { variants } from '../../adapters/schema.ts'
-import type { OwnVariant } from '../../adapters/work_schema.ts'
-import { CATALOGUE, type Rendition, toRendition } from '../../contract/catalogue.ts'
+import type { StoredVariant } from '../../adapters/work_schema.ts'
+import { CATALOG, type Rendition, toRendition } from '../../contract/catalogue.ts'
 
 /** The variants that an organization has defined, newest first: at most 20 rows. */
-export const ownVariants = (db: Database, organization_id: string) =>
+export const findCustomVariants = (db: Database, organization_id: string) =>
   db.select().from(variants).where(eq(variants.organization_id, organization_id)).orderBy(desc(variants.seq))
 
 /** Renditions that a transcode makes: the catalog without the uploaded file itself, and the organization's own variants. */
-export const renditions = (customVariants: readonly OwnVariant[]): Rendition[] => [
-  ...CATALOGUE.filter(({ type }) => type !== 'original'),
+export const renditions = (customVariants: readonly StoredVariant[]): Rendition[] => [
+  ...CATALOG.filter(({ type }) => type !== 'original'),
   ...customVariants.map(toRendition),
 ]
 
@@ -33,7 +33,7 @@ export function settingsOf({ index, type, codec, bitrate, channels, start, lengt
 }
 
 /** Whether a track lacks one of the wanted variants, or has it with other settings. `made_with` joins hashes of `settingsOf`. */
-export function lacks(wanted: readonly string[], made_with: string | null): boolean {
+export function isMissingVariants(wanted: readonly string[], made_with: string | null): boolean {
   const made = new Set(
     Array.from({ length: (made_with?.length ?? 0) / HASH_LENGTH }, (_, at) =>
       made_with!.slice(at * HASH_LENGTH, (at + 1) * HASH_LENGTH),

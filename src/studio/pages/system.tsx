@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
-import type { PassingCode } from '../../contract/system.ts'
+import type { TransientErrorCode } from '../../contract/system.ts'
 import { announce } from '../announce.ts'
 import type { System } from '../api.ts'
 import { ago, explain, length, plural } from '../format.ts'
@@ -36,7 +36,7 @@ export function SystemPage() {
   if (!answer) return <NotLoaded problem={problem} reload={reload} />
 
   async function retry(code: string) {
-    const result = await client.post('/v1/system/retry', { body: { code: code as PassingCode } })
+    const result = await client.post('/v1/system/retry', { body: { code: code as TransientErrorCode } })
     if (!result.ok) announce(explain(result))
     else announce(`${plural(result.started, 'track')} started again${result.left > 0 ? `, ${result.left} left` : ''}`)
     await reload()

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { isPassing } from '../../client/retry.ts'
+import { isTransient } from '../../client/retry.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
 import { announce } from '../announce.ts'
@@ -61,7 +61,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
       if (!failure) {
         setState('saved')
         forgetViews()
-      } else if (isPassing(failure)) {
+      } else if (isTransient(failure)) {
         setState('failed')
         pending.current = { ...changes, ...pending.current }
       } else setState('idle')

@@ -1,11 +1,11 @@
 import { uploadFile } from '../../client/index.ts'
 import { isTextFile } from '../../client/upload/accept.ts'
 import { UploadItem } from '../../client/upload/item.ts'
-import { openLedger, recall } from '../../client/upload/ledger.ts'
+import { openLedger, restoreUpload } from '../../client/upload/ledger.ts'
 import { UploadQueue } from '../../client/upload/queue.ts'
-import { placeOf } from '../../client/upload/session.ts'
+import { destinationOf } from '../../client/upload/session.ts'
 import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
-import { type Language, sentenceOf } from '../../elements/shared/upload_status.ts'
+import { type Language, problemText } from '../../elements/shared/upload_status.ts'
 import { uploader as en } from '../../elements/texts/en.ts'
 import { announce } from '../announce.ts'
 import type { Listed, Track } from '../api.ts'
@@ -64,7 +64,7 @@ export const queueOf = (collection_id: string): UploadQueue | undefined => queue
 export function stoppedBy(collection_id: string): { message: string } | null {
   const queue = queues.get(collection_id)
   if (!queue?.problem || !queue.items.some((item) => item.isUnsent)) return null
-  return { message: sentenceOf(queue.problem, language) }
+  return { message: problemText(queue.problem, language) }
 }
 
 /** How much of a track's file has been sent from here, 0–1; null when it is not being sent from here. */
@@ -112,10 +112,10 @@ export function upload(api_key: string, collection_id: string, files: File[]): v
 
 /** Whether a large file was on its way to a track when a page was left: only the rest of it is sent then. */
 async function goesOn({ api_key }: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
-  const place = placeOf(optionsOf(api_key, track.collection_id))
+  const place = destinationOf(optionsOf(api_key, track.collection_id))
   const ledger = openLedger(() => place)
   const item = new UploadItem(file, file)
-  await recall(item, file, ledger)
+  await restoreUpload(item, file, ledger)
   return item.target?.track_id === track.id
 }
 
@@ -131,7 +131,7 @@ export async function sendFor(connection: Connection, track: Pick<Listed, 'id' |
   }
   // Of an empty file the service says why it fails.
   if (file.size > 0 && (await isTextFile(file)))
-    return { ok: false, code: 'text_file', message: sentenceOf({ code: 'text_file', message: '' }, language) } as const
+    return { ok: false, code: 'text_file', message: problemText({ code: 'text_file', message: '' }, language) } as const
   // Until now, its row was that of the other file.
   if (itemFor(track)) arrivals.set({ collection_id, track_id: id })
   endSending(track)
@@ -210,7 +210,7 @@ function openQueue(api_key: string, collection_id: string): UploadQueue {
       arrivals.set({ collection_id, track_id })
     },
     onQueueEvent(_, detail) {
-      if ('code' in detail) announce(sentenceOf(detail, language))
+      if ('code' in detail) announce(problemText(detail, language))
     },
     onChange: changed,
   })

@@ -88,7 +88,7 @@ export function openAccount(): Account {
 }
 
 /** An API error in Cloudflare's format. */
-export class Fault extends Error {
+export class ApiError extends Error {
   readonly status: number
   readonly code: number
   constructor(status: number, code: number, message: string) {
@@ -128,6 +128,6 @@ export type Routes = Record<string, (call: Call) => unknown>
 
 export const lookUp = <T>(map: Map<string, T>, name: string | undefined, code: number): T => {
   const found = map.get(name ?? '')
-  if (found === undefined) throw new Fault(404, code, `${name} does not exist.`)
+  if (found === undefined) throw new ApiError(404, code, `${name} does not exist.`)
   return found
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import { AwsClient } from 'aws4fetch'
 
-import { type Account, type Call, Fault, openAccount, type Permission, type Routes } from './account.ts'
+import { type Account, type Call, ApiError, openAccount, type Permission, type Routes } from './account.ts'
 import { d1, queues, r2 } from './storage.ts'
 import { containers, workers } from './workers.ts'
 
@@ -47,10 +47,10 @@ const ALL = ROUTES.flatMap(([permission, routes]) =>
 )
 
 function allow({ rules }: Account, permission: Permission | null): void {
-  if (permission && !rules.permissions.has(permission)) throw new Fault(403, 10_000, 'Authentication error')
+  if (permission && !rules.permissions.has(permission)) throw new ApiError(403, 10_000, 'Authentication error')
   if (permission === 'r2' && !rules.hasR2)
-    throw new Fault(403, 10_042, 'Please enable R2 through the Cloudflare Dashboard.')
-  if (permission === 'containers' && !rules.isPaid) throw new Fault(403, 1000, 'Unauthorized')
+    throw new ApiError(403, 10_042, 'Please enable R2 through the Cloudflare Dashboard.')
+  if (permission === 'containers' && !rules.isPaid) throw new ApiError(403, 1000, 'Unauthorized')
 }
 
 /** R2's S3 endpoint: accepts one pair of keys, and answers with R2's error codes. */
@@ -77,7 +77,7 @@ async function answerS3(
 }
 
 /** Simulates an account on a free local port. `serve` answers requests to the deployed service itself. */
-export async function playCloudflare(serve: (request: Request) => Promise<Response>): Promise<Cloudflare> {
+export async function startFakeCloudflare(serve: (request: Request) => Promise<Response>): Promise<Cloudflare> {
   const account = openAccount()
   const played: Cloudflare = {
     url: '',
@@ -88,11 +88,11 @@ export async function playCloudflare(serve: (request: Request) => Promise<Respon
 
   async function answer(request: IncomingMessage, bytes: Buffer): Promise<unknown> {
     if (request.headers.authorization !== `Bearer ${account.token}`)
-      throw new Fault(401, 10_000, 'Authentication error')
+      throw new ApiError(401, 10_000, 'Authentication error')
     const { pathname, searchParams } = new URL(request.url ?? '', played.url)
     const route = `${request.method} ${pathname.replace('/client/v4', '').replace(`/accounts/${account.id}`, '')}`
     const found = ALL.find(({ pattern }) => pattern.test(route))
-    if (!found) throw new Fault(404, 7003, `Could not route to ${route}, perhaps your object identifier is invalid?`)
+    if (!found) throw new ApiError(404, 7003, `Could not route to ${route}, perhaps your object identifier is invalid?`)
     allow(account, found.permission)
     const type = request.headers['content-type'] ?? ''
     const form = () => new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()
@@ -125,7 +125,7 @@ export async function playCloudflare(serve: (request: Request) => Promise<Respon
     } else if (first === 'client') {
       const [status, envelope] = await answer(request, bytes).then(
         (result) => [200, { success: true, errors: [], messages: [], result, result_info: infoOf(result) }],
-        ({ status, code, message }: Fault) => [
+        ({ status, code, message }: ApiError) => [
           status,
           { success: false, errors: [{ code, message }], messages: [], result: null },
         ],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import { type Call, Fault, lookUp, type Routes, type Worker } from './account.ts'
+import { type Call, ApiError, lookUp, type Routes, type Worker } from './account.ts'
 
 /** Simulates Workers, their domains, and containers. */
 
@@ -18,7 +18,7 @@ interface Binding {
 
 /** Accepts an upload when all its bindings exist. */
 async function putWorker({ account, words: [name = ''], form }: Call): Promise<unknown> {
-  if (account.rules.failedUploads-- > 0) throw new Fault(400, 10_021, 'Uncaught Error: the upload is refused.')
+  if (account.rules.failedUploads-- > 0) throw new ApiError(400, 10_021, 'Uncaught Error: the upload is refused.')
   const metadata = (await form()).get('metadata')
   const { bindings } = JSON.parse(metadata instanceof Blob ? await metadata.text() : String(metadata)) as {
     bindings: Binding[]
@@ -33,7 +33,7 @@ async function putWorker({ account, words: [name = ''], form }: Call): Promise<u
     if (type === 'queue') lookUp(account.queues, of.queue_name, 11_000)
     if (type === 'queue') worker.queues.push(binding)
     if (type === 'd1' && ![...account.databases.values()].some(({ uuid }) => uuid === (of.database_id ?? of.id)))
-      throw new Fault(400, 10_181, `The database of ${binding} does not exist.`)
+      throw new ApiError(400, 10_181, `The database of ${binding} does not exist.`)
   }
   account.workers.set(name, worker)
   const deployment_id = randomUUID().replaceAll('-', '')
@@ -81,7 +81,7 @@ export const workers: Routes = {
     [...account.domains].map(([hostname, service]) => ({ id: hostname, hostname, service })),
   'GET /workers/subdomain': ({ account }) => {
     if (account.rules.hasSubdomain) return { subdomain: 'played' }
-    throw new Fault(404, 10_007, 'This account has no workers.dev subdomain.')
+    throw new ApiError(404, 10_007, 'This account has no workers.dev subdomain.')
   },
 }
 

@@ -1,15 +1,15 @@
 import { ffmpeg, lavfi, makeAudio, makeImage } from '../audio.ts'
-import { headerOnly, withBytes, withId3 } from '../damage.ts'
-import type { Row } from './row.ts'
+import { emptyWav, withBytes, withId3 } from '../damage.ts'
+import type { CorpusFile } from './row.ts'
 
-const fails = (name: string, code: string, make: () => Promise<Buffer> | Buffer): Row => ({
+const fails = (name: string, code: string, make: () => Promise<Buffer> | Buffer): CorpusFile => ({
   name,
   fails: code,
   make: async () => make(),
 })
 
 /** Files that are not audio, or cannot be played. */
-export const BAD: Row[] = [
+export const BAD: CorpusFile[] = [
   fails('nothing at all', 'empty_file', () => Buffer.alloc(0)),
   fails('text', 'text_file', () => Buffer.from('Dear ffmpeg, please read on.\n')),
   fails('a web page', 'text_file', () => Buffer.from('<!doctype html><title>Not found</title>')),
@@ -34,7 +34,7 @@ export const BAD: Row[] = [
   fails('a video without sound', 'no_audio', () =>
     ffmpeg(['-f', 'lavfi', '-i', 'color=s=64x64:d=0.2', '-f', 'matroska']),
   ),
-  fails('a WAV header without audio', 'no_samples', async () => headerOnly(await makeAudio('wav', { seconds: 1 }))),
+  fails('a WAV header without audio', 'no_samples', async () => emptyWav(await makeAudio('wav', { seconds: 1 }))),
   fails('a FLAC cut in its header', 'decode_failed', async () =>
     (await makeAudio('flac', { seconds: 1 })).subarray(0, 60),
   ),

@@ -1,11 +1,11 @@
 import { makeAudio, noise } from '../audio.ts'
 import { concatenate, zeroed } from '../damage.ts'
-import { lossy, type Quick, type Row, SECONDS } from './row.ts'
+import { lossy, type Expectations, type CorpusFile, SECONDS } from './row.ts'
 
 const LONG = 6
 const long = { seconds: LONG, expression: noise }
 
-const cut = (name: string, make: () => Promise<Buffer>, percent: number, facts: Quick): Row => ({
+const cut = (name: string, make: () => Promise<Buffer>, percent: number, facts: Expectations): CorpusFile => ({
   name: `${name}, cut at ${percent} %`,
   async make() {
     const file = await make()
@@ -17,7 +17,7 @@ const cut = (name: string, make: () => Promise<Buffer>, percent: number, facts: 
 })
 
 /** Truncated files. The remaining audio plays; only a container with its index at the end is lost. */
-export const CUTS: Row[] = [10, 50, 90].flatMap((percent): Row[] => [
+export const CUTS: CorpusFile[] = [10, 50, 90].flatMap((percent): CorpusFile[] => [
   cut('WAV', () => makeAudio('wav', long), percent, { warnings: ['truncated'], fallback: true }),
   cut('FLAC', () => makeAudio('flac', long), percent, { warnings: ['damaged'], fallback: true }),
   cut('MP3', () => makeAudio('mp3', long), percent, { warnings: ['duration_mismatch'] }),
@@ -37,7 +37,7 @@ export const CUTS: Row[] = [10, 50, 90].flatMap((percent): Row[] => [
 ])
 
 /** Files with holes of zeros in the middle. */
-export const DAMAGED: Row[] = (
+export const DAMAGED: CorpusFile[] = (
   [
     ['FLAC', 'flac', 2.5],
     ['MP3', 'mp3', 0.6],
@@ -57,7 +57,7 @@ export const DAMAGED: Row[] = (
 const JUNK = Buffer.from(Array.from({ length: 20_000 }, (_, i) => (i * 31) % 200))
 
 /** Files that are concatenated from several. */
-export const ODD: Row[] = [
+export const ODD: CorpusFile[] = [
   lossy(
     'MP3 with garbage in front',
     'mp3',

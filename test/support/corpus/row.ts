@@ -1,5 +1,5 @@
 /** One file of the corpus, and the expected outcome of its job. */
-export type Row = {
+export type CorpusFile = {
   name: string
   make: () => Promise<Buffer>
   /** The `JobErrorCode` of a file that fails; without it the job succeeds with the values below. */
@@ -20,9 +20,9 @@ export const SECONDS = 2
 /** One frame of MP3, AAC or Opus at 44.1 kHz and the encoder's delay, which not every container can compensate. */
 const FRAMES = 0.09
 
-export type Quick = Omit<Row, 'name' | 'make'>
+export type Expectations = Omit<CorpusFile, 'name' | 'make'>
 /** A file that plays without warnings. */
-export const good = (name: string, make: () => Promise<Buffer>, facts: Quick = {}): Row => ({
+export const playable = (name: string, make: () => Promise<Buffer>, facts: Expectations = {}): CorpusFile => ({
   name,
   make,
   duration: SECONDS,
@@ -33,8 +33,17 @@ export const good = (name: string, make: () => Promise<Buffer>, facts: Quick = {
   ...facts,
 })
 /** A `good` lossless file, so its length is exact. */
-export const lossless = (name: string, codec: string, bits: number, make: () => Promise<Buffer>, facts: Quick = {}) =>
-  good(name, make, { ...facts, info: { codec, bit_depth: bits, lossless: true, ...facts.info } })
+export const lossless = (
+  name: string,
+  codec: string,
+  bits: number,
+  make: () => Promise<Buffer>,
+  facts: Expectations = {},
+) => playable(name, make, { ...facts, info: { codec, bit_depth: bits, lossless: true, ...facts.info } })
 /** A `good` file with a codec that pads to whole frames. */
-export const lossy = (name: string, codec: string, make: () => Promise<Buffer>, facts: Quick = {}) =>
-  good(name, make, { tolerance: FRAMES, ...facts, info: { codec, bit_depth: null, lossless: false, ...facts.info } })
+export const lossy = (name: string, codec: string, make: () => Promise<Buffer>, facts: Expectations = {}) =>
+  playable(name, make, {
+    tolerance: FRAMES,
+    ...facts,
+    info: { codec, bit_depth: null, lossless: false, ...facts.info },
+  })

@@ -1,6 +1,6 @@
 import { ffmpeg, lavfi, makeAudio } from '../audio.ts'
-import { concatenate, laterClusters } from '../damage.ts'
-import { lossless, lossy, type Quick, type Row, SECONDS } from './row.ts'
+import { concatenate, shiftClusters } from '../damage.ts'
+import { lossless, lossy, type Expectations, type CorpusFile, SECONDS } from './row.ts'
 
 /** Seconds of picture before and after the sound. */
 type Around = { before: number; after?: number }
@@ -26,10 +26,10 @@ const stamped = (filter: string, ...flags: string[]) =>
     'matroska',
   ])
 
-const flac = (name: string, make: () => Promise<Buffer>, facts: Quick) => lossless(name, 'flac', 16, make, facts)
+const flac = (name: string, make: () => Promise<Buffer>, facts: Expectations) => lossless(name, 'flac', 16, make, facts)
 
 /** Files with sound that starts late, or with time jumps. Their outputs start with the sound, and all have the same length. */
-export const TIMED: Row[] = [
+export const TIMED: CorpusFile[] = [
   lossy('MP4, sound from 2 s', 'aac', () => video({ before: 2 }, 'mpeg4', '-c:a', 'aac', '-f', 'mp4')),
   lossy('MP4, sound from 35 s', 'aac', () => video({ before: 35 }, 'mpeg4', '-c:a', 'aac', '-f', 'mp4')),
   lossy('WebM, sound from 0.8 s', 'opus', () => video({ before: 0.8 }, 'libvpx', '-c:a', 'libopus', '-f', 'webm')),
@@ -59,7 +59,7 @@ export const TIMED: Row[] = [
   }),
   flac(
     'Matroska, time jumps back by 1 s',
-    async () => laterClusters(await stamped('anull', '-cluster_time_limit', '500', '-write_crc32', '0'), 1000, -1000),
+    async () => shiftClusters(await stamped('anull', '-cluster_time_limit', '500', '-write_crc32', '0'), 1000, -1000),
     {
       warnings: [],
     },

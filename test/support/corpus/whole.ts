@@ -1,6 +1,6 @@
 import { ffmpeg, lavfi, makeAudio, makeImage, noise, type Signal, streamedWav, withCover } from '../audio.ts'
 import { concatenate, withBytes, withId3 } from '../damage.ts'
-import { good, lossless, lossy, type Row, SECONDS } from './row.ts'
+import { playable, lossless, lossy, type CorpusFile, SECONDS } from './row.ts'
 
 const encoded = (flags: string[], signal: Partial<Signal> = {}) =>
   ffmpeg([...lavfi({ seconds: SECONDS, ...signal }), ...flags])
@@ -11,7 +11,7 @@ const withPicture = (...flags: string[]) =>
 const pcm = (codec: string, format: string, ...flags: string[]) => encoded(['-c:a', codec, ...flags, '-f', format])
 
 /** Intact files of every kind that is uploaded in practice. */
-export const WHOLE: Row[] = [
+export const INTACT: CorpusFile[] = [
   lossless('WAV, 8 bit', 'pcm_u8', 8, () => pcm('pcm_u8', 'wav')),
   lossless('WAV, 16 bit', 'pcm_s16le', 16, () => pcm('pcm_s16le', 'wav')),
   lossless('WAV, 24 bit', 'pcm_s24le', 24, () => pcm('pcm_s24le', 'wav')),
@@ -111,7 +111,7 @@ export const WHOLE: Row[] = [
   lossless('three channels', 'pcm_s16le', 16, () => pcm('pcm_s16le', 'wav', '-af', 'aformat=channel_layouts=2.1'), {
     info: { channels: 3 },
   }),
-  good('silence', () => makeAudio('wav', { seconds: SECONDS, expression: '0' }), { tone: null }),
+  playable('silence', () => makeAudio('wav', { seconds: SECONDS, expression: '0' }), { tone: null }),
   lossless('just long enough', 'pcm_s16le', 16, () => makeAudio('wav', { seconds: 0.06 }), {
     duration: 0.06,
     tone: null,
