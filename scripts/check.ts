@@ -83,6 +83,7 @@ const steps: Record<string, () => boolean> = {
   citations: run('node', 'scripts/citations.ts'),
   spelling: run('cspell', 'lint', '--no-progress', '--no-summary'),
   prose: run('node', 'scripts/prose.ts'),
+  names: run('node', 'scripts/names.ts'),
   structure: run('node', 'scripts/structure.ts'),
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'generated docs': run('node', 'scripts/docs.ts', '--check'),
