@@ -4,8 +4,8 @@ import path from 'node:path'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 
-import { muteExpected } from './test/support/quiet.ts'
-import { scratchDirectory } from './test/support/scratch.ts'
+import { muteExpected } from './test/support/muted_output.ts'
+import { scratchDirectory } from './test/support/scratch_directory.ts'
 import { WaitingFirst } from './test/support/sequencer.ts'
 
 // Hides wrangler's warnings about experimental settings in wrangler.toml.

@@ -1,6 +1,6 @@
 -- Everything that drizzle-kit cannot generate: tables WITHOUT ROWID, indexes by expression, the full-text search and triggers.
--- Written by hand, in the form that D1 accepts (scripts/migrations.ts). A trigger is one line. The file may run twice.
--- Counters and heartbeats (src/adapters/counter_schema.ts).
+-- Written by hand, in the form that D1 accepts (scripts/shared/migrations.ts). A trigger is one line. The file may run twice.
+-- Counters and heartbeats (src/adapters/db/schema/counters.ts).
 CREATE TABLE IF NOT EXISTS list_counts (
 	list text NOT NULL,
 	level integer NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS heartbeats (
 	at integer NOT NULL
 ) WITHOUT ROWID;
 --> statement-breakpoint
--- Play sessions, ordered by the hour in which they end (src/adapters/play_sessions.ts).
+-- Play sessions, ordered by the hour in which they end (src/adapters/db/schema/play_sessions.ts).
 CREATE TABLE IF NOT EXISTS play_sessions (
 	id text PRIMARY KEY NOT NULL,
 	organization_id text NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS retired_slugs (
 	share_id text NOT NULL
 ) WITHOUT ROWID;
 --> statement-breakpoint
--- Usage by day (src/adapters/usage.ts). The column files is {variant: [bytes, files]}.
+-- Usage by day (src/adapters/db/schema/usage.ts). The column files is {variant: [bytes, files]}.
 CREATE TABLE IF NOT EXISTS usage_days (
 	organization_id text NOT NULL,
 	date text NOT NULL,
@@ -51,7 +51,7 @@ CREATE INDEX IF NOT EXISTS usage_days_date ON usage_days (date);
 --> statement-breakpoint
 CREATE TABLE IF NOT EXISTS usage_cursors (name text PRIMARY KEY NOT NULL, at text NOT NULL) WITHOUT ROWID;
 --> statement-breakpoint
--- Events (src/adapters/event_schema.ts).
+-- Events (src/adapters/db/schema/events.ts).
 CREATE TABLE IF NOT EXISTS events (
 	organization_id text NOT NULL,
 	seq integer NOT NULL,
@@ -65,7 +65,7 @@ CREATE TABLE IF NOT EXISTS events (
 	PRIMARY KEY (organization_id, seq)
 ) WITHOUT ROWID;
 --> statement-breakpoint
--- Webhook endpoints and deliveries (src/adapters/webhook_schema.ts).
+-- Webhook endpoints and deliveries (src/adapters/db/schema/webhooks.ts).
 CREATE TABLE IF NOT EXISTS webhook_endpoints (
 	id text PRIMARY KEY NOT NULL,
 	organization_id text NOT NULL,
@@ -120,7 +120,7 @@ CREATE INDEX IF NOT EXISTS playlists_title ON playlists (organization_id, title 
 --> statement-breakpoint
 CREATE INDEX IF NOT EXISTS playlists_updated ON playlists (organization_id, coalesce(updated_at, created_at));
 --> statement-breakpoint
--- The full-text search (src/adapters/search.ts).
+-- The full-text search (src/adapters/db/search.ts).
 CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(scope, text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2', prefix='1 2 3');
 --> statement-breakpoint
 CREATE TRIGGER IF NOT EXISTS tracks_search_delete AFTER DELETE ON tracks BEGIN DELETE FROM search WHERE rowid = old.rowid * 4 + 0; END;

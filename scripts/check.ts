@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-import { migrationFaults, readMigrations } from './migrations.ts'
+import { migrationFaults, readMigrations } from './shared/migrations.ts'
 
 /** `npm run check`: every check that needs no running service. Runs all steps, then fails if a step failed. */
 
@@ -58,7 +58,7 @@ function sqlIsSafe(): boolean {
   return faults.length === 0
 }
 /** `insertFrom` itself, the only exception. */
-const INSERT_FROM = 'adapters/database.ts'
+const INSERT_FROM = 'adapters/db/database.ts'
 
 const projects = [
   'src',
@@ -80,18 +80,18 @@ const steps: Record<string, () => boolean> = {
   format: run('oxfmt', '--check'),
   lint: run('oxlint', '--type-aware', '--deny-warnings'),
   'SQL in the code': sqlIsSafe,
-  citations: run('node', 'scripts/citations.ts'),
+  citations: run('node', 'scripts/check/citations.ts'),
   spelling: run('cspell', 'lint', '--no-progress', '--no-summary'),
-  prose: run('node', 'scripts/prose.ts'),
-  names: run('node', 'scripts/names.ts'),
-  structure: run('node', 'scripts/structure.ts'),
+  prose: run('node', 'scripts/check/prose.ts'),
+  names: run('node', 'scripts/check/names.ts'),
+  structure: run('node', 'scripts/check/structure.ts'),
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'generated docs': run('node', 'scripts/docs.ts', '--check'),
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
   migrations: () => migrationsAreSafe() && migrationsAreAccepted() && schemaIsMigrated(),
   build: run('node', 'scripts/build.ts'),
   'deploy dry run': run('wrangler', 'deploy', '--dry-run', '--containers-rollout=none', '--outdir', 'dist/worker'),
-  sizes: run('node', 'scripts/size.ts'),
+  sizes: run('node', 'scripts/check/size.ts'),
 }
 
 const failed: string[] = []

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import * as z from 'zod'
 
 import { Environment } from '../container/service/settings.ts'
-import { CATALOG } from '../src/contract/catalogue.ts'
+import { CATALOG } from '../src/contract/catalog.ts'
 import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
 import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
 import { limitsOf } from '../src/contract/limit.ts'
-import { root, SETTINGS } from './settings.ts'
+import { root, SETTINGS } from './shared/settings.ts'
 
 /**
  * `npm run docs`: generates the tables of docs/errors.md, docs/events.md, docs/limits.md, docs/settings.md and docs/variants.md from the

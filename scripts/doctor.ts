@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
 import { createClient, waitForTrack } from '../src/client/index.ts'
-import { request, checkPlayback, checkUpload } from './bucket.ts'
-import { makePng, makeWav } from './sample.ts'
-import { SETTINGS } from './settings.ts'
-import { check, countFailures, expect, unwrap } from './verdict.ts'
+import { request, checkPlayback, checkUpload } from './deploy/bucket_checks.ts'
+import { check, countFailures, expect, unwrap } from './deploy/report_check.ts'
+import { makePng, makeWav } from './deploy/sample_files.ts'
+import { SETTINGS } from './shared/settings.ts'
 
 /**
  * `TONEARM_KEY=… npm run doctor -- --url …`: runs the main path of a deployment with one second of audio, reports each fault with its

@@ -4,10 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { type Child, startChild } from './child.ts'
-import { clonePath, CONDITIONS, environmentOf, type Workspace, ROWS, toolDirectory, TOOLS } from './conditions.ts'
-import { root } from './settings.ts'
-import { startBusyLoop } from './spin.ts'
+import { startBusyLoop } from './machines/busy_core.ts'
+import {
+  clonePath,
+  CONDITIONS,
+  environmentOf,
+  type Workspace,
+  ROWS,
+  toolDirectory,
+  TOOLS,
+} from './machines/conditions.ts'
+import { type Child, startChild } from './shared/child_process.ts'
+import { root } from './shared/settings.ts'
 
 /**
  * `npm run matrix`: runs the tests on simulated machines. Each row is a clean clone of the last commit, in which `npm ci` and `npm test`
@@ -50,7 +58,7 @@ async function runRow(name: string): Promise<RowResult> {
     if (line.startsWith('skipped: ')) skipped.push(line.slice(9))
   }
   const step = async (conditions: string[], ...command: string[]) => {
-    const machine = [join(root, 'scripts/machine.sh'), conditions.join('+')]
+    const machine = [join(root, 'scripts/machines/machine.sh'), conditions.join('+')]
     running = startChild({ command: ['sh', '-c', 'cd "$0" && exec "$@"', clone, ...machine, ...command], env, onLine })
     const code = await running.exited
     await running.stop()
@@ -118,7 +126,7 @@ if (values.list) {
 } else {
   // Checks the requirements of all rows before the first one runs.
   for (const name of rowNames) {
-    run('sh', join(root, 'scripts/machine.sh'), name, 'true')
+    run('sh', join(root, 'scripts/machines/machine.sh'), name, 'true')
     for (const condition of name.split('+')) if (condition in TOOLS) toolDirectory(condition)
   }
   const rows: RowResult[] = []

@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { startBusyLoop } from './spin.ts'
+import { startBusyLoop } from './machines/busy_core.ts'
 
 /**
  * `npm run repeat -- worker 20 [--busy] [FILES…]`: runs the tests of a project many times, reports the tests with varying outcomes, and

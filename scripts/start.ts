@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { buildPublic } from './build.ts'
-import type { Child } from './child.ts'
-import { findOrCreateDemo } from './demo.ts'
-import { lockState } from './lock_state.ts'
-import { printError, dim, print } from './log.ts'
-import { watchParents } from './parent.ts'
-import { requireFreePort } from './port.ts'
-import { printReady } from './report.ts'
-import { startMigration, startTranscoder, startWorker } from './service.ts'
-import { readSettings, type Settings } from './settings.ts'
-import { explainDatabaseFault } from './state_faults.ts'
+import type { Child } from './shared/child_process.ts'
+import { requireFreePort } from './shared/port.ts'
+import { readSettings, type Settings } from './shared/settings.ts'
+import { printError, dim, print } from './shared/terminal.ts'
+import { findOrCreateDemo } from './start/demo.ts'
+import { watchParents } from './start/parent_watch.ts'
+import { printReady } from './start/ready_message.ts'
+import { startMigration, startTranscoder, startWorker } from './start/service.ts'
+import { explainDatabaseFault } from './start/state_faults.ts'
+import { lockState } from './start/state_lock.ts'
 
 /** `npm start`: runs the whole system on this machine until Ctrl-C (docs/architecture.md#commands). settings.ts lists its settings. */
 
@@ -29,7 +29,7 @@ let stoppingSince = 0
 const isStopping = () => stopping
 
 // The keeper stops the children if this process is killed with SIGKILL.
-const keeper = spawn(process.execPath, [join(import.meta.dirname, 'keeper.ts')], {
+const keeper = spawn(process.execPath, [join(import.meta.dirname, 'start/child_reaper.ts')], {
   detached: true,
   stdio: ['pipe', 'ignore', 'inherit'],
 })

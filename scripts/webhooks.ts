@@ -6,10 +6,10 @@ import { Webhook } from 'standardwebhooks'
 
 import { createClient, type Failure } from '../src/client/index.ts'
 import type { TonearmEvent } from '../src/contract/event.ts'
-import { readDemo } from './demo.ts'
-import { bold, printError, dim, print } from './log.ts'
-import { watchParents } from './parent.ts'
-import { readSettings } from './settings.ts'
+import { readSettings } from './shared/settings.ts'
+import { bold, printError, dim, print } from './shared/terminal.ts'
+import { readDemo } from './start/demo.ts'
+import { watchParents } from './start/parent_watch.ts'
 
 /**
  * `npm run webhooks`: subscribes to all events of the system that `npm start` runs, verifies them as any receiver would, and prints a line

@@ -1,7 +1,7 @@
-import type { Database } from './adapters/database.ts'
-import type { IsolateCache } from './adapters/memory.ts'
+import type { IsolateCache } from './adapters/cache/isolate_cache.ts'
+import type { Database } from './adapters/db/database.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from './core/principal.ts'
 
 /** Everything that background work (queues, cron) may use. */
 export interface System<D = Database> {

@@ -1,12 +1,12 @@
-import { createIsolateCache } from './adapters/memory.ts'
-import { answerPlayView } from './http/play_view.ts'
-import { serveCached } from './http/reuse.ts'
-import type { createService } from './others.ts'
+import { createIsolateCache } from './adapters/cache/isolate_cache.ts'
+import { answerPlayView } from './http/listen/play_view.ts'
+import { serveCached } from './http/listen/response_cache.ts'
 import { TranscodeFollower } from './pipeline/transcode/follower.ts'
+import type { createService } from './service.ts'
 
 const cache = createIsolateCache()
 let service: ReturnType<typeof createService> | undefined
-const load = async () => (service ??= (await import('./others.ts')).createService(cache))
+const load = async () => (service ??= (await import('./service.ts')).createService(cache))
 
 /** wrangler.toml names this class and its container. */
 export class TranscoderContainer extends TranscodeFollower {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
-import { watchParents } from '../../scripts/parent.ts'
+import { watchParents } from '../../scripts/start/parent_watch.ts'
 import { call, type Part, prepareStack, type Stack } from '../stack.ts'
 import { runAction, ACTIONS, retryUntilDone, type ExpectedFile } from './clients.ts'
 import { findFaults } from './judge.ts'

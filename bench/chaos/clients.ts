@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { makeWav } from '../../scripts/sample.ts'
+import { makeWav } from '../../scripts/deploy/sample_files.ts'
 import { call, type Created, put, type Stack } from '../stack.ts'
 
 /** Client actions on a track: uploads, renewals, replacements and races, by one `PUT` or in parts. */

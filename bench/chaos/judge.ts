@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { filesOf, type StoredFiles } from '../../src/adapters/track_files.ts'
-import { SIZE_SQL } from '../../src/adapters/track_info.ts'
+import { filesOf, type StoredFiles } from '../../src/adapters/bucket/track_files.ts'
+import { SIZE_SQL } from '../../src/adapters/db/track_info.ts'
 import type { ExpectedFile } from './clients.ts'
 
 /** Faults found in a STATE_DIR after its stack has stopped. */

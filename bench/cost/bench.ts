@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 
 import { threadSeconds } from '../process.ts'
 import { config } from '../worker/app.ts'
-import { withCleanup } from '../worker/ending.ts'
+import { withCleanup } from '../worker/cleanup.ts'
 import { type Counts, listen } from '../worker/meter.ts'
 import { createCollection, createReadyTrack, createSession, createTenant, copyRows, viewPath } from '../worker/seed.ts'
 import { startSystem, type System } from '../worker/system.ts'
@@ -24,7 +24,7 @@ const ASSUMED = {
   status_per_upload: 5,
   /** Seconds of one vCPU for four minutes of music. */
   work: 10,
-  /** Seconds until an idle container stops (`src/adapters/transcoder.ts`). */
+  /** Seconds until an idle container stops (`src/adapters/transcoder/client.ts`). */
   idle: 60,
 }
 const DAY = 24 * 3600_000

@@ -10,7 +10,7 @@ import { watchOthers } from '../process.ts'
 import { call, type Caller, type Created, prepareStack, processesOf, send } from '../stack.ts'
 import { median } from '../statistics.ts'
 import { sourceFile, type SourceFormat, sourceFormats } from '../transcode/source.ts'
-import { onEnd, withCleanup } from '../worker/ending.ts'
+import { onEnd, withCleanup } from '../worker/cleanup.ts'
 
 const HELP = `npm run bench -- fairness [options]      Linux only
 

@@ -7,10 +7,10 @@ import { parseArgs } from 'node:util'
 
 import { findTools } from '../../container/process/ffmpeg.ts'
 import { readSettings } from '../../container/service/settings.ts'
-import { databaseFile } from '../../scripts/service.ts'
+import { databaseFile } from '../../scripts/start/service.ts'
 import { call, type Created, prepareStack, send, type Stack } from '../stack.ts'
 import { sourceFile } from '../transcode/source.ts'
-import { onEnd, withCleanup } from '../worker/ending.ts'
+import { onEnd, withCleanup } from '../worker/cleanup.ts'
 import { createLibrary, readRows, type Sample } from './library.ts'
 
 const HELP = `npm run bench -- growth [options]      Linux only

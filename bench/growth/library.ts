@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { readMigrations } from '../../scripts/migrations.ts'
-import { newHourlyId } from '../../src/adapters/id.ts'
+import { readMigrations } from '../../scripts/shared/migrations.ts'
+import { newHourlyId } from '../../src/adapters/crypto/id.ts'
 
 /** A library made of one track: its rows are copied with other ids. */
 

@@ -6,11 +6,11 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { startMeasuring } from '../../test/container/measuring.ts'
 import { ffmpeg, probeAudio } from '../../test/support/audio.ts'
 import { definedEnvironment, FLAGS, unpackFromNpm } from '../../test/support/browser.ts'
-import { decodeInPage, openListeningPage } from '../../test/support/hearing.ts'
+import { decodeInPage, openListeningPage } from '../../test/support/listening.ts'
 import { levelOf } from '../../test/support/loudness.ts'
 import { lagOf } from '../../test/support/signal.ts'
 import { median } from '../statistics.ts'
-import { onEnd, withCleanup } from '../worker/ending.ts'
+import { onEnd, withCleanup } from '../worker/cleanup.ts'
 import { burst, BURSTS, type LayoutSource, SECONDS, SOURCES } from './sources.ts'
 
 const HELP = `npm run bench -- layouts [options]

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-import { CATALOG, toJobVariant } from '../../src/contract/catalogue.ts'
+import { CATALOG, toJobVariant } from '../../src/contract/catalog.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import type { Storage } from './storage.ts'
 

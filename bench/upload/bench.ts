@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util'
 
 import type { Page } from 'playwright-core'
 
-import { makeWav } from '../../scripts/sample.ts'
+import { makeWav } from '../../scripts/deploy/sample_files.ts'
 import { startHostPage } from '../../test/support/host_page.ts'
-import { type NetworkProxy, openNetworkProxy } from '../../test/support/line.ts'
+import { type NetworkProxy, openNetworkProxy } from '../../test/support/network_proxy.ts'
 import { type Stack, startStack } from '../../test/support/stack.ts'
-import { onEnd, withCleanup } from '../worker/ending.ts'
+import { onEnd, withCleanup } from '../worker/cleanup.ts'
 import { launch } from './browser.ts'
 
 const HELP = `npm run bench -- upload [OPTIONS]      Linux only; loopback only

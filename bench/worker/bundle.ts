@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 import { buildPublic } from '../../scripts/build.ts'
-import { onEnd } from './ending.ts'
+import { onEnd } from './cleanup.ts'
 
 /** Modules by name; the first one is the entry point. */
 export type Bundle = Record<string, string>

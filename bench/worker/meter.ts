@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { onEnd } from './ending.ts'
+import { onEnd } from './cleanup.ts'
 import type { Meta } from './simulator.ts'
 
 /** Proxies in front of the simulators that count every request exactly, and the receiver of queue messages. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-import { onEnd } from './ending.ts'
+import { onEnd } from './cleanup.ts'
 import { type Config, file, MINIFLARE, socket, startWorkerd, type Value } from './workerd.ts'
 
 /**

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-import { onEnd } from './ending.ts'
+import { onEnd } from './cleanup.ts'
 
 /** Bare `workerd serve`, as wrangler ships it: no Node, proxy or simulator in the measured process. */
 

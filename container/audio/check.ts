@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
-import { MAX_ALLOC, trustedInput } from './input.ts'
 import type { Encode } from './plan.ts'
+import { MAX_ALLOC, trustedInput } from './source/input.ts'
 
 const seconds = z.coerce.number().optional().catch(undefined)
 const Probe = z.object({

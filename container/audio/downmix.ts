@@ -1,5 +1,5 @@
 import { type AudioCodec, codecOf } from '../../src/contract/facts.ts'
-import type { Source } from './probe.ts'
+import type { Source } from './source/probe.ts'
 
 /**
  * Mixes sources with more channels down to stereo and mono (docs/decisions/0059): one floating-point matrix, followed by a limiter.

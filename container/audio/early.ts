@@ -11,7 +11,7 @@ import { uploadFile } from '../transfer/upload.ts'
 import { copyArguments, ffmpegArguments, type Labels } from './command.ts'
 import { setMovieClock } from './movie_clock.ts'
 import type { Encode } from './plan.ts'
-import type { Source } from './probe.ts'
+import type { Source } from './source/probe.ts'
 
 /** A second ffmpeg process that produces one file of a long source quickly while the first process produces all the others. */
 export type EarlyProcess = {

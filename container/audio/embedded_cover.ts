@@ -5,8 +5,8 @@ import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
 import { type Cover, cutCover } from './cover.ts'
-import { inputFlags, MAX_ALLOC } from './input.ts'
-import type { Source } from './probe.ts'
+import { inputFlags, MAX_ALLOC } from './source/input.ts'
+import type { Source } from './source/probe.ts'
 
 type Request = { source: Source; sniffed: Sniffed; path: string; tools: Tools; signal: AbortSignal }
 

@@ -7,7 +7,7 @@ import { type Exit, run } from '../process/run.ts'
 import { blamedEncode, type Command, ffmpegArguments, type Measure, MEASURES, type Pass } from './command.ts'
 import { deliveredChannels } from './downmix.ts'
 import type { EarlyProcess } from './early.ts'
-import { createPcmMeter, type PcmSummary } from './levels.ts'
+import { createPcmMeter, type PcmSummary } from './measure/levels.ts'
 import type { Encode } from './plan.ts'
 
 export type EncodeRequest = Omit<Command, 'measures'> & {

@@ -1,9 +1,9 @@
 import { Analysis, type Loudness, type SourceInfo } from '../../src/contract/info.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import type { Pass } from './command.ts'
-import { silenceAtEnds } from './duration.ts'
-import type { PcmSummary } from './levels.ts'
-import type { Source } from './probe.ts'
+import { silenceAtEnds } from './measure/duration.ts'
+import type { PcmSummary } from './measure/levels.ts'
+import type { Source } from './source/probe.ts'
 
 type Measured = {
   source: Source

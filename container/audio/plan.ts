@@ -1,6 +1,6 @@
 import { type AudioCodec, codecOf, MP3_BITRATES } from '../../src/contract/facts.ts'
 import type { JobVariant } from '../../src/contract/job.ts'
-import type { Source } from './probe.ts'
+import type { Source } from './source/probe.ts'
 
 /** One audio file for ffmpeg to write: `bitrate` in kbit/s (0 for FLAC), `rate` in Hz, `bits` for FLAC only. */
 export type Encode = {

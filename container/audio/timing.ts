@@ -1,4 +1,4 @@
-import type { Source } from './probe.ts'
+import type { Source } from './source/probe.ts'
 
 /** Every output starts with the sound, and its timestamps count samples (docs/decisions/0062). */
 

@@ -1,8 +1,8 @@
 import type { Warning } from '../../src/contract/info.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
 import { DAMAGED_SOURCE, type EncodeResult } from './encode.ts'
-import { integratedOf } from './loudness.ts'
-import type { Source } from './probe.ts'
+import { integratedOf } from './measure/loudness.ts'
+import type { Source } from './source/probe.ts'
 
 /** Seconds, and share of the audio, by which a header may be wrong without a noticeable effect. */
 const TOLERANCE = { seconds: 0.5, share: 0.02 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { MIGRATIONS_TABLE, type Migration, readMigrations, migrationText, triggersOf } from '../migrations.ts'
+import { MIGRATIONS_TABLE, type Migration, readMigrations, migrationText, triggersOf } from '../shared/migrations.ts'
 import { type Account, ApiError, callApi, Refusal } from './account.ts'
 import type { Plan } from './plan.ts'
 import { runWrangler } from './wrangler.ts'

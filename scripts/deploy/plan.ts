@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 
 import { unstable_readConfig as readConfig } from 'wrangler'
 
-import { root } from '../settings.ts'
+import { root } from '../shared/settings.ts'
 import { Refusal } from './account.ts'
 
 /** The deployment, from the arguments, the environment and wrangler.toml. */

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
-import { readMigrations } from '../migrations.ts'
-import { check, countFailures, expect } from '../verdict.ts'
+import { readMigrations } from '../shared/migrations.ts'
 import { type Account, ApiError, type Binding, callApi, findResource, type AccountState, Refusal } from './account.ts'
 import { appliedMigrations } from './migrate.ts'
 import { isBuiltHere, type Plan } from './plan.ts'
+import { check, countFailures, expect } from './report_check.ts'
 import { readKeyPair } from './secrets.ts'
 import { capture } from './wrangler.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
-import { root } from '../settings.ts'
+import { root } from '../shared/settings.ts'
 import { type Account, callApi, findResource, type AccountState } from './account.ts'
 import type { Plan } from './plan.ts'
 
@@ -36,7 +36,7 @@ const ACTIONS = ['PutObject', 'CompleteMultipartUpload', 'CopyObject']
 /** Lets browsers use the bucket, and sends its upload events to the ingest queue. */
 export async function configureBucket(plan: Plan, { id, token }: Account, found: AccountState): Promise<void> {
   // Allows every origin: the signature in the URL is the permission.
-  const cors = JSON.parse(readFileSync(join(root, 'scripts/cors.json'), 'utf8')) as { rules: unknown[] }
+  const cors = JSON.parse(readFileSync(join(root, 'scripts/deploy/cors.json'), 'utf8')) as { rules: unknown[] }
   const path = `/accounts/${id}/r2/buckets/${plan.bucket}/cors`
   const present = await findResource<{ rules: unknown[] }>(token, path, plan.jurisdiction)
   if (!isDeepStrictEqual(present?.rules, cors.rules)) await callApi(token, 'PUT', path, cors, plan.jurisdiction)

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 
 import { AwsClient } from 'aws4fetch'
 
-import { root } from '../settings.ts'
+import { root } from '../shared/settings.ts'
 import { type Account, callApi, Refusal, type AccountState } from './account.ts'
 import type { Plan } from './plan.ts'
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-import { root } from '../settings.ts'
+import { root } from '../shared/settings.ts'
 
 /** Runs programs for the deployment. Wrangler never asks questions, because it has no terminal. */
 

@@ -32,7 +32,7 @@ export const MAX_BATCH_BYTES = 512 * 1024
 /** Words in a search query. */
 export const MAX_WORDS = 16
 /**
- * Requests per minute, as in wrangler.toml's rate limits (src/http/limit_rate.ts): per key, per listener, per session across all listeners, per
+ * Requests per minute, as in wrangler.toml's rate limits (src/http/auth/limit_rate.ts): per key, per listener, per session across all listeners, per
  * guesser.
  */
 export const API_RATE = 1200

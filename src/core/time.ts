@@ -1,4 +1,4 @@
-import { notFound, sessionExpired } from '../errors.ts'
+import { notFound, sessionExpired } from './errors.ts'
 
 /** Milliseconds for which an expired session answers 410 before it is deleted (docs/architecture.md#sessions). */
 export const EXPIRED_FOR = 24 * 3600 * 1000

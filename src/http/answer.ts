@@ -1,8 +1,8 @@
 import type { Context as Request } from 'hono'
 
 import type { ErrorBody } from '../contract/common.ts'
-import { ApiError, describeError, isFull } from '../errors.ts'
-import { log } from '../log.ts'
+import { ApiError, describeError, isFull } from '../core/errors.ts'
+import { log } from '../core/log.ts'
 import type { AppEnv } from './context.ts'
 
 /** Pages of any origin may call. Responses hold signed URLs and private data, so no cache may store them. */

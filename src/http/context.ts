@@ -1,6 +1,6 @@
-import type { IsolateCache } from '../adapters/memory.ts'
+import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
 import { type Context, systemOf } from '../context.ts'
-import type { Principal } from '../principal.ts'
+import type { Principal } from '../core/principal.ts'
 import { baseUrl } from './base_url.ts'
 
 export interface AppEnv {

@@ -1,8 +1,8 @@
 import type { Hono } from 'hono'
 
-import { openDatabase } from '../adapters/database.ts'
-import { transcoderSlots } from '../adapters/transcoder.ts'
-import { failingRows } from '../resources/system.ts'
+import { openDatabase } from '../adapters/db/database.ts'
+import { transcoderSlots } from '../adapters/transcoder/client.ts'
+import { failingRows } from '../resources/operator/system.ts'
 import type { AppEnv } from './context.ts'
 
 /** Milliseconds for which a healthy result is cached: the endpoint is public and has no rate limit. */

@@ -1,4 +1,4 @@
-import { log } from '../log.ts'
+import { log } from '../core/log.ts'
 
 interface RequestSummary {
   api_request_id: string

@@ -1,16 +1,16 @@
 import type { Context as Request, Hono } from 'hono'
 
-import { openDatabase } from '../adapters/database.ts'
-import { attachment } from '../adapters/media.ts'
-import type { IsolateCache } from '../adapters/memory.ts'
+import { attachment } from '../adapters/bucket/media.ts'
+import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
+import { openDatabase } from '../adapters/db/database.ts'
 import { Id } from '../contract/common.ts'
-import { describeError, notFound } from '../errors.ts'
-import { log } from '../log.ts'
-import { LISTENER } from '../principal.ts'
-import { findZip, type ZipEntry } from '../resources/zip.ts'
+import { describeError, notFound } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { LISTENER } from '../core/principal.ts'
+import { findZip, type ZipEntry } from '../resources/play/zip.ts'
 import { requestId } from './answer.ts'
+import { limitReading } from './auth/limit_rate.ts'
 import { type AppEnv, contextOf } from './context.ts'
-import { limitReading } from './limit_rate.ts'
 
 /**
  * `GET /zip/{play_session_id}`: all tracks of a downloadable session, uncompressed, streamed from the bucket through the Worker. CRCs are computed as

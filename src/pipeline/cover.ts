@@ -1,16 +1,17 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { runBatch } from '../adapters/database.ts'
-import { newId } from '../adapters/id.ts'
-import { signCoverOutputs, signUrl } from '../adapters/media.ts'
-import { collections, playlists, tracks } from '../adapters/schema.ts'
-import type { CoverGrant } from '../adapters/token.ts'
-import { callForCover } from '../adapters/transcoder.ts'
-import { jobs } from '../adapters/work_schema.ts'
+import { signCoverOutputs, signUrl } from '../adapters/bucket/media.ts'
+import { newId } from '../adapters/crypto/id.ts'
+import type { CoverGrant } from '../adapters/crypto/token.ts'
+import { runBatch } from '../adapters/db/database.ts'
+import { collections, playlists, tracks } from '../adapters/db/schema/library.ts'
+import { jobs } from '../adapters/db/schema/work.ts'
+import { callForCover } from '../adapters/transcoder/client.ts'
 import type { System } from '../context.ts'
 import { CoverAnswer } from '../contract/job.ts'
-import { describeError, notFound } from '../errors.ts'
-import { log } from '../log.ts'
+import { describeError, notFound } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+import { purge, purgeLaterFrom } from './cleanup/purge.ts'
 import {
   backoff,
   claim,
@@ -24,8 +25,7 @@ import {
   sendJob,
   ifJustEnded,
 } from './jobs.ts'
-import { purge, purgeLaterFrom } from './purge.ts'
-import { wakeIfSubscribed } from './webhook.ts'
+import { wakeIfSubscribed } from './webhooks/due.ts'
 
 const URL_TTL = 3600
 

@@ -1,20 +1,27 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
-import { findFile, findUploads, readObject } from '../adapters/media.ts'
-import { tracks } from '../adapters/schema.ts'
-import { uploadSuffix } from '../adapters/track_storage.ts'
-import { trash } from '../adapters/trash_schema.ts'
-import { jobs } from '../adapters/work_schema.ts'
+import { findFile, findUploads, readObject } from '../adapters/bucket/media.ts'
+import { uploadSuffix } from '../adapters/bucket/track_storage.ts'
+import { tracks } from '../adapters/db/schema/library.ts'
+import { trash } from '../adapters/db/schema/trash.ts'
+import { jobs } from '../adapters/db/schema/work.ts'
 import type { System } from '../context.ts'
 import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
+import { purgeLaterFrom } from './cleanup/purge.ts'
 import { DONE, endJob, type Job, type Outcome } from './jobs.ts'
-import { purgeLaterFrom } from './purge.ts'
-import { isMadeFrom } from './transcode/files.ts'
+import { isMadeFrom } from './stored_files.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
-import { discardUpload, findUnchecked, isUnchecked, canTakeFile, replacedPaths, columnsOfTakenFile } from './upload.ts'
-import { wakeIfSubscribed } from './webhook.ts'
+import {
+  discardUpload,
+  findUnchecked,
+  isUnchecked,
+  canTakeFile,
+  replacedPaths,
+  columnsOfTakenFile,
+} from './upload_handles.ts'
+import { wakeIfSubscribed } from './webhooks/due.ts'
 
 /**
  * Checks whether an upload has arrived. Called by R2's event, by reading the track, by `upload_complete` and by the sweep

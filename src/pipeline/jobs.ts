@@ -1,12 +1,12 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteInsertValue } from 'drizzle-orm/sqlite-core'
 
-import { inJsonList, insertFrom } from '../adapters/database.ts'
-import { newId } from '../adapters/id.ts'
-import { type JobPayload, jobs } from '../adapters/work_schema.ts'
+import { newId } from '../adapters/crypto/id.ts'
+import { inJsonList, insertFrom } from '../adapters/db/database.ts'
+import { type JobPayload, jobs } from '../adapters/db/schema/work.ts'
 import type { System } from '../context.ts'
-import { describeError } from '../errors.ts'
-import { log } from '../log.ts'
+import { describeError } from '../core/errors.ts'
+import { log } from '../core/log.ts'
 
 /**
  * Jobs: the row is the truth, and the queue's message only wakes the consumer. A worker claims a job by writing its own id and a lease into

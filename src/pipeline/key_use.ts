@@ -1,9 +1,9 @@
 import { and, eq, isNull, lt, or } from 'drizzle-orm'
 
-import { apiKeys } from '../adapters/schema.ts'
+import { apiKeys } from '../adapters/db/schema/library.ts'
 import type { System } from '../context.ts'
-import { describeError } from '../errors.ts'
-import { log } from '../log.ts'
+import { describeError } from '../core/errors.ts'
+import { log } from '../core/log.ts'
 
 /** Milliseconds by which `last_used_at` may lag behind. */
 const PRECISION = 10 * 60_000

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 
-import { fillText, SEARCH_FILLS, SEARCH_TABLE } from '../adapters/search.ts'
-import { searchFills } from '../adapters/work_schema.ts'
+import { searchFills } from '../adapters/db/schema/work.ts'
+import { fillText, SEARCH_FILLS, SEARCH_TABLE } from '../adapters/db/search.ts'
 import type { System } from '../context.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { System } from '../context.ts'
+import type { purgeJobs } from './cleanup/purge.ts'
 import { sendJob } from './jobs.ts'
-import type { purgeJobs } from './purge.ts'
-import { cancelUnwanted } from './transcode/unwanted.ts'
+import { cancelUnwanted } from './transcode/cancel_unwanted.ts'
 
 /** Starts the jobs of a deletion, and cancels the transcodes of deleted tracks. */
 export async function startPurge(system: System, jobs: ReturnType<typeof purgeJobs>['purge'][]): Promise<void> {

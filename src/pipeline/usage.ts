@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 
-import { idsBefore } from '../adapters/id.ts'
-import { usageCursors } from '../adapters/usage.ts'
+import { idsBefore } from '../adapters/crypto/id.ts'
+import { usageCursors } from '../adapters/db/schema/usage.ts'
 import type { System } from '../context.ts'
 import { USAGE_DAYS } from '../contract/facts.ts'
 

@@ -1,11 +1,11 @@
 import { and, eq, isNull, lt, or, type SQL } from 'drizzle-orm'
 
-import { unseal, seal } from '../adapters/seal.ts'
-import { sha256 } from '../adapters/secret.ts'
-import { idempotencyKeys } from '../adapters/work_schema.ts'
+import { unseal, seal } from '../adapters/crypto/seal.ts'
+import { sha256 } from '../adapters/crypto/secret.ts'
+import { idempotencyKeys } from '../adapters/db/schema/work.ts'
 import type { Context } from '../context.ts'
-import { ApiError, describeError, invalid } from '../errors.ts'
-import { log } from '../log.ts'
+import { ApiError, describeError, invalid } from '../core/errors.ts'
+import { log } from '../core/log.ts'
 import { type StoredResponse, storablePart, renewAnswer, type RepeatedRequest } from './replay.ts'
 
 /** Milliseconds for which a response is stored. */

@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
 import type { UploadHandle } from '../contract/media.ts'
-import { findCollection } from './collection.ts'
-import { playHandlers } from './play.ts'
-import { findPlaylist } from './playlist.ts'
-import { findTrack, renewUpload, trackCoverUpload } from './track.ts'
-import { coverUpload, type UploadHints } from './upload_handle.ts'
+import { findCollection } from './library/collection.ts'
+import { findPlaylist } from './library/playlist.ts'
+import { findTrack, renewUpload, trackCoverUpload } from './library/track.ts'
+import { coverUpload, type UploadHints } from './library/upload_handle.ts'
+import { playHandlers } from './play/play.ts'
 
 /** The response to the first request with an `Idempotency-Key`. */
 export type StoredResponse = Record<string, unknown>

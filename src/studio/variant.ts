@@ -1,4 +1,4 @@
-import { CATALOG } from '../contract/catalogue.ts'
+import { CATALOG } from '../contract/catalog.ts'
 import { CODECS } from '../contract/facts.ts'
 import type { Variant } from './api.ts'
 

@@ -4,7 +4,7 @@ import { chapterAt, chapterStep, type Source } from '../../src/client/playback/s
 import { failureAdvice, setupAdvice, valueAdvice } from '../../src/elements/player/advice.ts'
 import { faultOf, isUnderstood, readHash, readSkip, shareLink } from '../../src/elements/player/attributes.ts'
 import { type Commands, commandsOf, keyCommand, type Player } from '../../src/elements/player/commands.ts'
-import { ListenerSettings } from '../../src/elements/player/memory.ts'
+import { ListenerSettings } from '../../src/elements/player/listener_settings.ts'
 import { withTime } from '../../src/elements/player/menu.ts'
 
 /** Player features besides sound: memory, links, keys, chapters, and console advice for developers. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { UploadItem } from '../../src/client/upload/item.ts'
-import { openTab, stubLocks, stubIndexedDb } from './played_storage.ts'
+import { openTab, stubLocks, stubIndexedDb } from './fake_browser_storage.ts'
 import { aSong, openQueue, service, silence, until } from './upload_service.ts'
 
 /** Large files in the browser's ledger: after a crash, in several tabs, and with storage unavailable. */

@@ -8,7 +8,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeAudio, noise, tools } from '../support/audio.ts'
 import { noLimits } from './machine.ts'
 import { type Service, succeed } from './service.ts'
-import { createWorkspace, type Workspace } from './stage.ts'
+import { createWorkspace, type Workspace } from './workspace.ts'
 
 let workspace: Workspace
 let audio: Buffer

@@ -11,7 +11,7 @@ import { makeAudio, noise } from '../support/audio.ts'
 import { noMounts, ownMounts } from './machine.ts'
 import { childrenOf, encoderOf, WAIT } from './processes.ts'
 import { collect, newJob, post, runJob, type Service } from './service.ts'
-import { createWorkspace, SLOW, type Workspace } from './stage.ts'
+import { createWorkspace, SLOW, type Workspace } from './workspace.ts'
 
 /*
  * Runs the service on a separate disk: a tmpfs in a private mount namespace. The script resizes it on request, to simulate a neighbor

@@ -8,7 +8,7 @@ import { corrupt, decode, ffmpeg, lavfi, makeAudio, makeImage, probeAudio, withC
 import { movieTimes } from '../support/containers.ts'
 import { catalogue, collect, eventsOf, newJob, post } from './service.ts'
 import { shareService } from './shared.ts'
-import { createWorkspace } from './stage.ts'
+import { createWorkspace } from './workspace.ts'
 
 const { storage, service } = await shareService()
 

@@ -5,7 +5,7 @@ import { makeAudio } from '../support/audio.ts'
 import { movieTimes, webmTimes } from '../support/containers.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
-import { createWorkspace } from './stage.ts'
+import { createWorkspace } from './workspace.ts'
 
 /** Headers that state to the frame where audio starts and ends. test/e2e/seek.test.ts checks how browsers use them. */
 

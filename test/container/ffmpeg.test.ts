@@ -6,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ffmpeg, lavfi, makeAudio, noise } from '../support/audio.ts'
 import { childrenOf, encoderOf } from './processes.ts'
 import { collect, newJob, post, type Service, succeed } from './service.ts'
-import { createWorkspace, SLOW, type Workspace } from './stage.ts'
+import { createWorkspace, SLOW, type Workspace } from './workspace.ts'
 
 /** Jobs whose ffmpeg crashes, hangs, lacks a codec, or is killed. */
 

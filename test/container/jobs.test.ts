@@ -4,7 +4,7 @@ import { Refusal, type TranscodeJob, TranscoderHealth } from '../../src/contract
 import { makeAudio, noise } from '../support/audio.ts'
 import { encoderOf, isRunning } from './processes.ts'
 import { collect, eventsOf, JSON_BODY, post, type Service, succeed } from './service.ts'
-import { createWorkspace, SLOW, type Workspace } from './stage.ts'
+import { createWorkspace, SLOW, type Workspace } from './workspace.ts'
 
 let service: Service
 let workspace: Workspace

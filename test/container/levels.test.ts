@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { createPcmMeter, levels } from '../../container/audio/levels.ts'
-import { waveform } from '../../container/audio/waveform.ts'
+import { createPcmMeter, levels } from '../../container/audio/measure/levels.ts'
+import { waveform } from '../../container/audio/measure/waveform.ts'
 import { sample, silence, sine, type Wave } from '../support/signal.ts'
 
 function measure(samples: number[], channels = 1, chunkBytes = 7) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { blamedEncode, ffmpegArguments, MEASURES } from '../../container/audio/command.ts'
 import { bitrateFor, plan, rateFor } from '../../container/audio/plan.ts'
-import type { Source } from '../../container/audio/probe.ts'
+import type { Source } from '../../container/audio/source/probe.ts'
 import type { JobVariant } from '../../src/contract/job.ts'
 
 const cd: Source = {

@@ -10,7 +10,7 @@ import { Refusal } from '../../src/contract/job.ts'
 import { makeAudio, noise } from '../support/audio.ts'
 import { encoderOf, isRunning, WAIT } from './processes.ts'
 import { collect, post, type Service } from './service.ts'
-import { createWorkspace, SLOW, type Workspace } from './stage.ts'
+import { createWorkspace, SLOW, type Workspace } from './workspace.ts'
 
 let workspace: Workspace
 let audio: Buffer

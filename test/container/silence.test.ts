@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { silenceAtEnds } from '../../container/audio/duration.ts'
-import { createPcmMeter } from '../../container/audio/levels.ts'
+import { silenceAtEnds } from '../../container/audio/measure/duration.ts'
+import { createPcmMeter } from '../../container/audio/measure/levels.ts'
 import { wavFile } from '../support/wav.ts'
 import { type JobRunner, startMeasuring } from './measuring.ts'
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { checkSpace, requiredSpace } from '../../container/disk.ts'
-import { CATALOG, toJobVariant } from '../../src/contract/catalogue.ts'
+import { CATALOG, toJobVariant } from '../../src/contract/catalog.ts'
 import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 
 /** Maximum disk space that a job's files use at once. */

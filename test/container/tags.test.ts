@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
-import { labelsOf } from '../../src/resources/appearance.ts'
+import { labelsOf } from '../../src/resources/library/appearance.ts'
 import {
   decode,
   ffmpeg,

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { createPcmMeter } from '../../container/audio/levels.ts'
-import { waveform } from '../../container/audio/waveform.ts'
+import { createPcmMeter } from '../../container/audio/measure/levels.ts'
+import { waveform } from '../../container/audio/measure/waveform.ts'
 import { ffmpeg, formats } from '../support/audio.ts'
 import type { Pcm } from '../support/signal.ts'
 import { waveformCases } from '../support/signal_waveforms.ts'

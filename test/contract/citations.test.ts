@@ -13,7 +13,7 @@ function put(path: string, ...lines: string[]): void {
 }
 
 function check() {
-  const script = join(import.meta.dirname, '../../scripts/citations.ts')
+  const script = join(import.meta.dirname, '../../scripts/check/citations.ts')
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, directory], { encoding: 'utf8' })
   return { status, says: stdout.trim(), faults: stderr.trim().split('\n').filter(Boolean) }
 }

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { expect, it } from 'vitest'
 
-import { fold, folded, wordsOf } from '../../src/adapters/fold.ts'
+import { fold, folded, wordsOf } from '../../src/adapters/db/fold.ts'
 
 /** The words that SQLite's tokenizer makes of each text, joined. */
 function tokenized(texts: string[]): string[] {

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { describe, expect, it } from 'vitest'
 
-import { migrationFaults, type Migration, readMigrations, triggersOf } from '../../scripts/migrations.ts'
+import { migrationFaults, type Migration, readMigrations, triggersOf } from '../../scripts/shared/migrations.ts'
 
 const migrations = readMigrations(join(import.meta.dirname, '../../drizzle'))
 

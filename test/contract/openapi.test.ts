@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/contract/errors.ts'
 import { operations } from '../../src/contract/index.ts'
 import { errorsOf, type Operation } from '../../src/contract/operation.ts'
-import { openApiDocument } from '../../src/http/openapi.ts'
+import { openApiDocument } from '../../src/http/api/openapi.ts'
 
-/** The document at `GET /openapi.json`. `test/worker/openapi.test.ts` checks that the Worker serves exactly this. */
+/** The document at `GET /openapi.json`. `test/worker/http/openapi.test.ts` checks that the Worker serves exactly this. */
 
 interface Schema {
   $ref?: string

@@ -15,7 +15,7 @@ afterEach(() => rmSync(directory, { recursive: true }))
 function faultsOf(path: string, ...lines: string[]): string[] {
   mkdirSync(dirname(join(directory, path)), { recursive: true })
   writeFileSync(join(directory, path), lines.join('\n'))
-  const script = join(import.meta.dirname, '../../scripts/prose.ts')
+  const script = join(import.meta.dirname, '../../scripts/check/prose.ts')
   const { status, stderr } = spawnSync(process.execPath, [script, directory], { encoding: 'utf8' })
   const faults = stderr.trim().split('\n').filter(Boolean)
   expect(status).toBe(faults.length > 0 ? 1 : 0)

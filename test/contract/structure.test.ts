@@ -19,7 +19,7 @@ function put(path: string, ...imports: string[]): void {
 
 /** The rules that failed, with their counts. */
 function failures(): string[] {
-  const script = join(import.meta.dirname, '../../scripts/structure.ts')
+  const script = join(import.meta.dirname, '../../scripts/check/structure.ts')
   const { status, stdout } = spawnSync(process.execPath, [script, directory], { encoding: 'utf8' })
   const failed = [...stdout.matchAll(/^FAILED (.*)$/gm)].map(([, rule]) => rule!)
   expect(status).toBe(failed.length > 0 ? 1 : 0)
@@ -57,7 +57,7 @@ describe('the structure rules', () => {
   })
 
   it('reject a table outside the schema folder', () => {
-    for (const path of ['src/adapters/db/schema/library.ts', 'src/resources/track.ts']) {
+    for (const path of ['src/adapters/db/schema/library.ts', 'src/resources/library/track.ts']) {
       put(path)
       writeFileSync(join(directory, path), "export const tracks = sqliteTable('tracks', {})")
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { readMigrations, triggersOf } from '../../scripts/migrations.ts'
+import { readMigrations, triggersOf } from '../../scripts/shared/migrations.ts'
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
 import { deploy, IMAGE, playAccount, root, startDeploy } from './deploy_setup.ts'

@@ -10,7 +10,7 @@ import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 import { makeAudio, type Signal } from '../support/audio.ts'
 import { openTab, startFirefox } from '../support/firefox.ts'
 import { startHostPage } from '../support/host_page.ts'
-import { openNetworkProxy } from '../support/line.ts'
+import { openNetworkProxy } from '../support/network_proxy.ts'
 import { joinStack } from './shared_stack.ts'
 import { must, TIMEOUT, upload } from './steps.ts'
 

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
-import { databaseFile } from '../../scripts/service.ts'
+import { databaseFile } from '../../scripts/start/service.ts'
 import { createClient } from '../../src/client/index.ts'
 import { freePorts, processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { startOther } from './shared_stack.ts'

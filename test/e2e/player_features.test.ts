@@ -2,7 +2,16 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
-import { type PlayerPage, ANSWERS, button, CHAPTERS, TIMEOUT, player, setUp, untilSettled } from './player_alone.ts'
+import {
+  type PlayerPage,
+  ANSWERS,
+  button,
+  CHAPTERS,
+  TIMEOUT,
+  player,
+  setUp,
+  untilSettled,
+} from './player_fake_service.ts'
 
 /** Player features besides playback: chapters, menu, links, memory, keys, and error messages. */
 

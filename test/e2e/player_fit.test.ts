@@ -11,7 +11,7 @@ import {
   setUp,
   player as players,
   UNKNOWN,
-} from './player_alone.ts'
+} from './player_fake_service.ts'
 
 /** The player at every width, with mouse and touch, in every language and theme. */
 

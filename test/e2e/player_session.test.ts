@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { noise } from '../support/audio.ts'
-import { type NetworkProxy, openNetworkProxy } from '../support/line.ts'
+import { type NetworkProxy, openNetworkProxy } from '../support/network_proxy.ts'
 import { expire } from './expired.ts'
 import { type Album, names, type Opened, PATIENCE, setUp, type Workspace } from './player_setup.ts'
 import { must, untilEnded } from './steps.ts'

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
-import { databaseFile } from '../../scripts/service.ts'
+import { databaseFile } from '../../scripts/start/service.ts'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { childrenOf } from '../container/processes.ts'
 import { makeAudio } from '../support/audio.ts'

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
-import { decodeInPage, listenFrom, openListeningPage } from '../support/hearing.ts'
+import { decodeInPage, listenFrom, openListeningPage } from '../support/listening.ts'
 import { chirp, chirps, lagOf, correlation, sample } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
 import { joinStack, type Shared } from './shared_stack.ts'

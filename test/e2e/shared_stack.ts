@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { inject, vi } from 'vitest'
 import type { TestProject } from 'vitest/node'
 
-import { databaseFile } from '../../scripts/service.ts'
+import { databaseFile } from '../../scripts/start/service.ts'
 import { showLog } from '../support/logs.ts'
 import { type Stack, startStack } from '../support/stack.ts'
 

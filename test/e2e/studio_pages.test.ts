@@ -9,7 +9,7 @@ import type { System } from '../../src/contract/system.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { fillOrganization, type StudioPage, type StudioPages } from './studio_shop.ts'
+import { fillOrganization, type StudioPage, type StudioPages } from './studio_library.ts'
 import { expectNoOverflow, openTab, TIMEOUT, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
 
 /** Every page of the studio in light, dark, and on a phone. */

@@ -7,7 +7,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { fillOrganization, type StudioPage, type StudioPages } from './studio_shop.ts'
+import { fillOrganization, type StudioPage, type StudioPages } from './studio_library.ts'
 import { namesOf, openTab, TIMEOUT, rowOf, signIn, visit } from './studio_steps.ts'
 
 /** The studio's empty, loading, error and overload states. */

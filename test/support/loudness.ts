@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { createPcmMeter } from '../../container/audio/levels.ts'
-import { loudness } from '../../container/audio/loudness.ts'
+import { createPcmMeter } from '../../container/audio/measure/levels.ts'
+import { loudness } from '../../container/audio/measure/loudness.ts'
 import { tools } from './audio.ts'
 
 const execute = promisify(execFile)

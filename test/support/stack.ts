@@ -10,7 +10,7 @@ import { showLog } from './logs.ts'
 
 /**
  * The whole system as `npm start` runs it: scripts/start.ts on free ports, with a separate database. It watches the process that started it
- * (scripts/parent.ts) and ends with it, even when a test runner is killed.
+ * (scripts/start/parent_watch.ts) and ends with it, even when a test runner is killed.
  */
 export interface Stack {
   base_url: string

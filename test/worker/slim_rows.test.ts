@@ -1,17 +1,17 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
 
-import { hexLevels } from '../../src/adapters/hex_levels.ts'
-import { packLevels, unpackLevels } from '../../src/adapters/levels.ts'
-import { tracks } from '../../src/adapters/schema.ts'
-import { toHex } from '../../src/adapters/secret.ts'
-import { filesOf as decoded } from '../../src/adapters/track_files.ts'
-import { packInfo, unpackInfo } from '../../src/adapters/track_info.ts'
+import { filesOf as decoded } from '../../src/adapters/bucket/track_files.ts'
+import { toHex } from '../../src/adapters/crypto/secret.ts'
+import { hexLevels } from '../../src/adapters/db/hex_levels.ts'
+import { packLevels, unpackLevels } from '../../src/adapters/db/levels.ts'
+import { tracks } from '../../src/adapters/db/schema/library.ts'
+import { packInfo, unpackInfo } from '../../src/adapters/db/track_info.ts'
 import type { TrackInfo } from '../../src/contract/info.ts'
 import { settingsOf } from '../../src/pipeline/transcode/variant_spec.ts'
-import { aReadyTrack, aTenant, aTrackWithJob, fileRows } from './fixtures.ts'
-import { db, ok, query } from './support.ts'
-import { eventStream, lossyResult, startTranscoder } from './transcoder.ts'
+import { db, ok, query } from './support/api.ts'
+import { aReadyTrack, aTenant, aTrackWithJob, fileRows } from './support/fixtures.ts'
+import { eventStream, lossyResult, startTranscoder } from './support/transcoder.ts'
 
 /** The compact forms of a track's columns (docs/decisions/0069). */
 

@@ -1,9 +1,9 @@
 import { findCovers, isTextFile, problemOfFile } from './accept.ts'
+import { cancelItem, pauseItem, requeueItem, resumeItem } from './actions.ts'
 import { discardUpload, deliver, type Delivery, followTrack, detachTrack, setCover } from './deliver.ts'
 import { MULTIPART_THRESHOLD, type Problem, UploadItem, type UploadListener, type UploadOptions } from './item.ts'
 import { findInterrupted, openLedger, restoreUpload, reattachFile } from './ledger.ts'
 import { createSerialQueue, destinationOf, type UploadContext, UploadSession } from './session.ts'
-import { cancelItem, pauseItem, requeueItem, resumeItem } from './steer.ts'
 
 const CONCURRENCY = 3
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 
-import type { Database } from '../../adapters/database.ts'
-import { tracks } from '../../adapters/schema.ts'
+import type { Database } from '../../adapters/db/database.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
 import type { Tags } from '../../contract/info.ts'
 import { type Job, ifJustEnded } from '../jobs.ts'
 

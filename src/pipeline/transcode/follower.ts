@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 
-import { describeError } from '../../errors.ts'
-import { log } from '../../log.ts'
+import { describeError } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
 import type { LeasedJob } from '../jobs.ts'
 import type { TranscoderPort } from './port.ts'
 

@@ -1,7 +1,7 @@
-import { readNdjson } from '../../adapters/ndjson.ts'
+import { readNdjson } from '../../adapters/transcoder/ndjson.ts'
 import { JobEvent, JobEventType } from '../../contract/job.ts'
-import { describeError } from '../../errors.ts'
-import { log } from '../../log.ts'
+import { describeError } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
 import type { Job } from '../jobs.ts'
 
 /** Milliseconds of silence after which a transcoder counts as lost: it sends an event every ten seconds (src/contract/job.ts). */

@@ -1,4 +1,4 @@
-import { callTranscoder, cancelJob } from '../../adapters/transcoder.ts'
+import { callTranscoder, cancelJob } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
 import type { LeasedJob } from '../jobs.ts'
 import { dispatch } from './dispatch.ts'

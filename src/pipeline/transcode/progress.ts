@@ -1,11 +1,11 @@
 import { and, sql } from 'drizzle-orm'
 
-import { isTransientError } from '../../adapters/database.ts'
-import { tracks } from '../../adapters/schema.ts'
-import { jobs } from '../../adapters/work_schema.ts'
+import { isTransientError } from '../../adapters/db/database.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
+import { jobs } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
-import { describeError } from '../../errors.ts'
-import { log } from '../../log.ts'
+import { describeError } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
 import { ifLeaseHeld, isLeaseHolder, type Job, LEASE } from '../jobs.ts'
 import { trackOf } from './track_job.ts'
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import { tracks } from '../../adapters/schema.ts'
-import { jobs } from '../../adapters/work_schema.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
+import { jobs } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
 import { insertJob, insertJobFrom, type Job } from '../jobs.ts'
 import { SIZE_CLASSES, sizeClassOf } from './slots.ts'

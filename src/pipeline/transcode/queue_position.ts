@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { instances } from '../../adapters/transcoder.ts'
-import { jobs } from '../../adapters/work_schema.ts'
+import { jobs } from '../../adapters/db/schema/work.ts'
+import { instances } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
 import { isQueued } from './queue.ts'
 

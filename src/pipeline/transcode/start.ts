@@ -1,16 +1,16 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
-import { runBatch } from '../../adapters/database.ts'
-import { tracks } from '../../adapters/schema.ts'
-import { uploadSuffix } from '../../adapters/track_storage.ts'
-import { jobs } from '../../adapters/work_schema.ts'
+import { uploadSuffix } from '../../adapters/bucket/track_storage.ts'
+import { runBatch } from '../../adapters/db/database.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
+import { jobs } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
+import { purgeLaterFrom } from '../cleanup/purge.ts'
 import { sendJob } from '../jobs.ts'
-import { purgeLaterFrom } from '../purge.ts'
-import { isMadeFromSource } from './files.ts'
+import { isMadeFromSource } from '../stored_files.ts'
+import { cancelUnwanted } from './cancel_unwanted.ts'
 import { insertTranscode, insertTranscodes, type QueuedSource } from './queue.ts'
-import { cancelUnwanted } from './unwanted.ts'
 
 /** Column values when a job takes over the track's status. */
 const startedColumns = {

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 
-import { tracks } from '../../adapters/schema.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { Job } from '../jobs.ts'
 

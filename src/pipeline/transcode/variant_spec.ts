@@ -1,9 +1,9 @@
 import { desc, eq } from 'drizzle-orm'
 
-import type { Database } from '../../adapters/database.ts'
-import { variants } from '../../adapters/schema.ts'
-import type { StoredVariant } from '../../adapters/work_schema.ts'
-import { CATALOG, type Rendition, toRendition } from '../../contract/catalogue.ts'
+import type { Database } from '../../adapters/db/database.ts'
+import { variants } from '../../adapters/db/schema/library.ts'
+import type { StoredVariant } from '../../adapters/db/schema/work.ts'
+import { CATALOG, type Rendition, toRendition } from '../../contract/catalog.ts'
 
 /** The variants that an organization has defined, newest first: at most 20 rows. */
 export const findCustomVariants = (db: Database, organization_id: string) =>

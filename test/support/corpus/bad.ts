@@ -1,6 +1,6 @@
 import { ffmpeg, lavfi, makeAudio, makeImage } from '../audio.ts'
 import { emptyWav, withBytes, withId3 } from '../damage.ts'
-import type { CorpusFile } from './row.ts'
+import type { CorpusFile } from './case.ts'
 
 const fails = (name: string, code: string, make: () => Promise<Buffer> | Buffer): CorpusFile => ({
   name,

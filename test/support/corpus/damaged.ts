@@ -1,6 +1,6 @@
 import { makeAudio, noise } from '../audio.ts'
 import { concatenate, zeroed } from '../damage.ts'
-import { lossy, type Expectations, type CorpusFile, SECONDS } from './row.ts'
+import { lossy, type Expectations, type CorpusFile, SECONDS } from './case.ts'
 
 const LONG = 6
 const long = { seconds: LONG, expression: noise }

@@ -1,6 +1,6 @@
 import { ffmpeg, lavfi, makeAudio } from '../audio.ts'
 import { concatenate, shiftClusters } from '../damage.ts'
-import { lossless, lossy, type Expectations, type CorpusFile, SECONDS } from './row.ts'
+import { lossless, lossy, type Expectations, type CorpusFile, SECONDS } from './case.ts'
 
 /** Seconds of picture before and after the sound. */
 type Around = { before: number; after?: number }

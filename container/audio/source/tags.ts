@@ -1,0 +1,96 @@
+import { MAX_STRING } from '../../../src/contract/facts.ts'
+import type { Tags } from '../../../src/contract/info.ts'
+import type { JobTags } from '../../../src/contract/job.ts'
+
+/** Tag names per field, as ffprobe prints them; the first one present wins. */
+const TEXTS = {
+  title: ['title'],
+  artist: ['artist', 'author', 'performer'],
+  album: ['album'],
+  album_artist: ['album_artist', 'albumartist', 'album artist'],
+  composer: ['composer'],
+  genre: ['genre'],
+} as const
+
+const TRACKS = ['tracktotal', 'totaltracks']
+const DISCS = ['disctotal', 'totaldiscs']
+const DATES = ['date', 'year', 'originaldate']
+const USED_NAMES = new Set<string>([...Object.values(TEXTS).flat(), 'track', ...TRACKS, 'disc', ...DISCS, ...DATES])
+
+/** Whether `tagsOf` uses the tag with this name. */
+export const isUsedTag = (name: string) => USED_NAMES.has(name)
+
+/** Returns a single-line text without characters that move, hide or reverse the text around it, cut to the maximum length of a string. */
+export function singleLine(text: string): string {
+  const plain = text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replaceAll(/[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/g, '')
+  return cutText(plain.trim(), MAX_STRING).trim()
+}
+
+// Does not split a surrogate pair.
+const cutText = (text: string, length: number) => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
+
+/** Parses `3` or `3/12`, a number and an optional total; at most four digits each. */
+function numbers(text: string | undefined): [number?, number?] {
+  const [, number, count] = /^\s*(\d{1,4})(?:\s*\/\s*(\d{1,4}))?\s*$/.exec(text ?? '') ?? []
+  return [number, count].map((digits) => Number(digits) || undefined) as [number?, number?]
+}
+
+/** Parses a year, month or day, and ignores the text after it. */
+function dateOf(text: string | undefined): string | undefined {
+  const [, year, month, day] = /^\s*(\d{4})(?:-(\d\d)(?:-(\d\d))?)?/.exec(text ?? '') ?? []
+  const validPart = (part: string | undefined, last: number) => (Number(part) >= 1 && Number(part) <= last ? part : '')
+  const parts = [year, validPart(month, 12), validPart(day, 31)]
+  if (!Number(year)) return undefined
+  return parts
+    .slice(0, parts[1] ? 3 : 1)
+    .filter(Boolean)
+    .join('-')
+}
+
+const withoutEmpty = (tags: { [K in keyof Tags]: Tags[K] | undefined }): Tags =>
+  Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== undefined && value !== ''))
+
+/** Returns the tags that the service uses from all tags of a file; their names are in lower case. */
+export function tagsOf(raw: Record<string, string>): Tags {
+  const first = (...names: readonly string[]) => names.map((name) => raw[name]).find(Boolean)
+  const texts = Object.entries(TEXTS).map(([name, names]) => [name, singleLine(first(...names) ?? '')])
+  const [track_number, track_count = numbers(first(...TRACKS))[0]] = numbers(first('track'))
+  const [disc_number, disc_count = numbers(first(...DISCS))[0]] = numbers(first('disc'))
+  const date = DATES.map((name) => dateOf(raw[name])).find(Boolean)
+  return withoutEmpty({
+    ...(Object.fromEntries(texts) as Tags),
+    date,
+    year: date === undefined ? undefined : Number(date.slice(0, 4)),
+    track_number,
+    track_count,
+    disc_number,
+    disc_count,
+  })
+}
+
+/** Falls back to the album artist, as the listener pages do (`src/resources/library/appearance.ts`). */
+const withArtist = ({ artist, ...source }: Tags) => withoutEmpty({ ...source, artist: artist ?? source.album_artist })
+
+/** Tags for the output files: values set by users, then those of the source, then those of the collection. */
+export const tagsToWrite = ({ from_source, overrides, defaults }: JobTags, source: Tags): Tags => ({
+  ...defaults,
+  ...(from_source && withArtist(source)),
+  ...overrides,
+})
+
+const numberOfTotal = (number?: number, count?: number) => (number && count ? `${number}/${count}` : number?.toString())
+
+/** ffmpeg arguments that write the tags. */
+export function tagArguments(tags: Tags): string[] {
+  const texts = (Object.keys(TEXTS) as (keyof typeof TEXTS)[]).map((name) => [name, singleLine(tags[name] ?? '')])
+  const fields = [
+    ...texts,
+    ['date', tags.date],
+    ['track', numberOfTotal(tags.track_number, tags.track_count)],
+    ['disc', numberOfTotal(tags.disc_number, tags.disc_count)],
+  ]
+  return fields.flatMap(([name, value]) => (value ? ['-metadata', `${name}=${value}`] : []))
+}

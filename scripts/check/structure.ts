@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+
+/**
+ * `node scripts/check/structure.ts [directory]`: checks the shape of the code. Imports form no cycles (type imports count), run in one
+ * direction between sibling folders, and a folder stays small. The browser code has limits of its size, and the studio imports no
+ * internals of an element. Prints all counts, and fails above a limit.
+ */
+
+const directory = process.argv[2] ?? '.'
+const ROOTS = ['src', 'container', 'scripts', 'test', 'bench']
+/** Files directly in a folder. */
+const MAX_FOLDER = 25
+/** Tests, the studio, and the contract with its one file per noun. */
+const LARGE_FOLDERS = /^(test|src\/studio|src\/contract)(\/|$)/
+/** The only files that define tables. */
+const TABLES = /^src\/adapters\/db\/schema\//
+const BROWSER = ['src/client', 'src/elements/player', 'src/elements/uploader']
+const MAX_BROWSER_FILES = 45
+const MAX_BROWSER_IMPORTS = 100
+
+const tracked = execFileSync('git', ['-C', directory, 'ls-files', '-co', '--exclude-standard', '--', ...ROOTS], {
+  encoding: 'utf8',
+})
+const paths = tracked.split('\n').filter((path) => path && existsSync(join(directory, path)))
+const files = paths.filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.d.ts'))
+const texts = new Map(files.map((file) => [file, readFileSync(join(directory, file), 'utf8')]))
+const graph = new Map([...texts].map(([file, text]) => [file, importsOf(file, text)]))
+
+function importsOf(file: string, text: string): string[] {
+  const found = [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']+\.tsx?)'/g)]
+  return [...new Set(found.map(([, path]) => join(dirname(file), path!)))].filter((path) => texts.has(path))
+}
+
+/** Each cycle of imports once. */
+function cycles(): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  function walk(file: string, path: string[]): void {
+    const at = path.indexOf(file)
+    if (at >= 0) return void found.push([...path.slice(at), file].join(' → '))
+    if (done.has(file)) return
+    for (const next of graph.get(file)!) walk(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of files) walk(file, [])
+  return found
+}
+
+/** The sibling folders below which two files are; null if one file is in a parent folder of the other. */
+function siblings(from: string, to: string): [string, string] | null {
+  const a = dirname(from).split('/')
+  const b = dirname(to).split('/')
+  const split = a.findIndex((name, i) => name !== b[i])
+  if (split < 0 || split >= b.length) return null
+  return [a.slice(0, split + 1).join('/'), b.slice(0, split + 1).join('/')]
+}
+
+/** Sibling folders that import each other, with the imports of the direction that has fewer. */
+function twoWayFolders(): string[] {
+  const between = new Map<string, string[]>()
+  for (const [from, targets] of graph)
+    for (const to of targets) {
+      const key = siblings(from, to)?.join(' → ')
+      if (key) between.set(key, [...(between.get(key) ?? []), `${from} → ${to}`])
+    }
+  return [...between].flatMap(([key, imports]) => {
+    const reverse = key.split(' → ').toReversed().join(' → ')
+    const back = between.get(reverse)
+    const isReported = back && (imports.length < back.length || (imports.length === back.length && key < reverse))
+    return isReported ? [`${key} (${imports.length} against ${back.length}): ${imports.join(', ')}`] : []
+  })
+}
+
+function largeFolders(): string[] {
+  const counts = new Map<string, number>()
+  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  const large = [...counts].filter(([folder, count]) => count > MAX_FOLDER && !LARGE_FOLDERS.test(folder))
+  return large.map(([folder, count]) => `${folder} has ${count}`)
+}
+
+function tablesElsewhere(): string[] {
+  return files.filter(
+    (file) => /\bsqliteTable\(/.test(texts.get(file)!) && file.startsWith('src/') && !TABLES.test(file),
+  )
+}
+
+const isBelow = (folder: string) => (file: string) => file.startsWith(`${folder}/`)
+let hasFailed = false
+function judge(text: string, isRight: boolean): void {
+  console.log(`${isRight ? 'ok    ' : 'FAILED'} ${text}`)
+  hasFailed ||= !isRight
+}
+/** Fails if there are any faults. */
+function expectNone(rule: string, faults: string[]): void {
+  judge(`${rule}: ${faults.length}${faults.map((fault) => `\n         ${fault}`).join('')}`, faults.length === 0)
+}
+
+for (const folder of [...BROWSER, 'src/elements/shared', 'src/elements/texts']) {
+  const inFolder = files.filter(isBelow(folder))
+  const imports = inFolder.flatMap((file) => graph.get(file)!.filter(isBelow(folder)))
+  console.log(`       ${folder}: ${inFolder.length} files, ${imports.length} imports between them`)
+}
+const browser = files.filter((file) => BROWSER.some((folder) => isBelow(folder)(file)))
+const between = browser.flatMap((file) => graph.get(file)!.filter((other) => browser.includes(other)))
+judge(
+  `${browser.length} of ${MAX_BROWSER_FILES} files of player, uploader and client`,
+  browser.length <= MAX_BROWSER_FILES,
+)
+judge(`${between.length} of ${MAX_BROWSER_IMPORTS} imports between them`, between.length <= MAX_BROWSER_IMPORTS)
+const internals = files
+  .filter(isBelow('src/studio'))
+  .flatMap((file) => graph.get(file)!.filter((other) => /^src\/elements\/(player|uploader|waveform)\//.test(other)))
+expectNone('internals of an element that the studio imports', internals)
+expectNone('import cycles', cycles())
+expectNone('sibling folders that import each other', twoWayFolders())
+expectNone(`folders with more than ${MAX_FOLDER} files`, largeFolders())
+expectNone('tables outside the schema folder', tablesElsewhere())
+process.exitCode = hasFailed ? 1 : 0

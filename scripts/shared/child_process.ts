@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * Child processes that never outlive this process. Each leads a separate process group, so that its own children (workerd, ffmpeg) end with
+ * it. Ctrl-C therefore reaches only this process, which stops the children in order.
+ */
+export interface Child {
+  pid: number
+  /** The last lines of its output, for the error message when it fails. */
+  tail: string[]
+  exited: Promise<number | string>
+  /** Resolves after its exit, when all its output has been read. */
+  closed: Promise<unknown>
+  /** Stops it and its whole group: SIGINT, then SIGKILL after a few seconds. */
+  stop: () => Promise<void>
+}
+
+export interface ChildOptions {
+  command: string[]
+  env: NodeJS.ProcessEnv
+  onLine: (line: string) => void
+}
+
+const root = join(import.meta.dirname, '../..')
+const GRACE = 4000
+const TAIL = 30
+
+export function startChild({ command, env, onLine }: ChildOptions): Child {
+  const [program = '', ...args] = command
+  const child = spawn(program, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const tail: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      tail.push(line)
+      if (tail.length > TAIL) tail.shift()
+      onLine(line)
+    })
+  }
+  const exited = exitOf(child)
+  const closed = new Promise((resolve) => child.once('close', resolve))
+  if (!child.pid) throw new Error(`${program} cannot be started`)
+  const pid = child.pid
+  return { pid, tail, exited, closed, stop: () => stopGroup(pid) }
+}
+
+function exitOf(child: ChildProcess): Promise<number | string> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'unknown'))
+    child.once('error', (error) => resolve(error.message))
+  })
+}
+
+/** Sends a signal to every process of a group. Returns false when the group is empty. */
+export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-pid, signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Sends SIGINT to a group, as Ctrl-C does, then SIGKILL after a grace period. Resolves when the group is empty. */
+export async function stopGroup(pid: number, grace = GRACE): Promise<void> {
+  const deadline = Date.now() + grace
+  for (let alive = signalGroup(pid, 'SIGINT'); alive; alive = signalGroup(pid, 0)) {
+    if (Date.now() > deadline) signalGroup(pid, 'SIGKILL')
+    // A killed process counts as alive until it is reaped; init reaps it.
+    if (Date.now() > deadline + grace) return
+    await sleep(50)
+  }
+}

@@ -1,0 +1,46 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { createClient } from '../../src/client/client.ts'
+import type { Settings } from '../shared/settings.ts'
+import { print } from '../shared/terminal.ts'
+
+/** An organization for experiments, and its server key. */
+export interface Demo {
+  organization_id: string
+  api_key_id: string
+  secret: string
+}
+
+/** Returns the demo organization of a previous start. Creates one if there is none, or if the database was wiped. */
+export async function findOrCreateDemo({ base_url, stateDir, secrets }: Settings): Promise<Demo> {
+  const previous = readDemo(stateDir)
+  if (previous) {
+    const client = createClient({ base_url, api_key: previous.secret })
+    const result = await client.get('/v1/organization/{organization_id}', {
+      params: { organization_id: previous.organization_id },
+    })
+    if (result.ok) return previous
+    if (result.status !== 401 && result.status !== 404) throw new Error(`The demo organization: ${result.message}`)
+    print(`\nThe database does not know the organization of earlier starts: it is a new one. If its data should be there, stop this, put back
+a copy of ${stateDir}/v3/d1, and start again. The files of earlier uploads are still in ${stateDir}/v3/r2.`)
+  }
+  const operator = createClient({ base_url, api_key: secrets.ROOT_KEY ?? '' })
+  const created = await operator.post('/v1/organization', { body: { name: 'Demo' } })
+  if (!created.ok) throw new Error(`The demo organization cannot be created: ${created.message}`)
+  const { organization_id, api_key_id, secret } = created
+  const demo = { organization_id, api_key_id, secret }
+  writeFileSync(pathOf(stateDir), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  return demo
+}
+
+const pathOf = (stateDir: string) => join(stateDir, 'demo.json')
+
+/** Reads the demo organization of a previous start. */
+export function readDemo(stateDir: string): Demo | undefined {
+  try {
+    return JSON.parse(readFileSync(pathOf(stateDir), 'utf8')) as Demo
+  } catch {
+    return undefined
+  }
+}

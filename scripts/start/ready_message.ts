@@ -1,0 +1,20 @@
+import type { Settings } from '../shared/settings.ts'
+import { bold, dim, print } from '../shared/terminal.ts'
+import type { Demo } from './demo.ts'
+
+/** Prints the URLs and keys to start with. */
+export function printReady({ base_url, stateDir }: Settings, demo: Demo): void {
+  print(`
+  ${bold('Tonearm is ready.')}
+
+  Studio        ${bold(`${base_url}/#key=${demo.secret}`)}
+  API           ${base_url}/v1
+  Organization  ${demo.organization_id}
+  Server key    ${demo.secret}
+  Data          ${stateDir}
+
+  ${dim(`curl -H 'Authorization: Bearer ${demo.secret}' ${base_url}/v1/collection`)}
+
+  Ctrl-C stops everything.
+`)
+}

@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { NODE_FLAGS } from '../../container/process/node_flags.ts'
+import { type Child, type ChildOptions, startChild } from '../shared/child_process.ts'
+import { MIGRATIONS_TABLE, readMigrations, migrationText } from '../shared/migrations.ts'
+import { root, type Settings } from '../shared/settings.ts'
+import { printer, selectTranscoderLine, workerLineSelector } from '../shared/terminal.ts'
+
+/** Starts the children: wrangler for the database and the Worker, and the transcoder. */
+
+const wrangler = [process.execPath, join(root, 'node_modules/wrangler/bin/wrangler.js')]
+
+// If wrangler does not read `.dev.vars`, it reads the secrets that wrangler.toml declares from its environment.
+const wranglerEnv = ({ stateDir, secrets }: Settings): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...secrets,
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  // Request traces, which nothing reads, cost a third more than the request.
+  X_LOCAL_OBSERVABILITY: 'false',
+  // Otherwise any other `wrangler dev` on the machine makes this one reload.
+  WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
+  WRANGLER_LOG_PATH: join(stateDir, 'logs'),
+  // Wrangler fails to start if it cannot create a directory below HOME.
+  XDG_CONFIG_HOME: join(stateDir, 'config'),
+  NO_COLOR: '1',
+  FORCE_COLOR: '0',
+})
+
+/**
+ * Migrates the local database; returns undefined if it is up to date. Applies all migrations at once: `d1 migrations apply` takes four
+ * times as long.
+ */
+export function startMigration(settings: Settings): Child | undefined {
+  const { stateDir } = settings
+  const applied = appliedTo(stateDir)
+  const missing = readMigrations(join(root, 'drizzle')).filter(({ name }) => !applied?.includes(name))
+  if (missing.length === 0) return undefined
+  const file = join(stateDir, 'migrations.sql')
+  writeFileSync(file, [MIGRATIONS_TABLE, ...missing.map(migrationText)].join('\n'))
+  const command = applied ? ['execute', 'DB', '--yes', '--file', file] : ['migrations', 'apply', 'DB']
+  const migrate = ['d1', ...command, '--local', '--persist-to', stateDir]
+  const onLine = printer('database', () => undefined)
+  return startChild({ command: [...wrangler, ...migrate], env: wranglerEnv(settings), onLine })
+}
+
+/** The applied migrations of a local database. Undefined if it cannot be read and written; wrangler then prints the reason. */
+function appliedTo(stateDir: string): string[] | undefined {
+  const path = databaseFile(stateDir)
+  if (!path) return []
+  try {
+    using database = new DatabaseSync(path)
+    database.exec('begin immediate')
+    return database
+      .prepare('select name from d1_migrations')
+      .all()
+      .map(({ name }) => String(name))
+  } catch {
+    return undefined
+  }
+}
+
+/** Path of D1's file in a state directory, if it exists. Wrangler names it by a hash. */
+export function databaseFile(stateDir: string): string | undefined {
+  const d1 = join(stateDir, 'v3/d1/miniflare-D1DatabaseObject')
+  const name = existsSync(d1) && readdirSync(d1).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
+  return name ? join(d1, name) : undefined
+}
+
+/** Starts the Worker with local D1, R2 and queues. Links use `localhost`, because the host is part of a signature. */
+export function startWorker(settings: Settings): Child {
+  const { port, transcoderPort, stateDir, base_url } = settings
+  const vars = {
+    PUBLIC_BASE_URL: base_url,
+    S3_ENDPOINT: `${base_url}/cdn-cgi/local/r2/s3`,
+    TRANSCODER_URL: `http://127.0.0.1:${transcoderPort}`,
+    WEBHOOK_LOCAL: 'true',
+    // Wrangler already prints a line for each request.
+    REQUEST_LOG: process.env.REQUEST_LOG || 'false',
+    ...(process.env.CHECK_ANSWERS && { CHECK_ANSWERS: process.env.CHECK_ANSWERS }),
+    ...(process.env.REUSE_ANSWERS && { REUSE_ANSWERS: process.env.REUSE_ANSWERS }),
+  }
+  const command = [
+    ...wrangler,
+    'dev',
+    '--ip=127.0.0.1',
+    `--port=${port}`,
+    '--inspector-port=0',
+    `--persist-to=${stateDir}`,
+    '--show-interactive-dev-session=false',
+    '--env-file=/dev/null',
+    ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+  ]
+  return startChild({ command, env: wranglerEnv(settings), onLine: printer('worker', workerLineSelector()) })
+}
+
+export function startTranscoder(settings: Settings): Child {
+  const env: ChildOptions['env'] = {
+    ...process.env,
+    PORT: String(settings.transcoderPort),
+    HOST: '127.0.0.1',
+    TRANSCODER_SECRET: settings.secrets.TRANSCODER_SECRET,
+    WORK_DIR: join(settings.stateDir, 'transcoder'),
+    PARENT_PID: String(process.pid),
+  }
+  const command = [process.execPath, ...NODE_FLAGS, join(root, 'container/service/server.ts')]
+  return startChild({ command, env, onLine: printer('transcoder', selectTranscoderLine) })
+}

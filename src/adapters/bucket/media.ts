@@ -1,0 +1,199 @@
+import { AwsV4Signer } from 'aws4fetch'
+
+import type { CoverOutputs } from '../../contract/job.ts'
+import { randomBase62 } from '../crypto/id.ts'
+import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
+
+/**
+ * Paths of files in R2, and signed URLs for them. R2 has no presigned POST, and a GET signature does not cover HEAD
+ * (docs/architecture.md#r2).
+ *
+ *   uploads/{organization}/{collection}/{track}               the uploaded audio, kept as the variant `original`
+ *   uploads/{organization}/{collection}/{track}.{order}       the same, of every later upload handle of the track
+ *   uploads/{organization}/{collection}/cover-{job}           an uploaded image, until its squares are cut
+ *   uploads/{organization}/{collection}/{track index}/cover-{job}   the same, of a track
+ *   media/{organization}/{collection}/{track index}/{job}/…   the files that one job made from a track
+ *   media/{organization}/{collection}/{track index}/cover-{job}/…   a track's cover
+ *   media/{organization}/{collection}/cover-{job}/…           a collection's cover
+ *
+ * A track that has moved keeps its files in the folder of its first collection (docs/decisions/0051).
+ */
+export const collectionPrefixes = (organization_id: string, collection_id: string) => [
+  `uploads/${organization_id}/${collection_id}/`,
+  `media/${organization_id}/${collection_id}/`,
+]
+
+/**
+ * The path of a track's next upload handle: 9 digits of milliseconds in base 36, then 6 random characters, so that paths sort in the order of the
+ * handles. The time is always later than in the track's previous paths, even after the clock was set back.
+ */
+export function nextUploadPath(track: PathOwner & { upload_path: string; source_path: string | null }, now: number) {
+  const previousTimes = [track.upload_path, track.source_path ?? ''].map((path) =>
+    Number.parseInt(path.split('.')[1]?.slice(0, 9) ?? '', 36),
+  )
+  const at = Math.max(now, ...previousTimes.map((time) => (time || 0) + 1))
+  return `${uploadPath(track)}.${at.toString(36).padStart(9, '0')}${randomBase62(6)}`
+}
+/** The folder of a track's files. */
+export const trackPrefixes = (track: PathOwner & { index: string }) => [uploadPath(track), `${trackPath(track)}/`]
+/** The track's id or index in the path of one of its files. */
+export const nameIn = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
+
+/** The seven days that SigV4 allows, in seconds. */
+const MAX_EXPIRY = 604_800
+
+interface SignOptions {
+  /** Seconds, 1 to 604,800. */
+  expires_in: number
+  /** Headers that the client must send with exactly these values. */
+  headers?: Record<string, string>
+  query?: Record<string, string>
+}
+
+/**
+ * A presigned URL (AWS Signature Version 4, query form) on R2's S3 endpoint, or on wrangler's local one, for uploads and jobs. presign.ts signs the
+ * URLs for listeners.
+ */
+export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, options: SignOptions): Promise<string> {
+  const key = path.split('/').map(encodeURIComponent).join('/')
+  const url = new URL(`${env.S3_ENDPOINT}/${env.S3_BUCKET}/${key}`)
+  const expires = Math.min(MAX_EXPIRY, Math.max(1, Math.floor(options.expires_in)))
+  for (const [name, value] of Object.entries(options.query ?? {})) url.searchParams.set(name, value)
+  url.searchParams.set('X-Amz-Expires', String(expires))
+  const signed = await new AwsV4Signer({
+    url: url.href,
+    method,
+    accessKeyId: env.R2_ACCESS_KEY_ID,
+    secretAccessKey: env.R2_SECRET_ACCESS_KEY,
+    service: 's3',
+    region: 'auto',
+    signQuery: true,
+    allHeaders: true,
+    headers: options.headers ?? {},
+  }).sign()
+  return signed.url.href
+}
+
+/** Signed `PUT` URLs of the squares below a storage prefix. */
+export async function signCoverOutputs(env: Env, cover_path: string, expires_in: number): Promise<CoverOutputs> {
+  const sign = (size: string) => signUrl(env, 'PUT', `${cover_path}/${size}.jpg`, { expires_in })
+  const sizes = ['icon', 'small', 'regular', 'large'] as const
+  const [icon, small, regular, large] = await Promise.all(sizes.map(sign))
+  return { icon: icon!, small: small!, regular: regular!, large: large! }
+}
+
+/** A file and its size; null if it does not exist. */
+export async function findFile(env: Env, path: string | null): Promise<{ path: string; size: number } | null> {
+  const object = path === null ? null : await env.MEDIA.head(path)
+  return object && { path: object.key, size: object.size }
+}
+
+/**
+ * The uploaded files of a track, newest upload handle first: from the path `until` back to the path `after`, which is excluded. The path of the first
+ * handle has no suffix and no predecessor, so one `head` is enough; a list costs more (R2, Pricing).
+ */
+export async function findUploads(
+  env: Env,
+  until: string,
+  after: string | null,
+): Promise<{ path: string; size: number }[]> {
+  const [prefix = until] = until.split('.')
+  if (prefix === until) {
+    const first = after === null ? await findFile(env, until) : null
+    return first ? [first] : []
+  }
+  const { objects } = await env.MEDIA.list({ prefix, ...(after !== null && { startAfter: after }) })
+  const found = objects.filter(({ key }) => key <= until).map(({ key, size }) => ({ path: key, size }))
+  return found.toReversed()
+}
+
+/** A multipart upload in R2. */
+interface Parts {
+  path: string
+  upload_id: string
+}
+
+/** Starts a multipart upload and returns R2's id for it. Parts use presigned URLs, all other steps the binding. */
+export async function createParts(env: Env, path: string, contentType?: string): Promise<string> {
+  const { uploadId } = await env.MEDIA.createMultipartUpload(path, contentType ? { httpMetadata: { contentType } } : {})
+  return uploadId
+}
+
+/** The URL to `PUT` one part of exactly `size` bytes to. */
+export const partUrl = (
+  env: Env,
+  { path, upload_id }: Parts,
+  part_number: number,
+  { size, expires_in }: { size: number; expires_in: number },
+) =>
+  signUrl(env, 'PUT', path, {
+    expires_in,
+    headers: { 'content-length': String(size) },
+    query: { partNumber: String(part_number), uploadId: upload_id },
+  })
+
+/** R2's error codes for an unknown or finished upload, and for parts that cannot be joined. */
+const NO_SUCH_UPLOAD = '(10024)'
+const INVALID_PARTS = /\((10025|10011|10048)\)/
+
+/** Joins the parts and returns the size of the file; `gone` or `invalid` if R2 refuses. Idempotent. */
+export async function joinParts(
+  env: Env,
+  { path, upload_id }: Parts,
+  parts: { part_number: number; etag: string }[],
+): Promise<number | 'gone' | 'invalid'> {
+  try {
+    const uploaded = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
+    return (await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(uploaded)).size
+  } catch (error) {
+    // R2 may have joined the parts already, if the response was lost or another request was faster.
+    const joined = await env.MEDIA.head(path)
+    if (joined) return joined.size
+    const { message } = error as Error
+    if (message.includes(NO_SUCH_UPLOAD)) return 'gone'
+    if (INVALID_PARTS.test(message)) return 'invalid'
+    throw error
+  }
+}
+
+/** Deletes the uploaded parts, which R2 would keep for a week. */
+export async function abortParts(env: Env, { path, upload_id }: Parts): Promise<void> {
+  try {
+    await env.MEDIA.resumeMultipartUpload(path, upload_id).abort()
+  } catch (error) {
+    if (!(error as Error).message.includes(NO_SUCH_UPLOAD)) throw error
+  }
+}
+
+/** At most `length` bytes of an object from `offset`; empty if it does not exist. */
+export async function readObject(env: Env, path: string, offset: number, length: number): Promise<Uint8Array> {
+  const object = await env.MEDIA.get(path, { range: { offset, length } })
+  return new Uint8Array(object ? await object.arrayBuffer() : [])
+}
+
+/** Deletes every object below a prefix except those that `isKept` accepts. Idempotent. Calls `alive` after each page of a thousand. */
+export async function deletePrefix(
+  env: Env,
+  prefix: string,
+  alive: () => Promise<unknown>,
+  isKept: (path: string) => boolean = () => false,
+): Promise<void> {
+  for (let cursor: string | undefined; ;) {
+    const page = await env.MEDIA.list({ prefix, limit: 1000, ...(cursor !== undefined && { cursor }) })
+    const deletable = page.objects.map((object) => object.key).filter((path) => !isKept(path))
+    if (deletable.length > 0) await env.MEDIA.delete(deletable)
+    if (!page.truncated) return
+    cursor = page.cursor
+    await alive()
+  }
+}
+
+/** `attachment` with a file name that every browser understands (RFC 6266, RFC 8187). */
+export function attachment(file_name: string): string {
+  const plain = file_name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const encoded = encodeURIComponent(file_name).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+}

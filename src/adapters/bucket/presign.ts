@@ -1,0 +1,85 @@
+import { PLAYBACK_TTL } from '../../contract/facts.ts'
+
+/**
+ * Signs `GET` URLs of files and covers for listeners, seven for a usual play view. All other URLs, for uploads and jobs, are signed by aws4fetch
+ * (media.ts), which imports five keys for each.
+ */
+
+const encoder = new TextEncoder()
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+const hex = (bytes: ArrayBuffer) => Array.from(new Uint8Array(bytes), (byte) => HEX[byte]).join('')
+
+/** Percent-encodes all but unreserved characters (RFC 3986). */
+const encode = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${HEX[char.charCodeAt(0)]!.toUpperCase()}`)
+
+const importKey = (key: BufferSource) =>
+  crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+const hmac = (key: CryptoKey, text: string) => crypto.subtle.sign('HMAC', key, encoder.encode(text))
+
+/** The last day's key. Not a promise, because a promise ends with the request that created it. */
+let lastKey: { name: string; key: CryptoKey } | undefined
+
+async function keyOf(env: Env, day: string): Promise<CryptoKey> {
+  const name = `${day} ${env.R2_SECRET_ACCESS_KEY}`
+  if (lastKey?.name === name) return lastKey.key
+  let key = await importKey(encoder.encode(`AWS4${env.R2_SECRET_ACCESS_KEY}`))
+  for (const part of [day, 'auto', 's3', 'aws4_request']) key = await importKey(await hmac(key, part))
+  lastKey = { name, key }
+  return key
+}
+
+/**
+ * The signing time of a URL, and the seconds until it expires: with the session, after an hour at most. Signing times are rounded down to a power of
+ * two, at most a third of the remaining time, so that a browser gets the same URL again and can use its cached file.
+ */
+function validityOf(now: number, ends_at: number): { signed_at: number; expires: number } {
+  const second = Math.floor(now / 1000)
+  const ends = Math.floor(ends_at / 1000)
+  const third = Math.max(1, Math.min(PLAYBACK_TTL, ends - second) / 3)
+  const step = 2 ** Math.floor(Math.log2(third))
+  // One second earlier, because a URL must be valid for at least one second.
+  const signed_at = Math.floor((second - 1) / step) * step
+  return { signed_at, expires: Math.min(PLAYBACK_TTL, ends - signed_at) }
+}
+
+/** Signs one object's URL; `query` has additional parameters, such as `response-content-disposition`. */
+export type Sign = (path: string, query?: Record<string, string>) => Promise<string>
+
+/** Signed URLs by their unsigned ones. */
+export type SignedUrls = Map<string, string>
+/** Enough for the files of a track at a few signing times. */
+const MAX_CACHED_URLS = 40
+
+/**
+ * Signs URLs that expire with the session, at `ends_at` in milliseconds since 1970 (AWS Signature Version 4, query form). URLs in `cache` are not
+ * signed again: sessions that last longer than an hour share URLs.
+ */
+export async function viewSigner(env: Env, now: number, ends_at: number, cache: SignedUrls = new Map()): Promise<Sign> {
+  const { signed_at, expires } = validityOf(now, ends_at)
+  const time = `${new Date(signed_at * 1000).toISOString().slice(0, 19).replace(/[:-]/g, '')}Z`
+  const day = time.slice(0, 8)
+  const scope = `${day}/auto/s3/aws4_request`
+  const key = await keyOf(env, day)
+  const { origin, host, pathname } = new URL(`${env.S3_ENDPOINT}/${env.S3_BUCKET}/`)
+  const signed =
+    `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${encode(`${env.R2_ACCESS_KEY_ID}/${scope}`)}` +
+    `&X-Amz-Date=${time}&X-Amz-Expires=${expires}&X-Amz-SignedHeaders=host`
+
+  return async (path, query = {}) => {
+    const address = pathname + path.split('/').map(encode).join('/')
+    // Parameters are signed in byte order, in which capitals come first.
+    const extra = Object.entries(query).map(([name, value]) => `&${encode(name)}=${encode(value)}`)
+    const parameters = signed + extra.join('')
+    const unsigned = `${origin}${address}?${parameters}`
+    const cached = cache.get(unsigned)
+    if (cached) return cached
+    const request = `GET\n${address}\n${parameters}\nhost:${host}\n\nhost\nUNSIGNED-PAYLOAD`
+    const digest = hex(await crypto.subtle.digest('SHA-256', encoder.encode(request)))
+    const signature = hex(await hmac(key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${digest}`))
+    const url = `${unsigned}&X-Amz-Signature=${signature}`
+    if (cache.size >= MAX_CACHED_URLS) cache.clear()
+    cache.set(unsigned, url)
+    return url
+  }
+}

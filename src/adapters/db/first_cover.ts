@@ -1,0 +1,14 @@
+import type { tracks } from './schema/library.ts'
+
+/**
+ * The cover of a collection that has none: that of its first track, unless the collection ignores covers of tracks or the organization ignores tags
+ * (docs/tags.md). It reads one more row, only if needed.
+ */
+
+export type FirstCover = Pick<typeof tracks.$inferSelect, 'cover_path' | 'cover_colors' | 'cover_size'>
+
+/** That cover as JSON, for statements that read `collections` and `organizations`; null if the collection has a cover. */
+export const FIRST_COVER = `case when collections.cover_path is null and collections.is_cover_overridable
+  and organizations.is_cover_overridable and organizations.uses_tags
+  then (select json_object('cover_path', cover_path, 'cover_colors', json(cover_colors), 'cover_size', cover_size)
+    from tracks as places where places.collection_id = collections.id order by places."order" limit 1) end`

@@ -1,0 +1,84 @@
+import type { SourceInfo } from '../../contract/info.ts'
+import { FIRST_COVER, type FirstCover } from './first_cover.ts'
+import { columnsOf, selectOf } from './query.ts'
+import type { collections, organizations, playlists, tracks } from './schema/library.ts'
+import type { playSessions } from './schema/play_sessions.ts'
+
+/** The rows of a play view, from all tables, in one statement. */
+
+const appearance = { theme: 'json', player_color: 'plain', player_subtitle: 'plain' } as const
+const cover = { cover_path: 'plain', cover_colors: 'json' } as const
+const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
+
+/** The chapters in `info` (track_info.ts), in SQL as text: an isolate loads this file when it starts. */
+const CHAPTERS = `coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]')`
+
+const select = selectOf({
+  // Without `metadata`: an isolate caches thousands of sessions.
+  session: columnsOf<typeof playSessions.$inferSelect>('sessions')({
+    id: 'plain',
+    organization_id: 'plain',
+    scope: 'plain',
+    resource_id: 'plain',
+    variants: 'json',
+    is_downloadable: 'flag',
+    expires_at: 'plain',
+  }),
+  track: columnsOf<
+    Omit<typeof tracks.$inferSelect, 'levels'> & { levels: string | null; chapters: SourceInfo['chapters'] }
+  >('tracks')(
+    {
+      id: 'plain',
+      organization_id: 'plain',
+      collection_id: 'plain',
+      folder_id: 'plain',
+      index: 'plain',
+      duration: 'plain',
+      file_name: 'plain',
+      order: 'plain',
+      metadata: 'json',
+      ...overridable,
+      player_title: 'plain',
+      player_subtitle: 'plain',
+      player_color: 'plain',
+      ...cover,
+      status: 'plain',
+      levels: 'plain',
+      chapters: 'json',
+      files: 'json',
+      tags: 'json',
+    },
+    { levels: 'hex(tracks.levels)', chapters: CHAPTERS },
+  ),
+  collection: columnsOf<typeof collections.$inferSelect & { first: FirstCover | null }>('collections')(
+    { title: 'plain', ...appearance, ...cover, ...overridable, first: 'json' },
+    { first: `case when tracks.cover_path is null then ${FIRST_COVER} end` },
+  ),
+  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ title: 'plain', ...appearance, ...cover }),
+  organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
+    ...appearance,
+    ...overridable,
+    uses_tags: 'flag',
+  }),
+})
+
+/** Selects the rows of a play view of the track with this id, an expression in SQL. */
+export const rowsOf = (track_id: string) =>
+  select(`from play_sessions as sessions
+    left join tracks on tracks.id = ${track_id} and tracks.organization_id = sessions.organization_id and (
+      sessions.scope = 'track' and tracks.id = sessions.resource_id
+      or sessions.scope = 'collection' and tracks.collection_id = sessions.resource_id
+      or sessions.scope = 'playlist' and exists (
+        select 1 from playlist_tracks where track_id = tracks.id and playlist_id = sessions.resource_id))
+    left join collections on collections.id = tracks.collection_id
+    left join playlists on sessions.scope = 'playlist' and playlists.id = sessions.resource_id
+    left join organizations on organizations.id = sessions.organization_id
+    where sessions.id = :session_id`)
+
+/** Selects a session, a track of it (`session_id`, `track_id`), and the rows from which the track inherits. A missing part is null. */
+export const playRows = rowsOf(':track_id')
+
+export type PlayRow = NonNullable<Awaited<ReturnType<(typeof playRows)['get']>>>
+export type PlayedSession = NonNullable<PlayRow['session']>
+export type PlayedTrack = NonNullable<PlayRow['track']>
+export type PlayedIn = { [K in 'collection' | 'organization']: NonNullable<PlayRow[K]> } & Pick<PlayRow, 'playlist'>

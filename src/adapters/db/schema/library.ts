@@ -1,0 +1,302 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+
+import type { KeyType } from '../../../contract/api_key.ts'
+import type { ImageColor } from '../../../contract/color.ts'
+import type { AudioCodec } from '../../../contract/facts.ts'
+import type { Tags } from '../../../contract/info.ts'
+import type { TrackStatus } from '../../../contract/track.ts'
+import type { StoredFiles } from '../../bucket/track_files.ts'
+import { uploadPathSql } from '../../bucket/track_storage.ts'
+import { info, levels } from '../column_types.ts'
+
+/**
+ * The tables of the API's nouns. Column names are those of the API. Times are milliseconds since 1970.
+ *
+ * There are no foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would delete the children
+ * (docs/architecture.md#d1). Children are deleted in the same batch as their parent.
+ */
+
+type Json = Record<string, unknown>
+const json = <T>() => text({ mode: 'json' }).$type<T>()
+const quoted = (name: string) => `"${name}"`
+const flag = () => integer({ mode: 'boolean' })
+/** Folded forms of texts for the search (search.ts), as JSON by column; null if it needs none. */
+const folded = () => text()
+const created_at = () => integer().notNull()
+/** When a call last changed the row; null if none has. */
+const updated_at = () => integer()
+/** The columns that describe how something looks to listeners. */
+const appearanceColumns = () => ({
+  player_color: text(),
+  player_subtitle: text(),
+  /** The storage prefix of the cover's squares; null without a cover. */
+  cover_path: text(),
+  cover_colors: json<ImageColor[]>().notNull(),
+  /** The edge of the large square in pixels; null without one. */
+  cover_size: integer(),
+  /** The newest cover job; late results of older jobs are ignored. */
+  cover_job_id: text(),
+})
+
+export const organizations = sqliteTable(
+  'organizations',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    theme: json<string[]>().notNull(),
+    is_theme_overridable: flag().notNull().default(true),
+    is_cover_overridable: flag().notNull().default(true),
+    player_color: text(),
+    player_subtitle: text(),
+    /** Whether the tags of files fill in values that were not set. */
+    uses_tags: flag().notNull().default(true),
+    seq: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [index('organizations_list').on(t.seq)],
+)
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    type: text().$type<KeyType>().notNull(),
+    title: text().notNull(),
+    /** SHA-256 of the secret, in hex. */
+    hash: text().notNull(),
+    /** The hash of the secret before the last rotation, during its grace period. */
+    previous_hash: text(),
+    previous_expires_at: integer(),
+    /** The first characters of the secret, which identify the key to its owner. */
+    hint: text().notNull(),
+    collection_id: text(),
+    track_id: text(),
+    playlist_id: text(),
+    /** Null allows all. */
+    variants: json<string[]>(),
+    allowed_origins: json<string[]>(),
+    is_downloadable: flag().notNull().default(false),
+    expires_at: integer(),
+    last_used_at: integer(),
+    seq: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [
+    uniqueIndex('api_keys_hash').on(t.hash),
+    index('api_keys_previous')
+      .on(t.previous_hash)
+      .where(sql`previous_hash is not null`),
+    index('api_keys_list').on(t.organization_id, t.seq),
+  ],
+)
+
+export const collections = sqliteTable(
+  'collections',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    creator_id: text(),
+    organization_index: text(),
+    title: text().notNull(),
+    metadata: json<Json>().notNull(),
+    theme: json<string[]>().notNull(),
+    is_cover_overridable: flag().notNull().default(true),
+    is_theme_overridable: flag().notNull().default(true),
+    ...appearanceColumns(),
+    /** The tracks were ordered by a call, so tags no longer order them. */
+    is_ordered: flag().notNull().default(false),
+    seq: integer().notNull(),
+    created_at: created_at(),
+    updated_at: updated_at(),
+    folded: folded(),
+  },
+  (t) => [
+    index('collections_list').on(t.organization_id, t.seq),
+    index('collections_creator')
+      .on(t.organization_id, t.creator_id, t.seq)
+      .where(sql`creator_id is not null`),
+    index('collections_index')
+      .on(t.organization_id, t.organization_index, t.seq)
+      .where(sql`organization_index is not null`),
+  ],
+)
+
+export const playlists = sqliteTable(
+  'playlists',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    creator_id: text(),
+    organization_index: text(),
+    title: text().notNull(),
+    metadata: json<Json>().notNull(),
+    theme: json<string[]>().notNull(),
+    ...appearanceColumns(),
+    track_count: integer().notNull().default(0),
+    /** Increases with every change of the tracks; compared with `If-Match`. */
+    version: integer().notNull().default(1),
+    /** The last change of the tracks. The later statements of a change compare it, to take effect only if the first one did. */
+    change_id: text(),
+    seq: integer().notNull(),
+    created_at: created_at(),
+    updated_at: updated_at(),
+    folded: folded(),
+  },
+  (t) => [
+    index('playlists_list').on(t.organization_id, t.seq),
+    index('playlists_creator')
+      .on(t.organization_id, t.creator_id, t.seq)
+      .where(sql`creator_id is not null`),
+    index('playlists_index')
+      .on(t.organization_id, t.organization_index, t.seq)
+      .where(sql`organization_index is not null`),
+    index('playlists_change')
+      .on(t.change_id)
+      .where(sql`change_id is not null`),
+  ],
+)
+
+/** Positions in a playlist; a track may have several. Those of a playlist or track in the trash are kept under another id (playlist_order.ts). */
+export const playlistTracks = sqliteTable(
+  'playlist_tracks',
+  {
+    id: text().primaryKey(),
+    playlist_id: text().notNull(),
+    track_id: text().notNull(),
+    /** 0, 1, 2, … without gaps after every change; fractions exist only during one. */
+    position: real().notNull(),
+  },
+  (t) => [
+    index('playlist_tracks_list').on(t.playlist_id, t.position),
+    index('playlist_tracks_track').on(t.track_id, t.playlist_id),
+  ],
+)
+
+export const tracks = sqliteTable(
+  'tracks',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    collection_id: text().notNull(),
+    /** The collection whose folder holds the files of a track that has moved (docs/decisions/0051); null if it never moved. */
+    folder_id: text(),
+    upload_session_id: text(),
+    creator_id: text(),
+    index: text().notNull(),
+    duration: real().notNull().default(0),
+    file_name: text().notNull(),
+    file_name_original: text(),
+    organization_index: text(),
+    order: integer().notNull(),
+    metadata: json<Json>().notNull(),
+    is_cover_overridable: flag().notNull().default(true),
+    is_theme_overridable: flag().notNull().default(true),
+    player_title: text(),
+    ...appearanceColumns(),
+    status: text().$type<TrackStatus>().notNull(),
+    /** 0–1 while a job runs. */
+    progress: real(),
+    /** The job that owns the track's status; late results of older jobs are ignored. */
+    job_id: text(),
+    /** Selects `source_path`; null until an upload was accepted. */
+    source_suffix: text(),
+    source_size: integer(),
+    /** Selects `upload_path`. */
+    upload_suffix: text().notNull().default(''),
+    upload_expires_at: integer().notNull(),
+    /** An upload handle is open whose file was not accepted: the newest one, or an older one that is newer than `source_path`. */
+    awaiting_upload: flag().notNull(),
+    /** When the sweep checks for the upload next. */
+    next_check_at: integer().notNull(),
+    created_at: created_at(),
+    updated_at: updated_at(),
+    info: info().notNull(),
+    /** The tags of the file that was processed last; null until one was. */
+    tags: json<Tags>(),
+    folded: folded(),
+    /** The variants that the last job made, or skipped as not applicable, as `settingsOf` hashes; null until a job ended. */
+    made_with: text(),
+    files: json<StoredFiles>(),
+    /** Null until a job ended. Last in the row, so that lists do not read it. */
+    levels: levels(),
+    /** The upload that was processed last, or is being processed: the variant `original`. */
+    source_path: text().generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || source_suffix`)),
+    /** The newest upload handle. Each older one has a purge job (pipeline/upload.ts). */
+    upload_path: text()
+      .notNull()
+      .generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || upload_suffix`)),
+  },
+  (t) => [
+    index('tracks_list').on(t.collection_id, t.order, t.id),
+    // An order that never changes, for long walks.
+    index('tracks_walk').on(t.collection_id, t.id),
+    index('tracks_status').on(t.collection_id, t.status, t.order),
+    index('tracks_creator')
+      .on(t.collection_id, t.creator_id, t.order)
+      .where(sql`creator_id is not null`),
+    index('tracks_index')
+      .on(t.collection_id, t.organization_index, t.order)
+      .where(sql`organization_index is not null`),
+    index('tracks_created').on(t.organization_id, t.created_at),
+    index('tracks_duration')
+      .on(t.organization_id, t.duration)
+      .where(sql`duration > 0`),
+    index('tracks_failed')
+      .on(t.organization_id, t.created_at)
+      .where(sql`status in ('failed', 'incomplete')`),
+    index('tracks_folder')
+      .on(t.folder_id, t.id)
+      .where(sql`folder_id is not null`),
+    index('tracks_waiting')
+      .on(t.next_check_at)
+      .where(sql`awaiting_upload = 1`),
+  ],
+)
+
+/** The variants that organizations have defined in addition to the catalogue. */
+export const variants = sqliteTable(
+  'variants',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    index: text().notNull(),
+    name: text().notNull(),
+    type: text().$type<'transcode' | 'preview'>().notNull(),
+    codec: text().$type<AudioCodec>().notNull(),
+    /** Kbit/s; 0 for FLAC. */
+    bitrate: integer().notNull(),
+    channels: integer(),
+    /** Seconds; only for previews. */
+    start: real(),
+    length: real(),
+    seq: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [
+    uniqueIndex('variants_index').on(t.organization_id, t.index),
+    index('variants_list').on(t.organization_id, t.seq),
+  ],
+)
+
+export const uploadSessions = sqliteTable(
+  'upload_sessions',
+  {
+    id: text().primaryKey(),
+    organization_id: text().notNull(),
+    collection_id: text().notNull(),
+    creator_id: text(),
+    organization_index: text(),
+    metadata: json<Json>().notNull(),
+    expires_at: integer().notNull(),
+    created_at: created_at(),
+  },
+  (t) => [index('upload_sessions_expiry').on(t.expires_at), index('upload_sessions_collection').on(t.collection_id)],
+)
+
+/** The table of each noun that can be played, shared and deleted. */
+export const TABLE_OF = { track: tracks, collection: collections, playlist: playlists }
+
+/** Whether a track's collection exists. The tracks of a deleted collection are gone at once, although their rows are deleted later. */
+export const isInCollection = sql`exists (select 1 from collections where collections.id = tracks.collection_id)`

@@ -1,0 +1,28 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+import type { PlayScope } from '../../../contract/play.ts'
+import { firstKeptId } from '../session_id.ts'
+
+/**
+ * Play sessions, ordered by id. An id starts with the hour in which its session ends (docs/decisions/0027), so the table needs no rowid
+ * and no index, and a session costs one row written and one deleted. The migration is handwritten: drizzle-kit does not support
+ * WITHOUT ROWID. A session never changes.
+ */
+export const playSessions = sqliteTable('play_sessions', {
+  id: text().primaryKey(),
+  organization_id: text().notNull(),
+  scope: text().$type<PlayScope>().notNull(),
+  /** The id of a collection, track or playlist, depending on `scope`. */
+  resource_id: text().notNull(),
+  creator_id: text(),
+  organization_index: text(),
+  metadata: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
+  variants: text({ mode: 'json' }).$type<string[]>().notNull(),
+  is_downloadable: integer({ mode: 'boolean' }).notNull(),
+  expires_at: integer().notNull(),
+  created_at: integer().notNull(),
+})
+
+/** Matches the sessions that expired more than `EXPIRED_FOR` ago: a range of ids. */
+export const purgeablePlaySessions = (now: number): SQL => sql`id < ${firstKeptId(now)}`

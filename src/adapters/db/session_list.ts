@@ -1,0 +1,63 @@
+import type { Tags } from '../../contract/info.ts'
+import type { PlayScope } from '../../contract/play.ts'
+import { HAS_FILES, indexSql } from '../bucket/track_storage.ts'
+import { columnsOf, selectOf } from './query.ts'
+
+/**
+ * The tracks of a play session in playing order, each as one JSON text. D1's batch would return a thousand objects of many columns, and building them
+ * would take the Worker longer than the rest of the request. Not all in one text, because D1 allows at most 2 MB per value (D1, Limits).
+ */
+
+/** A track of a session's list, with the data for its title, subtitle and color. */
+export interface ListedRow {
+  id: string
+  index: string
+  duration: number
+  /** Its position in the collection or playlist. */
+  order: number
+  file_name: string
+  player_title: string | null
+  player_subtitle: string | null
+  player_color: string | null
+  tags: Pick<Tags, 'title' | 'artist' | 'album_artist'> | null
+  collection: { player_subtitle: string | null; player_color: string | null; is_theme_overridable: 0 | 1 }
+  /** The first file; null without files. One is enough, because early and final files never exist together. */
+  file: { index: string; bitrate: number; is_early: 0 | 1 } | null
+}
+
+const FILE = `iif(${HAS_FILES}, json_object('index', ${indexSql(`(tracks.files ->> '$.list[0][0]')`)},
+  'bitrate', tracks.files ->> '$.list[0][2]', 'is_early', tracks.files ->> '$.is_early' is not null), null)`
+
+/** Only the tags that are shown. The others would be most of the bytes that a thousand tracks read. */
+const TAGS = `iif(tracks.tags is null, null, json_object('title', tracks.tags ->> '$.title', 'artist', tracks.tags ->> '$.artist',
+  'album_artist', tracks.tags ->> '$.album_artist'))`
+
+/** D1 allows at most 32 arguments per function. */
+const entry = (place: string) => `json_object(
+  'id', tracks.id, 'index', tracks."index", 'duration', tracks.duration, 'order', ${place},
+  'file_name', tracks.file_name, 'player_title', tracks.player_title,
+  'player_subtitle', tracks.player_subtitle, 'player_color', tracks.player_color,
+  'tags', json(${TAGS}),
+  'collection', json_object('player_subtitle', collections.player_subtitle,
+    'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
+  'file', json(${FILE}))`
+
+/** Ordered by an indexed column; `place` is the value of `order` in the result. */
+const list = (source: string, column: string, inScope: string, place = column) =>
+  selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
+    `from ${source} join collections on collections.id = tracks.collection_id
+      where ${inScope} and (tracks.status not in ('failed', 'initializing') or ${HAS_FILES})
+      order by ${column} limit :limit`,
+  )
+
+/** Parameters: `resource_id`, `limit`. Leaves out tracks that failed without a playable file, and tracks without an upload. */
+export const sessionList: Record<PlayScope, ReturnType<typeof list>> = {
+  track: list('tracks', 'tracks."order"', 'tracks.id = :resource_id'),
+  collection: list('tracks', 'tracks."order"', 'tracks.collection_id = :resource_id'),
+  playlist: list(
+    'playlist_tracks as places join tracks on tracks.id = places.track_id',
+    'places.position',
+    'places.playlist_id = :resource_id',
+    'places.position + 1',
+  ),
+}

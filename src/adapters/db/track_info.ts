@@ -1,0 +1,77 @@
+import type { SourceInfo, TrackInfo } from '../../contract/info.ts'
+
+/**
+ * The column `tracks.info`. The facts about a source are stored by position, because their names would take more bytes than their values
+ * (docs/decisions/0069).
+ */
+
+/** The facts in the order in which they are stored. Append only: stored rows and play_rows.ts depend on the positions. */
+const FACT_NAMES = [
+  'container',
+  'codec',
+  'profile',
+  'sample_rate',
+  'channels',
+  'channel_layout',
+  'bit_depth',
+  'bitrate',
+  'lossless',
+  'size',
+  'tags',
+  'chapters',
+  'chapter_count',
+  'has_cover',
+  'loudness',
+  'silence',
+  'pass',
+  'ffmpeg',
+] as const satisfies (keyof SourceInfo)[]
+
+/** The values of `loudness`, likewise. */
+const LOUDNESS = [
+  'integrated_lufs',
+  'loudness_range',
+  'true_peak_dbtp',
+  'sample_peak_dbfs',
+  'replaygain_track_gain',
+  'replaygain_track_peak',
+  'r128_track_gain',
+  'is_silent',
+] as const satisfies (keyof SourceInfo['loudness'])[]
+
+type Values = Record<string, unknown>
+/** `info`, in which `facts` replaces the fields that it lists. */
+export type StoredInfo = Values & { facts?: unknown[] }
+
+const hasAll = (value: unknown, keys: readonly string[]): value is Values =>
+  typeof value === 'object' && value !== null && keys.every((key) => key in value)
+
+const list = (values: Values, keys: readonly string[]) => keys.map((key) => values[key])
+const named = (values: unknown[], keys: readonly string[]) =>
+  Object.fromEntries(keys.slice(0, values.length).map((key, at) => [key, values[at]]))
+
+/** Returns the stored form of `info`. Incomplete facts keep their names, for example before a track was processed. */
+export function packInfo(info: TrackInfo): StoredInfo {
+  if (!hasAll(info, FACT_NAMES) || !hasAll(info.loudness, LOUDNESS)) return info
+  const facts = { ...info, loudness: list(info.loudness, LOUDNESS) }
+  const others = Object.entries(info).filter(([key]) => !(FACT_NAMES as readonly string[]).includes(key))
+  return { facts: list(facts, FACT_NAMES), ...Object.fromEntries(others) }
+}
+
+/** Returns the loudness that `LOUDNESS_SQL` selects. */
+export const unpackLoudness = (stored: unknown[] | Values) => (Array.isArray(stored) ? named(stored, LOUDNESS) : stored)
+
+/** The opposite of `packInfo`, with the fields in the order in which the transcoder sent them. */
+export function unpackInfo({ facts, ...info }: StoredInfo): TrackInfo {
+  if (!facts) return info
+  const source = named(facts, FACT_NAMES)
+  source.loudness = unpackLoudness(source.loudness as unknown[])
+  return { ...source, ...info }
+}
+
+const factSql = (key: (typeof FACT_NAMES)[number]) =>
+  `coalesce(tracks.info -> '$.facts[${FACT_NAMES.indexOf(key)}]', tracks.info -> '$.${key}')`
+/** A track's loudness as JSON, in SQL, for `unpackLoudness`. */
+export const LOUDNESS_SQL = factSql('loudness')
+/** The bytes of a track's source, in SQL; null before it was processed. */
+export const SIZE_SQL = factSql('size')

@@ -1,0 +1,88 @@
+import type { Context as Request } from 'hono'
+
+import { ApiError } from '../../core/errors.ts'
+
+/** Parses JSON bodies without loss: values that JavaScript would change silently are refused (docs/decisions/0064). */
+
+interface Issue {
+  path: string
+  message: string
+}
+
+/** Most wrong fields in one response. */
+export const MAX_ERRORS = 50
+
+const HALF = 'contains an unpaired surrogate (half a character): send the whole character or leave it out'
+
+/** Marks a number that a double cannot represent. */
+const INEXACT = Symbol('inexact')
+
+function isInexact(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return true
+  if (value === 0) return /[1-9]/.test(source.replace(/e.*/i, ''))
+  if (!/^-?\d+$/.test(source) || Number.isSafeInteger(value)) return false
+  // JavaScript writes 2 ** 63 as 9223372036854776000: another integer, but the caller gets back the same text.
+  return BigInt(source) !== BigInt(value) && source !== String(value)
+}
+
+/** The reviver's third argument (ECMAScript, JSON.parse source text access) is missing in TypeScript's types. */
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
+const markInexact: Reviver = (_, value, { source = '' }) =>
+  typeof value === 'number' && isInexact(value, source) ? INEXACT : value
+
+/** The issues of a value: marked numbers, unpaired surrogates, and `__proto__`. */
+function issuesOf(root: unknown): Issue[] {
+  const issues: Issue[] = []
+  const pending: [string, unknown][] = [['', root]]
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const [path, value] = next
+    const report = (at: string, message: string) => issues.push({ path: at.toWellFormed() || 'body', message })
+    if (value === INEXACT) report(path, 'is a number that cannot be stored exactly: send it as a string')
+    if (typeof value === 'string' && !value.isWellFormed()) report(path, HALF)
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, child] of Object.entries(value)) {
+      const at = path === '' ? key : `${path}.${key}`
+      if (key === '__proto__') report(at, 'must not be used as a name')
+      if (!key.isWellFormed()) report(at, HALF)
+      pending.push([at, child])
+    }
+  }
+  return issues
+}
+
+/** Quick check for text that `issuesOf` may have to inspect. */
+const SUSPECT = /\\u|__proto__|\d{16}|\d[eE]/
+
+function parse(text: string): unknown {
+  if (!SUSPECT.test(text)) return JSON.parse(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text, markInexact as never)
+  } catch (error) {
+    // JSON.parse recurses when it has a reviver. Values nested this deeply fail every schema.
+    if (error instanceof RangeError) return JSON.parse(text)
+    throw error
+  }
+  const issues = issuesOf(value)
+  if (issues.length === 0) return value
+  throw new ApiError('invalid_request', `${issues[0]!.path}: ${issues[0]!.message}`, issues.slice(0, MAX_ERRORS))
+}
+
+/**
+ * Parses the body as JSON in UTF-8, which `Content-Type` must declare. An empty body counts as `{}`, so that the response names the missing fields.
+ */
+export async function readJson({ req }: Request): Promise<unknown> {
+  // Not `text()`: workerd logs a warning if the content type is not text.
+  const bytes = await req.arrayBuffer()
+  if (bytes.byteLength === 0) return {}
+  const type = req.header('content-type') ?? ''
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type))
+    throw new ApiError('unsupported_media_type', 'Send the body as JSON with the header Content-Type: application/json')
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type) ?? []
+  if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw new ApiError('unsupported_media_type', 'Send the body in UTF-8')
+  try {
+    return parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+  } catch (error) {
+    throw error instanceof ApiError ? error : new ApiError('invalid_json', 'The body is not valid JSON in UTF-8')
+  }
+}

@@ -1,0 +1,161 @@
+import { zValidator } from '@hono/zod-validator'
+import type { Hono, MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import type * as z from 'zod'
+
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { openDatabase } from '../../adapters/db/database.ts'
+import type { Context } from '../../context.ts'
+import type { ErrorCode } from '../../contract/errors.ts'
+import { MAX_BODY_BYTES } from '../../contract/facts.ts'
+import type { Operation, Operations } from '../../contract/operation.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { keyOf, type Principal } from '../../core/principal.ts'
+import { wake } from '../../pipeline/webhooks/due.ts'
+import { runIdempotent } from '../../resources/idempotency.ts'
+import { JSON_HEADERS, requestId } from '../answer.ts'
+import { authenticate } from '../auth/authenticate.ts'
+import { limitKey } from '../auth/limit_key.ts'
+import { clientOf } from '../auth/limit_rate.ts'
+import { type AppEnv, contextOf } from '../context.ts'
+import { encoder } from '../encode.ts'
+import { answerListener } from '../listen/answer_listener.ts'
+import { MAX_ERRORS, readJson } from './json_body.ts'
+import { messageOf } from './message.ts'
+import { checkQuery } from './query.ts'
+
+/** `/v1/track/{track_id}` in Hono's syntax. */
+export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
+
+const tooLarge = (maxSize = MAX_BODY_BYTES) =>
+  bodyLimit({
+    maxSize,
+    onError: () => {
+      throw new ApiError('payload_too_large', `The body must be at most ${maxSize} bytes`)
+    },
+  })
+
+/** The noun for a 404 of this parameter, the same as in the handlers. */
+const nounOf = ({ nouns }: Operation, param: string) =>
+  nouns?.[param] ?? param.replace(/_(id|index)$/, '').replaceAll('_', ' ')
+
+type Target = 'param' | 'query' | 'header' | 'json'
+
+/** Throws the issues of a failed parse as an error response. A malformed id in a path is a 404, like an unknown one (docs/decisions/0008). */
+function refuse(operation: Operation, target: Target, error: z.core.$ZodError): never {
+  const ids = error.issues.filter((issue) => target === 'param' && issue.code !== 'invalid_value')
+  if (ids.length > 0) throw notFound(nounOf(operation, String(ids[0]?.path[0])))
+  const errors = error.issues.flatMap((issue) => {
+    const path = issue.path.map(String)
+    const unknown = issue.code === 'unrecognized_keys' ? issue.keys : null
+    return unknown
+      ? unknown.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }))
+      : [{ path: path.join('.') || 'body', message: messageOf(issue) }]
+  })
+  const code: ErrorCode = error.issues.every((issue) => issue.code === 'unrecognized_keys')
+    ? 'unknown_field'
+    : 'invalid_request'
+  const [first] = errors
+  throw new ApiError(code, `${first?.path}: ${first?.message}`, errors.slice(0, MAX_ERRORS))
+}
+
+/** Parses the body here, because Hono's validator would skip the checks of `readJson`. */
+const checkBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<AppEnv> =>
+  async function checkBody(c, next) {
+    const { success, data, error } = schema.safeParse(await readJson(c))
+    if (!success) refuse(operation, 'json', error)
+    c.req.addValidatedData('json', data as object)
+    return next()
+  }
+
+function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
+  const check = (target: Target, schema: z.ZodObject | undefined) =>
+    schema
+      ? [
+          zValidator(target, schema, (result) => {
+            if (!result.success) refuse(operation, target, result.error)
+          }),
+        ]
+      : []
+  return [
+    ...check('param', operation.params),
+    ...(operation.query ? [checkQuery] : []),
+    ...check('query', operation.query),
+    ...check('header', operation.headers),
+    ...(operation.body || operation.method === 'post' ? [tooLarge(operation.body_size)] : []),
+    ...(operation.body ? [checkBody(operation, operation.body)] : []),
+  ] as MiddlewareHandler<AppEnv>[]
+}
+
+/** The caller's name in events. */
+const actorOf = (principal: Principal): string | null =>
+  principal.kind === 'root' ? 'root' : principal.kind === 'public' ? null : `api_key:${principal.api_key_id}`
+
+type Answer = Record<string, unknown>
+type AnyHandler = (input: object, context: Context) => Promise<Answer>
+
+/** The only place where operations meet Hono: authenticates, limits, parses, runs the handler, encodes through the schema. */
+export function mount(
+  app: Hono<AppEnv>,
+  operations: Operations,
+  handlers: Record<string, unknown>,
+  cache: IsolateCache,
+): void {
+  for (const [name, operation] of Object.entries(operations)) {
+    const handler = handlers[name] as AnyHandler
+    const encode = encoder(operation.response)
+    const isPublic = operation.access.length === 0
+    const changes = operation.method !== 'get' && !operation.invisibleToListeners
+    const emitsEvents = changes || operation.emitsEvents
+    const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
+      const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
+      await limitKey(c.env, principal, clientOf(c.req.raw.headers))
+      c.set('principal', principal)
+      c.set('organization_id', principal.organization_id)
+      return next()
+    }
+    app.on(operation.method.toUpperCase(), honoPath(operation.path), guard, ...validate(operation), async (c) => {
+      const { env } = c
+      const valid = (target: string) => c.req.valid(target as never)
+      const input = {
+        params: operation.params && valid('param'),
+        query: operation.query && valid('query'),
+        headers: operation.headers && valid('header'),
+        body: operation.body && valid('json'),
+      }
+      const encoded = (answer: object) => encode(answer, requestId(c), env.CHECK_ANSWERS === 'true')
+      const send = (answer: Answer, headers: object = {}) =>
+        new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...headers } })
+      if (isPublic) {
+        const secret = c.req.param(operation.secret ?? '') ?? ''
+        return answerListener(
+          c,
+          cache,
+          { secret, reuse: operation.reuse !== undefined },
+          (context) => handler(input, { ...context, db: openDatabase(context.db.$client) }),
+          encoded,
+        )
+      }
+      const principal = c.get('principal')
+      const context = {
+        ...contextOf(c, principal, cache, openDatabase(env.DB)),
+        actor: actorOf(principal),
+      }
+      try {
+        const key = c.req.header('idempotency-key')
+        const perform = async () => {
+          const answer = await handler(input, context)
+          if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(wake(context))
+          return answer
+        }
+        if (operation.method !== 'post' || key === undefined) return send(await perform())
+        const request = `${c.req.path}\n${await c.req.text()}`
+        const run = async () => encoded(await perform())
+        const { answer, replayed } = await runIdempotent(context, key, request, input, run)
+        return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
+      } finally {
+        if (changes) context.invalidate(principal.organization_id)
+      }
+    })
+  }
+}

@@ -1,0 +1,151 @@
+import * as z from 'zod'
+
+import { ERRORS } from '../../contract/errors.ts'
+import { EVENTS, TonearmEvent } from '../../contract/event.ts'
+import { errorsOf, type Operation, type Operations } from '../../contract/operation.ts'
+
+type Json = Record<string, unknown>
+
+/** Drops `$schema` and the long UUID patterns, and allows new fields in responses. */
+function tidy(context: { jsonSchema: Json }): void {
+  const schema = context.jsonSchema
+  if (schema.format === 'uuid') delete schema.pattern
+  if (schema.format === 'date-time') delete schema.pattern
+}
+
+const COMPONENTS = '#/components/schemas/'
+const ref = (id: string) => COMPONENTS + id
+
+/** A schema. Named schemas in it (`.meta({ id })`) become references. */
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const settings = { io, override: tidy, unrepresentable: 'any' } as const
+  const { $schema: _schema, $defs: _defs, ...jsonSchema } = z.toJSONSchema(schema, settings)
+  return JSON.parse(JSON.stringify(jsonSchema).replaceAll('#/$defs/', COMPONENTS)) as Json
+}
+
+/** The named schemas. */
+function components(): Json {
+  const settings = { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' } as const
+  const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
+  return Object.fromEntries(
+    Object.entries(schemas)
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, schema]),
+  )
+}
+
+function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | 'header'): Json[] {
+  if (!schema) return []
+  const { properties = {} } = toSchema(schema, 'output') as { properties?: Record<string, Json> }
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: where,
+    required: where === 'path',
+    schema: property,
+  }))
+}
+
+/** Every POST accepts it (docs/architecture.md#repeated-requests). */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A request with the same key and body within 24 hours gets the first answer again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const content = (schema: Json) => ({ 'application/json': { schema } })
+
+function describe(name: string, operation: Operation): Json {
+  const refusals = Object.groupBy(errorsOf(operation), (code) => ERRORS[code].status)
+  const { access } = operation
+  const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : 'Public: the id of the play session is the secret.'
+  return {
+    operationId: name,
+    summary: operation.summary,
+    description: keys,
+    tags: [operation.tag],
+    security: access.length > 0 ? [{ bearer: [] }] : [],
+    parameters: [
+      ...parameters(operation.params, 'path'),
+      ...parameters(operation.query, 'query'),
+      ...parameters(operation.headers, 'header'),
+      ...(operation.method === 'post' ? [IDEMPOTENCY_KEY] : []),
+    ],
+    ...(operation.body && {
+      requestBody: {
+        required: !operation.body.safeParse({}).success,
+        content: content(toSchema(operation.body, 'input')),
+      },
+    }),
+    responses: {
+      200: { description: 'Success', content: content(toSchema(operation.response, 'input')) },
+      ...Object.fromEntries(
+        Object.entries(refusals).map(([status, codes]) => [
+          status,
+          {
+            description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+            content: content({ $ref: ref('Error') }),
+          },
+        ]),
+      ),
+    },
+  }
+}
+
+/** Headers of a webhook delivery (Standard Webhooks 1.0). */
+const DELIVERY = {
+  'webhook-id': 'The `id` of the event, the same on every delivery of it.',
+  'webhook-timestamp': 'When this delivery was sent, in seconds since 1970.',
+  'webhook-signature': 'Signatures with a space between them, `v1,` and base64 each.',
+}
+
+/** The webhook requests, one per event type. */
+function webhooks(): Json {
+  const headers = Object.entries(DELIVERY).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  }))
+  return Object.fromEntries(
+    TonearmEvent.options.map((event) => {
+      const type = event.shape.type.value
+      const post = {
+        operationId: type,
+        summary: EVENTS[type].meaning,
+        tags: ['Events'],
+        parameters: headers,
+        requestBody: { required: true, content: content(toSchema(event, 'input')) },
+        responses: { '2XX': { description: 'Delivered; everything else is tried again.' } },
+      }
+      return [type, { post }]
+    }),
+  )
+}
+
+/** The OpenAPI 3.1 document of a table of operations. */
+export function openApiDocument(operations: Operations, base_url: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const [name, operation] of Object.entries(operations)) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(name, operation) }
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Tonearm',
+      version: '1.0.0',
+      description: 'Stores, transcodes and delivers audio.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: base_url }],
+    tags: [...new Set(Object.values(operations).map((o) => o.tag))].map((tag) => ({ name: tag })),
+    paths,
+    webhooks: webhooks(),
+    components: {
+      schemas: components(),
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key' } },
+    },
+  }
+}

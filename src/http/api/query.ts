@@ -1,0 +1,24 @@
+import type { MiddlewareHandler } from 'hono'
+
+import { invalid } from '../../core/errors.ts'
+
+/** Decodes a parameter; null if its bytes are not UTF-8. A `%` that starts no escape stays as it is. */
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![\da-f]{2})/gi, '%25'))
+  } catch {
+    return null
+  }
+}
+
+/** Refuses a parameter that occurs twice or is not UTF-8. */
+export const checkQuery: MiddlewareHandler = async (c, next) => {
+  const seen = new Set<string>()
+  for (const parameter of new URL(c.req.url).search.slice(1).split('&').filter(Boolean)) {
+    const name = decode(parameter.split('=', 1)[0]!)
+    if (name === null || decode(parameter) === null) throw invalid(name ?? 'query', 'is not UTF-8')
+    if (seen.has(name)) throw invalid(name, 'must be given only once')
+    seen.add(name)
+  }
+  return next()
+}

@@ -1,0 +1,61 @@
+import type { KeyCache } from '../../adapters/cache/key_cache.ts'
+import { isSecret, sha256 } from '../../adapters/crypto/secret.ts'
+import type { Access } from '../../contract/operation.ts'
+import { ApiError, insufficientScope, unauthorized } from '../../core/errors.ts'
+import { type KeyHolder, keyOf, LISTENER, type Principal, ROOT } from '../../core/principal.ts'
+import { readKey } from '../../resources/keys/key_holder.ts'
+import { isShareKey, cachedShare, readShareKey } from '../../resources/share/share_holder.ts'
+import { baseUrl } from '../base_url.ts'
+import { limitGuesses } from './limit_key.ts'
+import { clientOf } from './limit_rate.ts'
+
+async function principalOf(env: Env, keys: KeyCache, secret: string, request: Request): Promise<Principal> {
+  const hash = await sha256(secret)
+  // Compares hashes, so that timing reveals nothing about the secret.
+  if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
+  if (isShareKey(secret)) return shareOf(env, keys, secret, request)
+  if (!isSecret(secret)) throw unauthorized('This API key is not valid')
+  const cached = keys.get(hash)
+  if (cached) return cached
+  await limitGuesses(env, clientOf(request.headers))
+  return readKey(env, keys, hash)
+}
+
+/** The holder of a share's key. */
+export async function shareOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<KeyHolder> {
+  const cached = await cachedShare(env, keys, secret)
+  if (cached) return cached
+  await limitGuesses(env, clientOf(headers))
+  return readShareKey(env, keys, secret, baseUrl(env, url))
+}
+
+/** Keeps a key from being used on another site's page. Browsers omit `Origin` only on same-origin reads. */
+function checkOrigin(allowed: string[] | null | undefined, origin: string | null, method: string): void {
+  if (!allowed || (origin ? allowed.includes(origin.toLowerCase()) : method === 'GET' || method === 'HEAD')) return
+  const message = origin
+    ? `This API key may not be used on ${origin.slice(0, 255)}`
+    : 'This API key is for web pages: a change needs the header Origin, with one of its allowed_origins'
+  throw new ApiError('origin_not_allowed', message)
+}
+
+/**
+ * Identifies the caller (specification §5): `Authorization: Bearer <API_KEY>`, scheme in any case (RFC 9110 §11.1). The checksum rejects a typo
+ * without a query, and keys are cached briefly.
+ */
+export async function authenticate(
+  env: Env,
+  keys: KeyCache,
+  request: Request,
+  access: readonly Access[],
+): Promise<Principal> {
+  const { headers, method } = request
+  if (access.length === 0) return LISTENER
+  const header = headers.get('authorization')
+  if (!header) throw unauthorized('Send your API key in the header Authorization: Bearer <API_KEY>')
+  const secret = /^bearer +(\S+) *$/i.exec(header)?.[1]
+  if (!secret) throw unauthorized('The Authorization header must be: Bearer <API_KEY>')
+  const principal = await principalOf(env, keys, secret, request)
+  checkOrigin(keyOf(principal)?.allowed_origins, headers.get('origin'), method)
+  if (!access.includes(principal.kind as Access)) throw insufficientScope(principal.kind)
+  return principal
+}

@@ -1,0 +1,56 @@
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { ApiError } from '../../core/errors.ts'
+
+/**
+ * 429 for clients that call too often (wrangler.toml has the numbers). A client is an IP address, so that one listener, or one page among many, does
+ * not block the others. All clients of one key or play session share a limit that is a hundred times higher. Cloudflare counts per location, and only
+ * approximately.
+ */
+
+const MINUTE = 60_000
+
+/**
+ * The caller's address from Cloudflare; for IPv6 its network, the first 64 bits, as one caller owns all addresses in it. Empty if the request did not
+ * come through Cloudflare.
+ */
+export function clientOf(headers: Headers): string {
+  const [head = '', tail] = (headers.get('cf-connecting-ip') ?? '').split('::')
+  const groups = head.split(':')
+  if (tail !== undefined) {
+    const tailGroups = tail.split(':')
+    while (groups.length + tailGroups.length < 8) groups.push('0')
+    groups.push(...tailGroups)
+  }
+  return groups.slice(0, 4).join(':')
+}
+
+/** Counts a read with a play session's id or another secret; false above the limit. */
+export const mayRead = async (env: Env, secret: string, client: string): Promise<boolean> =>
+  (await env.PLAY_RATE_LIMIT.limit({ key: `${secret} ${client}` })).success
+
+/** Reads a resource for a holder of its secret. A client that tries many unknown secrets is refused for a minute. */
+export async function limitReading<T>(
+  { env, req }: { env: Env; req: { raw: Request } },
+  { blockedClients }: IsolateCache,
+  secret: string,
+  read: () => Promise<T>,
+): Promise<T> {
+  const client = clientOf(req.raw.headers)
+  if (blockedClients.get(client, Date.now())) throw tooMany()
+  // Refused requests do not count against the shared limit, or one client could use it up.
+  if (!(await mayRead(env, secret, client)) || !(await env.AUDIENCE_RATE_LIMIT.limit({ key: secret })).success)
+    throw tooMany()
+  try {
+    return await read()
+  } catch (error) {
+    if (client && error instanceof ApiError && error.status === 404) {
+      const { success } = await env.MISS_RATE_LIMIT.limit({ key: client })
+      if (!success) blockedClients.set(client, true, { organization_id: '', bytes: 100, until: Date.now() + MINUTE })
+    }
+    throw error
+  }
+}
+
+/** 429 for a client that calls too often. */
+export const tooMany = () =>
+  new ApiError('rate_limited', 'Too many requests; try again in a minute', undefined, { 'retry-after': '60' })

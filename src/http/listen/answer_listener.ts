@@ -1,0 +1,50 @@
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import type { Client } from '../../adapters/db/query.ts'
+import type { Context } from '../../context.ts'
+import { ApiError } from '../../core/errors.ts'
+import { LISTENER } from '../../core/principal.ts'
+import { JSON_HEADERS } from '../answer.ts'
+import { limitReading } from '../auth/limit_rate.ts'
+import { contextOf } from '../context.ts'
+import { storeResponse } from './response_cache.ts'
+
+/** The part of Hono's context that this file uses. */
+interface RequestLike {
+  env: Env
+  req: { raw: Request; url: string }
+  /** Sets the organization for the request log. */
+  set: (name: 'organization_id', value: string) => void
+}
+
+/** The nearest replica, which may lag behind the primary. The cast is safe: callers use only what a session has. */
+const nearest = (d1: D1Database): Client => ({
+  $client: d1.withSession('first-unconstrained') as unknown as D1Database,
+})
+
+/** Responds to a caller without a key, from the nearest replica; a 404 there is checked against the primary. Caches the response if allowed. */
+export async function answerListener(
+  request: RequestLike,
+  cache: IsolateCache,
+  { secret, reuse }: { secret: string; reuse: boolean },
+  read: (context: Context<Client>) => Promise<object>,
+  encode: (answer: object) => object | Promise<object>,
+): Promise<Response> {
+  const { env, req } = request
+  const changesBefore = cache.changes
+  let cacheable: { organization_id: string; until: number } | undefined
+  const readFrom = (client: Client) => {
+    const allowCaching: Context['allowCaching'] = (organization_id, until) => (cacheable = { organization_id, until })
+    return read(contextOf(request, LISTENER, cache, client, allowCaching))
+  }
+  const answer = await limitReading(request, cache, secret, () =>
+    readFrom(nearest(env.DB)).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return readFrom({ $client: env.DB })
+      throw error
+    }),
+  )
+  if (cacheable) request.set('organization_id', cacheable.organization_id)
+  const text = JSON.stringify(await encode(answer))
+  if (reuse && cacheable && changesBefore === cache.changes)
+    storeResponse(cache, req.raw, env, text, { ...cacheable, secret })
+  return new Response(text, { headers: JSON_HEADERS })
+}

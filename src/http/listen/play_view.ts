@@ -1,0 +1,53 @@
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { isIssuedId } from '../../adapters/crypto/id.ts'
+import { playTrack } from '../../resources/play/playback.ts'
+import { errorResponse } from '../answer.ts'
+import { logRequest } from '../log_request.ts'
+import { answerListener } from './answer_listener.ts'
+
+/**
+ * `playTrack` of the operation table, the most frequent request, without Hono, zod and Drizzle: a new isolate answers it before they are loaded
+ * (docs/decisions/0029).
+ */
+
+const ROUTE = '/v1/play/:play_session_id/:play_track_id'
+const PATH = /^\/v1\/play\/([\w-]+)\/([\w-]+)$/
+
+/** The response to a request for a play view; null for any other request and for ids that were never issued. */
+export function answerPlayView(cache: IsolateCache, raw: Request, env: Env): Promise<Response> | null {
+  if (raw.method !== 'GET') return null
+  const [, play_session_id = '', play_track_id = ''] = PATH.exec(new URL(raw.url).pathname.toLowerCase()) ?? []
+  if (!isIssuedId(play_session_id) || !isIssuedId(play_track_id)) return null
+  const api_request_id = crypto.randomUUID()
+  const started_at = Date.now()
+  let organization_id: string | undefined
+  const request = {
+    env,
+    req: { raw, url: raw.url },
+    set: (_: 'organization_id', id: string) => void (organization_id = id),
+  }
+  const answer = answerListener(
+    request,
+    cache,
+    { secret: play_session_id, reuse: true },
+    (context) => playTrack({ params: { play_session_id, play_track_id } }, context),
+    async (view) => {
+      const answer = { ok: true, api_request_id, ...view }
+      if (env.CHECK_ANSWERS === 'true') await check(answer)
+      return answer
+    },
+  ).catch((error: unknown) => errorResponse(error, api_request_id))
+  return answer.then((response) => {
+    const { status } = response
+    logRequest(env, { api_request_id, method: raw.method, route: ROUTE, status, started_at, organization_id })
+    return response
+  })
+}
+
+/** Other responses are copied through their schemas. This one is not, so it must equal the schema's copy. */
+async function check(answer: { api_request_id: string }): Promise<void> {
+  const { encoder } = await import('../encode.ts')
+  const { playOperations } = await import('../../contract/play.ts')
+  const copy = encoder(playOperations.playTrack.response)(answer, answer.api_request_id, true)
+  if (JSON.stringify(copy) !== JSON.stringify(answer)) throw new Error('a play view is not what its schema says')
+}

@@ -1,0 +1,47 @@
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { JSON_HEADERS } from '../answer.ts'
+import { clientOf, mayRead } from '../auth/limit_rate.ts'
+
+/**
+ * Serves cached responses before any other code looks at the request (docs/decisions/0028). The key is the public base URL and the request's URL;
+ * URLs with a query are never cached.
+ */
+
+const PREFIX = '{"ok":true,"api_request_id":"'
+const ID_LENGTH = 36
+
+const keyOf = ({ url }: Request, env: Env) => `${env.PUBLIC_BASE_URL} ${url}`
+
+/** Stores a response's text, for an operation with `reuse`. */
+export function storeResponse(
+  cache: IsolateCache,
+  request: Request,
+  env: Env,
+  text: string,
+  answer: { organization_id: string; secret: string; until: number },
+): void {
+  if (env.REUSE_ANSWERS !== 'true' || request.url.includes('?') || !text.startsWith(PREFIX)) return
+  const suffix = text.slice(PREFIX.length + ID_LENGTH)
+  const { organization_id, secret, until } = answer
+  const bytes = 2 * (suffix.length + request.url.length)
+  cache.responses.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
+}
+
+/** Responds from the cache, or with `load` on a miss. */
+export function serveCached(
+  cache: IsolateCache,
+  request: Request,
+  env: Env,
+  load: () => Response | Promise<Response>,
+): Response | Promise<Response> {
+  const { method } = request
+  if (env.REUSE_ANSWERS !== 'true' || (method !== 'GET' && method !== 'HEAD')) return load()
+  const cached = cache.responses.get(keyOf(request, env), Date.now())
+  if (!cached) return load()
+  // A client above the rate limit falls through to the app, which answers 429.
+  return mayRead(env, cached.secret, clientOf(request.headers)).then((isAllowed) => {
+    if (!isAllowed) return load()
+    const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix
+    return new Response(text, { headers: JSON_HEADERS })
+  }, load)
+}

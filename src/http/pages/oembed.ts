@@ -1,0 +1,101 @@
+import type { Hono } from 'hono'
+import { html } from 'hono/html'
+
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { openDatabase } from '../../adapters/db/database.ts'
+import type { Context } from '../../context.ts'
+import { Id } from '../../contract/common.ts'
+import { EMBED_HEIGHTS, EMBED_MIN_WIDTH, EMBED_ROWS, EMBED_WIDTH, embedHeight } from '../../contract/embed.ts'
+import { COVER_SIZES } from '../../contract/facts.ts'
+import type { CoverImage } from '../../contract/media.ts'
+import { ApiError, invalid, notFound } from '../../core/errors.ts'
+import { LISTENER } from '../../core/principal.ts'
+import { countTracks } from '../../resources/play/session_view.ts'
+import { findEmbed } from '../../resources/share/embed.ts'
+import { linkPreview, withLastingPictures } from '../../resources/share/share_view.ts'
+import { limitReading } from '../auth/limit_rate.ts'
+import { baseUrl } from '../base_url.ts'
+import { type AppEnv, contextOf } from '../context.ts'
+import { attributesOf, type AppearanceParameters, appearanceOf } from './page.ts'
+import { slugOf } from './share.ts'
+
+/** The consumer's maximum in one direction; `Infinity` if it sets none. */
+function maximumOf(name: string, value: string | undefined): number {
+  if (value === undefined) return Infinity
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw invalid(name, 'must be a whole number of pixels')
+  return Number(value)
+}
+
+/** The play session or share of an embed's URL and its appearance; 404 for any other URL (oEmbed §2.3.4). */
+function parseAddress(
+  url: string | undefined,
+  base: string,
+): { id?: string; slug?: string; appearance: AppearanceParameters } {
+  if (!url) throw invalid('url', 'is required')
+  const address = URL.canParse(url) ? new URL(url) : null
+  const path = address && address.origin + address.pathname
+  const slug = address && slugOf(address, base)
+  if (slug) return { slug, appearance: appearanceOf(url) }
+  const id = path?.startsWith(`${base}/embed/`) ? Id.safeParse(path.slice(`${base}/embed/`.length)) : null
+  if (!address || !id?.success) throw notFound('embed')
+  return { id: id.data, appearance: appearanceOf(url) }
+}
+
+/** The embed behind a URL, and the URL of its frame. */
+async function findTarget(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
+  if (id) return { embed: await findEmbed(context, id), src: `${base}/embed/${id}` }
+  const { share, embed } = await linkPreview(context, slug ?? '')
+  return { embed: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
+}
+
+/** The largest square that fits; empty if none does. */
+function thumbnail(cover: CoverImage, room: number) {
+  const size = (['regular', 'small', 'icon'] as const).find((name) => COVER_SIZES[name] <= room)
+  if (!size) return {}
+  const { url, width, height } = cover[size]
+  return { thumbnail_url: url, thumbnail_width: width, thumbnail_height: height }
+}
+
+/** `GET /oembed`: how to embed a page of `/embed`, for sites that unfurl links (https://oembed.com, type `rich`). */
+export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
+  app.get('/oembed', async (c) => {
+    c.header('access-control-allow-origin', '*')
+    const { url, format = 'json', maxwidth, maxheight } = c.req.query()
+    if (format !== 'json') return c.text('Only format=json is served', 501)
+    const base = baseUrl(c.env, c.req.url)
+    const { appearance, ...target } = parseAddress(url, base)
+    const room = { width: maximumOf('maxwidth', maxwidth), height: maximumOf('maxheight', maxheight) }
+    const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
+    const secret = target.id ?? `share:${target.slug}`
+    const { embed, src: frame_url } = await limitReading(c, cache, secret, () =>
+      findTarget(context, base, target),
+    ).catch(asNotFound)
+    const { title, subtitle, cover_image, seconds_left } = embed
+    const full = embedHeight(embed.scope, await countTracks(context, embed, EMBED_ROWS))
+    const tooSmall = room.height < full || room.width < EMBED_MIN_WIDTH
+    const compact = appearance.layout === 'compact' || tooSmall
+    const width = Math.min(EMBED_WIDTH, room.width)
+    const height = Math.min(compact ? EMBED_HEIGHTS.compact : full, room.height)
+    const search = new URLSearchParams({ ...appearance, ...(compact && { layout: 'compact' }) })
+    const src = `${frame_url}${search.size > 0 ? `?${search.toString()}` : ''}`
+    const frame = { src, title, width, height, frameborder: 0, allow: 'autoplay', loading: 'lazy' }
+    return c.json({
+      version: '1.0',
+      type: 'rich',
+      title,
+      ...(subtitle && { author_name: subtitle }),
+      provider_name: 'Tonearm',
+      provider_url: base,
+      cache_age: Math.min(seconds_left, 600),
+      ...thumbnail(cover_image, Math.min(room.width, room.height)),
+      html: String(await html`<iframe${attributesOf(frame)}></iframe>`),
+      width,
+      height,
+    })
+  })
+}
+
+/** oEmbed has no 410, so an expired session is a 404, like an unknown one. */
+function asNotFound(error: unknown): never {
+  throw error instanceof ApiError && error.status === 410 ? notFound('embed') : error
+}

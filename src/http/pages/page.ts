@@ -1,0 +1,201 @@
+import type { Context as Request } from 'hono'
+import { html, raw } from 'hono/html'
+
+import { ApiError } from '../../core/errors.ts'
+import type { Embed } from '../../resources/share/embed.ts'
+import type { AppEnv } from '../context.ts'
+
+/** HTML pages with a player, and their error pages. */
+
+/** The element's module. It imports files that have a hash in their names. */
+const PLAYER = '/elements/player.js'
+/** Lets the embedding page control the player in the frame. */
+const FRAME = '/elements/frame.js'
+
+/** Appearance parameters of a URL and their valid values; they become attributes of the element. */
+const APPEARANCE = {
+  layout: /^(full|compact)$/,
+  theme: /^(auto|light|dark)$/,
+  accent: /^#?[0-9A-Fa-f]{6}$/,
+}
+
+export type AppearanceParameters = Record<string, string>
+
+/** The valid appearance parameters of an embed's URL; a color gets its `#`. */
+export function appearanceOf(address: string): AppearanceParameters {
+  const search = new URL(address).searchParams
+  const parameters = Object.entries(APPEARANCE).flatMap(([name, valid]) => {
+    const value = search.get(name)
+    return value && valid.test(value) ? [[name, name === 'accent' ? `#${value.replace('#', '')}` : value]] : []
+  })
+  return Object.fromEntries(parameters) as AppearanceParameters
+}
+
+export type Html = ReturnType<typeof html>
+
+/** Attributes of an element, each preceded by a space. */
+export const attributesOf = (attributes: Record<string, string | number>): Html[] =>
+  Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
+
+/** The player fills the frame: above its list are 268 pixels, or 304 and more where it is narrow; the waveform takes the rest. */
+const STYLE = `
+  :root { color-scheme: light dark; --ground: light-dark(#fff, #17181c); --text: light-dark(#1c1d21, #eceef2);
+    --soft: light-dark(#62646d, #a2a6b1); }
+  :root[data-theme=light] { color-scheme: light }
+  :root[data-theme=dark] { color-scheme: dark }
+  * { box-sizing: border-box }
+  html, body { height: 100%; margin: 0 }
+  body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: transparent }
+  tonearm-player { display: block; max-width: 100%; height: 100%; --tonearm-waveform-height: 100%;
+    --tonearm-list-height: calc(100vh - 268px) }
+  @media (width < 560px) { tonearm-player { --tonearm-list-height: calc(100vh - 304px) } }
+  .message { display: grid; place-content: center; gap: 4px; min-height: 100%; padding: 24px; text-align: center;
+    background: var(--ground) }
+  .frame { height: 100% }
+  @media (scripting: enabled) { .frame h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) } }
+  @media (scripting: none) { .frame { padding: 24px; background: var(--ground) } .frame tonearm-player { display: none } }
+  h1 { font-size: 1.125rem; margin: 0 }
+  p { margin: 0; color: var(--soft) }
+`
+
+interface PageStyle {
+  theme?: string | undefined
+  /** CSS in addition to the shared style. */
+  style?: string
+}
+interface Page extends PageStyle {
+  status: number
+  title: string
+  head?: Html
+  body: Html
+  /** Origins of pages that may frame it, and the target of its forms. */
+  ancestors?: string
+  form?: string
+  /** Whether search engines may index it. */
+  isPublic?: boolean
+  headers?: Record<string, string> | undefined
+}
+
+/**
+ * Responds with an HTML page that any origin may frame, unless `ancestors` lists some. It loads scripts from this origin only and sends no referrer.
+ */
+export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Response> {
+  const { status, title, head = '', body, theme = 'auto', style = '', ancestors = '*', form = "'none'" } = page
+  const nonce = crypto.randomUUID()
+  const text = await html`<!doctype html>
+    <html lang="en" data-theme="${theme}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="icon" href="/cover/icon.jpg" />
+        <style nonce="${nonce}">
+          ${raw(STYLE + style)}
+        </style>
+        ${head}
+      </head>
+      <body>
+        ${body}
+      </body>
+    </html>`
+  return c.body(String(text), status as 200, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'nonce-${nonce}'`,
+      "img-src 'self' http: https: data: blob:",
+      'media-src http: https: blob:',
+      "connect-src 'self' http: https:",
+      "base-uri 'none'",
+      `form-action ${form}`,
+      `frame-ancestors ${ancestors}`,
+    ].join('; '),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    ...(!page.isPublic && { 'x-robots-tag': 'noindex' }),
+    ...page.headers,
+  })
+}
+
+/** The types of https://ogp.me for a session's scopes. */
+const KINDS = { track: 'music.song', collection: 'music.album', playlist: 'music.playlist' }
+
+/**
+ * The link preview of a page: a card (https://ogp.me, which X reads as well) with nothing that the page itself does not show, and oEmbed discovery.
+ */
+export function previewOf(
+  { scope, title, subtitle, card_image, has_cover }: Embed,
+  base: string,
+  address: string,
+): Html {
+  const { url, width, height } = card_image
+  const image = { 'og:image': url, 'og:image:width': width, 'og:image:height': height, 'og:image:alt': title }
+  const card = {
+    'og:type': KINDS[scope],
+    'og:title': title,
+    ...(subtitle && { 'og:description': subtitle }),
+    'og:url': address,
+    'og:site_name': 'Tonearm',
+    ...(has_cover && image),
+  }
+  const oembed = `${base}/oembed?format=json&url=${encodeURIComponent(address)}`
+  return html`${Object.entries(card).map(([property, content]) => html`<meta property="${property}" content="${content}" />`)}
+    <meta name="twitter:card" content="summary" />
+    <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />`
+}
+
+/** The scripts of a player, and in a frame also those of the frame. */
+export const scripts = (isFrame: boolean) =>
+  html`${[PLAYER, ...(isFrame ? [FRAME] : [])].map((src) => html`<script type="module" src="${src}"></script>`)}`
+
+/**
+ * A frame's player. The title is for screen readers and browsers without scripts. `origins` limits which pages receive titles and ids from it;
+ * without it, all do.
+ */
+export const framed = (title: string, attributes: Html[], origins?: readonly string[]) =>
+  html`<main class="frame"${attributesOf(origins ? { 'data-origins': origins.join(' ') } : {})}>
+    <h1>${title}</h1>
+    <tonearm-player${attributes}></tonearm-player>
+    <noscript><p>The player needs JavaScript.</p></noscript>
+  </main>`
+
+interface Problem {
+  status: number
+  title: string
+  text: string
+}
+
+/** The text for a visitor if nothing can be played. */
+export function problemOf(error: ApiError): Problem {
+  if (error.status === 410)
+    return {
+      status: 410,
+      title: 'This player has expired',
+      text: 'Links to listen end after a while. Ask for a new one where you found it.',
+    }
+  if (error.status === 429)
+    return { status: 429, title: 'Too many listeners at once', text: 'Please try again in a minute.' }
+  return {
+    status: 404,
+    title: 'There is nothing to play here',
+    text: 'The link may be incomplete, or the music is gone.',
+  }
+}
+
+/** The error page for refused requests. Internal errors are thrown on. */
+export async function problemPage(
+  c: Request<AppEnv>,
+  error: unknown,
+  pageStyle: PageStyle,
+  describe = problemOf,
+): Promise<Response> {
+  if (!(error instanceof ApiError)) throw error
+  const { status, title, text } = describe(error)
+  const body = html`<main class="message">
+    <h1>${title}</h1>
+    <p>${text}</p>
+  </main>`
+  return answerPage(c, { ...pageStyle, status, title, body, headers: error.headers })
+}

@@ -1,0 +1,38 @@
+import { sql } from 'drizzle-orm'
+
+import { abortParts } from '../../adapters/bucket/media.ts'
+import { runBatch } from '../../adapters/db/database.ts'
+import { multipartUploads, type MultipartRow } from '../../adapters/db/schema/work.ts'
+import type { System } from '../../context.ts'
+import { abandonPath } from '../upload_handles.ts'
+
+/**
+ * Abandons an open multipart upload and deletes its bytes; for a complete one, deletes only the row. Returns false when its state has
+ * changed.
+ */
+export async function endMultipart(system: System, row: MultipartRow): Promise<boolean> {
+  const { env, db } = system
+  const isUnchanged = sql`id = ${row.id} and state = ${row.state}`
+  const stillExists = sql`exists (select 1 from multipart_uploads where ${isUnchanged})`
+  const remove = db.delete(multipartUploads).where(isUnchanged).returning({ id: multipartUploads.id })
+  if (row.state === 'complete') return (await remove).length > 0
+  // Aborts before the batch, so that a retry repeats it. No parts can be joined after this.
+  await abortParts(env, row)
+  const resultOf = await runBatch(db, [...abandonPath(system, row, stillExists), remove])
+  if (resultOf(remove).length === 0) return false
+  // A request may have joined the parts and died before it updated the row.
+  await env.MEDIA.delete(row.path)
+  return true
+}
+
+/** Ends expired multipart uploads. */
+export async function sweepMultipart(system: System, limit: number): Promise<void> {
+  const { db, now } = system
+  const expired = await db
+    .select()
+    .from(multipartUploads)
+    .where(sql`expires_at <= ${now}`)
+    .orderBy(multipartUploads.expires_at)
+    .limit(limit)
+  for (const row of expired) await endMultipart(system, row)
+}

@@ -1,0 +1,58 @@
+import type { System } from '../../context.ts'
+import { describeError } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
+import { claimDue, type LeasedDelivery } from './claim.ts'
+import { wake } from './due.ts'
+import { writeOutcome } from './outcome.ts'
+import { send } from './request.ts'
+
+/**
+ * Sends deliveries (docs/decisions/0057). The rows are the truth; a message only means that something may be due. A sender claims rows for a
+ * limited time with one statement that moves `due_at`; if it dies, the next sender takes over. So an event may arrive twice, but is never
+ * lost.
+ */
+
+/** Concurrent requests (Workers, Limits: six connections). */
+const AT_ONCE = 6
+/** Milliseconds after which no more deliveries are claimed, and between checks for due ones. */
+const LIFE = 20_000
+const CHECK_EVERY = 1000
+/** The sweep runs every minute, so only earlier deliveries need a message. */
+const SOON = 60_000
+
+/** Sends due deliveries, several at a time, until no delivery is due or its time is over; then a message wakes the next run. */
+export async function sendDue(system: System): Promise<void> {
+  const until = Date.now() + LIFE
+  const running = new Map<LeasedDelivery, Promise<void>>()
+  let soonest = Infinity
+  const run = async (delivery: LeasedDelivery) => {
+    try {
+      const due_at = await writeOutcome(system, delivery, await send(system.env, delivery))
+      soonest = Math.min(soonest, due_at ?? Infinity)
+    } catch (error) {
+      // The row stays leased, and the delivery is sent again when the lease ends.
+      log('error', 'webhook_not_written', { error: describeError(error) })
+    } finally {
+      running.delete(delivery)
+    }
+  }
+  try {
+    for (;;) {
+      const isLate = Date.now() >= until
+      const free = AT_ONCE - running.size
+      const claimed = isLate || free === 0 ? [] : await claimDue(system, running.keys(), free)
+      for (const delivery of claimed) running.set(delivery, run(delivery))
+      if (running.size === 0) {
+        if (isLate) await wake(system)
+        else if (soonest < Date.now() + SOON) await wake(system, Math.max(1, Math.ceil((soonest - Date.now()) / 1000)))
+        return
+      }
+      const timer = new AbortController()
+      const pause = scheduler.wait(CHECK_EVERY, { signal: timer.signal }).catch(() => undefined)
+      await Promise.race([...running.values(), pause])
+      timer.abort()
+    }
+  } finally {
+    await Promise.all(running.values())
+  }
+}

@@ -1,0 +1,56 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+
+import { webhookDeliveries, webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
+import type { System } from '../../context.ts'
+import { EVENT_DAYS } from '../../contract/facts.ts'
+import { scheduleHeads } from './order.ts'
+
+/** Deliveries are deleted with their events, by whole days; those of a deleted endpoint before the endpoint itself (docs/decisions/0057). */
+
+const DAY = 24 * 3600_000
+/** Rows that one statement deletes, endpoints that one sweep handles, and statements that it runs. */
+const CHUNK = 5000
+const ENDPOINTS = 100
+const ROUNDS = 200
+
+/** The first `seq` whose deliveries are kept: the start of a day. */
+export const sweptUntil = (now: number) => (Math.floor(now / DAY) - EVENT_DAYS) * DAY
+
+/** Has rows if deliveries should be deleted. */
+export const expiredDeliveries = (now: number): SQL => sql`webhook_endpoints where swept_until < ${sweptUntil(now)}`
+
+/** Values that mark an endpoint as deleted. From then on nothing is sent, and its deliveries are deleted in chunks. */
+export const DELETED_ENDPOINT = { state: 'deleted', swept_until: -1, secret: '', previous_secret: null } as const
+
+/** Deletes a chunk of an endpoint's deliveries: those that are too old, or all of a deleted one. Returns true when none remains. */
+export async function deleteDeliveries(system: System, id: string, isDeleted: boolean): Promise<boolean> {
+  const { db, now } = system
+  const from = sweptUntil(now)
+  const isOld = and(eq(webhookDeliveries.endpoint_id, id), isDeleted ? undefined : sql`seq < ${from}`)
+  const chunk = sql`seq in (select seq from webhook_deliveries where ${isOld} order by seq limit ${CHUNK})`
+  const isSwept = and(eq(webhookEndpoints.id, id), sql`not exists (select 1 from webhook_deliveries where ${isOld})`)
+  const [, updated] = await db.batch([
+    db.delete(webhookDeliveries).where(and(eq(webhookDeliveries.endpoint_id, id), chunk)),
+    isDeleted
+      ? db.delete(webhookEndpoints).where(isSwept).returning({ id: webhookEndpoints.id })
+      : db.update(webhookEndpoints).set({ swept_until: from }).where(isSwept).returning({ id: webhookEndpoints.id }),
+    // Deliveries that waited for the deleted ones.
+    ...(isDeleted ? [] : [scheduleHeads(system, id)]),
+  ])
+  return updated.length > 0
+}
+
+/** Deletes old deliveries, and those of deleted endpoints. */
+export async function sweepWebhooks(system: System): Promise<void> {
+  const { id, state } = webhookEndpoints
+  const endpoints = await system.db
+    .select({ id, state })
+    .from(webhookEndpoints)
+    .where(sql`swept_until < ${sweptUntil(system.now)}`)
+    .orderBy(webhookEndpoints.swept_until)
+    .limit(ENDPOINTS)
+  let rounds = 0
+  for (const endpoint of endpoints) {
+    while (rounds++ < ROUNDS && !(await deleteDeliveries(system, endpoint.id, endpoint.state === 'deleted')));
+  }
+}

@@ -1,0 +1,98 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { prepareOnce } from '../../adapters/db/database.ts'
+import { batch } from '../../adapters/db/query.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
+import type { Context } from '../../context.ts'
+import type { KeyType } from '../../contract/api_key.ts'
+import { CATALOG } from '../../contract/catalog.ts'
+import { PlayScope } from '../../contract/play.ts'
+import { ApiError, invalid } from '../../core/errors.ts'
+import { keyOf, type Principal } from '../../core/principal.ts'
+import { findCollection } from '../library/collection.ts'
+import { findPlaylist } from '../library/playlist.ts'
+import { findTrack } from '../library/track.ts'
+import { checkVariants } from '../library/variant.ts'
+
+/** Access of a caller within the organization, as its key allows. */
+
+/** Each throws 404 for a resource that does not exist in the caller's organization. */
+export const FIND_RESOURCE = { collection: findCollection, track: findTrack, playlist: findPlaylist }
+
+/** Whether a track is in both the `collection` and the `playlist`; null matches any. */
+export const inScope = sql`(${sql.placeholder('collection')} is null or tracks.collection_id = ${sql.placeholder('collection')})
+  and (${sql.placeholder('playlist')} is null or exists (
+    select 1 from playlist_tracks where track_id = tracks.id and playlist_id = ${sql.placeholder('playlist')}))`
+
+/**
+ * Returns the collection or playlist that a track must also be in to match the binding of the caller's key; null when the binding excludes
+ * the resource.
+ */
+export function bindingScope(principal: Principal, scope: PlayScope, id: string) {
+  const binding = keyOf(principal)?.binding
+  const anything = { collection: null, playlist: null }
+  if (!binding || (binding.scope === scope && binding.id === id)) return anything
+  if (scope !== 'track' || binding.scope === 'track') return null
+  return { ...anything, [binding.scope]: binding.id }
+}
+
+const trackWithin = prepareOnce((db) =>
+  db
+    .select({ id: tracks.id })
+    .from(tracks)
+    .where(and(eq(tracks.id, sql.placeholder('id')), inScope)),
+)
+
+/** Whether a resource is, or is part of, the one that the caller's key is bound to. */
+export async function mayReach({ db, principal }: Context, scope: PlayScope, id: string): Promise<boolean> {
+  const bound = bindingScope(principal, scope, id)
+  if (!bound || Object.values(bound).every((owner) => owner === null)) return bound !== null
+  const [rows] = await batch(db, [trackWithin(db, { id, ...bound })])
+  return rows!.length > 0
+}
+
+/** Whether sessions made with a key may be downloadable: always with a server key. */
+export const mayDownload = (principal: Principal) =>
+  principal.kind === 'server' || keyOf(principal)?.is_downloadable === true
+
+/** The default transcodes, AAC first: played by a session whose creator chose no variants (docs/decisions/0019). */
+export const DEFAULT_VARIANTS = CATALOG.filter((v) => v.type === 'transcode').map((v) => v.index)
+
+/** Variants that the session plays; throws for unknown ones and for those that a player key does not allow. */
+export async function chosenVariants(context: Context, variants: string[] = []): Promise<string[]> {
+  const { principal } = context
+  const granted = keyOf(principal)?.variants
+  await checkVariants(context, variants)
+  for (const index of variants) {
+    // Browsers play the uploaded file only if their key names it.
+    const allowed = granted ?? (principal.kind === 'player' && index === 'original' ? [] : null)
+    if (allowed && !allowed.includes(index)) {
+      throw new ApiError('insufficient_scope', `This API key may not play the variant ${index}`)
+    }
+  }
+  if (variants.length > 0) return [...new Set(variants)]
+  if (!granted) return DEFAULT_VARIANTS
+  const allowedDefaults = DEFAULT_VARIANTS.filter((index) => granted.includes(index))
+  return allowedDefaults.length > 0 ? allowedDefaults : granted
+}
+
+/** A player key may be bound to one resource, an uploader key to a collection, a server key to none. */
+export async function checkBinding(
+  context: Context,
+  type: KeyType,
+  body: Partial<Record<`${PlayScope}_id`, string | null>>,
+): Promise<void> {
+  const bound = PlayScope.options.flatMap((scope) => {
+    const field = `${scope}_id` as const
+    const id = body[field]
+    return id ? [{ scope, field, id }] : []
+  })
+  const allowed = type === 'server' ? 0 : 1
+  const [first] = bound
+  if (bound.length > allowed)
+    throw invalid(bound[allowed]!.field, `cannot be set for this ${type} key: it takes ${allowed || 'no'} resource`)
+  if (!first) return
+  if (type === 'uploader' && first.scope !== 'collection')
+    throw invalid(first.field, 'cannot be set for an uploader key; bind it to a collection')
+  await FIND_RESOURCE[first.scope](context, first.id)
+}

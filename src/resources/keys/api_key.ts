@@ -1,0 +1,144 @@
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+
+import { newId } from '../../adapters/crypto/id.ts'
+import { newSecret, secretHint, sha256 } from '../../adapters/crypto/secret.ts'
+import { recordEvents } from '../../adapters/db/record_event.ts'
+import { apiKeys } from '../../adapters/db/schema/library.ts'
+import type { Context, Handlers } from '../../context.ts'
+import type { ApiKey, apiKeyOperations } from '../../contract/api_key.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { timestamp } from '../../core/time.ts'
+import { readPage } from '../list/page.ts'
+import { checkBinding } from './access.ts'
+import { optionalTimestamp, toColumns } from './restrictions.ts'
+
+type ApiKeyRow = typeof apiKeys.$inferSelect
+
+const toApiKey = (row: ApiKeyRow): ApiKey => ({
+  ...row,
+  expires_at: optionalTimestamp(row.expires_at),
+  created_at: timestamp(row.created_at),
+  last_used_at: optionalTimestamp(row.last_used_at),
+})
+
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
+  and(eq(apiKeys.id, id), eq(apiKeys.organization_id, principal.organization_id))
+
+async function findApiKey(context: Context, id: string): Promise<ApiKeyRow> {
+  const row = await context.db.select().from(apiKeys).where(isOwnedByCaller(context, id)).get()
+  if (!row) throw notFound('api key')
+  return row
+}
+
+/** Whether another server key without an expiry remains: without one the organization would be locked out. */
+const keepsServerKey = ({ principal }: Context, { id, type }: ApiKeyRow) =>
+  type === 'server'
+    ? sql`exists (select 1 from api_keys as another where another.organization_id = ${principal.organization_id}
+        and another.type = 'server' and another.id <> ${id} and another.expires_at is null)`
+    : undefined
+
+const lastServerKey = (done: string) =>
+  new ApiError(
+    'last_server_key',
+    `This is the last server key that never expires; create another one before you ${done}`,
+  )
+
+export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
+  async listApiKeys({ query }, { db, principal }) {
+    const list = {
+      name: `api_keys:${principal.organization_id}`,
+      table: apiKeys,
+      key: apiKeys.seq,
+      descending: true,
+      of: eq(apiKeys.organization_id, principal.organization_id),
+    }
+    const { rows, count } = await readPage(db, list, query, getTableColumns(apiKeys))
+    return { count, api_keys: rows.map(toApiKey) }
+  },
+
+  async createApiKey({ body }, context) {
+    const { db, principal, now } = context
+    await checkBinding(context, body.type, body)
+    const secret = newSecret(body.type)
+    const id = newId()
+    const values = {
+      ...(await toColumns(context, body)),
+      id,
+      organization_id: principal.organization_id,
+      hash: await sha256(secret),
+      hint: secretHint(secret),
+      seq: sql`(select coalesce(max(seq), 0) + 1 from api_keys where organization_id = ${principal.organization_id})`,
+      created_at: now,
+    }
+    const [inserted] = await db.batch([
+      db.insert(apiKeys).values(values).returning(),
+      recordEvents(context, 'api_key.created', sql`api_keys where id = ${id}`),
+    ])
+    const row = inserted[0]!
+    return { api_key_id: id, api_key: toApiKey(row), secret }
+  },
+
+  async getApiKey({ params }, context) {
+    const row = await findApiKey(context, params.api_key_id)
+    return { api_key_id: row.id, api_key: toApiKey(row) }
+  },
+
+  async updateApiKey({ params, body }, context) {
+    let row = await findApiKey(context, params.api_key_id)
+    const values = await toColumns(context, body)
+    if (Object.keys(values).length > 0) {
+      const setsExpiry = 'expires_at' in values && values.expires_at !== null
+      const where = and(isOwnedByCaller(context, row.id), setsExpiry ? keepsServerKey(context, row) : undefined)
+      const [, [updated]] = await context.db.batch([
+        recordEvents(context, 'api_key.updated', sql`api_keys where ${where}`, { changed: Object.keys(values) }),
+        context.db.update(apiKeys).set(values).where(where).returning(),
+      ])
+      if (!updated) {
+        await findApiKey(context, row.id)
+        throw lastServerKey('let it end')
+      }
+      row = updated
+      context.cache.keys.invalidate(row.id)
+    }
+    return { api_key_id: row.id, api_key: toApiKey(row) }
+  },
+
+  async rotateApiKey({ params, body }, context) {
+    const { type } = await findApiKey(context, params.api_key_id)
+    const secret = newSecret(type)
+    const hash = await sha256(secret)
+    const isOwned = isOwnedByCaller(context, params.api_key_id)
+    const [, [row]] = await context.db.batch([
+      recordEvents(context, 'api_key.rotated', sql`api_keys where ${isOwned}`),
+      context.db
+        .update(apiKeys)
+        .set({
+          previous_hash: sql`hash`,
+          previous_expires_at: context.now + body.grace_seconds * 1000,
+          hash,
+          hint: secretHint(secret),
+        })
+        .where(isOwned)
+        .returning(),
+    ])
+    if (!row) throw notFound('api key')
+    context.cache.keys.invalidate(row.id)
+    return { api_key_id: row.id, api_key: toApiKey(row), secret }
+  },
+
+  async revokeApiKey({ params }, context) {
+    const { db } = context
+    const row = await findApiKey(context, params.api_key_id)
+    const where = and(isOwnedByCaller(context, row.id), keepsServerKey(context, row))
+    const [, revoked] = await db.batch([
+      recordEvents(context, 'api_key.revoked', sql`api_keys where ${where}`),
+      db.delete(apiKeys).where(where).returning({ id: apiKeys.id }),
+    ])
+    if (revoked.length === 0) {
+      await findApiKey(context, row.id)
+      throw lastServerKey('revoke it')
+    }
+    context.cache.keys.invalidate(row.id)
+    return { api_key_id: row.id, deleted_api_key: toApiKey(row) }
+  },
+}

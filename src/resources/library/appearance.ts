@@ -1,0 +1,166 @@
+import type { ImageColor } from '../../contract/color.ts'
+import { DEFAULT_COLOR, withoutExtension } from '../../contract/facts.ts'
+import type { Tags } from '../../contract/info.ts'
+import { timestamp } from '../../core/time.ts'
+
+/**
+ * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and cover; an
+ * `is_*_overridable: false` hides the levels below it. Subtitle and title always come from the nearest level, and a file's tags rank behind
+ * the values set on its track.
+ */
+
+interface Settings {
+  player_color: string | null
+  player_subtitle: string | null
+}
+interface Level extends Settings {
+  is_theme_overridable: boolean
+  is_cover_overridable: boolean
+}
+interface Covered extends Level {
+  cover_path: string | null
+  cover_colors: ImageColor[]
+}
+interface Named extends Settings {
+  player_title: string | null
+  file_name: string
+  tags: Pick<Tags, 'title' | 'artist' | 'album_artist'> | null
+}
+export interface LabelSources {
+  organization: Settings & Pick<Level, 'is_theme_overridable'> & { uses_tags: boolean }
+  collection: Settings & { is_theme_overridable: boolean | 0 | 1 }
+  /** Only in a playlist's session: ranks between the collection and the organization. */
+  playlist: Settings | null
+  track: Named
+}
+export interface AppearanceSources extends LabelSources {
+  organization: Level & { theme: string[]; uses_tags: boolean }
+  collection: Covered & { theme: string[] }
+  playlist: (Settings & Pick<Covered, 'cover_path' | 'cover_colors'> & { theme: string[] }) | null
+  track: Covered & Named
+}
+
+const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
+
+/** A theme's colors in the response format: equal areas, lightness and saturation of HSL, 0–1. */
+export function themeColors(theme: string[]): ImageColor[] {
+  return theme.map((hex) => {
+    const values = channels(hex)
+    const max = Math.max(...values)
+    const min = Math.min(...values)
+    const lightness = (max + min) / 2
+    const saturation = max === min ? 0 : (max - min) / (1 - Math.abs(2 * lightness - 1))
+    return {
+      hex: hex.toUpperCase(),
+      area: round(1 / theme.length),
+      lightness: round(lightness),
+      saturation: round(saturation),
+    }
+  })
+}
+const round = (value: number) => Math.round(value * 1e4) / 1e4
+
+/** Whether white text reads better than black on a color: contrast by relative luminance (WCAG 2.2 §1.4.3). */
+export function isDark(hex: string): boolean {
+  const [r, g, b] = channels(hex).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)) as [
+    number,
+    number,
+    number,
+  ]
+  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b
+  return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05
+}
+
+/** An explicit theme takes precedence over the cover's palette. */
+export const imageColors = (owner: { theme: string[]; cover_colors: ImageColor[] }) =>
+  owner.theme.length > 0 ? themeColors(owner.theme) : owner.cover_colors
+
+interface Changed {
+  created_at: number
+  updated_at: number | null
+}
+/** When a row was created and last changed, in the API's time format. */
+export const times = ({ created_at, updated_at }: Changed) => ({
+  created_at: timestamp(created_at),
+  updated_at: timestamp(updated_at ?? created_at),
+})
+
+/**
+ * A collection or playlist as the API shows it. Color and subtitle default to the organization's, because the specification does not allow
+ * null for either.
+ */
+export const withInherited = <
+  T extends Settings & Changed & Parameters<typeof imageColors>[0] & { organization_index: string | null },
+>(
+  row: T,
+  organization: Settings,
+) => ({
+  ...row,
+  ...times(row),
+  organization_index: row.organization_index ?? '',
+  image_colors: imageColors(row),
+  player_color: row.player_color ?? organization.player_color ?? DEFAULT_COLOR,
+  player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
+})
+
+/** A track's effective title, subtitle and color: everything that lists show. */
+export function labelsOf({ organization, collection, playlist, track }: LabelSources) {
+  const themed = organization.is_theme_overridable
+  const { title, artist, album_artist } = (organization.uses_tags && track.tags) || {}
+  return {
+    player_title: track.player_title ?? title ?? withoutExtension(track.file_name),
+    player_subtitle:
+      track.player_subtitle ??
+      artist ??
+      album_artist ??
+      collection.player_subtitle ??
+      playlist?.player_subtitle ??
+      organization.player_subtitle,
+    player_color:
+      (themed &&
+        ((collection.is_theme_overridable && track.player_color) ||
+          collection.player_color ||
+          playlist?.player_color)) ||
+      organization.player_color ||
+      DEFAULT_COLOR,
+  }
+}
+
+interface Cover {
+  cover_path: string | null
+  /** Absent if not selected. */
+  cover_size?: number | null
+}
+type Overrides = Pick<Level, 'is_cover_overridable'>
+interface Covers {
+  organization: Overrides
+  collection: Cover & Overrides
+  playlist: Cover | null
+  track: Cover
+}
+
+/** The cover of the nearest level that has one and is allowed to show it. */
+export function effectiveCover({ organization, collection, playlist, track }: Covers): Cover {
+  // An organization has no cover, so its `false` hides the covers of tracks but not the collection's.
+  const mayOverride = organization.is_cover_overridable && collection.is_cover_overridable
+  return [mayOverride ? track : null, collection, playlist].find((level) => level?.cover_path) ?? { cover_path: null }
+}
+
+/** A track's appearance, with everything that it inherits. */
+export function appearance(levels: AppearanceSources) {
+  const { organization, collection, playlist, track } = levels
+  const themed = organization.is_theme_overridable
+  const palettes = [
+    themed && collection.is_theme_overridable && track.cover_colors,
+    themed && imageColors(collection),
+    themed && playlist && imageColors(playlist),
+    themeColors(organization.theme),
+  ]
+  const labels = labelsOf(levels)
+  return {
+    ...labels,
+    image_colors: palettes.find((colors) => colors && colors.length > 0) || [],
+    is_dark: isDark(labels.player_color),
+    cover_path: effectiveCover(levels).cover_path,
+  }
+}

@@ -1,0 +1,191 @@
+import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
+
+import { collectionPrefixes } from '../../adapters/bucket/media.ts'
+import { newId } from '../../adapters/crypto/id.ts'
+import { inJsonList, runBatch } from '../../adapters/db/database.ts'
+import { removeFromPlaylists } from '../../adapters/db/playlist_order.ts'
+import { recordEvents } from '../../adapters/db/record_event.ts'
+import { collections, tracks, uploadSessions } from '../../adapters/db/schema/library.ts'
+import { reprocesses } from '../../adapters/db/schema/work.ts'
+import { foldedOf, foldedUpdate } from '../../adapters/db/search.ts'
+import type { Context, Handlers } from '../../context.ts'
+import type { collectionOperations } from '../../contract/collection.ts'
+import { invalid, notFound } from '../../core/errors.ts'
+import { purgeMoved } from '../../pipeline/cleanup/delete_rows.ts'
+import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
+import { startPurge } from '../../pipeline/start_purge.ts'
+import { listRows } from '../list/page.ts'
+import { withInherited } from './appearance.ts'
+import { columnsFor, toTracks, withArtwork, withFirstCovers } from './list_items.ts'
+import { moveToTrash } from './move_to_trash.ts'
+import { findOrganization } from './organization.ts'
+import { coverUpload } from './upload_handle.ts'
+
+type CollectionRow = typeof collections.$inferSelect
+
+/** Tracks that are deleted in the same batch as their collection. */
+const AT_ONCE = 1000
+
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
+  and(eq(collections.id, id), eq(collections.organization_id, principal.organization_id))
+
+/** Returns a collection of the caller's organization, or throws 404. */
+export async function findCollection(context: Context, id: string): Promise<CollectionRow> {
+  const row = await context.db.select().from(collections).where(isOwnedByCaller(context, id)).get()
+  if (!row) throw notFound('collection')
+  return row
+}
+
+/** A collection as the API shows it. */
+export const showCollection = async (context: Context, id: string) =>
+  withInherited(await findCollection(context, id), await findOrganization(context))
+
+export const collectionHandlers: Handlers<typeof collectionOperations> = {
+  async listCollections({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
+    const organization = await findOrganization(context)
+    const list = { kind: 'collections' as const, organization_id: organization.id, q, filters, sort }
+    const columns = getTableColumns(collections)
+    const { rows, ...counts } = await listRows(context.db, list, columns, { limit, offset })
+    const shownRows = rows.map((row) => withInherited(row, organization))
+    const rowsWithCovers = await withFirstCovers(context, include, rows)
+    return { ...counts, collections: await withArtwork(context, include, shownRows, rowsWithCovers) }
+  },
+
+  async createCollection({ body }, context) {
+    const { db, now } = context
+    const organization = await findOrganization(context)
+    const defaults = { metadata: {}, theme: [], cover_colors: [] }
+    const id = newId()
+    const [inserted] = await db.batch([
+      db
+        .insert(collections)
+        .values({
+          ...defaults,
+          ...body,
+          folded: foldedOf('collections', body),
+          id,
+          organization_id: organization.id,
+          seq: sql`(select coalesce(max(seq), 0) + 1 from collections where organization_id = ${organization.id})`,
+          created_at: now,
+        })
+        .returning(),
+      recordEvents(context, 'collection.created', sql`collections where id = ${id}`, { is_restored: false }),
+    ])
+    const row = inserted[0]!
+    return {
+      collection_id: id,
+      collection: withInherited(row, organization),
+      collection_cover_upload: await coverUpload(context, 'collection', { ...row, collection_id: row.id }),
+    }
+  },
+
+  async getCollection({ params }, context) {
+    const collection = await showCollection(context, params.collection_id)
+    return { collection_id: collection.id, collection }
+  },
+
+  async updateCollection({ params, body }, context) {
+    let row = await findCollection(context, params.collection_id)
+    if (Object.keys(body).length > 0) {
+      const values = { ...body, ...foldedUpdate('collections', body), updated_at: context.now }
+      const isOwned = isOwnedByCaller(context, row.id)
+      const [, [updated]] = await context.db.batch([
+        recordEvents(context, 'collection.updated', sql`collections where ${isOwned}`, { changed: Object.keys(body) }),
+        context.db.update(collections).set(values).where(isOwned).returning(),
+      ])
+      if (!updated) throw notFound('collection')
+      row = updated
+    }
+    return { collection_id: row.id, collection: withInherited(row, await findOrganization(context)) }
+  },
+
+  async deleteCollection({ params, query }, context) {
+    const { db, principal } = context
+    const collection = await findCollection(context, params.collection_id)
+    const deleted_collection = withInherited(collection, await findOrganization(context))
+    if (query.trash === 'true') {
+      await moveToTrash(context, 'collection', collection.id)
+      return { collection_id: collection.id, deleted_collection }
+    }
+    // The remaining tracks of a large collection are deleted in the background, because a batch may take 30 seconds. They can no longer be
+    // found.
+    const prefixes = collectionPrefixes(principal.organization_id, collection.id)
+    const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: collection.id, prefixes }], {
+      collection_id: collection.id,
+      folder_id: collection.id,
+      actor: context.actor,
+    })
+    const firstTracks = sql`(select id from tracks where collection_id = ${collection.id} and not ${inTrash(collection.id)}
+      order by "order" limit ${AT_ONCE})`
+    const isTrashed = { is_trashed: false }
+    const deletedRow = db
+      .delete(collections)
+      .where(isOwnedByCaller(context, collection.id))
+      .returning({ id: collections.id })
+    const resultOf = await runBatch(db, [
+      ...inserts,
+      recordEvents(
+        context,
+        'collection.deleted',
+        sql`collections where ${isOwnedByCaller(context, collection.id)}`,
+        isTrashed,
+      ),
+      recordEvents(context, 'track.deleted', sql`tracks where id in ${firstTracks}`, isTrashed),
+      ...purgeMoved(context, principal.organization_id, firstTracks),
+      ...removeFromPlaylists(context, firstTracks),
+      db.delete(tracks).where(sql`id in ${firstTracks}`),
+      db.delete(uploadSessions).where(eq(uploadSessions.collection_id, collection.id)),
+      db.delete(reprocesses).where(eq(reprocesses.collection_id, collection.id)),
+      deletedRow,
+    ])
+    await startPurge(context, [purge])
+    if (resultOf(deletedRow).length === 0) throw notFound('collection')
+    return { collection_id: collection.id, deleted_collection }
+  },
+
+  async listCollectionTracks({ params, query: { limit, offset, q, sort = 'order', include, ...filters } }, context) {
+    const { id: collection_id, organization_id } = await findCollection(context, params.collection_id)
+    const list = { kind: 'tracks' as const, organization_id, collection_id, q, filters, sort }
+    const { rows, ...counts } = await listRows(context.db, list, columnsFor(include), { limit, offset })
+    return { ...counts, tracks: await toTracks(context, include, rows) }
+  },
+
+  async orderCollectionTracks({ params, body: { track_ids } }, context) {
+    const { db } = context
+    const collection = await showCollection(context, params.collection_id)
+    // The `+` keeps SQLite from walking the whole collection instead of looking up these tracks.
+    const inCollection = sql`+${tracks.collection_id} = ${collection.id}`
+    const inThisCollection = await db
+      .select({ id: tracks.id })
+      .from(tracks)
+      .where(and(inArray(tracks.id, inJsonList(track_ids)), inCollection))
+    const ids = new Set(inThisCollection.map((track) => track.id))
+    for (const [at, id] of track_ids.entries()) {
+      if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
+      if (track_ids.indexOf(id) < at) throw invalid(`track_ids.${at}`, 'stands in the list twice')
+    }
+    // The n-th of the ids gets the n-th of the positions that these tracks have now. A track deleted in the meantime counts in neither list.
+    const ordered = db
+      .update(tracks)
+      .set({ order: sql`placed.place` })
+      .from(
+        sql`(select wanted.track_id, held.place from (
+          select tracks.id as track_id, row_number() over (order by listed.key) as n
+          from json_each(${JSON.stringify(track_ids)}) as listed cross join tracks on tracks.id = listed.value and ${inCollection}
+        ) as wanted join (
+          select "order" as place, row_number() over (order by "order") as n
+          from tracks where id in ${inJsonList(track_ids)} and ${inCollection}
+        ) as held on held.n = wanted.n) as placed`,
+      )
+      .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
+    // From now on tags do not change the order.
+    const byHand = and(isOwnedByCaller(context, collection.id), eq(collections.is_ordered, false))
+    const reordered = sql`collections where ${isOwnedByCaller(context, collection.id)}`
+    await db.batch([
+      ordered,
+      db.update(collections).set({ is_ordered: true }).where(byHand),
+      recordEvents(context, 'collection.updated', reordered, { changed: ['order'] }),
+    ])
+    return { collection_id: collection.id, collection }
+  },
+}

@@ -1,0 +1,63 @@
+import { and, eq } from 'drizzle-orm'
+
+import { viewSigner } from '../../adapters/bucket/presign.ts'
+import { collections, organizations } from '../../adapters/db/schema/library.ts'
+import type { Context, Handlers } from '../../context.ts'
+import type { coverOperations } from '../../contract/cover.ts'
+import { PLAYBACK_TTL } from '../../contract/facts.ts'
+import type { OwnCover } from '../../contract/media.ts'
+import { notFound } from '../../core/errors.ts'
+import { showCollection } from './collection.ts'
+import { coverImage, coverOrFirst, largeCover, type StoredCover } from './cover_image.ts'
+import { firstCover } from './first_cover.ts'
+import { findTrack, showTrack, trackCoverUpload } from './track.ts'
+import { coverUpload } from './upload_handle.ts'
+
+/** A cover as API callers see it, with the large square. */
+export async function ownCover({ env, base_url, now }: Context, cover: StoredCover): Promise<OwnCover> {
+  const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
+  return { ...(await coverImage(base_url, cover.cover_path, sign)), large: await largeCover(cover, sign) }
+}
+
+export const coverHandlers: Handlers<typeof coverOperations> = {
+  async getCollectionCover({ params }, context) {
+    const { id } = collections
+    const row = await context.db
+      .select({
+        ownCover: { id, cover_path: collections.cover_path, cover_size: collections.cover_size },
+        first: firstCover,
+      })
+      .from(collections)
+      .innerJoin(organizations, eq(organizations.id, collections.organization_id))
+      .where(and(eq(id, params.collection_id), eq(organizations.id, context.principal.organization_id)))
+      .get()
+    if (!row) throw notFound('collection')
+    return {
+      collection_id: row.ownCover.id,
+      cover_image: await ownCover(context, coverOrFirst(row.ownCover, row.first)),
+    }
+  },
+
+  async createCollectionCover({ params }, context) {
+    const collection = await showCollection(context, params.collection_id)
+    const owner = {
+      id: collection.id,
+      collection_id: collection.id,
+      organization_id: context.principal.organization_id,
+    }
+    return {
+      collection_id: collection.id,
+      collection,
+      collection_cover_upload: await coverUpload(context, 'collection', owner),
+    }
+  },
+
+  async createTrackCover({ params }, context) {
+    const row = await findTrack(context, params.track_id)
+    return {
+      track_id: row.id,
+      track: await showTrack(context, row.id),
+      track_cover_upload: await trackCoverUpload(context, row),
+    }
+  },
+}

@@ -1,0 +1,120 @@
+import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
+
+import { viewSigner } from '../../adapters/bucket/presign.ts'
+import { inJsonList } from '../../adapters/db/database.ts'
+import { collections, organizations, tracks } from '../../adapters/db/schema/library.ts'
+import { LOUDNESS_SQL, unpackLoudness } from '../../adapters/db/track_info.ts'
+import type { Context } from '../../context.ts'
+import { PLAYBACK_TTL } from '../../contract/facts.ts'
+import type { Loudness } from '../../contract/info.ts'
+import { effectiveCover, times } from './appearance.ts'
+import { coverImage, coverOrFirst } from './cover_image.ts'
+import { firstCover } from './first_cover.ts'
+import { findOrganization } from './organization.ts'
+
+/** The columns and extras (`include`) of lists, so that a page takes one request. */
+
+/** All columns of a track except the levels, which only play views need, and those that only a reprocess or the search reads. */
+export type TrackRow = Omit<typeof tracks.$inferSelect, 'levels' | 'made_with' | 'folded'>
+const { levels: _levels, made_with: _made_with, folded: _folded, ...withoutLevels } = getTableColumns(tracks)
+export const trackColumns = withoutLevels
+
+/** The columns that lists read: no technical info and no files. */
+export type ListedRow = Omit<TrackRow, 'info' | 'files' | 'folder_id'>
+const { info: _info, files: _files, folder_id: _folder_id, ...listedColumns } = withoutLevels
+
+/** Shows the title as it was set; play views fall back to the file name. */
+export const toListedTrack = (row: ListedRow) => ({
+  ...row,
+  ...times(row),
+  image_colors: row.cover_colors,
+  track_status_id: row.status,
+  tags: row.tags ?? {},
+})
+
+type Include = string | undefined
+const isIncluded = (include: Include, name: string) => include?.split(',').includes(name) === true
+
+/** Returns a function that signs the squares of a cover. */
+async function covers({ env, now, base_url }: Context) {
+  const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
+  return (cover_path: string | null) => coverImage(base_url, cover_path, sign)
+}
+
+/** The covers of collections: their own, or if `borrows` is set, their first track's. */
+async function coversOf({ db }: Context, ids: string[], borrows = true) {
+  const { id, cover_path, is_cover_overridable } = collections
+  const rows = await db
+    .select({ ownCover: { id, cover_path, is_cover_overridable }, first: firstCover.as('first') })
+    .from(collections)
+    .innerJoin(organizations, eq(organizations.id, collections.organization_id))
+    .where(inArray(id, inJsonList(ids)))
+  return new Map(rows.map(({ ownCover, first }) => [ownCover.id, coverOrFirst(ownCover, borrows ? first : null)]))
+}
+
+/** Rows of collections for `withArtwork`, borrowing the cover of the first track where needed. */
+export async function withFirstCovers<T extends { id: string; cover_path: string | null }>(
+  context: Context,
+  include: Include,
+  rows: T[],
+) {
+  const idsWithoutCover = rows.filter((row) => row.cover_path === null).map((row) => row.id)
+  if (!isIncluded(include, 'artwork') || idsWithoutCover.length === 0) return rows
+  const borrowedCovers = await coversOf(context, idsWithoutCover)
+  return rows.map((row) => borrowedCovers.get(row.id) ?? row)
+}
+
+/** Collections or playlists with their covers. */
+export async function withArtwork<T>(
+  context: Context,
+  include: Include,
+  shown: T[],
+  rows: { cover_path: string | null }[],
+) {
+  if (!isIncluded(include, 'artwork')) return shown
+  const cover = await covers(context)
+  return Promise.all(shown.map(async (item, at) => ({ ...item, artwork: await cover(rows[at]!.cover_path) })))
+}
+
+/** The track columns that a list reads. */
+export const columnsFor = (include: Include) => ({
+  ...listedColumns,
+  ...(isIncluded(include, 'levels') && { levels: tracks.levels }),
+  ...(isIncluded(include, 'loudness') && {
+    loudness: sql.raw(LOUDNESS_SQL).as('loudness') as SQL.Aliased<string | null>,
+  }),
+})
+type TrackListRow = ListedRow & { levels?: number[] | null; loudness?: string | null }
+
+/** Tracks as lists show them. A playlist's cover ranks behind the collection's own, and before a borrowed one. */
+export async function toTracks(
+  context: Context,
+  include: Include,
+  rows: TrackListRow[],
+  playlist: { cover_path: string | null } | null = null,
+) {
+  const shown = rows.map((row) => ({
+    ...toListedTrack(row),
+    levels: row.levels === undefined ? undefined : { levels: row.levels ?? [] },
+    loudness:
+      typeof row.loudness === 'string'
+        ? (unpackLoudness(JSON.parse(row.loudness) as unknown[]) as Loudness)
+        : row.loudness,
+  }))
+  if (!isIncluded(include, 'artwork')) return shown
+  const [organization, owners, cover] = await Promise.all([
+    findOrganization(context),
+    coversOf(context, [...new Set(rows.map((row) => row.collection_id))], !playlist?.cover_path),
+    covers(context),
+  ])
+  const noCover = { cover_path: null, is_cover_overridable: true }
+  return Promise.all(
+    shown.map(async (track) => {
+      const collection = owners.get(track.collection_id) ?? noCover
+      return {
+        ...track,
+        artwork: await cover(effectiveCover({ organization, collection, playlist, track }).cover_path),
+      }
+    }),
+  )
+}

@@ -1,0 +1,91 @@
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
+
+import { isBlob } from '../../adapters/db/column_types.ts'
+import { insertFrom, runBatch } from '../../adapters/db/database.ts'
+import { hideEntries } from '../../adapters/db/playlist_order.ts'
+import { recordEvents } from '../../adapters/db/record_event.ts'
+import { TABLE_OF, uploadSessions } from '../../adapters/db/schema/library.ts'
+import { trash } from '../../adapters/db/schema/trash.ts'
+import { jobs, reprocesses } from '../../adapters/db/schema/work.ts'
+import type { Context } from '../../context.ts'
+import { TRASH_TTL } from '../../contract/facts.ts'
+import type { PlayScope } from '../../contract/play.ts'
+import { notFound } from '../../core/errors.ts'
+import { cancelUnwanted } from '../../pipeline/transcode/cancel_unwanted.ts'
+
+type Table = (typeof TABLE_OF)[PlayScope]
+
+/** Columns per function call: two arguments each, 32 in all (D1, Limits). */
+const AT_ONCE = 16
+
+/** A row as JSON. JSON holds no bytes, so these are hexadecimal. */
+function packed(table: Table): SQL {
+  const pairs = Object.values(getTableColumns(table))
+    .filter(({ generated }) => !generated)
+    .map((column) => sql`${sql.raw(`'${column.name}'`)}, ${isBlob(column) ? sql`hex(${column})` : column}`)
+  const parts = Array.from({ length: Math.ceil(pairs.length / AT_ONCE) }, (_, at) => {
+    const part = pairs.slice(at * AT_ONCE, (at + 1) * AT_ONCE)
+    return sql`json_object(${sql.join(part, sql`, `)})`
+  })
+  return parts.reduce((all, part) => sql`json_patch(${all}, ${part})`)
+}
+
+/** An item's title; for a track the one that listeners see. */
+const TITLES: Record<PlayScope, SQL> = {
+  track: sql`coalesce(player_title, (
+    select tags ->> '$.title' from organizations where organizations.id = organization_id and uses_tags), file_name)`,
+  collection: sql`title`,
+  playlist: sql`title`,
+}
+
+/**
+ * Moves a resource into the trash: its row, and its positions in playlists. A collection's tracks keep their rows, but cannot be found
+ * without it. Cancels their transcodes. Throws 404 when the resource is already gone.
+ */
+export async function moveToTrash(context: Context, scope: PlayScope, id: string): Promise<void> {
+  const { db, principal, now } = context
+  const { organization_id } = principal
+  const table = TABLE_OF[scope]
+  const isOwned = and(eq(table.id, id), eq(table.organization_id, organization_id))
+  const extraStatements: Record<PlayScope, BatchItem<'sqlite'>[]> = {
+    track: [
+      ...hideEntries(context, sql`track_id = ${id}`, 'alone'),
+      db
+        .update(jobs)
+        .set({ state: 'done' })
+        .where(sql`id = (select job_id from tracks where ${isOwned})`),
+    ],
+    collection: [
+      ...hideEntries(context, sql`track_id in (select id from tracks where collection_id = ${id})`, 'alone'),
+      db.delete(uploadSessions).where(eq(uploadSessions.collection_id, id)),
+      db.delete(reprocesses).where(eq(reprocesses.collection_id, id)),
+    ],
+    playlist: [...hideEntries(context, sql`playlist_id = ${id}`, 'whole')],
+  }
+  const insert = insertFrom(
+    db,
+    trash,
+    {
+      id,
+      organization_id,
+      scope,
+      title: TITLES[scope],
+      collection_id: scope === 'track' ? sql`collection_id` : null,
+      folder_id: scope === 'track' ? sql`folder_id` : null,
+      seq: sql`(select coalesce(max(seq), 0) + 1 from trash where organization_id = ${organization_id})`,
+      trashed_at: now,
+      expires_at: now + TRASH_TTL * 1000,
+      content: packed(table),
+    },
+    sql`${table} where ${isOwned}`,
+  ).returning({ id: trash.id })
+  const resultOf = await runBatch(db, [
+    insert,
+    ...extraStatements[scope],
+    recordEvents(context, `${scope}.deleted`, sql`${table} where ${isOwned}`, { is_trashed: true }),
+    db.delete(table).where(isOwned),
+  ])
+  if (scope !== 'playlist') await cancelUnwanted(context)
+  if (resultOf(insert).length === 0) throw notFound(scope)
+}

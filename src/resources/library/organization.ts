@@ -1,0 +1,118 @@
+import { eq, getTableColumns, sql } from 'drizzle-orm'
+
+import { newId } from '../../adapters/crypto/id.ts'
+import { newSecret, secretHint, sha256 } from '../../adapters/crypto/secret.ts'
+import { runBatch } from '../../adapters/db/database.ts'
+import { recordEvents } from '../../adapters/db/record_event.ts'
+import { apiKeys, organizations } from '../../adapters/db/schema/library.ts'
+import { shares } from '../../adapters/db/schema/shares.ts'
+import { usageDays } from '../../adapters/db/schema/usage.ts'
+import { webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
+import type { Context, Handlers } from '../../context.ts'
+import { DEFAULT_COLOR } from '../../contract/facts.ts'
+import type { Organization, organizationOperations } from '../../contract/organization.ts'
+import { notFound } from '../../core/errors.ts'
+import { purgeJobs } from '../../pipeline/cleanup/purge.ts'
+import { startPurge } from '../../pipeline/start_purge.ts'
+import { DELETED_ENDPOINT } from '../../pipeline/webhooks/sweep.ts'
+import { readPage } from '../list/page.ts'
+import { themeColors } from './appearance.ts'
+
+type OrganizationRow = typeof organizations.$inferSelect
+
+const toOrganization = (row: OrganizationRow): Organization => ({
+  ...row,
+  image_colors: themeColors(row.theme),
+  player_color: row.player_color ?? DEFAULT_COLOR,
+  player_subtitle: row.player_subtitle ?? '',
+})
+
+/** The caller's organization; throws 404 for any other id. */
+export async function findOrganization(
+  { db, principal }: Context,
+  id = principal.organization_id,
+): Promise<OrganizationRow> {
+  if (id !== principal.organization_id) throw notFound('organization')
+  const row = await db.select().from(organizations).where(eq(organizations.id, id)).get()
+  if (!row) throw notFound('organization')
+  return row
+}
+
+export const organizationHandlers: Handlers<typeof organizationOperations> = {
+  async listOrganizations({ query }, { db }) {
+    const list = { name: 'organizations', table: organizations, key: organizations.seq, descending: true }
+    const { rows, count } = await readPage(db, list, query, getTableColumns(organizations))
+    return { count, organizations: rows.map(toOrganization) }
+  },
+
+  async createOrganization({ body }, context) {
+    const { db, now } = context
+    const secret = newSecret('server')
+    const key = {
+      id: newId(),
+      organization_id: newId(),
+      type: 'server' as const,
+      title: 'First server key',
+      hash: await sha256(secret),
+      hint: secretHint(secret),
+      seq: 1,
+      created_at: now,
+    }
+    const [[row]] = await db.batch([
+      db
+        .insert(organizations)
+        .values({
+          id: key.organization_id,
+          name: body.name,
+          theme: [],
+          seq: sql`(select coalesce(max(seq), 0) + 1 from organizations)`,
+          created_at: now,
+        })
+        .returning(),
+      db.insert(apiKeys).values(key),
+      recordEvents(context, 'api_key.created', sql`api_keys where id = ${key.id}`),
+    ])
+    return { organization_id: key.organization_id, organization: toOrganization(row!), api_key_id: key.id, secret }
+  },
+
+  async getOrganization({ params }, context) {
+    const row = await findOrganization(context, params.organization_id)
+    return { organization_id: row.id, organization: toOrganization(row) }
+  },
+
+  async updateOrganization({ params, body }, context) {
+    let row = await findOrganization(context, params.organization_id)
+    if (Object.keys(body).length > 0) {
+      const [updated] = await context.db.update(organizations).set(body).where(eq(organizations.id, row.id)).returning()
+      if (!updated) throw notFound('organization')
+      row = updated
+    }
+    return { organization_id: row.id, organization: toOrganization(row) }
+  },
+
+  async deleteOrganization({ params }, { db, cache, ...system }) {
+    const id = params.organization_id
+    // Its rows and files are deleted in the background; deleting the keys ends all access now.
+    const prefixes = [`uploads/${id}/`, `media/${id}/`]
+    const { purge, inserts } = purgeJobs({ db, ...system }, id, [{ id, prefixes }], { organization_id: id })
+    const existing = await db.select().from(organizations).where(eq(organizations.id, id)).get()
+    if (!existing) throw notFound('organization')
+    const deletedRow = db.delete(organizations).where(eq(organizations.id, id)).returning()
+    const resultOf = await runBatch(db, [
+      ...inserts,
+      db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
+      deletedRow,
+      db.delete(shares).where(eq(shares.organization_id, id)),
+      // Nothing is counted for it after this.
+      db.delete(usageDays).where(eq(usageDays.organization_id, id)),
+      // Nothing is sent after this either; the sweep deletes the rows.
+      db.update(webhookEndpoints).set(DELETED_ENDPOINT).where(eq(webhookEndpoints.organization_id, id)),
+    ])
+    const [row] = resultOf(deletedRow)
+    cache.keys.invalidateOrganization(id)
+    cache.invalidate(id)
+    await startPurge({ db, ...system }, [purge])
+    if (!row) throw notFound('organization')
+    return { organization_id: id, deleted_organization: toOrganization(row) }
+  },
+}

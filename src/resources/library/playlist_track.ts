@@ -1,0 +1,210 @@
+import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
+
+import { newId } from '../../adapters/crypto/id.ts'
+import { inJsonList, type Database, insertFrom, runBatch } from '../../adapters/db/database.ts'
+import { renumberEntries } from '../../adapters/db/playlist_order.ts'
+import { isInCollection, playlists, playlistTracks, tracks } from '../../adapters/db/schema/library.ts'
+import type { Context } from '../../context.ts'
+import type { Page } from '../../contract/common.ts'
+import { MAX_PLAYLIST_TRACKS } from '../../contract/facts.ts'
+import { ApiError, invalid, notFound } from '../../core/errors.ts'
+import { columnsFor, toTracks } from './list_items.ts'
+
+/**
+ * The tracks of a playlist. Positions are 0, 1, 2, … after every change, so a page starts directly at its offset, however deep.
+ *
+ * D1 has no interactive transactions: a change is one batch. Its first statement checks the version and writes the change's id into the
+ * playlist; all others only act if they find that id.
+ */
+
+/** Returns a page, which reads two rows per track, with the count and version of the same moment. */
+export async function listTracks(
+  context: Context,
+  playlist_id: string,
+  { limit, offset, include }: Page & { include?: string | undefined },
+) {
+  const { db, principal } = context
+  // Aliased, because a batch returns only one of two columns with the same name.
+  const playlist_track_id = sql<string>`${playlistTracks.id}`.as('playlist_track_id')
+  const [[playlist], entries] = await db.batch([
+    db
+      .select({ count: playlists.track_count, version: playlists.version, cover_path: playlists.cover_path })
+      .from(playlists)
+      .where(and(eq(playlists.id, playlist_id), eq(playlists.organization_id, principal.organization_id))),
+    db
+      .select({ place: { playlist_track_id, position: playlistTracks.position }, track: columnsFor(include) })
+      .from(playlistTracks)
+      .innerJoin(tracks, eq(tracks.id, playlistTracks.track_id))
+      .where(
+        and(
+          eq(playlistTracks.playlist_id, playlist_id),
+          gte(playlistTracks.position, offset),
+          lt(playlistTracks.position, offset + limit),
+        ),
+      )
+      .orderBy(asc(playlistTracks.position)),
+  ])
+  if (!playlist) throw notFound('playlist')
+  const rows = entries.map(({ track }) => track)
+  const shown = await toTracks(context, include, rows, playlist)
+  return { ...playlist, tracks: shown.map((track, at) => ({ ...track, ...entries[at]!.place })) }
+}
+
+/** `If-Match: "7"`, `7` or `*`. */
+const expectedVersion = (if_match: string | undefined) =>
+  if_match === undefined || if_match === '*' ? undefined : Number(if_match.replaceAll('"', ''))
+
+/** Runs one change of a playlist's tracks; `change` builds its statements with the condition that the change applies. */
+async function changeTracks(
+  context: Context,
+  playlist_id: string,
+  if_match: string | undefined,
+  change: (signed: SQL) => BatchItem<'sqlite'>[],
+  condition?: SQL,
+): Promise<boolean> {
+  const { db, principal, now: updated_at } = context
+  const change_id = newId()
+  const version = expectedVersion(if_match)
+  const signed = sql`exists (select 1 from playlists where id = ${playlist_id} and change_id = ${change_id})`
+  const update = db
+    .update(playlists)
+    .set({ version: sql`version + 1`, change_id, updated_at })
+    .where(
+      and(
+        eq(playlists.id, playlist_id),
+        eq(playlists.organization_id, principal.organization_id),
+        version === undefined ? undefined : eq(playlists.version, version),
+        condition,
+      ),
+    )
+    .returning({ id: playlists.id })
+  const resultOf = await runBatch(db, [update, ...change(signed), ...renumberEntries(context, change_id)])
+  if (resultOf(update).length > 0) return true
+  const now = await db.select().from(playlists).where(eq(playlists.id, playlist_id)).get()
+  if (!now) throw notFound('playlist')
+  if (version !== undefined && version !== now.version) {
+    throw new ApiError('version_mismatch', `The playlist is at version ${now.version} now; read it again`)
+  }
+  return false
+}
+
+/** Checks that all tracks belong to the organization; the error names the first that does not. */
+async function checkTracks({ db, principal }: Context, track_ids: string[]): Promise<void> {
+  const ownTracks = await db
+    .select({ id: tracks.id })
+    .from(tracks)
+    .where(
+      and(
+        inArray(tracks.id, inJsonList([...new Set(track_ids)])),
+        // The `+` keeps SQLite from using an index of all tracks.
+        sql`+${tracks.organization_id} = ${principal.organization_id}`,
+        isInCollection,
+      ),
+    )
+  const ids = new Set(ownTracks.map((track) => track.id))
+  const at = track_ids.findIndex((id) => !ids.has(id))
+  if (at >= 0) throw invalid(`track_ids.${at}`, 'is not a track of this organization')
+}
+
+/** Inserts tracks from `position` on; omits a track that has just been deleted. */
+function insertEntries(db: Database, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
+  const entries = track_ids.map((track_id, at) => ({ id: newId(), track_id, at: (at + 1) / (track_ids.length + 1) }))
+  return insertFrom(
+    db,
+    playlistTracks,
+    {
+      id: sql`value ->> 'id'`,
+      playlist_id,
+      track_id: sql`value ->> 'track_id'`,
+      position: sql`${position} - 1 + (value ->> 'at')`,
+    },
+    sql`json_each(${JSON.stringify(entries)}) where ${signed} and exists (
+      select 1 from tracks, collections where tracks.id = value ->> 'track_id' and collections.id = collection_id)`,
+  )
+}
+
+/** Replaces all tracks; of two concurrent calls, one replaces the other's result completely. */
+export async function replaceTracks(
+  context: Context,
+  playlist_id: string,
+  if_match: string | undefined,
+  track_ids: string[],
+) {
+  await checkTracks(context, track_ids)
+  const { db } = context
+  await changeTracks(context, playlist_id, if_match, (signed) => [
+    db.delete(playlistTracks).where(and(eq(playlistTracks.playlist_id, playlist_id), signed)),
+    insertEntries(db, playlist_id, track_ids, sql`0`, signed),
+  ])
+}
+
+/** Inserts tracks before the one at `position`, or at the end of a shorter playlist. */
+export async function insertTracks(
+  context: Context,
+  playlist_id: string,
+  if_match: string | undefined,
+  track_ids: string[],
+  position = MAX_PLAYLIST_TRACKS,
+) {
+  await checkTracks(context, track_ids)
+  const { db } = context
+  const fits = sql`track_count + ${track_ids.length} <= ${MAX_PLAYLIST_TRACKS}`
+  const isChanged = await changeTracks(
+    context,
+    playlist_id,
+    if_match,
+    (signed) => [insertEntries(db, playlist_id, track_ids, sql`${position}`, signed)],
+    fits,
+  )
+  if (!isChanged) {
+    const message = `A playlist holds at most ${MAX_PLAYLIST_TRACKS} tracks`
+    throw new ApiError('playlist_full', message)
+  }
+}
+
+const isEntry = (playlist_id: string, id: string) =>
+  and(eq(playlistTracks.id, id), eq(playlistTracks.playlist_id, playlist_id))!
+
+/** True in a batch while the playlist has this entry. */
+const hasEntry = (playlist_id: string, id: string) =>
+  sql`exists (select 1 from playlist_tracks where ${isEntry(playlist_id, id)})`
+
+/** Moves one track so that it ends at `position`, or at the end. */
+export async function moveTrack(
+  context: Context,
+  playlist_id: string,
+  if_match: string | undefined,
+  id: string,
+  position: number,
+) {
+  const { db } = context
+  // Moving down, it is placed behind the track that is there now; moving up, before it.
+  const target = sql`case when position < ${position} then ${position} + 0.5 else ${position} - 0.5 end`
+  const isChanged = await changeTracks(
+    context,
+    playlist_id,
+    if_match,
+    (signed) => [
+      db
+        .update(playlistTracks)
+        .set({ position: target })
+        .where(and(isEntry(playlist_id, id), signed)),
+    ],
+    hasEntry(playlist_id, id),
+  )
+  if (!isChanged) throw notFound('playlist track')
+}
+
+/** Removes one entry; the remaining ones are renumbered. */
+export async function removeTrack(context: Context, playlist_id: string, if_match: string | undefined, id: string) {
+  const { db } = context
+  const isChanged = await changeTracks(
+    context,
+    playlist_id,
+    if_match,
+    (signed) => [db.delete(playlistTracks).where(and(isEntry(playlist_id, id), signed))],
+    hasEntry(playlist_id, id),
+  )
+  if (!isChanged) throw notFound('playlist track')
+}

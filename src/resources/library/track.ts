@@ -1,0 +1,272 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+
+import { findFile, nextUploadPath, trackPrefixes } from '../../adapters/bucket/media.ts'
+import { folderOf, trackPath } from '../../adapters/bucket/track_paths.ts'
+import { newId, randomBase62 } from '../../adapters/crypto/id.ts'
+import { inJsonList, insertFrom, runBatch } from '../../adapters/db/database.ts'
+import { removeFromPlaylists } from '../../adapters/db/playlist_order.ts'
+import { recordEvents } from '../../adapters/db/record_event.ts'
+import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
+import { jobs } from '../../adapters/db/schema/work.ts'
+import { foldedOf, foldedUpdate } from '../../adapters/db/search.ts'
+import type { Context, Handlers } from '../../context.ts'
+import { UPLOAD_TTL } from '../../contract/facts.ts'
+import type { trackOperations, TrackUpdate } from '../../contract/track.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
+import { discardReplaced, ingest } from '../../pipeline/ingest.ts'
+import { startPurge } from '../../pipeline/start_purge.ts'
+import { queuePosition } from '../../pipeline/transcode/queue_position.ts'
+import { noActiveJob, startTranscode } from '../../pipeline/transcode/start.ts'
+import { find } from '../list/filtered_list.ts'
+import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './list_items.ts'
+import { moveToTrash } from './move_to_trash.ts'
+import {
+  audioUpload,
+  checkUploadHints,
+  coverUpload,
+  type UploadHints,
+  firstUpload,
+  addHandle,
+  namesOf,
+  safeFileName,
+} from './upload_handle.ts'
+
+type TrackTableRow = typeof tracks.$inferSelect
+
+const toTrack = (row: TrackRow) => ({
+  ...toListedTrack(row),
+  info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
+})
+
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
+  and(eq(tracks.id, id), eq(tracks.organization_id, principal.organization_id), isInCollection)
+
+/** Returns a track of the caller's organization, or throws 404. */
+export async function findTrack(context: Context, id: string): Promise<TrackRow> {
+  const row = await context.db.select(trackColumns).from(tracks).where(isOwnedByCaller(context, id)).get()
+  if (!row) throw notFound('track')
+  return row
+}
+
+/** Returns the track after checking whether its upload has arrived (docs/architecture.md#how-audio-flows). */
+export const refreshTrack = async (context: Context, id: string) => refresh(context, await findTrack(context, id))
+
+/** The same for a row. The values in `set`, which the caller has just written, override later changes by others. */
+async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> = {}) {
+  const isNew = row.awaiting_upload && (await ingest(context, row))
+  const track = toTrack(isNew ? { ...(await findTrack(context, row.id)), ...set } : row)
+  if (track.progress !== 0 || !track.job_id) return track
+  const waiting = await queuePosition(context, track.job_id)
+  return waiting ? { ...track, info: { ...track.info, waiting } } : track
+}
+
+/** Columns that an update changes; undefined for an empty update. */
+export function updateColumns({ title, ...fields }: TrackUpdate, now: number) {
+  const values = { ...(title !== undefined && { player_title: title }), ...fields }
+  return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
+}
+
+/** Names of the fields that an update changes, for its event. */
+export const changedFields = (values: object) => Object.keys(values).filter((name) => name !== 'updated_at')
+
+export const notUploaded = (message = 'This track has no file yet; upload one first') =>
+  new ApiError('track_not_uploaded', message)
+
+/** Returns a track as the API shows it. */
+export const showTrack = async (context: Context, id: string) => toTrack(await findTrack(context, id))
+
+type NewTrack = Pick<TrackTableRow, 'collection_id' | 'file_name'> &
+  UploadHints & {
+    [
+      K in
+        | 'upload_session_id'
+        | 'creator_id'
+        | 'organization_index'
+        | 'player_title'
+        | 'player_subtitle'
+        | 'player_color'
+    ]?: string | null | undefined
+  } & {
+    metadata?: TrackTableRow['metadata'] | undefined
+    is_cover_overridable?: boolean | undefined
+    is_theme_overridable?: boolean | undefined
+  }
+
+/** Adds a track at the end of its collection and returns it with its upload handles; throws 404 when there is no such collection. */
+export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
+  const { db, principal, now } = context
+  checkUploadHints(context.env, { file_size, content_type })
+  const identity = {
+    id: newId(),
+    organization_id: principal.organization_id,
+    collection_id: values.collection_id,
+    folder_id: null,
+  }
+  const file_name = safeFileName(values.file_name)
+  const insert = insertFrom(
+    db,
+    tracks,
+    {
+      ...values,
+      ...identity,
+      metadata: values.metadata ?? {},
+      index: randomBase62(12),
+      file_name,
+      file_name_original: values.file_name,
+      folded: foldedOf('tracks', { ...values, file_name }),
+      order: sql`coalesce((select max("order") from tracks where collection_id = collections.id), 0) + 1`,
+      cover_colors: [],
+      status: 'initializing',
+      ...firstUpload(now),
+      created_at: now,
+      info: {},
+    },
+    sql`collections where id = ${values.collection_id} and organization_id = ${principal.organization_id}`,
+  ).returning()
+  const [[row]] = await db.batch([
+    insert,
+    recordEvents(context, 'track.created', sql`tracks where id = ${identity.id}`, { is_restored: false }),
+  ])
+  if (!row) throw notFound('collection')
+  return {
+    row,
+    path: trackPath(row),
+    track_upload: await audioUpload(context, row.upload_path, { file_size, content_type }),
+    track_cover_upload: await trackCoverUpload(context, row),
+  }
+}
+
+/** The upload handle of a track's cover. The cover is stored with the track's files, below its index, where it stays when the track moves. */
+export const trackCoverUpload = (context: Context, row: TrackRow) =>
+  coverUpload(context, 'track', { ...row, collection_id: `${folderOf(row)}/${row.index}` })
+
+/**
+ * Returns a new upload handle for a track's audio, with its own path. Older handles remain valid until a file arrives there
+ * (docs/decisions/0063).
+ */
+export async function renewUpload(
+  context: Context,
+  id: string,
+  { file_name, ...facts }: UploadHints & { file_name?: string | undefined },
+) {
+  const { db, env, now } = context
+  checkUploadHints(env, facts)
+  const row = await findTrack(context, id)
+  const path = nextUploadPath(row, now)
+  const handle = { path, expires_at: now + UPLOAD_TTL * 1000, ...namesOf({ file_name }) }
+  const { statements, update } = addHandle(context, row.organization_id, isOwnedByCaller(context, id)!, handle)
+  const resultOf = await runBatch(db, statements)
+  const [updated] = resultOf(update)
+  if (!updated) throw notFound('track')
+  return { row: updated, track_upload: await audioUpload(context, path, facts) }
+}
+
+/** Tracks whose files one job purges. */
+const PURGED = 25
+
+type DeletableTrack = Pick<TrackTableRow, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'job_id'>
+
+/**
+ * Returns the batch that deletes the caller's tracks that meet a condition, and its jobs for `startPurge`. `deletedTracks` returns the ids
+ * of the deleted tracks; the others keep their files and their playlist positions.
+ */
+export function deleteStatements(context: Context, rows: DeletableTrack[], condition?: SQL) {
+  const { db, principal } = context
+  const ids = inJsonList(rows.map(({ id }) => id))
+  const isDeletable = and(sql`id in ${ids} and +organization_id = ${principal.organization_id}`, condition)
+  const stays = (id: SQL) => (condition ? sql`(${inTrash(id)} or ${id} in (select id from tracks))` : inTrash(id))
+  const isUnowned = sql`not exists (select 1 from tracks where id in ${ids} and job_id = jobs.id)`
+  const chunks = Array.from({ length: Math.ceil(rows.length / PURGED) }, (_, at) =>
+    rows.slice(at * PURGED, (at + 1) * PURGED),
+  )
+  const purges = chunks.map((chunk) =>
+    purgeJobs(
+      context,
+      principal.organization_id,
+      chunk.map((row) => ({ id: row.id, prefixes: trackPrefixes(row) })),
+      {},
+      stays,
+    ),
+  )
+  const deletedTracks = db.delete(tracks).where(isDeletable).returning({ id: tracks.id })
+  const statements = [
+    recordEvents(context, 'track.deleted', sql`tracks where ${isDeletable}`, { is_trashed: false }),
+    deletedTracks,
+    ...purges.flatMap(({ inserts }) => inserts),
+    ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${stays(sql`value`)})`),
+    // A track that the condition kept still needs its job.
+    db
+      .update(jobs)
+      .set({ state: 'done' })
+      .where(and(sql`id in ${inJsonList(rows.map((row) => row.job_id))}`, condition && isUnowned)),
+  ]
+  return { statements, deletedTracks, purges: purges.map(({ purge }) => purge) }
+}
+
+const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
+
+export const trackHandlers: Handlers<typeof trackOperations> = {
+  async listTracks({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
+    const { organization_id } = context.principal
+    const search = { kind: 'tracks' as const, organization_id, counted: null, q, filters, sort }
+    const { rows, ...counts } = await find(context.db, search, columnsFor(include), { limit, offset })
+    return { ...counts, tracks: await toTracks(context, include, rows) }
+  },
+
+  async createTrack({ body }, context) {
+    const { row, track_upload, track_cover_upload } = await insertTrack(context, body)
+    return { track_id: row.id, track: toTrack(row), track_upload, track_cover_upload }
+  },
+
+  async getTrack({ params }, context) {
+    return withId(await refreshTrack(context, params.track_id))
+  },
+
+  async updateTrack({ params, body }, context) {
+    const values = updateColumns(body, context.now)
+    const isOwned = isOwnedByCaller(context, params.track_id)
+    if (!values) return withId(await refreshTrack(context, params.track_id))
+    const set = { ...values, ...foldedUpdate('tracks', values) }
+    const [, [row]] = await context.db.batch([
+      recordEvents(context, 'track.updated', sql`tracks where ${isOwned}`, { changed: changedFields(values) }),
+      context.db.update(tracks).set(set).where(isOwned).returning(trackColumns),
+    ])
+    if (!row) throw notFound('track')
+    return withId(await refresh(context, row, values))
+  },
+
+  async deleteTrack({ params, query }, context) {
+    const row = await findTrack(context, params.track_id)
+    if (query.trash === 'true') {
+      await moveToTrash(context, 'track', row.id)
+      return { track_id: row.id, deleted_track: toTrack(row) }
+    }
+    const { statements, deletedTracks, purges } = deleteStatements(context, [row])
+    const resultOf = await runBatch(context.db, statements)
+    await startPurge(context, purges)
+    if (resultOf(deletedTracks).length === 0) throw notFound('track')
+    return { track_id: row.id, deleted_track: toTrack(row) }
+  },
+
+  async completeTrackUpload({ params }, context) {
+    const track = await refreshTrack(context, params.track_id)
+    const isReplaced = await discardReplaced(context, track)
+    return withId(isReplaced ? await showTrack(context, track.id) : track)
+  },
+
+  async renewTrackUpload({ params, body }, context) {
+    const { row, track_upload } = await renewUpload(context, params.track_id, body)
+    return { track_id: row.id, track: toTrack(row), track_upload }
+  },
+
+  async reprocessTrack({ params }, context) {
+    const row = await findTrack(context, params.track_id)
+    // Reads the size again, because the upload URL may have been used twice.
+    const source = await findFile(context.env, row.source_path)
+    if (!source) throw notUploaded()
+    // A newer file may have been taken and processed since the row was read.
+    await startTranscode(context, row, source, sql`${noActiveJob} and source_path = ${source.path}`)
+    return { track_id: row.id, track: await showTrack(context, row.id) }
+  },
+}

@@ -1,0 +1,113 @@
+import { and, getTableColumns, sql } from 'drizzle-orm'
+import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
+import type { SelectedFields } from 'drizzle-orm/sqlite-core'
+
+import type { Database } from '../../adapters/db/database.ts'
+import { wordsOf } from '../../adapters/db/fold.ts'
+import { isInCollection } from '../../adapters/db/schema/library.ts'
+import { trash } from '../../adapters/db/schema/trash.ts'
+import type { Page } from '../../contract/common.ts'
+import { MAX_FILTERED_OFFSET, MAX_WORDS } from '../../contract/facts.ts'
+import { invalid } from '../../core/errors.ts'
+import {
+  chooseCandidates,
+  isFull,
+  KEYS,
+  MAX_SORTED,
+  MAX_SCANNED,
+  type Search,
+  withSearchIndex,
+  sizesOf,
+  TABLES,
+} from './row_source.ts'
+
+/**
+ * Lists that are searched, sorted, or filtered by several columns (docs/decisions/0051). All are read in the same way: a limited number of
+ * candidates from one index or from the search, then filtered, sorted and paged.
+ */
+
+/** Up to here `count` is exact in lists without a stored count. */
+export const MAX_COUNTED = 1000
+
+/** Returns a page of a list, its count, and whether that is exact. `columns` are read only for the rows of the page. */
+export async function find<C extends SelectedFields>(
+  db: Database,
+  search: Search,
+  columns: C,
+  { limit, offset }: Page,
+  most = MAX_SORTED,
+): Promise<{ rows: SelectResultFields<C>[]; count: number; is_count_exact?: false }> {
+  if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in such a list`)
+  const { kind, organization_id, collection_id } = search
+  const words = search.q === undefined ? null : wordsOf(search.q)
+  if (words && words.length > MAX_WORDS) throw invalid('q', `takes at most ${MAX_WORDS} words`)
+  // Only punctuation: no matches.
+  if (words?.length === 0) return { rows: [], count: 0 }
+  const filters = Object.entries(search.filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const descending = search.sort.startsWith('-')
+  const key = KEYS[kind][search.sort.replace('-', '')]!
+  const way = descending ? sql`desc` : sql`asc`
+  const sizes = await sizesOf(db, search, filters)
+  const candidates = await chooseCandidates(db, search, filters, words, sizes, most)
+  const table = TABLES[kind]
+  // The tracks of a deleted or trashed collection are hidden, although their rows exist.
+  const isVisible = kind === 'tracks' && !collection_id ? isInCollection : undefined
+  const remainingFilters = [
+    ...filters
+      .filter(([name]) => !candidates.passed.includes(name))
+      .map(([name, value]) => sql`${getTableColumns(table)[name as never]} = ${value}`),
+    ...(collection_id && !candidates.passed.includes('collection_id') ? [sql`collection_id = ${collection_id}`] : []),
+    ...(key.only && !candidates.passed.includes('only') ? [key.only] : []),
+  ]
+  const countFilters =
+    isVisible && (await hasHidden(db, organization_id)) ? [...remainingFilters, isVisible] : remainingFilters
+  // A wrong search result must not show rows of another organization. The `+` keeps SQLite from using an index.
+  const isOwn = sql`+${table.organization_id} = ${search.organization_id}`
+  const hits = sql`(${candidates.from} limit ${candidates.most}) as hit`
+  const isHit = sql`${table}.rowid = hit.at`
+  const page = db
+    .select(columns as never)
+    .from(hits)
+    // A cross join, because the candidates must come first.
+    .crossJoin(table)
+    .where(and(isHit, isOwn, ...remainingFilters, isVisible))
+    // Sorted candidates keep their order: sorting them again would read all of them.
+    .orderBy(...(candidates.ordered ? [] : [sql`${key.by} ${way}, ${table}.rowid ${way}`]))
+    .limit(limit)
+    .offset(offset)
+  if (sizes.exact !== undefined && !words && !key.only) {
+    const rows = await page
+    const count = sizes.exact
+    if (!collection_id || rows.length >= Math.min(limit, count - offset)) return { rows, count }
+    // The scan limit was reached among rows of other collections. Sorts the collection itself, if it is not too long.
+    if (most < count && count <= MAX_SCANNED) return find(db, search, columns, { limit, offset }, count)
+    return { rows, count, is_count_exact: false }
+  }
+  const counting =
+    countFilters.length === 0
+      ? sql`select 1 from ${hits} limit ${MAX_COUNTED + 1}`
+      : sql`select 1 from ${hits} cross join ${table} where ${and(isHit, isOwn, ...countFilters)} limit ${MAX_COUNTED + 1}`
+  const counted = db.select({ count: sql<number>`count(*)`.as('count') }).from(sql`(${counting})`)
+  return withSearchIndex(async () => {
+    if (countFilters.length === 0) {
+      const [rows, counts] = await db.batch([page, counted])
+      return { rows, ...upTo(counts[0]!.count) }
+    }
+    const rows = await page
+    // A page that is not full is the last one, so its rows need not be counted again.
+    const isLast = rows.length < limit && (rows.length > 0 || offset === 0)
+    const counts = upTo(isLast ? offset + rows.length : (await counted)[0]!.count)
+    const inexact = counts.is_count_exact === false || (await isFull(db, candidates))
+    return { rows, ...counts, ...(inexact && { is_count_exact: false }) }
+  })
+}
+
+/** Whether the organization has trashed collections. Only then do counts exclude hidden tracks, which reads more rows. */
+async function hasHidden(db: Database, organization_id: string): Promise<boolean> {
+  const hidden = sql`organization_id = ${organization_id} and scope = 'collection'`
+  return (await db.select({ id: trash.id }).from(trash).where(hidden).limit(1)).length > 0
+}
+
+/** The count fields of a response, counted up to one above the limit. */
+const upTo = (count: number): { count: number; is_count_exact?: false } =>
+  count > MAX_COUNTED ? { count: MAX_COUNTED, is_count_exact: false } : { count }

@@ -1,0 +1,122 @@
+import { and, type AnyColumn, asc, desc, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm'
+import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
+import type { SelectedFields, SQLiteTable } from 'drizzle-orm/sqlite-core'
+
+import type { Database } from '../../adapters/db/database.ts'
+import { listCounts } from '../../adapters/db/schema/counters.ts'
+import { collections, playlists, tracks } from '../../adapters/db/schema/library.ts'
+import type { Kind } from '../../adapters/db/search.ts'
+import type { Page } from '../../contract/common.ts'
+import { MAX_FILTERED_OFFSET } from '../../contract/facts.ts'
+import { invalid } from '../../core/errors.ts'
+import { find } from './filtered_list.ts'
+import { type Search, TABLES } from './row_source.ts'
+
+/**
+ * Pages whose cost does not grow with the list. `count` is one row of `list_counts`. A deep offset is found by the counts per range of 16,384
+ * and 256 of the ordering number: for a million rows this reads at most 62 + 64 ranges, then skips at most 256 rows.
+ */
+
+/** Below this, skipping rows costs no more than looking up ranges. */
+const DEEP = 300
+
+interface List {
+  /** The name in `list_counts`, for example `tracks:{collection}`. */
+  name: string
+  table: SQLiteTable
+  /** The ordering number: unique within the list, ascending. */
+  key: AnyColumn
+  descending: boolean
+  /** Condition for rows of the list; undefined if all rows of the table belong to it. */
+  of?: SQL
+  /** Columns that must be equal; at most one of them is set. */
+  filters?: Record<string, string | undefined>
+}
+
+interface PageStart {
+  /** The ordering number to start at (downward if descending); null for the start of the list. */
+  from: number | null
+  /** Rows to skip from there. */
+  skip: number
+}
+
+/** Returns a page of a list, and the list's length. */
+export async function readPage<C extends SelectedFields>(
+  db: Database,
+  list: List,
+  page: Page,
+  columns: C,
+): Promise<{ rows: SelectResultFields<C>[]; count: number }> {
+  const { name, table, key, descending, of } = list
+  const filter = Object.entries(list.filters ?? {}).find((entry): entry is [string, string] => entry[1] !== undefined)
+  const start = filter ? filteredStart(page) : await findStart(db, list, page)
+  const bound = start?.from == null ? undefined : (descending ? lte : gte)(key, start.from)
+  const countedList = filter ? `${name}?${filter[0]}=${filter[1]}` : name
+  const [[total], rows] = await db.batch([
+    db
+      .select({ count: listCounts.count })
+      .from(listCounts)
+      .where(and(eq(listCounts.list, countedList), eq(listCounts.level, 0), eq(listCounts.bucket, 0))),
+    db
+      .select(columns as never)
+      .from(table)
+      .where(and(of, filter && eq(getTableColumns(table)[filter[0]]!, filter[1]), bound))
+      .orderBy(descending ? desc(key) : asc(key))
+      .limit(start ? page.limit : 0)
+      .offset(start?.skip ?? 0),
+  ])
+  return { rows, count: total?.count ?? 0 }
+}
+
+/** The ordering number of each kind, and the default sort order of its lists. */
+const DEFAULT_ORDER: Record<Kind, { key: AnyColumn; usual: string }> = {
+  tracks: { key: tracks.order, usual: 'order' },
+  collections: { key: collections.seq, usual: '-created_at' },
+  playlists: { key: playlists.seq, usual: '-created_at' },
+}
+
+/**
+ * Reads a list that may be searched, filtered and sorted: as a counted list if it is in the default order with at most one filter, otherwise
+ * by find.ts.
+ */
+export async function listRows<C extends SelectedFields>(
+  db: Database,
+  search: Omit<Search, 'counted'>,
+  columns: C,
+  page: Page,
+): Promise<{ rows: SelectResultFields<C>[]; count: number; is_count_exact?: false }> {
+  const { kind, organization_id, collection_id, q, filters, sort } = search
+  const { key, usual: defaultSort } = DEFAULT_ORDER[kind]
+  const name = `${kind}:${collection_id ?? organization_id}`
+  const filtered = Object.values(filters).filter((value) => value !== undefined).length
+  if (q !== undefined || filtered > 1 || sort !== defaultSort)
+    return find(db, { ...search, counted: name }, columns, page)
+  const table: SQLiteTable = TABLES[kind]
+  const of = collection_id ? eq(tracks.collection_id, collection_id) : eq(TABLES[kind].organization_id, organization_id)
+  return readPage(db, { name, table, key, descending: defaultSort.startsWith('-'), of, filters }, page, columns)
+}
+
+function filteredStart({ offset }: Page): PageStart {
+  if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in a filtered list`)
+  return { from: null, skip: offset }
+}
+
+/** Where a page starts; null when it is past the end. */
+async function findStart(db: Database, list: List, { offset }: Page): Promise<PageStart | null> {
+  if (offset < DEEP) return { from: null, skip: offset }
+  const way = list.descending ? sql`desc` : sql`asc`
+  const [hit] = await db.all<{ bucket: number; skip: number }>(sql`
+    with
+      wide as (
+        select bucket, count, sum(count) over (order by bucket ${way}) as upto
+        from list_counts where list = ${list.name} and level = 2
+      ),
+      wide_hit as (select bucket, upto - count as before from wide where upto > ${offset} order by bucket ${way} limit 1),
+      narrow as (
+        select c.bucket, c.count, w.before + sum(c.count) over (order by c.bucket ${way}) as upto
+        from wide_hit w cross join list_counts c
+        where c.list = ${list.name} and c.level = 1 and c.bucket >= w.bucket * 64 and c.bucket < w.bucket * 64 + 64
+      )
+    select bucket, ${offset} - (upto - count) as skip from narrow where upto > ${offset} order by bucket ${way} limit 1`)
+  return hit ? { from: list.descending ? hit.bucket * 256 + 255 : hit.bucket * 256, skip: hit.skip } : null
+}

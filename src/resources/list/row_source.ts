@@ -1,0 +1,190 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+import { inJsonList, type Database } from '../../adapters/db/database.ts'
+import { collections, playlists, tracks } from '../../adapters/db/schema/library.ts'
+import { searchFills } from '../../adapters/db/schema/work.ts'
+import { type Kind, matchExpression, ROWID } from '../../adapters/db/search.ts'
+import { ApiError } from '../../core/errors.ts'
+
+/** Selects the source of a list that is searched, sorted or filtered: one index, or the search (docs/decisions/0051). */
+
+/** Limits of the rows read: to sort in memory, to match with the search, and to read in an existing order. */
+export const MAX_SORTED = 5000
+const MOST_MATCHES = 10_000
+export const MAX_SCANNED = 100_000
+
+/** The parameters of a list. */
+export interface Search {
+  kind: Kind
+  organization_id: string
+  /** Only for tracks: limits the list to this collection. */
+  collection_id?: string
+  /** The list's name in `list_counts`; null if it is not counted there. */
+  counted: string | null
+  q?: string | undefined
+  /** Columns that must be equal. */
+  filters: Record<string, string | undefined>
+  /** `title`, `-title`, … */
+  sort: string
+}
+
+/** The table of each kind. */
+export const TABLES = { tracks, collections, playlists }
+
+/** A sort key: its expression, its index, the rows that the index contains, and the index's tiebreaker. */
+type Keys = Record<string, { by: SQL; index: string; only?: SQL; next?: SQL }>
+const updated_at = sql`coalesce(updated_at, created_at)`
+const listKeys = (kind: Kind): Keys => ({
+  title: { by: sql`title collate nocase`, index: `${kind}_title` },
+  created_at: { by: sql`seq`, index: `${kind}_list` },
+  updated_at: { by: updated_at, index: `${kind}_updated` },
+})
+/** Sort keys by name, with the expressions of their indexes (drizzle/0001_triggers.sql). */
+export const KEYS: Record<Kind, Keys> = {
+  tracks: {
+    order: { by: sql`"order"`, index: 'tracks_list', next: sql`id` },
+    title: { by: sql`coalesce(player_title, tags ->> '$.title', file_name) collate nocase`, index: 'tracks_title' },
+    created_at: { by: sql`created_at`, index: 'tracks_created' },
+    updated_at: { by: updated_at, index: 'tracks_updated' },
+    // Other tracks have no duration yet.
+    duration: { by: sql`duration`, index: 'tracks_duration', only: sql`duration > 0` },
+  },
+  collections: listKeys('collections'),
+  playlists: listKeys('playlists'),
+}
+
+interface Candidates {
+  /** Selects the row ids, as `at`. */
+  from: SQL
+  /** Most rows that are read. */
+  most: number
+  /** Whether they are already in the requested order. */
+  ordered: boolean
+  /** Filters that all candidates already match; `only` is that of the sort key. */
+  passed: string[]
+}
+
+interface Sizes {
+  /** Number of rows of the list and of each filter, as far as `list_counts` has them. */
+  of: Record<string, number>
+  /** The exact number of results, if the list has at most one filter. */
+  exact?: number
+}
+
+/** Reads the stored counts. */
+export async function sizesOf(db: Database, { counted }: Search, filters: [string, string][]): Promise<Sizes> {
+  if (counted === null) return { of: {} }
+  const names: Record<string, string> = { list: counted }
+  for (const [name, value] of filters) names[name] = `${counted}?${name}=${value}`
+  const rows = await db.all<{ list: string; count: number }>(sql`select list, count from list_counts
+    where list in ${inJsonList(Object.values(names))} and level = 0 and bucket = 0`)
+  const counts = new Map(rows.map(({ list, count }) => [list, count]))
+  const of = Object.fromEntries(Object.entries(names).map(([name, list]) => [name, counts.get(list) ?? 0]))
+  return { of, ...(filters.length <= 1 && { exact: of[filters[0]?.[0] ?? 'list']! }) }
+}
+
+const ownerOf = ({ collection_id, organization_id }: Search) =>
+  collection_id ? sql`collection_id = ${collection_id}` : sql`organization_id = ${organization_id}`
+
+/** Selects the rows of an index, ordered by `order` and then `next`. */
+function indexed({ kind, sort }: Search, index: string, where: SQL, order?: SQL, next = sql`rowid`): SQL {
+  const way = sort.startsWith('-') ? sql`desc` : sql`asc`
+  const ordered = order ? sql`order by ${order} ${way}, ${next} ${way}` : sql``
+  return sql`select rowid as at from ${TABLES[kind]} indexed by ${sql.raw(index)} where ${where} ${ordered}`
+}
+
+/** All rows, or all of the collection, in the requested order. */
+function scan(search: Search): Candidates {
+  const { kind, organization_id, sort } = search
+  const name = sort.replace('-', '')
+  const { by, index, only, next } = KEYS[kind][name]!
+  const isPlace = name === 'order'
+  const where = isPlace ? ownerOf(search) : sql`organization_id = ${organization_id}`
+  return {
+    from: indexed(search, index, only ? sql`${where} and ${only}` : where, by, next),
+    most: MAX_SCANNED,
+    ordered: true,
+    passed: isPlace ? ['collection_id'] : ['only'],
+  }
+}
+
+/**
+ * Chooses the source of the rows: the search if there is a query, otherwise the shortest counted list that contains them, otherwise an index
+ * in the requested order.
+ */
+export async function chooseCandidates(
+  db: Database,
+  search: Search,
+  filters: [string, string][],
+  words: string[] | null,
+  sizes: Sizes,
+  most: number,
+): Promise<Candidates> {
+  const { kind, organization_id, collection_id, sort } = search
+  const ordered = sort.endsWith('created_at')
+  const has = (filter: string) => filters.some(([name]) => name === filter)
+
+  const isCounted = sizes.of.list !== undefined
+  const isNamed = has('creator_id') || has('organization_index')
+  // No combined count exists; the search has both values as words, in order of creation.
+  const isBoth = ordered && has('creator_id') && has('organization_index')
+  if (words || (((isNamed && !isCounted) || isBoth) && !(await isFilling(db)))) {
+    const scope = { organization_id, collection_id, ...search.filters }
+    const from = sql`select ${sql.raw(ROWID)} as at from search where search match ${matchExpression(kind, scope, words ?? [])}`
+    const passedFilters = ['creator_id', 'organization_index', 'collection_id']
+    // If there are too many, the newest ones.
+    const way = sort === 'created_at' ? sql`asc` : sql`desc`
+    const matches = { from: sql`${from} order by rowid ${way}`, most: MOST_MATCHES, ordered, passed: passedFilters }
+    return words || ordered ? matches : matchesOrWalk(db, search, matches)
+  }
+
+  const [smallest, size] = Object.entries(sizes.of).reduce((a, b) => (b[1] < a[1] ? b : a), ['', Infinity])
+  const isWhole = filters.length === 0 && !collection_id
+  if (size <= most && !isWhole) {
+    const filter = filters.find(([name]) => name === smallest)
+    const suffix = { list: 'list', creator_id: 'creator', organization_index: 'index', status: 'status' }[smallest]!
+    const owner = ownerOf(search)
+    const where = filter ? sql`${owner} and ${sql.raw(`"${filter[0]}"`)} = ${filter[1]}` : owner
+    return {
+      from: indexed(search, `${kind}_${suffix}`, where),
+      most,
+      ordered: false,
+      passed: [smallest, 'collection_id'],
+    }
+  }
+
+  const status = search.filters.status
+  if (!collection_id && (status === 'failed' || status === 'incomplete')) {
+    const failed = sql`${ownerOf(search)} and status in ('failed', 'incomplete')`
+    const from = indexed(search, 'tracks_failed', failed, sql`created_at`)
+    const failures = { from, most: MOST_MATCHES, ordered, passed: [] }
+    return ordered ? failures : matchesOrWalk(db, search, failures)
+  }
+  return scan(search)
+}
+
+/** Whether the search is still being filled. */
+const isFilling = async (db: Database) =>
+  (await db.select({ kind: searchFills.kind }).from(searchFills).limit(1)).length > 0
+
+/** If there are more matches than the limit, walks in the requested order instead. */
+const matchesOrWalk = async (db: Database, search: Search, candidates: Candidates) =>
+  (await withSearchIndex(() => isFull(db, candidates))) ? scan(search) : candidates
+
+/** Whether there are more candidates than the limit. */
+export async function isFull(db: Database, { from, most }: Candidates): Promise<boolean> {
+  const counted = sql`select count(*) as count from (${from} limit ${most + 1})`
+  return (await db.get<{ count: number }>(counted)).count > most
+}
+
+/** While the search index is rebuilt, its table does not exist. */
+export async function withSearchIndex<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    if (!/no such table: search\b/.test(String((error as Error).cause ?? error))) throw error
+    throw new ApiError('unavailable', 'The search index is being rebuilt; try again in a minute', undefined, {
+      'retry-after': '60',
+    })
+  }
+}

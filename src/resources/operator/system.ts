@@ -1,0 +1,165 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { findFile } from '../../adapters/bucket/media.ts'
+import { inJsonList, type Database } from '../../adapters/db/database.ts'
+import { heartbeat, lastHeartbeats } from '../../adapters/db/heartbeats.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
+import { jobs } from '../../adapters/db/schema/work.ts'
+import { transcoderSlots } from '../../adapters/transcoder/client.ts'
+import type { Context, Handlers } from '../../context.ts'
+import { TRANSIENT_ERRORS, type System, type SystemPart, type systemOperations } from '../../contract/system.ts'
+import { describeError } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
+import { timestamp } from '../../core/time.ts'
+import { startTranscode } from '../../pipeline/transcode/start.ts'
+
+/** Milliseconds until the database counts as unresponsive, and the sweep, which runs every minute, as stalled. */
+const DATABASE_TIMEOUT = 2000
+const SWEEP_TIMEOUT = 5 * 60_000
+const DAY = 24 * 3600_000
+/** Tracks that one call starts at most, and how many concurrently. */
+const MAX_STARTED = 100
+const AT_ONCE = 10
+
+/** The result of a database query and its duration in milliseconds; null when it fails or takes too long. */
+async function timeQuery<T>(query: Promise<T>): Promise<{ answer: T; milliseconds: number } | null> {
+  const startedAt = Date.now()
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer after ${DATABASE_TIMEOUT} ms`)), DATABASE_TIMEOUT)
+  try {
+    return { answer: await Promise.race([query, timeout]), milliseconds: Date.now() - startedAt }
+  } catch (error) {
+    log('error', 'database_silent', { error: describeError(error) })
+    return null
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+type Beats = Awaited<ReturnType<typeof lastHeartbeats>>
+
+const isStalled = ({ sweep, seen }: Beats, now: number) => now - (sweep ?? seen ?? now) > SWEEP_TIMEOUT
+
+/**
+ * Returns which parts that report through the database fail; reads one row. In a deployment that never swept, the sweep's time counts from
+ * the first check.
+ */
+export async function failingRows(db: Database): Promise<SystemPart[]> {
+  const heartbeats = (await timeQuery(lastHeartbeats(db)))?.answer
+  if (!heartbeats) return ['database']
+  if (!heartbeats.sweep && !heartbeats.seen) await heartbeat(db, 'seen', Number.MAX_SAFE_INTEGER)
+  return isStalled(heartbeats, Date.now()) ? ['sweep'] : []
+}
+
+const kind = sql<string>`payload ->> 'kind'`
+const code = sql<string>`coalesce(error ->> 'code', 'unknown')`
+const count = sql<number>`count(*)`.as('count')
+const isTransient = sql`${code} in ${inJsonList(TRANSIENT_ERRORS)}`
+
+/** Jobs with a possibly transient error, whose track still has the state that the job left. */
+const isRetryable = sql`${isTransient} and exists (select 1 from tracks
+  where id = payload ->> 'track_id' and job_id = jobs.id and status in ('failed', 'incomplete'))`
+
+// SQLite uses a partial index only if the statement contains its condition verbatim.
+const failedSince = (since: number) => sql`state = 'failed' and jobs.created_at >= ${since}`
+
+/** Jobs of all organizations: open ones, those of one day that have ended, and error codes of the failed ones. */
+function readJobs(db: Database, now: number) {
+  const running = sql<number>`sum(slot is not null)`.as('held')
+  const oldest = sql<number>`min(created_at)`.as('oldest')
+  return db.batch([
+    db
+      .select({ kind: kind.as('kind'), count, oldest, held: running })
+      .from(jobs)
+      .where(sql`state = 'open'`)
+      .groupBy(kind),
+    db
+      .select({ kind: kind.as('kind'), state: jobs.state, count })
+      .from(jobs)
+      .where(sql`created_at >= ${now - DAY} and state <> 'open'`)
+      .groupBy(kind, jobs.state),
+    db
+      .select({ code: code.as('code'), count, retryable: sql<number>`sum(${isRetryable})`.as('retryable') })
+      .from(jobs)
+      .where(failedSince(now - DAY))
+      .groupBy(code)
+      .orderBy(sql`2 desc, 1`),
+  ])
+}
+
+/** Failed jobs whose tracks can be processed again. */
+const retryableSince = (since: number, only: string | undefined) =>
+  and(failedSince(since), isRetryable, only === undefined ? undefined : sql`${code} = ${only}`)
+
+type FailedTrack = { job_id: string; id: string; organization_id: string; source_path: string | null }
+
+/** Starts a track's transcode, unless another request did or its source is gone. */
+async function startAgain(context: Context, { job_id, source_path, ...track }: FailedTrack): Promise<boolean> {
+  const source = await findFile(context.env, source_path)
+  if (source) {
+    const condition = sql`job_id = ${job_id} and status in ('failed', 'incomplete')`
+    return startTranscode(context, track, source, condition)
+  }
+  // Changes the code, so that the job is not retried repeatedly while others wait behind it.
+  await context.db
+    .update(jobs)
+    .set({ error: sql`json_set(error, '$.code', 'track_not_uploaded')` })
+    .where(eq(jobs.id, job_id))
+  return false
+}
+
+export const systemHandlers: Handlers<typeof systemOperations> = {
+  async getSystem(_input, { env, db, now }) {
+    const [databaseCheck, slots] = await Promise.all([timeQuery(lastHeartbeats(db)), transcoderSlots(env)])
+    const [open, ended, failures] = databaseCheck ? await readJobs(db, now) : [[], [], []]
+    const heartbeats = databaseCheck?.answer ?? {}
+    const failing: SystemPart[] = [
+      ...(databaseCheck ? [] : ['database' as const]),
+      ...(isStalled(heartbeats, now) ? ['sweep' as const] : []),
+      ...(slots > 0 ? [] : ['transcoder' as const]),
+    ]
+    const system: System = {
+      failing,
+      database: { answers: databaseCheck !== null, milliseconds: databaseCheck?.milliseconds ?? null },
+      transcoder: {
+        answers: slots > 0,
+        slots,
+        busy: open.find((row) => row.kind === 'transcode')?.held ?? 0,
+      },
+      jobs: [
+        ...open.map(({ oldest, kind, count }) => ({
+          kind,
+          state: 'open' as const,
+          count,
+          oldest_age: Math.max(0, Math.round((now - oldest) / 1000)),
+        })),
+        ...ended.map((row) => ({ ...row, oldest_age: null })),
+      ],
+      failures,
+      last_sweep_at: heartbeats.sweep === undefined ? null : timestamp(heartbeats.sweep),
+      last_event_at: heartbeats.event === undefined ? null : timestamp(heartbeats.event),
+    }
+    return { system }
+  },
+
+  async retryFailedTracks({ body }, context) {
+    const { db, now, invalidate } = context
+    const where = retryableSince(body.since === undefined ? now - DAY : Date.parse(body.since), body.code)
+    const { id, organization_id, source_path } = tracks
+    const found = await db
+      .select({ job_id: jobs.id, id, organization_id, source_path })
+      .from(jobs)
+      .innerJoin(tracks, eq(tracks.id, sql`payload ->> 'track_id'`))
+      .where(where)
+      .orderBy(jobs.created_at)
+      .limit(MAX_STARTED)
+    let started = 0
+    for (let at = 0; at < found.length; at += AT_ONCE) {
+      const results = await Promise.all(found.slice(at, at + AT_ONCE).map((track) => startAgain(context, track)))
+      started += results.filter(Boolean).length
+    }
+    for (const owner of new Set(found.map((track) => track.organization_id))) invalidate(owner)
+    const [remaining] = await db.select({ count }).from(jobs).where(where)
+    return { started, left: remaining?.count ?? 0 }
+  },
+}

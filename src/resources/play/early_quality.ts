@@ -1,0 +1,38 @@
+import type { Client } from '../../adapters/db/query.ts'
+import type { playSessions } from '../../adapters/db/schema/play_sessions.ts'
+import type { Context } from '../../context.ts'
+import { CATALOG } from '../../contract/catalog.ts'
+import { CODECS } from '../../contract/facts.ts'
+import type { Variant } from '../../contract/variant.ts'
+
+/** A track's first file, while it has no other one: a variant in its final form, or as `early` the source's own stream. */
+export interface EarlyFile {
+  index: string
+  bitrate: number
+}
+type Session = Pick<typeof playSessions.$inferSelect, 'organization_id' | 'variants'>
+type VariantQuality = Pick<Variant, 'index' | 'type' | 'codec' | 'channels' | 'bitrate'>
+
+/** The highest bitrate in kbit/s that a variant provides in full length and not mono; unlimited for FLAC and the upload itself. */
+function quality({ type, codec, channels, bitrate }: VariantQuality): number {
+  if (type === 'original') return Infinity
+  if (type !== 'transcode' || channels === 1) return -1
+  return codec && CODECS[codec].lossless ? Infinity : bitrate
+}
+
+/** The highest bitrate that a session may play, in kbit/s. */
+export async function bestQuality({ db }: Context<Client>, { organization_id, variants }: Session): Promise<number> {
+  const best = (variantList: readonly VariantQuality[]) =>
+    Math.max(-1, ...variantList.filter(({ index }) => variants.includes(index)).map(quality))
+  const bestOfCatalogue = best(CATALOG)
+  // Reads the organization's variants only if a name is not in the catalogue.
+  const isCatalogueOnly = variants.every((name) => CATALOG.some(({ index }) => index === name))
+  if (isCatalogueOnly || bestOfCatalogue === Infinity) return bestOfCatalogue
+  const { openDatabase } = await import('../../adapters/db/database.ts')
+  const { findCustomVariants } = await import('../../pipeline/transcode/variant_spec.ts')
+  return Math.max(bestOfCatalogue, best(await findCustomVariants(openDatabase(db.$client), organization_id)))
+}
+
+/** Whether a session may play an early file: the source's own stream must not be better than the session's variants. */
+export const allowsEarly = ({ variants }: Session, { index, bitrate }: EarlyFile, best: number): boolean =>
+  index === 'early' ? best >= bitrate : variants.includes(index)

@@ -1,0 +1,156 @@
+import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
+
+import { attachment } from '../../adapters/bucket/media.ts'
+import { viewSigner } from '../../adapters/bucket/presign.ts'
+import { isIssuedId, newHourlyId } from '../../adapters/crypto/id.ts'
+import { insertFrom, prepareOnce } from '../../adapters/db/database.ts'
+import { batch } from '../../adapters/db/query.ts'
+import { playSessions } from '../../adapters/db/schema/play_sessions.ts'
+import { checkSessionId } from '../../adapters/db/session_id.ts'
+import type { Handlers } from '../../context.ts'
+import { PLAY_CACHE_SECONDS, SHARE_SESSION_TTL, withoutExtension } from '../../contract/facts.ts'
+import type { playOperations, PlayScope } from '../../contract/play.ts'
+import { ApiError, invalid, notFound } from '../../core/errors.ts'
+import { type KeyHolder, keyOf } from '../../core/principal.ts'
+import { checkExpiry, timestamp } from '../../core/time.ts'
+import { bindingScope, chosenVariants, mayDownload, mayReach, inScope } from '../keys/access.ts'
+import { shareNotFound } from '../share/share_holder.ts'
+import { findPlayback, notReady, playTrack } from './playback.ts'
+import { bindView, sessionView, toView } from './session_view.ts'
+import { findZip } from './zip.ts'
+
+/** Checks the share again: a cached key must not outlive a revocation, a new slug or a new password. */
+const stillShared = sql`(${sql.placeholder('share_id')} is null or exists (select 1 from shares where id = ${sql.placeholder('share_id')}
+  and slug = ${sql.placeholder('slug')} and password_hash is ${sql.placeholder('password_hash')}))`
+
+/** Inserts a session if its resource exists, belongs to the caller, and matches the binding of its key. */
+const insertSession = (resources: SQL, condition = sql`true`) =>
+  prepareOnce((db) => {
+    const values = Object.keys(getTableColumns(playSessions)).map((name) => [name, sql.placeholder(name)])
+    const { resource_id: _, ...row } = Object.fromEntries(values) as Record<
+      keyof typeof playSessions.$inferInsert,
+      Placeholder
+    >
+    const source = sql`${resources} where id = ${sql.placeholder('resource_id')}
+      and organization_id = ${sql.placeholder('organization_id')} and ${condition} and ${stillShared}`
+    return insertFrom(db, playSessions, { ...row, resource_id: sql`id` }, source).returning({ id: playSessions.id })
+  })
+const insertOf: Record<PlayScope, ReturnType<typeof prepareOnce>> = {
+  collection: insertSession(sql`collections`),
+  // Tracks of a deleted collection are hidden, although their rows may exist for a moment.
+  track: insertSession(
+    sql`tracks`,
+    sql`exists (select 1 from collections where id = tracks.collection_id) and ${inScope}`,
+  ),
+  playlist: insertSession(sql`playlists`),
+}
+
+/** The values that the share of this key must still have. */
+const sharedBy = (holder: KeyHolder | null) => ({
+  share_id: holder?.share ? holder.api_key_id : null,
+  slug: holder?.share?.slug ?? null,
+  password_hash: holder?.share?.password_hash ?? null,
+})
+
+/** Expiry for the requested lifetime. Sessions of shares are short, so that they end soon after the share is revoked. */
+function endOf(holder: KeyHolder | null, now: number, life: number): number {
+  if (!holder?.share) return now + life
+  return Math.min(now + life, now + SHARE_SESSION_TTL * 1000, holder.share.ends_at ?? Infinity)
+}
+
+export const playHandlers: Handlers<typeof playOperations> = {
+  async createPlaySession({ params: { scope }, body }, context) {
+    const { db, principal, now } = context
+    const variants = await chosenVariants(context, body.variants)
+    const resource_id = body[`${scope}_id`]
+    if (!resource_id) throw invalid(`${scope}_id`, `is required when the scope is ${scope}`)
+    const bound = bindingScope(principal, scope, resource_id)
+    if (!bound) throw notFound(scope)
+    const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
+    const holder = keyOf(principal)
+    // In whole seconds, like the expiry of its URLs.
+    const expires_at = Math.floor(endOf(holder, now, Math.floor(body.expires_in) * 1000) / 1000) * 1000
+    const session = {
+      id: newHourlyId(expires_at),
+      organization_id: principal.organization_id,
+      scope,
+      resource_id,
+      creator_id,
+      organization_index,
+      metadata,
+      variants,
+      // Both the request and the key must allow it; a server key always does.
+      is_downloadable: is_downloadable && mayDownload(principal),
+      expires_at,
+      created_at: now,
+    }
+    const [inserted, ...view] = await batch(db, [
+      insertOf[scope](db, { ...session, ...bound, ...sharedBy(holder) }),
+      ...bindView(context, session),
+    ])
+    if (inserted!.length === 0) {
+      if (!holder?.share) throw notFound(scope)
+      context.cache.keys.invalidate(holder.api_key_id)
+      throw shareNotFound()
+    }
+    return { ...(await toView(context, session, view)), expires_at: timestamp(expires_at) }
+  },
+
+  async getPlaySession({ params }, context) {
+    checkSessionId(params.play_session_id, context.now)
+    const session = await context.db
+      .select()
+      .from(playSessions)
+      .where(
+        and(
+          eq(playSessions.id, params.play_session_id),
+          eq(playSessions.organization_id, context.principal.organization_id),
+        ),
+      )
+      .get()
+    if (session && !(await mayReach(context, session.scope, session.resource_id))) throw notFound('play session')
+    return sessionView(context, checkExpiry('play session', session, context.now))
+  },
+
+  async playSession({ params: { play_session_id } }, context) {
+    if (!isIssuedId(play_session_id)) throw notFound('play session')
+    checkSessionId(play_session_id, context.now)
+    const row = await context.db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
+    // The id is the secret: it grants read access on behalf of the organization.
+    const session = checkExpiry('play session', row, context.now)
+    const view = await sessionView(context, session)
+    const until = Math.min(session.expires_at, context.now + PLAY_CACHE_SECONDS * 1000)
+    // Before a final file plays, players poll for it.
+    if (view.first_track?.track.is_preliminary === false) context.allowCaching(session.organization_id, until)
+    return view
+  },
+
+  async downloadAll({ params: { play_session_id }, query }, context) {
+    if (!isIssuedId(play_session_id)) throw notFound('play session')
+    const { variant, file_name, entries, size } = await findZip(context, play_session_id, query.variant)
+    const url = `${context.base_url}/zip/${play_session_id}?variant=${variant}`
+    return { play_session_id, download: { variant, url, file_name, files: entries.length, size } }
+  },
+
+  playTrack,
+
+  async downloadTrack({ params }, context) {
+    const { session, track, files, is_preliminary } = await findPlayback(
+      context,
+      params.play_session_id,
+      params.play_track_id,
+    )
+    if (!session.is_downloadable) {
+      throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
+    }
+    // An unfinished file is not offered as a download.
+    if (is_preliminary) throw notReady(track.status)
+    const file = files.find((f) => f.index === params.variant_index)
+    if (!file) throw notFound('variant')
+    const extension = /\.[a-z0-9]+$/.exec(file.path)?.[0]
+    const name = file.index === 'original' ? track.file_name : `${withoutExtension(track.file_name)}${extension}`
+    const sign = await viewSigner(context.env, context.now, session.expires_at)
+    const url = await sign(file.path, { 'response-content-disposition': attachment(name) })
+    return { play_session_id: session.id, track_id: track.id, download: { variant: file.index, url } }
+  },
+}

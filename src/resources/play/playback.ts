@@ -1,0 +1,194 @@
+import { viewSigner } from '../../adapters/bucket/presign.ts'
+import { filesOf } from '../../adapters/bucket/track_files.ts'
+import type { CachedTrack } from '../../adapters/cache/isolate_cache.ts'
+import { isIssuedId } from '../../adapters/crypto/id.ts'
+import { hexLevels } from '../../adapters/db/hex_levels.ts'
+import { type PlayedSession, type PlayRow, playRows } from '../../adapters/db/play_rows.ts'
+import type { Client } from '../../adapters/db/query.ts'
+import { checkSessionId } from '../../adapters/db/session_id.ts'
+import type { Context } from '../../context.ts'
+import { PLAY_CACHE_SECONDS } from '../../contract/facts.ts'
+import type { Playback, PlayScope } from '../../contract/play.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { checkExpiry, timestamp } from '../../core/time.ts'
+import { appearance } from '../library/appearance.ts'
+import { coverImage, coverOrFirst } from '../library/cover_image.ts'
+import { allowsEarly, bestQuality } from './early_quality.ts'
+
+/** A session and a track that it plays; undefined if not found. */
+interface PlaybackParts {
+  session?: PlayedSession
+  played?: CachedTrack
+}
+
+/**
+ * Cache key of a track. In a playlist, a track's appearance depends on the playlist; in other scopes the track's id is enough.
+ */
+const cacheKeyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
+  scope === 'playlist' ? `${resource_id}/${track_id}` : track_id
+
+const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }: CachedTrack) =>
+  track.organization_id === organization_id &&
+  (scope === 'playlist' || resource_id === (scope === 'track' ? track.id : track.collection_id))
+
+/** Converts a row to the form in which it is cached. */
+export function toPlaybackParts(row: PlayRow | undefined, now: number): PlaybackParts {
+  if (!row?.session) return {}
+  const { session, track, playlist, organization } = row
+  // A borrowed cover ranks behind one that was uploaded for the playlist.
+  const collection = row.collection && coverOrFirst(row.collection, playlist?.cover_path ? null : row.collection.first)
+  if (!track || !collection || !organization) return { session }
+  const levels = hexLevels(track.levels)
+  const until = now + PLAY_CACHE_SECONDS * 1000
+  const urls = new Map<string, string>()
+  const files = filesOf(track)
+  return { session, played: { track, collection, playlist, organization, files, levels, urls, until } }
+}
+
+/** From the isolate's cache, or with one statement. */
+async function findParts(
+  { env, db, cache, now }: Context<Client>,
+  session_id: string,
+  track_id: string,
+): Promise<PlaybackParts> {
+  if (!isIssuedId(session_id)) return {}
+  checkSessionId(session_id, now)
+  const cachedSession = cache.sessions.get(session_id, now)
+  if (cachedSession && !isIssuedId(track_id)) return { session: cachedSession }
+  const cachedTrack = cachedSession && cache.tracks.get(cacheKeyOf(cachedSession, track_id), now)
+  if (cachedSession && cachedTrack && plays(cachedSession, cachedTrack))
+    return { session: cachedSession, played: cachedTrack }
+  const { changes } = cache
+  const row = await playRows.get(db, { session_id, track_id })
+  const parts = toPlaybackParts(row, now)
+  const { session, played } = parts
+  if (env.REUSE_ANSWERS !== 'true' || !session) return parts
+  const { expires_at: until, organization_id } = session
+  cache.sessions.set(session_id, session, { organization_id, bytes: 2000, until })
+  // A track that does not play yet, or only from an early file, is read again on every request.
+  if (played && changes === cache.changes && played.files[0]?.is_early === 0) {
+    // Includes room for the signed URLs.
+    const bytes = 4 * JSON.stringify(row).length + 20_000
+    cache.tracks.set(cacheKeyOf(session, track_id), played, { organization_id, bytes, until: played.until })
+  }
+  return parts
+}
+
+/** Returns what a session plays of a track. Public: the two ids are the secret. */
+export const findPlayback = async (context: Context<Client>, play_session_id: string, track_id: string) =>
+  playable(context, await findParts(context, play_session_id, track_id))
+
+/** The same for rows that have been read already. */
+export async function playable(context: Context<Client>, parts: PlaybackParts) {
+  const session = checkExpiry('play session', parts.session, context.now)
+  if (!parts.played) throw notFound('track')
+  const { track, files: made, levels, urls, until } = parts.played
+  const [file] = made
+  if (!file) throw notReady(track.status)
+  // An early file is always the only file of its track.
+  const is_preliminary = file.is_early === 1
+  if (is_preliminary && !allowsEarly(session, file, await bestQuality(context, session))) throw notReady(track.status)
+  return {
+    session,
+    track,
+    levels,
+    /** Empty when the organization does not use tags. */
+    tags: (parts.played.organization.uses_tags && track.tags) || {},
+    list: listOf(session.scope, parts.played),
+    urls,
+    appearance: appearance(parts.played),
+    /** The session's variants that this track has, in the session's order; for a preliminary track its early file. */
+    files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
+    is_preliminary,
+    /** When the cached response expires. */
+    until: Math.min(session.expires_at, until),
+  }
+}
+
+interface ListLabels {
+  title: string
+  player_subtitle: string | null
+}
+interface ListSources {
+  collection: ListLabels | null | undefined
+  playlist: ListLabels | null | undefined
+  organization: { player_subtitle: string | null }
+}
+
+/** Title and subtitle of the list that the tracks are played from. */
+export function listOf(scope: PlayScope, { collection, playlist, organization }: ListSources): Playback['list'] {
+  const list = scope === 'playlist' ? playlist : collection
+  if (scope === 'track' || !list) return null
+  return { scope, title: list.title, subtitle: list.player_subtitle ?? organization.player_subtitle }
+}
+
+/** 409 for a track that does not play, or not yet. */
+export const notReady = (status: string) =>
+  new ApiError(
+    'track_not_ready',
+    status === 'failed'
+      ? 'This track could not be processed and cannot be played'
+      : `This track is still ${status}; try again soon`,
+  )
+
+/**
+ * Everything that a player needs for one track, field by field, so that no private column can leak. Signed URLs never outlive the session.
+ */
+export async function playback(
+  context: Context<Client>,
+  found: Awaited<ReturnType<typeof findPlayback>>,
+): Promise<Playback> {
+  const { session, track, tags, list, levels, is_preliminary } = found
+  const { cover_path, image_colors, is_dark, ...letters } = found.appearance
+  const sign = await viewSigner(context.env, context.now, session.expires_at, found.urls)
+  const [cover_image, ...variants] = await Promise.all([
+    coverImage(context.base_url, cover_path, sign),
+    ...found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),
+  ])
+  return {
+    track_id: track.id,
+    list,
+    chapters: track.chapters.map(({ start, title }) => ({ start, title })),
+    cover_image,
+    track: {
+      id: track.id,
+      organization_id: track.organization_id,
+      collection_id: track.collection_id,
+      index: track.index,
+      duration: track.duration,
+      file_name: track.file_name,
+      order: track.order,
+      metadata: track.metadata,
+      is_cover_overridable: track.is_cover_overridable,
+      is_theme_overridable: track.is_theme_overridable,
+      ...letters,
+      image_colors,
+      track_status_id: track.status,
+      status: track.status,
+      tags,
+      is_dark,
+      is_preliminary,
+    },
+    levels: { levels },
+    variants,
+  }
+}
+
+/**
+ * The handler of the operation of the same name, which runs before the table is loaded. Its result has exactly the fields of the operation's
+ * schema.
+ */
+export async function playTrack(
+  { params: { play_session_id, play_track_id } }: { params: { play_session_id: string; play_track_id: string } },
+  context: Context<Client>,
+) {
+  const found = await findPlayback(context, play_session_id, play_track_id)
+  const { session, is_preliminary, until } = found
+  const { id, variants, is_downloadable, expires_at, organization_id } = session
+  if (!is_preliminary) context.allowCaching(organization_id, until)
+  return {
+    play_session_id: id,
+    ...(await playback(context, found)),
+    play_session: { id, variants, is_downloadable, expires_at: timestamp(expires_at) },
+  }
+}

@@ -1,0 +1,83 @@
+import { eq, inArray } from 'drizzle-orm'
+
+import { filesOf, type TrackFile } from '../../adapters/bucket/track_files.ts'
+import { inJsonList } from '../../adapters/db/database.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
+import { playSessions } from '../../adapters/db/schema/play_sessions.ts'
+import { checkSessionId } from '../../adapters/db/session_id.ts'
+import type { Context } from '../../context.ts'
+import { MAX_ZIP_BYTES, MAX_ZIP_FILES } from '../../contract/facts.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { checkExpiry } from '../../core/time.ts'
+import { findEmbed } from '../share/embed.ts'
+import { listedTracks } from './session_view.ts'
+
+/** A file in a ZIP. */
+export interface ZipEntry {
+  name: string
+  path: string
+  size: number
+}
+
+/** Characters that some system does not allow in file names. */
+// oxlint-disable-next-line no-control-regex -- control characters are
+const FORBIDDEN = /[\u0000-\u001f\u007f\\/:*?"<>|]/g
+
+/** A text as a file name without extension, no longer than every file system allows. */
+function fileName(text: string): string {
+  const clean = text.normalize('NFC').toWellFormed().replace(FORBIDDEN, '_').trim()
+  const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(180))
+  return clean.slice(0, read).replace(/[. ]+$/, '') || '_'
+}
+
+/** A file's extension: its own, or for the uploaded file that of its original name. */
+const endingOf = (file: TrackFile, file_name: string) =>
+  /\.[a-z0-9]{1,8}$/i.exec(file.index === 'original' ? file_name : file.path)?.[0].toLowerCase() ?? ''
+
+/**
+ * The files of a downloadable session, each track in the `wanted` variant, or else in the session's first one that it has. Throws when a
+ * track is not finished: an incomplete archive might go unnoticed for years.
+ */
+export async function findZip(context: Context, play_session_id: string, wanted?: string) {
+  const { db, now } = context
+  checkSessionId(play_session_id, now)
+  const row = await db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
+  const session = checkExpiry('play session', row, now)
+  if (!session.is_downloadable) {
+    throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
+  }
+  if (wanted !== undefined && !session.variants.includes(wanted)) throw notFound('variant')
+  const order = [...(wanted === undefined ? [] : [wanted]), ...session.variants]
+  const [{ title }, sessionTracks] = await Promise.all([
+    findEmbed(context, play_session_id),
+    listedTracks(context, session, MAX_ZIP_FILES + 1),
+  ])
+  const tooLarge = () =>
+    new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
+  if (sessionTracks.length > MAX_ZIP_FILES) throw tooLarge()
+  const { id, organization_id, collection_id, folder_id, index, files } = tracks
+  const found = await db
+    .select({ id, organization_id, collection_id, folder_id, index, files })
+    .from(tracks)
+    .where(inArray(tracks.id, inJsonList([...new Set(sessionTracks.map(({ id }) => id))])))
+  const filesById = new Map(found.map((track) => [track.id, filesOf(track).filter(({ is_early }) => is_early === 0)]))
+  const digits = String(sessionTracks.length).length
+  const entries = sessionTracks.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {
+    const files = filesById.get(id) ?? []
+    const file = order.flatMap((index) => files.filter((candidate) => candidate.index === index))[0]
+    if (!file) return []
+    const number = String(at + 1).padStart(Math.max(2, digits), '0')
+    return [
+      { name: `${number} ${fileName(player_title)}${endingOf(file, file_name)}`, path: file.path, size: file.size },
+    ]
+  })
+  const size = entries.reduce((sum, entry) => sum + entry.size, 0)
+  if (size > MAX_ZIP_BYTES) throw tooLarge()
+  const lacking = sessionTracks.length - entries.length
+  if (entries.length === 0) throw new ApiError('track_not_ready', 'Nothing of this can be downloaded yet')
+  if (lacking > 0) {
+    const message = `${lacking} of ${sessionTracks.length} tracks cannot be downloaded yet: none of the session's variants is made of them`
+    throw new ApiError('track_not_ready', message)
+  }
+  return { file_name: `${fileName(title)}.zip`, variant: wanted ?? session.variants[0]!, entries, size, session }
+}

@@ -1,0 +1,144 @@
+import { and, eq, getTableColumns, ne, notExists, sql } from 'drizzle-orm'
+
+import { newId, randomBase62 } from '../../adapters/crypto/id.ts'
+import { hashPassword } from '../../adapters/crypto/password.ts'
+import { insertFrom } from '../../adapters/db/database.ts'
+import { recordEvents } from '../../adapters/db/record_event.ts'
+import { TABLE_OF } from '../../adapters/db/schema/library.ts'
+import { type ShareRow, shares } from '../../adapters/db/schema/shares.ts'
+import type { Context, Handlers } from '../../context.ts'
+import type { Share, shareOperations } from '../../contract/share.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { timestamp } from '../../core/time.ts'
+import { FIND_RESOURCE } from '../keys/access.ts'
+import { optionalTimestamp, toColumns } from '../keys/restrictions.ts'
+import { readPage } from '../list/page.ts'
+
+const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
+  ...row,
+  url: `${base_url}/s/${row.slug}`,
+  embed_url: `${base_url}/embed/s/${row.slug}`,
+  expires_at: optionalTimestamp(row.expires_at),
+  has_password: row.password_hash !== null,
+  created_at: timestamp(row.created_at),
+})
+
+const withId = (context: Context, row: ShareRow) => ({ share_id: row.id, share: toShare(context, row) })
+
+const isOwnedByCaller = ({ principal }: Context, id: string) =>
+  and(eq(shares.id, id), eq(shares.organization_id, principal.organization_id))
+
+async function findShare(context: Context, id: string): Promise<ShareRow> {
+  const row = await context.db.select().from(shares).where(isOwnedByCaller(context, id)).get()
+  if (!row) throw notFound('share')
+  return row
+}
+
+/** An unguessable slug: more than 110 random bits. */
+const randomSlug = () => randomBase62(22).toLowerCase()
+
+/** The columns of a slug: the requested one, or a random one. */
+const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_custom_slug: slug !== null })
+
+/** The columns of a slug and a password, if the request sets them. */
+async function slugAndPasswordColumns({
+  slug,
+  password,
+}: {
+  slug?: string | null | undefined
+  password?: string | null | undefined
+}) {
+  return {
+    ...(slug !== undefined && slugColumns(slug)),
+    ...(password !== undefined && { password_hash: password === null ? null : await hashPassword(password) }),
+  }
+}
+
+const slugTaken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or was a share; choose another slug`)
+
+/** Whether no other share has used a slug before. */
+const isUnusedSlug = (slug: string, id: string) =>
+  sql`not exists (select 1 from retired_slugs where retired_slugs.slug = ${slug} and retired_slugs.share_id <> ${id})`
+
+export const shareHandlers: Handlers<typeof shareOperations> = {
+  async listShares({ query: { limit, offset, ...filters } }, context) {
+    const { db, principal } = context
+    const list = {
+      name: `shares:${principal.organization_id}`,
+      table: shares,
+      key: shares.seq,
+      descending: true,
+      of: eq(shares.organization_id, principal.organization_id),
+      filters,
+    }
+    const { rows, count } = await readPage(db, list, { limit, offset }, getTableColumns(shares))
+    return { count, shares: rows.map((row) => toShare(context, row)) }
+  },
+
+  async createShare({ body: { scope, id, slug = null, password, ...restrictions } }, context) {
+    const { db, now, principal } = context
+    const { organization_id } = principal
+    await FIND_RESOURCE[scope](context, id)
+    const values = {
+      ...(await toColumns(context, restrictions)),
+      ...(await slugAndPasswordColumns({ password })),
+      ...slugColumns(slug),
+      id: newId(),
+      organization_id,
+      scope,
+      resource_id: id,
+      seq: sql`(select coalesce(max(seq), 0) + 1 from shares where organization_id = ${organization_id})`,
+      created_at: now,
+    }
+    const isUnused = isUnusedSlug(values.slug, values.id)
+    const source = sql`${TABLE_OF[scope]} where id = ${id} and organization_id = ${organization_id} and ${isUnused}`
+    const [[row]] = await db.batch([
+      insertFrom(db, shares, values, source).onConflictDoNothing({ target: shares.slug }).returning(),
+      recordEvents(context, 'share.created', sql`shares where id = ${values.id}`),
+    ])
+    if (row) return withId(context, row)
+    await FIND_RESOURCE[scope](context, id)
+    throw slugTaken(values.slug)
+  },
+
+  getShare: async ({ params }, context) => withId(context, await findShare(context, params.share_id)),
+
+  async updateShare({ params, body }, context) {
+    const { db } = context
+    const { slug, password, ...restrictions } = body
+    const row = await findShare(context, params.share_id)
+    const values = {
+      ...(await toColumns(context, restrictions)),
+      ...(await slugAndPasswordColumns({ slug, password })),
+    }
+    if (Object.keys(values).length === 0) return withId(context, row)
+    const otherShares = db
+      .select({ id: sql`1` })
+      .from(sql`shares as another`)
+      .where(and(eq(sql`another.slug`, values.slug ?? ''), ne(sql`another.id`, row.id)))
+    const isUpdatable = and(
+      isOwnedByCaller(context, row.id),
+      notExists(otherShares),
+      isUnusedSlug(values.slug ?? '', row.id),
+    )
+    const [, [updated]] = await db.batch([
+      recordEvents(context, 'share.updated', sql`shares where ${isUpdatable}`, { changed: Object.keys(body) }),
+      db.update(shares).set(values).where(isUpdatable).returning(),
+    ])
+    context.cache.keys.invalidate(row.id)
+    if (updated) return withId(context, updated)
+    await findShare(context, row.id)
+    throw slugTaken(values.slug ?? '')
+  },
+
+  async revokeShare({ params }, context) {
+    const row = await findShare(context, params.share_id)
+    const [, revoked] = await context.db.batch([
+      recordEvents(context, 'share.revoked', sql`shares where ${isOwnedByCaller(context, row.id)}`),
+      context.db.delete(shares).where(isOwnedByCaller(context, row.id)).returning({ id: shares.id }),
+    ])
+    context.cache.keys.invalidate(row.id)
+    if (revoked.length === 0) throw notFound('share')
+    return { share_id: row.id, deleted_share: toShare(context, row) }
+  },
+}

@@ -1,0 +1,61 @@
+import { eq, sql } from 'drizzle-orm'
+
+import { openDatabase } from '../../adapters/db/database.ts'
+import { type ShareRow, shares } from '../../adapters/db/schema/shares.ts'
+import type { Context } from '../../context.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { type Embed, readEmbed, sharesAsSessions } from './embed.ts'
+
+export type { ShareRow }
+
+/** The share with a slug. Reads from the primary, because a replica may lag and a revoked share must not open. */
+export const shareAt = async (env: Env, slug: string): Promise<ShareRow | undefined> =>
+  openDatabase(env.DB).select().from(shares).where(eq(shares.slug, slug)).get()
+
+export const isExpired = ({ expires_at }: ShareRow, now: number) => expires_at !== null && expires_at <= now
+
+/** The share with a slug, for a visitor; throws 404 for an unknown slug, 410 when the share was revoked or has expired. */
+export async function openShare(env: Env, slug: string, now: number): Promise<ShareRow> {
+  const share = await shareAt(env, slug)
+  if (!share) {
+    const wasRevoked = await openDatabase(env.DB).get(sql`select 1 from retired_slugs where slug = ${slug}`)
+    throw wasRevoked ? new ApiError('share_revoked', 'This share was revoked') : notFound('share')
+  }
+  if (isExpired(share, now)) throw new ApiError('session_expired', 'This share has ended')
+  return share
+}
+
+/** The embed data of a share that its visitor may see. */
+export async function embedOfShare(context: Context, share: ShareRow): Promise<Embed> {
+  const embed = await readEmbed(context, share.id, sharesAsSessions(context.db))
+  return { ...embed, title: share.title ?? embed.title }
+}
+
+/** The same for link previews. A share with a password shows none: its page asks for the password. */
+export async function linkPreview(context: Context, slug: string) {
+  const share = await openShare(context.env, slug, context.now)
+  if (share.password_hash !== null) throw notFound('share')
+  return { share, embed: await embedOfShare(context, share) }
+}
+
+/** The same with image URLs that do not expire before the share. */
+export function withLastingPictures(embed: Embed, address: string): Embed {
+  if (!embed.has_cover) return embed
+  const url = `${address}/cover.jpg`
+  const { icon, small, regular } = embed.cover_image
+  const at = <T extends { type: string }>(square: T) => ({ ...square, url: `${url}?size=${square.type}` })
+  const cover_image = { icon: at(icon), small: at(small), regular: at(regular) }
+  return { ...embed, cover_image, card_image: { ...embed.card_image, url } }
+}
+
+/** The number of tracks of a share, from the stored counts, because a list may be long. */
+export async function storedTrackCount({ db }: Context, { scope, resource_id }: ShareRow): Promise<number> {
+  const list = `tracks:${resource_id}`
+  const row = await db.get<{ count: number | null }>(
+    scope === 'playlist'
+      ? sql`select track_count as count from playlists where id = ${resource_id}`
+      : sql`select sum(iif(list = ${list}, count, -count)) as count from list_counts
+          where list in (${list}, ${`${list}?status=failed`}, ${`${list}?status=initializing`}) and level = 0 and bucket = 0`,
+  )
+  return row?.count ?? 0
+}

@@ -1,0 +1,133 @@
+import { and, eq, gt, sql } from 'drizzle-orm'
+
+import { newId } from '../../adapters/crypto/id.ts'
+import { runBatch } from '../../adapters/db/database.ts'
+import { uploadSessions } from '../../adapters/db/schema/library.ts'
+import { multipartUploads } from '../../adapters/db/schema/work.ts'
+import type { Context, Handlers } from '../../context.ts'
+import { UPLOAD_TTL } from '../../contract/facts.ts'
+import type { uploadOperations } from '../../contract/upload.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
+import { checkExpiry, timestamp } from '../../core/time.ts'
+import { startPurge } from '../../pipeline/start_purge.ts'
+import { mayReach } from '../keys/access.ts'
+import { findCollection } from '../library/collection.ts'
+import { deleteStatements, findTrack, insertTrack, refreshTrack } from '../library/track.ts'
+
+/** An unexpired upload session of the caller's organization; an expired one only if `mayContinue` resolves to true. */
+export async function findUploadSession(context: Context, id: string, mayContinue?: () => Promise<boolean>) {
+  const session = await context.db
+    .select()
+    .from(uploadSessions)
+    .where(and(eq(uploadSessions.id, id), eq(uploadSessions.organization_id, context.principal.organization_id)))
+    .get()
+  if (session && !(await mayReach(context, 'collection', session.collection_id))) throw notFound('upload session')
+  if (session && session.expires_at <= context.now && (await mayContinue?.())) return session
+  return checkExpiry('upload session', session, context.now)
+}
+
+/** A track that a session created. */
+export async function findSessionTrack(
+  context: Context,
+  { upload_session_id, track_id }: { upload_session_id: string; track_id: string },
+) {
+  const track = await findTrack(context, track_id)
+  if (track.upload_session_id !== upload_session_id) throw notFound('track')
+  return track
+}
+
+/** Whether a track's file was or is uploaded in parts, which may take longer than a session. */
+async function isMultipart({ db, now }: Context, track_id: string): Promise<boolean> {
+  const { id, track_id: track, expires_at } = multipartUploads
+  const row = await db
+    .select({ id })
+    .from(multipartUploads)
+    .where(and(eq(track, track_id), gt(expires_at, now)))
+    .get()
+  return row !== undefined
+}
+
+/** Excludes a track whose file was rejected, so that its error can be read. */
+const NEVER_UPLOADED = sql`source_path is null and (status = 'initializing' or info ->> '$.error.code' = 'upload_expired')`
+
+export const uploadHandlers: Handlers<typeof uploadOperations> = {
+  async createUploadSession({ body }, context) {
+    if (!(await mayReach(context, 'collection', body.collection_id))) throw notFound('collection')
+    const collection = await findCollection(context, body.collection_id)
+    const session = {
+      metadata: {},
+      ...body,
+      id: newId(),
+      organization_id: collection.organization_id,
+      expires_at: context.now + UPLOAD_TTL * 1000,
+      created_at: context.now,
+    }
+    await context.db.insert(uploadSessions).values(session)
+    const expires_at = timestamp(session.expires_at)
+    return {
+      upload_session_id: session.id,
+      upload_session: { id: session.id, collection_id: collection.id, expires_at },
+      expires_at,
+    }
+  },
+
+  async getUploadSession({ params }, context) {
+    const session = await findUploadSession(context, params.upload_session_id)
+    return {
+      upload_session_id: session.id,
+      upload_session: {
+        ...session,
+        organization_index: session.organization_index ?? '',
+        expires_at: timestamp(session.expires_at),
+      },
+    }
+  },
+
+  async createSessionTrack({ params, body: { title, ...body } }, context) {
+    const session = await findUploadSession(context, params.upload_session_id)
+    const { row, path, track_upload, track_cover_upload } = await insertTrack(context, {
+      ...body,
+      player_title: title,
+      collection_id: session.collection_id,
+      upload_session_id: session.id,
+      creator_id: session.creator_id,
+    })
+    return {
+      upload_session_id: session.id,
+      track_id: row.id,
+      track: { id: row.id, index: row.index, path },
+      track_upload,
+      track_cover_upload,
+    }
+  },
+
+  async getSessionTrack({ params }, context) {
+    const { upload_session_id, track_id } = params
+    const session = await findUploadSession(context, upload_session_id, () => isMultipart(context, track_id))
+    const track = await refreshTrack(context, params.track_id)
+    if (track.upload_session_id !== session.id) throw notFound('track')
+    const { progress = null, error = null } = track.info
+    return { upload_session_id: session.id, track_id: track.id, track: { ...track, progress, error } }
+  },
+
+  async deleteSessionTrack({ params }, context) {
+    const { db, now } = context
+    const { upload_session_id, track_id } = params
+    await findUploadSession(context, upload_session_id, async () => true)
+    const track = await findSessionTrack(context, params)
+    // The file may have arrived without an event.
+    await refreshTrack(context, track_id)
+    const { statements, deletedTracks, purges } = deleteStatements(context, [track], NEVER_UPLOADED)
+    const resultOf = await runBatch(db, [
+      ...statements,
+      // The next sweep abandons its multipart upload.
+      db
+        .update(multipartUploads)
+        .set({ expires_at: now })
+        .where(sql`track_id = ${track_id} and track_id not in (select id from tracks)`),
+    ])
+    if (resultOf(deletedTracks).length === 0) throw new ApiError('track_uploaded', 'This track has its file already')
+    await startPurge(context, purges)
+    return { upload_session_id, track_id, deleted_track: track }
+  },
+}

@@ -1,0 +1,68 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+import { type EventRow, events } from '../../adapters/db/schema/events.ts'
+import type { Context, Handlers } from '../../context.ts'
+import { type eventOperations, EVENTS, type TonearmEvent } from '../../contract/event.ts'
+import { EVENT_WINDOW } from '../../contract/facts.ts'
+import { timestamp } from '../../core/time.ts'
+
+/** Milliseconds between two reads of a waiting request. */
+const PAUSE = 1000
+
+/** An event as the feed and webhooks show it. */
+export const toEvent = ({ created_at, ...row }: EventRow) =>
+  ({ ...row, timestamp: timestamp(created_at) }) as unknown as TonearmEvent
+
+interface Filter {
+  type?: string | undefined
+  subject?: string | undefined
+  limit: number
+}
+
+const conditionsOf = ({ type, subject }: Filter): SQL[] => [
+  ...(type === undefined || type === '*' ? [] : [sql`type glob ${type}`]),
+  ...(subject === undefined ? [] : [sql`subject = ${subject}`]),
+]
+
+/**
+ * The events after a position, and the position to continue from, which may be the end of a window without matches. One statement reads both,
+ * because an event written between two would be skipped. The window's end, a row without an id, counts only when the page is not full.
+ */
+async function readPage({ db, principal }: Context, after: number, filter: Filter) {
+  const { limit } = filter
+  const where = conditionsOf(filter)
+  const isFiltered = where.length > 0
+  const behind = sql`from ${events} where organization_id = ${principal.organization_id} and seq > ${after} order by seq
+    limit ${isFiltered ? EVENT_WINDOW : limit + 1}`
+  const matches = sql`select * from (select seq, id, type, subject, sequence, actor, data, created_at from (select * ${behind})
+    where ${sql.join([sql`true`, ...where], sql` and `)} limit ${limit + 1})`
+  const end = sql`union all select max(seq), null, null, null, count(*), null, null, null from (select seq ${behind}) limit ${limit + 1}`
+  const rows = await db.all<EventRow & { id: string | null; data: string }>(
+    isFiltered ? sql`${matches} ${end}` : matches,
+  )
+  const has_more = rows[limit]?.id != null
+  const page = has_more ? rows.slice(0, limit) : rows
+  const last = page.at(-1)
+  return {
+    // After a rollback, rows may have event types of a newer version.
+    events: page
+      .filter(({ type }) => Object.hasOwn(EVENTS, type))
+      .map((row) => toEvent({ ...row, data: JSON.parse(row.data) as EventRow['data'] })),
+    after: last?.seq ?? after,
+    has_more: has_more || (last?.id === null && last.sequence === EVENT_WINDOW),
+  }
+}
+
+export const eventHandlers: Handlers<typeof eventOperations> = {
+  async listEvents({ query: { after, wait, ...filter } }, context) {
+    const until = Date.now() + wait * 1000
+    let page = await readPage(context, after, filter)
+    // When the client disconnects, workerd ends the request.
+    while (page.events.length === 0 && !page.has_more && Date.now() < until) {
+      await scheduler.wait(Math.min(PAUSE, until - Date.now()))
+      // Continues where the previous read ended, so that each reads only newer events.
+      page = await readPage(context, page.after, filter)
+    }
+    return page
+  },
+}

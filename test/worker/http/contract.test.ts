@@ -1,0 +1,239 @@
+import { env, exports } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+
+import { newSecret } from '../../../src/adapters/crypto/secret.ts'
+import { operations, type OperationName } from '../../../src/contract/index.ts'
+import type { Operation } from '../../../src/contract/operation.ts'
+import { anOrganization, call, ok, query, expectError, UNKNOWN_ID } from '../support/api.ts'
+import { cases } from '../support/contract_cases.ts'
+import { aWorkspace, pathIn, type Workspace } from '../support/contract_workspace.ts'
+import { keyOf } from '../support/requests.ts'
+
+/** The rules that hold for every operation of the table; the file of each resource tests what an operation does. */
+
+const table = Object.entries(operations) as [OperationName, Operation][]
+const closed = table.filter(([, { access }]) => access.length > 0)
+const open = table.filter(([, { access }]) => access.length === 0)
+const ids = ({ params }: Operation) => Object.keys(params?.shape ?? {}).filter((name) => name.endsWith('_id'))
+const withIds = table.filter(([, operation]) => ids(operation).length > 0)
+
+const send = (operation: Operation, path: string, key?: string, body?: object) =>
+  [operation.method.toUpperCase(), path, { key, body }] as const
+const at = (body: unknown, path: string) =>
+  path
+    .split('.')
+    .filter(Boolean)
+    .reduce((value, key) => (value as Record<string, unknown>)[key], body)
+const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).join(' ')
+
+/** Operations that only read share a workspace; every other one gets its own. */
+const isHarmless = ({ method }: Operation) => method === 'get'
+const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** Operations that write no event for the caller, by reason (docs/events.md). All others write one. */
+const WITHOUT_EVENT: Record<string, OperationName[]> = {
+  'settings that receivers do not mirror': ['updateOrganization', 'createVariant', 'updateVariant', 'deleteVariant'],
+  'the events are deleted with their organization': ['deleteOrganization'],
+  'sessions are too frequent': ['createPlaySession', 'createUploadSession'],
+  'a cover or a file has its event once it is uploaded': [
+    'createCollectionCover',
+    'createTrackCover',
+    'createPlaylistCover',
+    'completeTrackUpload',
+    'signTrackParts',
+    'completeTrackMultipart',
+    'deleteTrackMultipart',
+    'createSessionMultipart',
+    'signSessionParts',
+    'completeSessionMultipart',
+    'deleteSessionMultipart',
+  ],
+  'the outcome of reprocessing has its event': ['reprocessTrack', 'reprocessCollection', 'retryFailedTracks'],
+  'the delivery records its outcome': ['replayWebhookDelivery'],
+  // webhook.test.ts covers the event of an endpoint that was not active.
+  'the endpoint is already active': ['resumeWebhookEndpoint', 'recoverWebhookEndpoint'],
+}
+const withoutEvent = new Set(Object.values(WITHOUT_EVENT).flat())
+const eventsByCallers = async () => (await query('select 1 from events where actor is not null')).length
+
+async function expectSpecified(name: OperationName, operation: Operation, workspace: Workspace): Promise<void> {
+  const { body: bodyOf, keys, names } = cases[name]
+  const path = pathIn({ ...workspace, ...names?.(workspace) }, operation.path)
+  const before = await eventsByCallers()
+  const body = await ok(...send(operation, path, keyOf(name, workspace), bodyOf?.(workspace)))
+  const hasEvent = (await eventsByCallers()) > before
+  expect.soft(`${name} ${hasEvent}`).toBe(`${name} ${!isHarmless(operation) && !withoutEvent.has(name)}`)
+  for (const [where, expected] of Object.entries(keys)) {
+    const found = sorted(Object.keys(at(body, where) as object))
+    expect.soft(`${name} ${where}: ${found}`).toBe(`${name} ${where}: ${sorted(expected.split(' '))}`)
+  }
+  expect.soft(operation.response.parse(body), name).toEqual(body)
+  expect.soft(body.api_request_id, name).toMatch(REQUEST_ID)
+}
+
+describe('every operation returns exactly the keys of the specification, and nothing outside its schema', () => {
+  // One test, because workspaces take longest to create.
+  it('on reads', async () => {
+    const workspace = await aWorkspace()
+    for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, workspace)
+  })
+
+  it.each(table.filter(([, operation]) => !isHarmless(operation)))('%s', async (name, operation) =>
+    expectSpecified(name, operation, await aWorkspace()),
+  )
+})
+
+const closedPath = ({ path }: Operation) => path.replace(/\{scope\}/, 'track').replace(/\{\w+\}/g, UNKNOWN_ID)
+
+describe.each(closed)('%s', (_, operation) => {
+  const path = closedPath(operation)
+  const secret = newSecret('server')
+
+  it('returns 401 without a valid key', async () => {
+    const wrongHeaders = {
+      'no key': undefined,
+      'an empty header': '',
+      'no token': 'Bearer',
+      'another scheme': `Basic ${secret}`,
+      'two tokens': `Bearer ${secret} ${secret}`,
+      'nothing like a key': 'Bearer swordfish',
+      'a wrong checksum': `Bearer ${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`,
+      'a well-formed, unknown key': `Bearer ${secret}`,
+    }
+    for (const [reason, authorization] of Object.entries(wrongHeaders)) {
+      const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
+      const answer = await call(operation.method.toUpperCase(), path, { headers, body: operation.body && {} })
+      expect([reason, answer.status, answer.body.code]).toEqual([reason, 401, 'unauthorized'])
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer /)
+    }
+  })
+})
+
+// `GET /v1/limits` accepts every kind of key.
+describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, operation) => {
+  const path = closedPath(operation)
+
+  it('returns 403 for a key of a kind that it does not accept', async () => {
+    const { key } = await anOrganization()
+    const wrong = operation.access.includes('root') ? key : env.ROOT_KEY
+    await expectError(403, 'insufficient_scope', ...send(operation, path, wrong, operation.body && {}))
+  })
+})
+
+it('needs no key and ignores any key when the operation is public', async () => {
+  const workspace = await aWorkspace()
+  for (const [name, operation] of open) {
+    await ok(...send(operation, pathIn(workspace, operation.path), 'not a key', cases[name].body?.(workspace)))
+  }
+})
+
+// One test, because every request is refused.
+it("returns the same 404 for an unknown, a malformed and another organization's id", async () => {
+  const [caller, foreign] = [await aWorkspace(), await aWorkspace()]
+  for (const [name, operation] of withIds) {
+    for (const id of ids(operation)) {
+      // A play session's id is a secret, not an id of a tenant; the root key may access all organizations.
+      const isSecret = operation.access.length === 0 && id === 'play_session_id'
+      const isShared = isSecret || operation.access.includes('root')
+      const foreign_ids = isShared ? [] : [foreign[id as keyof Workspace]]
+      const answers = []
+      for (const value of [UNKNOWN_ID, 'nonsense', '%20', ...foreign_ids]) {
+        const path = pathIn({ ...caller, [id]: value }, operation.path)
+        const request = send(operation, path, keyOf(name, caller), cases[name].body?.(caller))
+        const { api_request_id: _, ...body } = await expectError(404, 'not_found', ...request)
+        answers.push(body)
+      }
+      expect(new Set(answers.map((answer) => JSON.stringify(answer))), `${name} ${id}`).toHaveLength(1)
+    }
+  }
+})
+
+it.each([
+  ['createTrack', '/v1/track', (other: Workspace) => ({ collection_id: other.collection_id, file_name: 'a.mp3' })],
+  ['createUploadSession', '/v1/upload_session', (other: Workspace) => ({ collection_id: other.collection_id })],
+  ['createPlaySession', '/v1/play_session/collection', (other: Workspace) => ({ collection_id: other.collection_id })],
+  ['createPlaySession', '/v1/play_session/track', (other: Workspace) => ({ track_id: other.track_id })],
+])("%s at %s returns 404 when its body names another organization's resource", async (_, path, body) => {
+  const [caller, foreign] = [await aWorkspace(), await aWorkspace()]
+  await expectError(404, 'not_found', 'POST', path, { key: caller.key, body: body(foreign) })
+})
+
+describe('every path', () => {
+  const shape = (path: string) => path.replace(/\{\w+\}/g, '{}')
+  const paths = Map.groupBy(table, ([, { path }]) => shape(path))
+
+  it.each([...paths.keys()])('%s answers 405 to other methods, and lists those that it supports', async (path) => {
+    // `batch` also matches the path of a track's id.
+    const matching = [...paths].filter(([other]) => RegExp(`^${other.replaceAll('{}', '[^/]+')}$`).test(path))
+    const supported = new Set(matching.flatMap(([, table]) => table.map(([, { method }]) => method.toUpperCase())))
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !supported.has(method))) {
+      const answer = await call(method, path.replaceAll('{}', UNKNOWN_ID))
+      expect([answer.status, answer.body.code]).toEqual([405, 'method_not_allowed'])
+      expect(new Set(answer.headers.get('allow')?.split(', '))).toEqual(supported)
+    }
+  })
+
+  it('returns 404 for an unknown path', async () => {
+    for (const path of ['/v1', '/v1/', '/v1/nothing', '/v1/track/x/y/z', '/v2/variant', '/v1/play']) {
+      await expectError(404, 'not_found', 'GET', path)
+    }
+  })
+
+  it('allows cross-origin calls from any page', async () => {
+    const preflight = await exports.default.fetch('https://tonearm.test/v1/collection', {
+      method: 'OPTIONS',
+      headers: { origin: 'https://shop.example', 'access-control-request-method': 'PUT' },
+    })
+    expect(preflight.status).toBe(204)
+    const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ')
+    expect(allowed).toEqual(expect.arrayContaining(['authorization', 'content-type']))
+    const methods = preflight.headers.get('access-control-allow-methods')?.split(', ')
+    expect(methods).toEqual(expect.arrayContaining(['GET', 'POST', 'PUT', 'DELETE']))
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
+    expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
+  })
+
+  it('is never cached and open to other origins, on success and on failure', async () => {
+    const { key } = await anOrganization()
+    for (const [path, status] of [
+      ['/v1/variant', 200],
+      ['/v1/variant?limit=0', 400],
+      ['/v1/nothing', 404],
+    ] as const) {
+      const answer = await call('GET', path, { key })
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+    }
+  })
+
+  it('ignores a request id sent by the client', async () => {
+    const { key } = await anOrganization()
+    const headers = { 'x-request-id': UNKNOWN_ID }
+    const [a, b] = [await ok('GET', '/v1/variant', { key, headers }), await ok('GET', '/v1/variant', { key, headers })]
+    expect(a.api_request_id).not.toBe(UNKNOWN_ID)
+    expect(a.api_request_id).not.toBe(b.api_request_id)
+  })
+
+  it('answers HEAD like GET, without a body', async () => {
+    const { key } = await anOrganization()
+    const request = { method: 'HEAD', headers: { authorization: `Bearer ${key}` } }
+    const response = await exports.default.fetch('https://tonearm.test/v1/variant', request)
+    expect([response.status, await response.text()]).toEqual([200, ''])
+  })
+})
+
+it('accepts the Authorization scheme in any case', async () => {
+  const { key } = await anOrganization()
+  await ok('GET', '/v1/variant', { headers: { authorization: `bEARER  ${key}` } })
+})
+
+it.each(['API_RATE_LIMIT', 'PLAY_RATE_LIMIT'])('sends Retry-After when the %s is exceeded', async (limit) => {
+  const { key } = await anOrganization()
+  // The platform's limiter counts per minute; here it refuses at once.
+  const bindings = { ...env, [limit]: { limit: async () => ({ success: false }) } }
+  const path = limit === 'API_RATE_LIMIT' ? '/v1/variant' : `/v1/play/${UNKNOWN_ID}/${UNKNOWN_ID}`
+  const answer = await call('GET', path, { key, bindings })
+  expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([429, 'rate_limited', '60'])
+})

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+
+import { aTrack, anOrganization, ok, expectError } from '../support/api.ts'
+import { aReadyTrack, aTenant } from '../support/fixtures.ts'
+
+/** `GET /v1/track/{track_id}/variant`: the files of a track. */
+
+it('a track lists its files with their sizes', async () => {
+  const { key, collection_id } = await aTenant()
+  const track_id = await aReadyTrack(key, collection_id, {}, ['aac-160.m4a', 'waveform.json'])
+  const { variants } = await ok('GET', `/v1/track/${track_id}/variant`, { key })
+  expect(variants).toEqual(
+    ['aac-160', 'waveform', 'original'].map((index) => ({ index, size: 5, bitrate: 128, duration: 12.346 })),
+  )
+})
+
+it('a track without files lists none, and another organization gets 404', async () => {
+  const { key, collection_id } = await aTenant()
+  const { id } = await aTrack(key, collection_id)
+  expect((await ok('GET', `/v1/track/${id}/variant`, { key })).variants).toEqual([])
+  const other = await anOrganization()
+  await expectError(404, 'not_found', 'GET', `/v1/track/${id}/variant`, { key: other.key })
+})

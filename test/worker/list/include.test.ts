@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+
+import { aPlaylist, aWaitingTrack, ok, query, expectError, errorPaths } from '../support/api.ts'
+import { aTenant } from '../support/fixtures.ts'
+import { aProcessedTrack } from '../support/processed_track.ts'
+import { completeResult, serveTranscoder } from '../support/transcoder.ts'
+
+it('include adds levels, loudness and the effective cover, only where requested', async () => {
+  const tenant = await aTenant()
+  const { key, collection_id } = tenant
+  const loudness = {
+    integrated_lufs: -14,
+    loudness_range: 5,
+    true_peak_dbtp: -1,
+    sample_peak_dbfs: -1.2,
+    replaygain_track_gain: -4,
+    replaygain_track_peak: 0.9,
+    r128_track_gain: -2304,
+    is_silent: false,
+  }
+  serveTranscoder((job) => completeResult(job, { info: { loudness } }))
+  const track_id = await aProcessedTrack(key, collection_id)
+  await aWaitingTrack(key, collection_id)
+  await query(`update tracks set cover_path = 'media/own' where id = ?`, track_id)
+  await query(`update collections set cover_path = 'media/album' where id = ?`, collection_id)
+  const playlist_id = await aPlaylist(key, [track_id])
+  const of = `/v1/collection/${collection_id}/track` as const
+  const { tracks } = await ok('GET', `${of}?include=levels,loudness,artwork`, { key })
+  expect(tracks[0]).toMatchObject({ id: track_id, loudness, levels: { levels: Array(320).fill(0.5) } })
+  expect(tracks[1]).toMatchObject({ loudness: null, levels: { levels: [] } })
+  const covers = tracks.map((track) => new URL(track.artwork!.small.url).pathname)
+  expect(covers).toEqual(
+    ['/media/own/small.jpg', '/media/album/small.jpg'].map((path) => expect.stringContaining(path)),
+  )
+  await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: false } })
+  for (const path of ['/v1/track?sort=created_at&', `${of}?`, `/v1/playlist/${playlist_id}/track?`]) {
+    const [bare] = (await ok('GET', path.slice(0, -1), { key })).tracks
+    expect(Object.keys(bare).filter((name) => ['levels', 'loudness', 'artwork'].includes(name))).toEqual([])
+    const [first] = (await ok('GET', `${path}include=artwork`, { key })).tracks
+    expect([first.id, first.artwork.icon.url]).toEqual([track_id, expect.stringContaining('/media/album/icon.jpg')])
+    const body = await expectError(400, 'invalid_request', 'GET', `${path}include=levels,files`, { key })
+    expect(errorPaths(body)).toEqual(['include'])
+  }
+  const { collections } = await ok('GET', '/v1/collection?include=artwork', { key })
+  expect(collections[0]!.artwork!.regular.url).toContain('/media/album/regular.jpg')
+  expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0]!.artwork!.icon.url).toContain(
+    '/cover/icon.jpg',
+  )
+  // Without a cover, a collection shows its first track's, and so do the other tracks.
+  await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: true } })
+  await query('update collections set cover_path = null')
+  const found = await ok('GET', '/v1/collection?include=artwork', { key })
+  const others = await ok('GET', `${of}?include=artwork`, { key })
+  for (const { artwork } of [found.collections[0]!, ...others.tracks]) {
+    expect(artwork!.icon.url).toContain('/media/own/icon.jpg')
+  }
+  // A playlist's cover takes precedence, as in the player.
+  await query(`update playlists set cover_path = 'media/list'`)
+  const waiting = others.tracks[1]!.id
+  await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [waiting] } })
+  const { tracks: listed } = await ok('GET', `/v1/playlist/${playlist_id}/track?include=artwork`, { key })
+  expect(listed[0]!.artwork!.icon.url).toContain('/media/list/icon.jpg')
+})

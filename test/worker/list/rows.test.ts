@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+
+import { CATALOG } from '../../../src/contract/catalog.ts'
+import { MAX_ENDPOINTS } from '../../../src/contract/facts.ts'
+import { type OperationName, operations } from '../../../src/contract/index.ts'
+import { deliveryIdOf } from '../../../src/resources/webhooks/delivery.ts'
+import { CREATOR, HOUR, itemsOf, ok } from '../support/api.ts'
+import { stopTime } from '../support/fixtures.ts'
+import { aLargeTenant, seedTables } from '../support/large_tenant.ts'
+import { keyOf } from '../support/requests.ts'
+import { countRows, countCallRows } from '../support/row_counter.ts'
+import { seedDeliveries, seededId, seedEvents } from '../support/seed.ts'
+import { aShare, openPage } from '../support/share_visitor.ts'
+
+type Request = [path: string, query?: string]
+const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
+
+/** One or more requests for every operation that reads. */
+const readRequests = (
+  ids: Awaited<ReturnType<typeof aLargeTenant>> & { endpoint_id: string; since: number },
+): Partial<Record<OperationName, Request[]>> => ({
+  listOrganizations: [['/v1/organization']],
+  getOrganization: [[`/v1/organization/${ids.organization_id}`]],
+  listCollections: ['', ...FILTERS].map((filter) => ['/v1/collection', filter]),
+  getCollection: [[`/v1/collection/${ids.collection_id}`]],
+  listCollectionTracks: ['', '?status=ready', ...FILTERS].map((filter) => [
+    `/v1/collection/${ids.collection_id}/track`,
+    filter,
+  ]),
+  listTracks: [['/v1/track']],
+  getTrack: [[`/v1/track/${ids.track_id}`], [`/v1/track/${ids.session_track_id}`]],
+  getTrackVariants: [[`/v1/track/${ids.track_id}/variant`]],
+  getCollectionCover: [[`/v1/collection/${ids.collection_id}/cover`]],
+  getPlaylistCover: [[`/v1/playlist/${ids.playlist_id}/cover`]],
+  getUploadSession: [[`/v1/upload_session/${ids.upload_session_id}`]],
+  getSessionTrack: [[`/v1/upload/${ids.upload_session_id}/track/${ids.session_track_id}`]],
+  getTrackMultipart: [[`/v1/track/${ids.session_track_id}/multipart/${ids.multipart_upload_id}`]],
+  getSessionMultipart: [
+    [`/v1/upload/${ids.upload_session_id}/track/${ids.session_track_id}/multipart/${ids.multipart_upload_id}`],
+  ],
+  getPlaySession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play_session/${id}`]),
+  playSession: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}`]),
+  playTrack: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}/${ids.track_id}`]),
+  downloadTrack: [[`/v1/play/${ids.ofTrack}/${ids.track_id}/aac-160/download`]],
+  downloadAll: [[`/v1/play/${ids.ofTrack}/download`]],
+  getCollectionReprocess: [[`/v1/collection/${ids.collection_id}/reprocess`]],
+  listVariants: [['/v1/variant']],
+  getVariant: [[`/v1/variant/${CATALOG[0]!.id}`]],
+  listPlaylists: ['', ...FILTERS].map((filter) => ['/v1/playlist', filter]),
+  getPlaylist: [[`/v1/playlist/${ids.playlist_id}`]],
+  listPlaylistTracks: [[`/v1/playlist/${ids.playlist_id}/track`]],
+  listApiKeys: [['/v1/api_key']],
+  listTrash: [['/v1/trash']],
+  getApiKey: [[`/v1/api_key/${seededId('api_keys', 1)}`]],
+  listShares: ['', `?resource_id=${ids.collection_id}`].map((filter) => ['/v1/share', filter]),
+  getShare: [[`/v1/share/${seededId('shares', 1)}`]],
+  listLimits: [['/v1/limits']],
+  getUsage: [['/v1/usage']],
+  listEvents: ['', `?after=${ids.since + 400}&type=api_key.*`].map((filter) => ['/v1/event', filter]),
+  listWebhookEndpoints: ['', '?include=day'].map((filter) => ['/v1/webhook_endpoint', filter]),
+  getWebhookEndpoint: ['', '?include=day'].map((filter) => [`/v1/webhook_endpoint/${ids.endpoint_id}`, filter]),
+  listWebhookDeliveries: ['', '?state=failed', `?endpoint_id=${ids.endpoint_id}&state=failed`].map((filter) => [
+    '/v1/webhook_delivery',
+    filter,
+  ]),
+  getWebhookDelivery: [[`/v1/webhook_delivery/${deliveryIdOf(ids.endpoint_id, ids.since + 500)}`]],
+  getSystem: [['/v1/system']],
+})
+
+/**
+ * The most rows that a page may read: its rows, its count, and the list's owner. Playlist entries join their tracks; the list of all tracks
+ * also reads its collections and counts up to a thousand. A delivery is read with its event and its window; the window over all endpoints
+ * is 5,000, read for the matches and for the end.
+ */
+function maxRows(name: OperationName, filter: string): number {
+  if (name === 'listWebhookDeliveries') return filter.includes('state=') ? 15_100 : 5120
+  if (name === 'listWebhookEndpoints') return filter === '' ? 20 : 10_020
+  return name === 'listPlaylistTracks' ? 102 : name === 'listTracks' ? 1151 : 52
+}
+
+/** Lists that are not pages of 50: constant ones, or with a maximum that the contract sets. */
+const SHORT = ['listVariants', 'listLimits', 'listWebhookEndpoints']
+
+describe('rows', () => {
+  it('read per operation are as many at 100,000 rows as at 1,000, and reads write none', async () => {
+    const tenant = await aLargeTenant()
+    // Subscribed to no event that follows.
+    const body = { url: 'http://127.0.0.1:9/', events: ['webhook.test'] }
+    const endpoints: string[] = []
+    while (endpoints.length < MAX_ENDPOINTS)
+      endpoints.push((await ok('POST', '/v1/webhook_endpoint', { key: tenant.key, body })).webhook_endpoint_id)
+    const [endpoint_id = '', ...others] = endpoints
+    // Events of one hour of this day, before all others.
+    const since = (Math.floor(Date.now() / HOUR) - 2) * HOUR
+    const ids = { ...tenant, endpoint_id, since }
+    const cases = readRequests(ids)
+    const readOperations = Object.entries(operations).flatMap(([name, { method }]) => (method === 'get' ? [name] : []))
+    expect(Object.keys(cases).toSorted()).toEqual(readOperations.toSorted())
+    // The first use of a key reads it and records the use. Afterwards authentication reads no rows for 30 s; the clock is stopped so that
+    // this does not end in between.
+    stopTime()
+    await countCallRows('GET', '/v1/limits', { key: ids.key })
+    const shares = [
+      await aShare(ids.key, ids.collection_id),
+      await aShare(ids.key, ids.collection_id, { scope: 'playlist', id: ids.playlist_id }),
+    ]
+    // Pages that list their contents: tracks with their collections, and playlist entries.
+    const pages = shares.flatMap(({ slug, url }): [string, number, number][] => [
+      [`/s/${slug}`, 200, 320],
+      [`/s/${slug}/cover.jpg`, 302, 10],
+      [`/embed/s/${slug}`, 200, 10],
+      [`/oembed?url=${encodeURIComponent(url)}`, 200, 30],
+    ])
+    pages.push([`/zip/${ids.ofCollection}`, 413, 2000])
+    const measure = async () => {
+      const rows: Record<string, number> = {}
+      for (const [path, status, limit] of pages) {
+        const { result, read, written } = await countRows(() => openPage(path))
+        expect([path, written, result.status]).toEqual([path, 0, status])
+        expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(limit)
+        rows[path] = read
+      }
+      for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
+        for (const [path, filter = ''] of requests) {
+          const request = ['GET', `${path}${filter}`, { key: keyOf(name, ids) }] as const
+          await countCallRows(...request)
+          const { read, written, body } = await countCallRows(...request)
+          expect(written, `${request[1]} writes rows`).toBe(0)
+          rows[request[1]] = read
+          if (!name.startsWith('list')) continue
+          const page = itemsOf(body as object)
+          if (!SHORT.includes(name)) expect([request[1], page.length]).toEqual([request[1], 50])
+          expect(read, `rows that ${request[1]} reads`).toBeLessThanOrEqual(maxRows(name, filter))
+        }
+      }
+      return rows
+    }
+    /** Adds events. One endpoint gets deliveries of all of them, each other endpoint `received` of them. */
+    const addEvents = async (from: number, to: number, received: number) => {
+      await seedEvents(since + from, since + to, ids)
+      await seedDeliveries(since + from, since + to, endpoint_id)
+      for (const other of others) await seedDeliveries(since + to - received, since + to, other)
+    }
+    // A filter scans 5,000 deliveries of one endpoint or of all of them: both measurements must reach that number.
+    await addEvents(1, 6000, 300)
+    const small = await measure()
+    await seedTables(ids, 1001, 100_000)
+    await addEvents(6001, 100_000, 3000)
+    const many = await measure()
+    expect(many).toEqual(small)
+  })
+})

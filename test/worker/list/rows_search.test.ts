@@ -1,0 +1,190 @@
+import { afterEach, describe, expect, it } from 'vitest'
+
+import { fillText, type Kind } from '../../../src/adapters/db/search.ts'
+import { MAX_COUNTED } from '../../../src/resources/list/filtered_list.ts'
+import { MAX_SORTED, MAX_SCANNED } from '../../../src/resources/list/row_source.ts'
+import { aWaitingTrack, CREATOR, itemsOf, nameOf, query } from '../support/api.ts'
+import { aTenant, runSweep, type Tenant, stopTime } from '../support/fixtures.ts'
+import { countCallRows } from '../support/row_counter.ts'
+import { seed } from '../support/seed.ts'
+import { createStorage } from '../support/storage.ts'
+
+// Dropping the tables is faster than deleting a hundred thousand rows.
+afterEach(createStorage)
+
+/** A page of 50 with its related rows, and a count of up to a thousand. */
+const PAGE = MAX_COUNTED + 160
+/** Rows sorted in memory are read twice, by the index and as a row. */
+const SORTED = 2 * MAX_SORTED + PAGE
+/** The same for the newest 10,000 matches of a search, including their count. */
+const MATCHES = 50_000
+
+/** Requests, each with the most rows that it may read, however long the list is. */
+const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
+  const path = `/v1/collection/${collection_id}/track`
+  const lists = ['/v1/collection', '/v1/playlist'].flatMap((path): [string, number][] => [
+    [`${path}?sort=title`, PAGE],
+    [`${path}?sort=-updated_at`, PAGE],
+    [`${path}?sort=created_at&offset=500`, PAGE + 500],
+    [`${path}?q=seeded`, PAGE],
+    [`${path}?q=seed&creator_id=${CREATOR}`, PAGE],
+    [`${path}?creator_id=${CREATOR}&organization_index=a`, PAGE],
+    [`${path}?creator_id=${CREATOR}&organization_index=a&sort=title`, 12 * PAGE],
+    [`${path}?q=s&sort=-title`, MATCHES],
+  ])
+  return [
+    ...['title', '-title', 'created_at', '-updated_at', '-duration'].map((sort): [string, number] => [
+      `/v1/track?sort=${sort}`,
+      PAGE,
+    ]),
+    ...['-order', 'title', 'created_at', '-updated_at', 'duration'].map((sort): [string, number] => [
+      `${path}?sort=${sort}`,
+      SORTED,
+    ]),
+    ['/v1/track?q=seeded', PAGE],
+    ['/v1/track?q=s', PAGE],
+    // Skipped rows are read as well: the match, the row, and whether its collection exists.
+    ['/v1/track?q=seeded+0&offset=400', PAGE + 3 * 400],
+    ['/v1/track?q=nothing', PAGE],
+    [`/v1/track?creator_id=${CREATOR}&organization_index=b`, PAGE],
+    // Too many to sort: 10,001 are counted, and the first by title are read.
+    [`/v1/track?creator_id=${CREATOR}&sort=title`, 10_000 + 5 * PAGE],
+    ['/v1/track?status=failed', PAGE],
+    ['/v1/track?status=ready', 2 * PAGE + 2000],
+    ['/v1/track?q=s&sort=title', MATCHES],
+    ['/v1/track?q=s&status=failed', MATCHES],
+    [`${path}?q=seeded`, MATCHES],
+    [`${path}?q=seeded&sort=-created_at`, PAGE],
+    [`${path}?status=ready&creator_id=${CREATOR}`, SORTED],
+    [`${path}?status=ready&sort=title`, SORTED],
+    // No row matches both: every scanned row is read by the index and as a row, and once more to see whether the scan was complete.
+    [`${path}?status=processing&creator_id=${CREATOR}`, 3 * MAX_SCANNED + PAGE],
+    [`${path}?sort=title&include=levels,loudness,artwork`, SORTED + 60],
+    ...lists,
+  ]
+}
+
+/** Seeds rows and adds them to the search. */
+async function seedSearched(table: Kind, from: number, to: number, tenant: Tenant): Promise<void> {
+  const [last] = await query<{ at: number }>(`select coalesce(max(rowid), 0) as at from ${table}`)
+  await seed(table, from, to, tenant)
+  await query(fillText(table), last!.at, Number.MAX_SAFE_INTEGER)
+}
+
+async function measure(tenant: Tenant): Promise<void> {
+  await countCallRows('GET', '/v1/limits', { key: tenant.key })
+  for (const [path, limit] of requestLimits(tenant)) {
+    const { read, written } = await countCallRows('GET', path, { key: tenant.key })
+    expect(written, path).toBe(0)
+    expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(limit)
+  }
+}
+
+const titles = async (tenant: Tenant, path: string) => {
+  const { body } = await countCallRows('GET', path, { key: tenant.key })
+  return { page: itemsOf(body).map(nameOf), count: body.count, exact: body.is_count_exact }
+}
+const titlesByQuery = async (text: string) => (await query<{ title: string }>(text)).map(({ title }) => title)
+
+describe('searched, sorted and filtered lists', () => {
+  it('read no more rows at 100,000 than their limits, and find the same as plain SQL', async () => {
+    const tenant = await aTenant()
+    stopTime()
+    const tables = ['tracks', 'collections', 'playlists'] as const
+    for (const table of tables) await seedSearched(table, 1, 1000, tenant)
+    await measure(tenant)
+    for (const table of tables) await seedSearched(table, 1001, 100_000, tenant)
+    await measure(tenant)
+    const trackPath = `/v1/collection/${tenant.collection_id}/track`
+    const all = 'select player_title as title from tracks'
+    for (const path of ['/v1/track', trackPath]) {
+      const count = path === trackPath ? 100_000 : MAX_COUNTED
+      const exact = path === trackPath ? undefined : false
+      const byTitle = await titlesByQuery(`${all} order by 1 desc limit 50 offset 7000`)
+      expect(await titles(tenant, `${path}?sort=-title&offset=7000`)).toEqual({ page: byTitle, count, exact })
+      const byDuration = await titlesByQuery(`${all} order by duration, rowid limit 50 offset 300`)
+      expect((await titles(tenant, `${path}?sort=duration&offset=300`)).page).toEqual(byDuration)
+      const filtered = await titlesByQuery(
+        `${all} where status = 'ready' and organization_index = 'a' order by 1 limit 50`,
+      )
+      expect((await titles(tenant, `${path}?status=ready&organization_index=a&sort=title`)).page).toEqual(filtered)
+    }
+    const found = await titlesByQuery(
+      `${all} where player_title like 'Seeded 0%' order by rowid desc limit 50 offset 950`,
+    )
+    expect(await titles(tenant, '/v1/track?q=SEEDED+0&offset=950')).toEqual({
+      page: found,
+      count: MAX_COUNTED,
+      exact: false,
+    })
+    const matching = await titlesByQuery(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
+    expect(await titles(tenant, '/v1/track?q=0012&limit=200')).toEqual({ page: matching, count: matching.length })
+    // A smaller collection with its last titles beyond the scanned ones.
+    const { collection_id } = (
+      await countCallRows('POST', '/v1/collection', { key: tenant.key, body: { title: 'Small' } })
+    ).body
+    await seed('tracks', 100_001, 105_100, { ...tenant, collection_id })
+    const smallPath = `/v1/collection/${collection_id}/track`
+    const last = await titlesByQuery(
+      `${all} where collection_id = '${collection_id}' order by 1 desc limit 50 offset 5050`,
+    )
+    expect(await titles(tenant, `${smallPath}?sort=-title&offset=5050`)).toEqual({
+      page: last,
+      count: 5100,
+      exact: undefined,
+    })
+    expect((await countCallRows('GET', `${smallPath}?sort=-title&offset=5050`, { key: tenant.key })).read).toBeLessThan(
+      3 * MAX_SCANNED,
+    )
+  })
+
+  it('cost few rows on a write', async () => {
+    const tenant = await aTenant()
+    const { key, collection_id } = tenant
+    await aWaitingTrack(key, collection_id)
+    const body = { collection_id, file_name: 'a.mp3' }
+    const created = await countCallRows('POST', '/v1/track', { key, body })
+    const path = `/v1/track/${created.body.track_id}`
+    const titled = await countCallRows('PUT', path, { key, body: { title: 'New' } })
+    const annotated = await countCallRows('PUT', path, { key, body: { metadata: { a: 1 } } })
+    // The row and its entries in the collection's lists, 6; its counts, 4; for all tracks: by title, by both times, and the search; and its
+    // event.
+    expect({ created: created.written, titled: titled.written, noted: annotated.written }).toEqual({
+      created: 15,
+      titled: 5,
+      noted: 3,
+    })
+  })
+})
+
+it('the search index is filled in the background with existing rows, while rows change', async () => {
+  const tenant = await aTenant()
+  await seed('tracks', 1, 5000, tenant)
+  await query('delete from search')
+  await query(`insert into search_fills values ('tracks', (select max(rowid) from tracks))`)
+  expect((await titles(tenant, '/v1/track?q=seeded')).count).toBe(0)
+  const filtered = await titles(tenant, `/v1/track?creator_id=${CREATOR}`)
+  expect(filtered.page).toEqual(
+    await titlesByQuery(
+      `select player_title as title from tracks where creator_id = '${CREATOR}' order by created_at desc, rowid desc limit 50`,
+    ),
+  )
+  await query(`update tracks set player_title = 'Changed' where "order" = 101`)
+  await query(`delete from tracks where "order" = 102`)
+  await query(
+    `update tracks set player_title = 'Αθήνα', folded = '{"player_title":"αθηνα"}' where "order" between 201 and 300`,
+  )
+  await runSweep()
+  expect((await titles(tenant, '/v1/track?q=ΑΘΗΝΑ&limit=200')).page).toHaveLength(100)
+  expect((await titles(tenant, '/v1/track?q=changed')).page).toEqual(['Changed'])
+  expect((await titles(tenant, '/v1/track?q=seeded&offset=4950')).page).toHaveLength(49)
+  expect(await query('select * from search_fills')).toEqual([])
+})
+
+it('a search index that cannot be filled does not block the rest of the sweep', async () => {
+  await query('drop table search')
+  await query(`insert into search_fills values ('tracks', 10)`)
+  await query(`insert into idempotency_keys (id, request_hash, created_at) values ('old', 'x', 0)`)
+  await expect(runSweep()).rejects.toThrow()
+  expect(await query('select id from idempotency_keys')).toEqual([])
+})

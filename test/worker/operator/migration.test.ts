@@ -1,0 +1,81 @@
+import { env } from 'cloudflare:workers'
+import { getTableColumns } from 'drizzle-orm'
+import { afterEach, expect, it } from 'vitest'
+
+import { playSessions } from '../../../src/adapters/db/schema/play_sessions.ts'
+import { aPlaySession, ok, query } from '../support/api.ts'
+import { aReadyTrack, aTenant, runSweep } from '../support/fixtures.ts'
+import { createStorage } from '../support/storage.ts'
+
+/** A database in use is migrated while the previous Worker still runs (CONTRIBUTING.md#migrations). */
+
+afterEach(createStorage)
+
+/** A later migration of the usual kinds: a nullable column, an index, a table and a trigger that fills it. */
+const LATER = [
+  'ALTER TABLE tracks ADD note text',
+  `CREATE INDEX tracks_note ON tracks (note) WHERE note is not null`,
+  'CREATE TABLE IF NOT EXISTS notes (track_id text PRIMARY KEY NOT NULL, text text NOT NULL) WITHOUT ROWID',
+  `CREATE TRIGGER IF NOT EXISTS tracks_notes AFTER UPDATE OF status ON tracks WHEN old.status IS NOT new.status BEGIN INSERT OR REPLACE INTO notes (track_id, text) VALUES (new.id, new.status); END`,
+  `UPDATE tracks SET note = 'migrated'`,
+]
+const migrate = () => env.DB.batch(LATER.map((text) => env.DB.prepare(text)))
+
+it('serves the same library before and after a migration, and keeps writing to the new tables', async () => {
+  const shop = await aTenant()
+  const { key, collection_id } = shop
+  const track_id = await aReadyTrack(key, collection_id)
+  const { play_session_id } = await aPlaySession(key, 'track', track_id)
+  const get = async (path: string) => {
+    const { api_request_id: _, ...body } = await ok('GET', path, { key })
+    return body
+  }
+  const read = async () => [
+    await get(`/v1/track/${track_id}`),
+    await get(`/v1/track/${track_id}/variant`),
+    await get('/v1/track?sort=title'),
+    await get(`/v1/collection/${collection_id}`),
+    (await get(`/v1/play/${play_session_id}/${track_id}`)).track,
+    (await get('/v1/usage')).usage,
+  ]
+  const before = await read()
+  await migrate()
+  expect(await read()).toEqual(before)
+
+  const later = await aReadyTrack(key, collection_id)
+  expect(await query('select note from tracks where id = ?', later)).toEqual([{ note: null }])
+  expect(await query('select text from notes where track_id = ?', later)).toEqual([{ text: 'ready' }])
+  await ok('PUT', `/v1/track/${track_id}`, { key, body: { player_title: 'Renamed' } })
+  expect(await ok('GET', '/v1/track?q=renamed', { key })).toMatchObject({ count: 1, tracks: [{ id: track_id }] })
+  await runSweep()
+  await ok('DELETE', `/v1/collection/${collection_id}`, { key })
+})
+
+it('restores a track that went into the trash before a column was added', async () => {
+  const { key, collection_id } = await aTenant()
+  const track_id = await aReadyTrack(key, collection_id)
+  const { play_session_id } = await aPlaySession(key, 'track', track_id)
+  const view = () => ok('GET', `/v1/play/${play_session_id}/${track_id}`)
+  const row = async () => (await query('select * from tracks where id = ?', track_id))[0]!
+  const before = { ...(await row()), note: null }
+  const { levels } = await view()
+  await ok('DELETE', `/v1/track/${track_id}?trash=true`, { key })
+  await migrate()
+  await ok('POST', `/v1/trash/${track_id}/restore`, { key })
+  expect({ ...(await row()), next_check_at: 0 }).toEqual({ ...before, next_check_at: 0 })
+  expect((await view()).levels).toEqual(levels)
+})
+
+it('defines play sessions as the code does, because drizzle-kit does not compare this table', async () => {
+  const found = await query(
+    'select name, lower(type) as type, "notnull", pk from pragma_table_info(?)',
+    'play_sessions',
+  )
+  const described = Object.values(getTableColumns(playSessions)).map((column) => ({
+    name: column.name,
+    type: column.getSQLType(),
+    notnull: Number(column.notNull),
+    pk: Number(column.primary),
+  }))
+  expect(found).toEqual(described)
+})

@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+
+import { aTrackWithJob, eventually, fileRows, trackRow } from '../support/fixtures.ts'
+import { early } from '../support/long_track.ts'
+import { countAllRows } from '../support/row_counter.ts'
+import { openStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
+
+/** `info.progress`: 0 while the track is queued, above 0 once the transcoder runs, never falling within a pass. */
+
+let work: Awaited<ReturnType<typeof aTrackWithJob>>
+beforeEach(async () => {
+  work = await aTrackWithJob()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+})
+const reported = async () => (await work.read()).info.progress
+const stored = async () => (await trackRow(work.track_id)).progress
+
+/** Sends a fraction, late enough after the last write for the next one. */
+async function send(stream: ReturnType<typeof openStream>, fraction: number, expected: number) {
+  vi.setSystemTime(Date.now() + 40_000)
+  const before = (await work.job()).lease_until
+  stream.send({ type: 'progress', fraction })
+  // The lease is renewed first.
+  await eventually(async () => (await work.job()).lease_until > before)
+  await eventually(async () => (await stored()) === expected)
+}
+
+describe('progress', () => {
+  it('is 0 while the track waits, and above 0 as soon as the transcoder works on it', async () => {
+    expect(await reported()).toBe(0)
+    startTranscoder({ transcode: () => new Response('busy', { status: 503 }) })
+    await work.run()
+    expect(await reported()).toBe(0)
+    const stream = openStream()
+    startTranscoder({ transcode: () => stream.response })
+    await work.changeJob({ lease_until: 0 })
+    const running = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    vi.setSystemTime(Date.now() + 3000)
+    stream.send({ type: 'ping' })
+    expect(await reported()).toBe(0)
+    await send(stream, 0, 0.001)
+    await send(stream, 0.25, 0.25)
+    stream.send(lossyResult())
+    await running
+    expect(await work.read()).toMatchObject({ status: 'ready', info: expect.not.objectContaining({ progress: 0.25 }) })
+    expect(await reported()).toBe(undefined)
+  })
+
+  it('is written after ten seconds and a tenth of the job, together with the lease', async () => {
+    const stream = openStream()
+    const { transcodes } = startTranscoder({ transcode: () => stream.response })
+    const running = work.run()
+    await eventually(async () => transcodes.length === 1)
+    const sendProgress = (...fractions: number[]) =>
+      fractions.forEach((fraction) => stream.send({ type: 'progress', fraction }))
+    const { written } = await countAllRows(async () => {
+      sendProgress(0.01)
+      await eventually(async () => (await stored()) === 0.01)
+      vi.setSystemTime(Date.now() + 10_000)
+      sendProgress(0.1, 0.23, 0.5)
+      await eventually(async () => (await stored()) === 0.23)
+    })
+    expect((await work.job()).lease_until).toBeGreaterThan(Date.now() + 100_000)
+    // 0.01 and 0.23, each in the track and in the job.
+    expect(written).toBe(4)
+    stream.send(early())
+    await eventually(async () => (await fileRows(work.track_id)).length > 0)
+    expect(await stored()).toBe(0.23)
+    stream.send(lossyResult())
+    await running
+  })
+
+  it('does not fall when the transcoder restarts, and starts over with the tolerant pass', async () => {
+    const streams = [openStream(), openStream()]
+    startTranscoder({ transcode: (_, times) => streams[times - 1]!.response })
+    const [first, second] = streams as [ReturnType<typeof openStream>, ReturnType<typeof openStream>]
+    const running = work.run()
+    await eventually(async () => (await work.job()).attempt === 1)
+    await send(first, 0.6, 0.6)
+    first.end()
+    await running
+    await work.changeJob({ lease_until: 0 })
+    const again = work.run()
+    await eventually(async () => (await work.job()).holder !== null)
+    await send(second, 0.1, 0.6)
+    await send(second, 0.7, 0.7)
+    second.send({ type: 'fallback', reason: 'decoding failed' })
+    await eventually(async () => (await stored()) === 0.001)
+    await send(second, 0.2, 0.2)
+    // A re-attached reader gets this event again.
+    second.send({ type: 'fallback', reason: 'decoding failed' })
+    await send(second, 0.3, 0.3)
+    await send(second, 0.25, 0.3)
+    second.send(lossyResult())
+    await again
+    expect((await work.read()).status).toBe('ready')
+  })
+})

@@ -1,0 +1,80 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { ok, query } from '../support/api.ts'
+import { aTenant, deliver, eventually, advanceHours, storedFiles, runSweep } from '../support/fixtures.ts'
+import { aProcessedTrack } from '../support/processed_track.ts'
+import { serveTranscoder } from '../support/transcoder.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  faults?.mockRestore()
+})
+let faults: { mockRestore: () => void } | undefined
+
+/** Makes R2 refuse the next `times` deletions, in the Worker as well. */
+function breakDeletes(times: number) {
+  const bucket = Object.getPrototypeOf(env.MEDIA) as R2Bucket
+  const spy = vi.spyOn(bucket, 'delete')
+  for (let time = 0; time < times; time++) spy.mockRejectedValueOnce(new Error('R2 is unreachable'))
+  faults = spy
+  return spy
+}
+
+/** Purges, except the second ones, which run when nothing can be written there any more. */
+const jobsOf = (state: string) =>
+  query<{ id: string; attempt: number }>(
+    `select id, attempt from jobs where state = ? and payload ->> 'kind' = 'purge'
+      and lease_until < created_at + 6 * 3600 * 1000`,
+    state,
+  )
+
+/** A deleted track whose purge failed once. */
+async function aFailedPurge() {
+  serveTranscoder()
+  const { key, collection_id } = await aTenant()
+  const track_id = await aProcessedTrack(key, collection_id)
+  const deletes = breakDeletes(1)
+  await ok('DELETE', `/v1/track/${track_id}`, { key })
+  await eventually(async () => (await jobsOf('open'))[0]?.attempt === 1 && deletes.mock.settledResults.length > 0)
+  expect((await storedFiles()).length).toBeGreaterThan(5)
+  const [job] = await jobsOf('open')
+  return { job_id: job!.id }
+}
+
+describe('a purge', () => {
+  it('is retried after one failure when its message is delivered again', async () => {
+    const { job_id } = await aFailedPurge()
+    advanceHours(0.1)
+    expect(await deliver('task', { job_id })).toMatchObject({ acknowledged: true })
+    expect([await storedFiles(), await jobsOf('done')]).toEqual([[], [{ id: job_id, attempt: 2 }]])
+  })
+
+  it('is retried by the queue after a failure, not acknowledged', async () => {
+    const { job_id } = await aFailedPurge()
+    advanceHours(0.1)
+    breakDeletes(1)
+    expect(await deliver('task', { job_id })).toEqual({ acknowledged: false, retried_in: 5 })
+    expect(await jobsOf('open')).toEqual([{ id: job_id, attempt: 2 }])
+  })
+
+  it('is found by the sweep when its message was lost', async () => {
+    await aFailedPurge()
+    advanceHours(1)
+    await runSweep()
+    await eventually(async () => (await storedFiles()).length === 0)
+    await eventually(async () => (await jobsOf('done')).length === 1)
+  })
+
+  it('is retried an hour after it reached the dead-letter queue', async () => {
+    const { job_id } = await aFailedPurge()
+    advanceHours(0.1)
+    expect(await deliver('dead', { job_id })).toMatchObject({ acknowledged: true })
+    await runSweep()
+    expect(await jobsOf('open')).toHaveLength(1)
+    advanceHours(1.5)
+    await runSweep()
+    await eventually(async () => (await jobsOf('done')).length === 1)
+    expect(await storedFiles()).toEqual([])
+  })
+})

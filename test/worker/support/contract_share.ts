@@ -1,0 +1,20 @@
+import { ENVELOPE } from './contract_keys.ts'
+import type { Workspace } from './contract_workspace.ts'
+
+const SHARE =
+  'id slug url embed_url scope resource_id title variants is_downloadable allowed_origins expires_at has_password created_at'
+
+/** Shares, and the ZIP download of a play session. */
+export const shareCases = {
+  downloadAll: {
+    keys: { '': `${ENVELOPE} play_session_id download`, download: 'variant url file_name files size' },
+  },
+  listShares: { keys: { '': `${ENVELOPE} count shares`, 'shares.0': SHARE } },
+  createShare: {
+    body: ({ track_id }: Workspace) => ({ scope: 'track', id: track_id }),
+    keys: { '': `${ENVELOPE} share_id share`, share: SHARE },
+  },
+  getShare: { keys: { '': `${ENVELOPE} share_id share`, share: SHARE } },
+  updateShare: { body: () => ({ title: 'Changed' }), keys: { '': `${ENVELOPE} share_id share`, share: SHARE } },
+  revokeShare: { keys: { '': `${ENVELOPE} share_id deleted_share`, deleted_share: SHARE } },
+}

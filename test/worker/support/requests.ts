@@ -1,0 +1,86 @@
+import { env } from 'cloudflare:workers'
+
+import { CATALOG } from '../../../src/contract/catalog.ts'
+import { type OperationName, operations } from '../../../src/contract/index.ts'
+import type { Workspace } from './callers.ts'
+import { UNREACHABLE_URL } from './webhooks.ts'
+
+interface Sent {
+  path: string
+  body?: object
+  headers?: Record<string, string>
+}
+
+/** A valid body for each operation that takes one. */
+const bodies = (workspace: Workspace): Partial<Record<OperationName, object>> => ({
+  createOrganization: { name: 'New' },
+  updateOrganization: { name: 'Renamed' },
+  createCollection: { title: 'New' },
+  updateCollection: { title: 'Renamed' },
+  orderCollectionTracks: { track_ids: [workspace.track_id] },
+  createTrack: { collection_id: workspace.collection_id, file_name: 'new.mp3' },
+  updateTrack: { title: 'Renamed' },
+  changeTracks: { changes: [{ action: 'update', track_id: workspace.track_id, title: 'Renamed' }] },
+  renewTrackUpload: {},
+  createUploadSession: { collection_id: workspace.collection_id },
+  createSessionTrack: { file_name: 'new.mp3' },
+  createTrackMultipart: { file_size: 10, fingerprint: 'the file' },
+  signTrackParts: { next: [1] },
+  completeTrackMultipart: {},
+  createSessionMultipart: { file_size: 10, fingerprint: 'the file' },
+  signSessionParts: { next: [1] },
+  completeSessionMultipart: {},
+  createPlaySession: { track_id: workspace.track_id },
+  createPlaylist: { title: 'New' },
+  updatePlaylist: { title: 'Renamed' },
+  replacePlaylistTracks: { track_ids: [workspace.track_id] },
+  insertPlaylistTracks: { track_ids: [workspace.track_id] },
+  movePlaylistTrack: { position: 0 },
+  createVariant: { name: 'New', codec: 'aac', bitrate: 96 },
+  updateVariant: { name: 'Renamed' },
+  reprocessCollection: { all: false },
+  createApiKey: { title: 'New', type: 'player' },
+  updateApiKey: { title: 'Renamed' },
+  rotateApiKey: { grace_seconds: 60 },
+  createShare: { scope: 'track', id: workspace.track_id },
+  updateShare: { title: 'Renamed' },
+  retryFailedTracks: {},
+  createWebhookEndpoint: { url: UNREACHABLE_URL },
+  updateWebhookEndpoint: { title: 'Renamed' },
+  rotateWebhookEndpoint: { grace_seconds: 60 },
+  recoverWebhookEndpoint: { since: '2026-11-01T00:00:00Z' },
+})
+
+/** The path values of an operation. */
+export const pathValues = (name: OperationName, workspace: Workspace): Record<string, string> => ({
+  ...workspace,
+  play_track_id: workspace.track_id,
+  variant_index: 'aac-160',
+  scope: 'track',
+  ...(name === 'restoreTrash' && { trash_id: workspace.restored_trash_id }),
+  // Every organization may read those of the catalog.
+  ...(name === 'getVariant' && { variant_id: CATALOG[0]!.id }),
+  ...((name === 'getSessionTrack' || /Session(Multipart|Parts)$/.test(name)) && {
+    track_id: workspace.session_track_id,
+    multipart_upload_id: workspace.session_multipart_upload_id,
+  }),
+  ...(name === 'deleteSessionTrack' && { track_id: workspace.waiting_track_id }),
+})
+
+/** A request of this operation, aimed at the workspace's resources. */
+export function requestOf(name: OperationName, workspace: Workspace, values = pathValues(name, workspace)): Sent {
+  const body = bodies(workspace)[name]
+  return {
+    path: operations[name].path.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(values[part]!)),
+    ...(body && { body }),
+  }
+}
+
+/** A key that may call an operation. */
+export const keyOf = (name: OperationName, workspace: { key: string }): string | undefined => {
+  const access: readonly string[] = operations[name].access
+  if (access.length === 0) return undefined
+  return access.includes('server') ? workspace.key : env.ROOT_KEY
+}
+
+export const operationNames = Object.keys(operations) as OperationName[]

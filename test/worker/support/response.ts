@@ -1,0 +1,88 @@
+import type { ErrorCode } from '../../../src/contract/errors.ts'
+import type { Calls } from '../../../src/contract/index.ts'
+
+/** The body of a response, by the operation that a method and a concrete path name. */
+
+type Operation = Calls[keyof Calls]
+
+type WithoutQuery<P extends string> = P extends `${infer Path}?${string}` ? Path : P
+
+type Segments<P extends string> = string extends P
+  ? [string]
+  : P extends `${infer Head}/${infer Tail}`
+    ? [Head, ...Segments<Tail>]
+    : [P]
+
+/**
+ * Whether the segments of a path fit those of an operation. `exact`: a computed segment fits a `{parameter}`, a literal one its equal.
+ * `literal`: a literal segment fits a `{parameter}` as well. `any`: a computed segment fits a literal, and a literal with a computed query its path.
+ */
+type Fits<P extends unknown[], O extends unknown[], Mode> = P extends [infer A, ...infer Rest]
+  ? O extends [infer B, ...infer Others]
+    ? (
+        B extends `{${string}}`
+          ? string extends A
+            ? 'exact'
+            : 'literal'
+          : string extends A
+            ? 'any'
+            : A extends B
+              ? 'exact'
+              : A extends `${B & string}${string}`
+                ? 'any'
+                : 'none'
+      ) extends Mode
+      ? Fits<Rest, Others, Mode>
+      : false
+    : false
+  : O extends []
+    ? true
+    : false
+
+type Named<M extends string, P extends unknown[], Mode, O = Operation> = O extends {
+  method: Lowercase<M>
+  path: infer Q extends string
+}
+  ? Fits<P, Segments<Q>, Mode> extends true
+    ? O
+    : never
+  : never
+
+/** The first of these that is not empty. */
+type First<A, B, C> = [A] extends [never] ? ([B] extends [never] ? C : B) : A
+
+type OperationOf<M extends string, P extends unknown[]> = First<
+  Named<M, P, 'exact'>,
+  Named<M, P, 'exact' | 'literal'>,
+  Named<M, P, 'exact' | 'literal' | 'any'>
+>
+
+/** The response of the operation with status 200. Paths that no operation has (a misspelled one, a hostile one) and computed methods or paths are untyped. */
+export type ResponseOf<M extends string, P extends string> = string extends M
+  ? Untyped
+  : string extends P
+    ? Untyped
+    : [OperationOf<M, Segments<WithoutQuery<P>>>] extends [never]
+      ? Untyped
+      : OperationOf<M, Segments<WithoutQuery<P>>> extends infer O
+        ? O extends { response: infer R }
+          ? R
+          : never
+        : never
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a computed method or path names no operation
+type Untyped = any
+
+/** The body of any other status. */
+export interface Refusal {
+  ok: false
+  message: string
+  code: ErrorCode
+  api_request_id: string
+  /** The invalid fields of a 400 response. */
+  errors: { path: string; message: string }[]
+}
+
+type WithoutOk<T> = T extends unknown ? Omit<T, 'ok'> : never
+/** The body before its status was checked: the response's fields or the refusal's. */
+export type Unchecked<T> = WithoutOk<T> & Omit<Refusal, 'ok'> & { ok: boolean }

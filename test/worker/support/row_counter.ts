@@ -1,0 +1,73 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+import { env } from 'cloudflare:workers'
+import { expect, vi } from 'vitest'
+
+import worker from '../../../src/index.ts'
+import { call } from './api.ts'
+
+interface Meta {
+  meta?: { rows_read?: number; rows_written?: number }
+}
+// The first use of a key sends a message, which arrives at any time: recording the use counts for no request.
+const recordingUse = new AsyncLocalStorage<boolean>()
+const deliver = worker.queue
+worker.queue = (batch, ...rest) =>
+  recordingUse.run(
+    batch.messages.every(({ body }) => Object.hasOwn(body as object, 'api_key_id')),
+    () => deliver(batch, ...rest),
+  )
+
+const zero = { read: 0, written: 0, statements: 0, trips: 0 }
+const total = { ...zero }
+const ofRun = new AsyncLocalStorage<typeof total>()
+
+// Drizzle's selects hide D1's `meta`, so it is read where every statement of every binding passes (docs/architecture.md#d1).
+const session = Object.getPrototypeOf(env.DB.withSession()) as {
+  _send: (...args: unknown[]) => Promise<Meta | Meta[]>
+}
+const send = session._send
+session._send = async function metered(...args) {
+  const result = await send.apply(this, args)
+  if (recordingUse.getStore()) return result
+  for (const count of [total, ofRun.getStore() ?? { ...zero }]) {
+    count.trips++
+    for (const { meta } of [result].flat()) {
+      count.statements++
+      count.read += meta?.rows_read ?? 0
+      count.written += meta?.rows_written ?? 0
+    }
+  }
+  return result
+}
+
+/** The rows that D1 read and wrote for `run` itself, and the round trips. Queues and Durable Objects are not counted. */
+export async function countRows<T>(run: () => Promise<T>) {
+  const rows = { ...zero }
+  const result = await ofRun.run(rows, run)
+  return { ...rows, result }
+}
+
+/** The same for one request that succeeds, authentication included. */
+export async function countCallRows(...args: Parameters<typeof call>) {
+  const { result, ...rows } = await countRows(() => call(...args))
+  expect(result.status, `${args[0]} ${args[1]} answered ${JSON.stringify(result.body)}`).toBe(200)
+  return { ...rows, body: result.body }
+}
+
+/** The same for everything that happens while `run` runs, background work included. */
+export async function countAllRows<T>(run: () => Promise<T>) {
+  const before = { ...total }
+  const result = await run()
+  return {
+    read: total.read - before.read,
+    written: total.written - before.written,
+    statements: total.statements - before.statements,
+    trips: total.trips - before.trips,
+    result,
+  }
+}
+
+/** Resolves when no background work runs that would be counted. */
+export const untilIdle = () =>
+  vi.waitUntil(async () => (await countAllRows(() => scheduler.wait(40))).statements === 0, { timeout: 10_000 })

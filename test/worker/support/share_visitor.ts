@@ -1,0 +1,50 @@
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+
+import worker from '../../../src/index.ts'
+import { ok, query } from './api.ts'
+
+/** Visitors of a share's URL. */
+
+/** A share of the collection, unless `body` names something else. */
+export const aShare = async (key: string, collection_id: string, body: object = {}) =>
+  (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
+
+/** Reduces password hashes to one round, so that no test waits for 100 × 100,000 rounds. */
+export async function weakenPasswordHashes(): Promise<void> {
+  const [share] = await query<{ password_hash: string }>('select password_hash from shares')
+  await query('update shares set password_hash = ?', share!.password_hash.replace(/^\d+/, '1'))
+}
+
+export type PageResponse = { status: number; headers: Headers; text: string }
+export async function openPage(
+  path: string,
+  password?: string,
+  bindings: Env = env,
+  client = '192.0.2.1',
+): Promise<PageResponse> {
+  const request = new Request(`https://tonearm.test${path}`, {
+    redirect: 'manual',
+    headers: { 'cf-connecting-ip': client },
+    ...(password !== undefined && { method: 'POST', body: new URLSearchParams({ password }) }),
+  })
+  const response = await worker.fetch(request, bindings, createExecutionContext())
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** The API key that a page plays with. */
+export const apiKeyIn = ({ text }: PageResponse) => /api-key="([^"]+)"/.exec(text)?.[1] ?? ''
+
+/** Text that a visitor without the password must not see. */
+export const PROTECTED_TEXT = /So &quot;What|Kind of Blue|Miles Davis|og:|oembed|<tonearm-player|api-key/
+
+/** The platform's rate limiter, without its time window. */
+export function fakeRateLimit(max: number): RateLimit {
+  const counts = new Map<string, number>()
+  return {
+    async limit({ key }) {
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      return { success: counts.get(key)! <= max }
+    },
+  }
+}

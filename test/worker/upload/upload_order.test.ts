@@ -1,0 +1,263 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { aWaitingTrack, call, ok, query } from '../support/api.ts'
+import {
+  aTenant,
+  beforeBatch,
+  deliver,
+  eventually,
+  advanceHours,
+  runSweep,
+  storedFiles,
+  trackRow,
+  uploadEvent,
+} from '../support/fixtures.ts'
+import { errorEvent, serveTranscoder } from '../support/transcoder.ts'
+import { aTrackWithHandles, pathOf, putFile, serveSources, serveWaiting } from '../support/upload_handles.ts'
+
+/** The newest upload handle with a complete file wins (docs/decisions/0063). */
+
+afterEach(() => void vi.useRealTimers())
+
+describe('a file at a renewed URL, sent after the first file was detected', () => {
+  it("becomes the track's file when the first one is ready", async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await putFile(track.first, 12)
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    await track.read()
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    await putFile(renewed, 25)
+    expect((await track.complete()).status).toBe('processing')
+    await track.isOnly(25, 'b.wav', [])
+  })
+
+  it("is found by its name in any script once it is the track's file", async () => {
+    serveSources()
+    const track = await aTrackWithHandles('Ёлка.wav')
+    const found = async (q: string) => (await ok('GET', `/v1/track?q=${q}`, { key: track.key })).count
+    const processed = async (q: string) => {
+      await track.complete()
+      await eventually(async () => (await found(q)) === 1)
+    }
+    await putFile(track.first, 12)
+    await processed('елка')
+    await putFile(await track.renew({ file_name: 'Αθήνα.wav' }), 25)
+    await processed('αθηνα')
+    expect(await found('елка')).toBe(0)
+    await putFile(await track.renew({ file_name: 'plain.wav' }), 14)
+    await processed('plain')
+    expect(await found('αθηνα')).toBe(0)
+  })
+
+  it("becomes the track's file while the first one is queued", async () => {
+    serveSources(() => true)
+    const track = await aTrackWithHandles()
+    await putFile(track.first, 12)
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    expect((await track.read()).status).toBe('processing')
+    await putFile(renewed, 25)
+    expect((await track.complete()).status).toBe('processing')
+    await serveWaiting()
+    await track.isOnly(25, 'b.wav', [['a.wav', 12]])
+    const sizes = await query(`select data ->> 'size' as size from events where type = 'track.uploaded' order by seq`)
+    expect(sizes).toEqual([{ size: 12 }, { size: 25 }])
+  })
+})
+
+describe('several upload handles', () => {
+  it.each(['first to last', 'last to first'])('use the newest file when files are sent from the %s', async (order) => {
+    serveSources(() => true)
+    const track = await aTrackWithHandles()
+    const urls = [track.first]
+    for (let n = 1; n <= 10; n++) urls.push(await track.renew({ file_name: `${n}.wav` }))
+    expect(new Set(urls.map(pathOf)).size).toBe(11)
+    const files = urls.map((url, n) => ({ url, name: n === 0 ? 'a.wav' : `${n}.wav`, seconds: 10 + n }))
+    const sent = order === 'first to last' ? files : files.toReversed()
+    for (const { url, seconds } of sent) {
+      await putFile(url, seconds)
+      await track.complete()
+    }
+    await serveWaiting()
+    const replaced = sent.filter(({ name }) => name !== '10.wav').map(({ name, seconds }) => [name, seconds])
+    await track.isOnly(20, '10.wav', replaced as [string, number][])
+  })
+
+  it('use an older file, under its own name, when none arrives at the newest', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const used = await track.renew({ file_name: 'used.wav' })
+    await track.renew({ file_name: 'unused.wav' })
+    await putFile(used, 12)
+    expect(await track.complete()).toMatchObject({ status: 'processing', file_name: 'used.wav' })
+    await track.isOnly(12, 'used.wav', [])
+  })
+
+  it('list the older of two replacements in info, however its file is detected', async () => {
+    serveSources()
+    for (const detection of ['complete', 'event', 'the end of its URL'] as const) {
+      const track = await aTrackWithHandles()
+      await putFile(track.first, 9)
+      await track.complete()
+      await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+      const [older, newer] = [await track.renew({ file_name: 'o.wav' }), await track.renew({ file_name: 'n.wav' })]
+      expect((await track.read()).file_name).toBe('a.wav')
+      await putFile(newer, 12)
+      await track.complete()
+      await putFile(older, 25)
+      if (detection === 'complete') await track.complete()
+      if (detection === 'event') await deliver('ingest', uploadEvent(pathOf(older)))
+      if (detection !== 'the end of its URL') expect(await storedFiles('uploads/')).not.toContain(pathOf(older))
+      else {
+        await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+        advanceHours(4)
+        await runSweep()
+        await eventually(async () => !(await storedFiles('uploads/')).includes(pathOf(older)))
+      }
+      await track.isOnly(12, 'n.wav', [['o.wav', 25]])
+      await ok('DELETE', track.at, { key: track.key })
+      advanceHours(8)
+      await runSweep()
+      await eventually(async () => (await storedFiles()).length === 0)
+      vi.useRealTimers()
+    }
+  })
+
+  it('list an unnamed replaced file under the name that the track had when its URL was issued', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await putFile(track.first, 9)
+    await track.complete()
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    const unnamed = await track.renew()
+    await putFile(await track.renew({ file_name: 'b.wav' }), 12)
+    await track.complete()
+    await eventually(async () => (await trackRow(track.track_id)).file_name === 'b.wav')
+    await putFile(unnamed, 25)
+    await track.complete()
+    await track.isOnly(12, 'b.wav', [['a.wav', 25]])
+  })
+
+  it('keep their order when the clock was set back', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    advanceHours(5)
+    const later = await track.renew({ file_name: 'b.wav' })
+    vi.useRealTimers()
+    const last = await track.renew({ file_name: 'c.wav' })
+    await putFile(later, 12)
+    await putFile(last, 13)
+    await track.complete()
+    await track.isOnly(13, 'c.wav', [['b.wav', 12]])
+  })
+
+  it('start nothing again when one is requested while the first file is detected', async () => {
+    serveSources(() => true)
+    const track = await aTrackWithHandles()
+    await putFile(track.first, 12)
+    const bindings = beforeBatch(async () => void (await track.complete()))
+    const { track: renewed } = await ok('POST', `${track.at}/upload`, { key: track.key, body: {}, bindings })
+    expect(renewed).toMatchObject({ status: 'processing', info: { progress: 0 } })
+  })
+})
+
+describe('a file that replaces a playing one', () => {
+  it('renames the track when its variants are ready, and not when it fails', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { key } = track
+    await putFile(track.first, 9)
+    await track.complete()
+    await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+    const jobs = serveTranscoder(() => errorEvent('no_audio', 'No audio'))
+    await putFile(await track.renew({ file_name: 'b.wav' }), 12)
+    expect(await track.complete()).toMatchObject({ status: 'processing', file_name: 'a.wav' })
+    await eventually(async () => (await trackRow(track.track_id)).status === 'incomplete')
+    expect(await track.read()).toMatchObject({ file_name: 'a.wav', file_name_original: 'a.wav', duration: 9 })
+    expect(jobs.map(({ tags }) => tags!.defaults.title)).toEqual(['b'])
+    // The sweep deletes old jobs, but not the one that holds the name.
+    advanceHours(8 * 24)
+    await runSweep()
+    serveSources()
+    await ok('POST', `${track.at}/reprocess`, { key })
+    await track.isOnly(12, 'b.wav', [])
+    advanceHours(24 * 24)
+    await runSweep()
+    expect(await query(`select id from jobs where payload -> '$.upload' is not null`)).toEqual([])
+  })
+})
+
+describe('an upload handle', () => {
+  it('is checked when it expires, even without a notification', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    await track.renew()
+    await putFile(track.first, 12)
+    await query('update tracks set next_check_at = 9e15')
+    advanceHours(3)
+    await runSweep()
+    await track.isOnly(12, 'a.wav', [])
+  })
+
+  it.each(['was replaced', 'was refused'])(
+    'that %s leaves no file behind, even one that arrives after its expiry',
+    async (how) => {
+      serveSources()
+      const track = await aTrackWithHandles()
+      if (how === 'was refused') {
+        await env.MEDIA.put(pathOf(track.first), '')
+        expect((await track.complete()).status).toBe('failed')
+        await putFile(track.first, 12)
+      }
+      await putFile(await track.renew({ file_name: 'b.wav' }), 25)
+      await track.complete()
+      await eventually(async () => (await trackRow(track.track_id)).status === 'ready')
+      advanceHours(3)
+      await runSweep()
+      await eventually(
+        async () =>
+          (await query(`select 1 from jobs where id = ? and state = 'open'`, pathOf(track.first))).length === 0,
+      )
+      await putFile(track.first, 12)
+      await deliver('ingest', uploadEvent(pathOf(track.first)))
+      await track.isOnly(25, 'b.wav', how === 'was refused' ? [['a.wav', 12]] : [])
+    },
+  )
+
+  it('of a trashed track keeps a file that arrives', async () => {
+    serveSources()
+    const track = await aTrackWithHandles()
+    const { key } = track
+    const renewed = await track.renew({ file_name: 'b.wav' })
+    await ok('DELETE', `${track.at}?trash=true`, { key })
+    await putFile(renewed, 12)
+    advanceHours(3)
+    await runSweep()
+    await eventually(
+      async () =>
+        (
+          await query(
+            `select 1 from jobs where id = ? and attempt = 0 and holder is null and lease_until > ?`,
+            pathOf(renewed),
+            Date.now() - 60_000,
+          )
+        ).length === 1,
+    )
+    expect(await storedFiles('uploads/')).toEqual([pathOf(renewed)])
+    await ok('POST', `/v1/trash/${track.track_id}/restore`, { key })
+    await track.complete()
+    await track.isOnly(12, 'b.wav', [])
+  })
+
+  it('of a deleted track leaves no file behind', async () => {
+    const { key, collection_id } = await aTenant()
+    const track_id = await aWaitingTrack(key, collection_id)
+    const { body } = await call('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
+    await ok('DELETE', `/v1/track/${track_id}`, { key })
+    await putFile(body.track_upload.upload_url, 12)
+    advanceHours(3)
+    await runSweep()
+    await eventually(async () => (await storedFiles()).length === 0)
+  })
+})

@@ -1,0 +1,144 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { tracks } from '../../../src/adapters/db/schema/library.ts'
+import { db, HOUR, ok, query, silentQueue } from '../support/api.ts'
+import { deliver, eventually, storedFiles, trackRow, untilUnfollowed } from '../support/fixtures.ts'
+import { aLongTrack, early } from '../support/long_track.ts'
+import { isSignedFor, signedParts } from '../support/signature.ts'
+import {
+  errorEvent,
+  eventStream,
+  completeResult,
+  openStream,
+  lossyResult,
+  startTranscoder,
+} from '../support/transcoder.ts'
+
+/** When an early file is requested and recorded, and when not. */
+
+let work: Awaited<ReturnType<typeof aLongTrack>>
+beforeEach(async () => {
+  work = await aLongTrack()
+})
+afterEach(async () => {
+  vi.useRealTimers()
+  await work.leave()
+})
+
+describe('a job', () => {
+  it('requests an early file for sources of five minutes and more', async () => {
+    const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
+    await work.run()
+    const { url, from_duration } = transcodes[0]!.early!
+    expect([from_duration, signedParts(url).key]).toEqual([300, `${work.base}/early`])
+    expect(await isSignedFor('PUT', url)).toBe(true)
+  })
+
+  it('requests none when the track already plays', async () => {
+    const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
+    await work.run()
+    await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
+    await eventually(async () => transcodes.length === 2)
+    expect(transcodes.map((job) => job.early === null)).toEqual([false, true])
+  })
+
+  it('requests one again when it restarts after a fault, because an early file is not enough', async () => {
+    const transcodes = await work.startEarly()
+    await work.end()
+    const again = startTranscoder({ transcode: () => eventStream(lossyResult()) })
+    await work.changeJob({ lease_until: 0 })
+    await work.run()
+    expect([...transcodes, ...again.transcodes].map((job) => job.early === null)).toEqual([false, false])
+    expect((await work.read()).status).toBe('ready')
+  })
+})
+
+describe('an early file is not recorded', () => {
+  it('for a track that has its files', async () => {
+    startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
+    await work.run()
+    const before = await work.rows()
+    await db.update(tracks).set({ status: 'processing' })
+    await work.changeJob({ state: 'open', lease_until: 0 })
+    startTranscoder({ transcode: () => eventStream(early({ duration: 1 }), errorEvent('no_audio', 'No audio')) })
+    await work.run()
+    expect(await work.rows()).toEqual(before)
+    expect(await work.read()).toMatchObject({ status: 'incomplete', duration: 12.5 })
+  })
+
+  it.each([
+    ['lost its lease', () => work.changeJob({ holder: 'another' })],
+    ['is no longer the track’s', () => db.update(tracks).set({ job_id: 'newer' })],
+    ['was ended', () => work.changeJob({ state: 'done' })],
+  ])('by a job that %s', async (_, happens) => {
+    await work.start()
+    await happens()
+    await work.end(early())
+    expect([await work.rows(), (await trackRow(work.track_id)).duration]).toEqual([[], 0])
+  })
+
+  it('for a name that the job does not make', async () => {
+    startTranscoder({ transcode: () => eventStream(early({ index: 'wav' }), errorEvent('no_audio', 'No audio')) })
+    await work.run()
+    expect(await work.rows()).toEqual([])
+  })
+})
+
+it('an early file of a replaced upload plays until the new upload has a file', async () => {
+  await work.startEarly()
+  const old = `${work.base}/early`
+  const { key, track_id } = work
+  const next = openStream()
+  startTranscoder({ transcode: () => next.response })
+  await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
+  const { upload_path } = await trackRow(track_id)
+  await env.MEDIA.put(upload_path, 'RIFF\0other')
+  // The test itself delivers the new job's message.
+  const bindings = { ...env, TRANSCODE_QUEUE: silentQueue }
+  await ok('POST', `/v1/track/${track_id}/upload_complete`, { key, bindings })
+  expect((await work.view()).body.variants[0]!.path).toBe(old)
+  await deliver('transcode', {})
+  next.send(early({ duration: 60 }))
+  await eventually(async () => (await work.view()).body.variants[0]!.path !== old)
+  expect((await work.view()).body.track).toMatchObject({ duration: 60, is_preliminary: true })
+  expect(await work.rows()).toHaveLength(1)
+  // The end of the old job does not change the track.
+  await work.end(errorEvent('no_audio', 'No audio'))
+  const later = await query<{ paths: string }>(
+    `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and lease_until > ?`,
+    Date.now() + HOUR,
+  )
+  expect(later).toContainEqual({ paths: JSON.stringify([old]) })
+  expect((await work.view()).body.track).toMatchObject({ status: 'processing', is_preliminary: true })
+  next.send(errorEvent('no_audio', 'No audio'))
+  await untilUnfollowed()
+  expect((await work.read()).status).toBe('failed')
+})
+
+it('an early file of a replaced upload keeps playing when its job succeeds after all', async () => {
+  const [job] = await work.startEarly()
+  const old = `${work.base}/early`
+  await db.update(tracks).set({ job_id: 'newer' })
+  await work.end(completeResult(job!))
+  expect((await work.view()).body.variants[0]!.path).toBe(old)
+  expect(await storedFiles(old)).toEqual([old])
+  const purges = await query<{ paths: string; at: number }>(
+    `select payload ->> '$.paths' as paths, lease_until as at from jobs where payload ->> 'kind' = 'purge'`,
+  )
+  expect(purges.every(({ at }) => at > Date.now() + HOUR)).toBe(true)
+  const paths = purges.flatMap((purge) => JSON.parse(purge.paths) as string[])
+  expect(paths).toContain(`${work.base}/aac-160.m4a`)
+  expect(paths).not.toContain(old)
+})
+
+it("an early file of a deleted track is deleted with the track's other files", async () => {
+  await work.startEarly()
+  await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
+  await eventually(async () => (await storedFiles()).length === 0)
+  work.stream.send(early())
+  await work.end(errorEvent('cancelled', 'The job was cancelled.', true))
+  expect(await work.rows()).toEqual([])
+  await deliver('transcode', { job_id: work.job_id })
+  expect((await work.job()).state).toBe('done')
+})
