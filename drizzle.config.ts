@@ -2,11 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: [
-    './src/adapters/schema.ts',
-    './src/adapters/share_schema.ts',
-    './src/adapters/trash_schema.ts',
-    './src/adapters/work_schema.ts',
-  ],
+  schema: ['library', 'shares', 'trash', 'work'].map((name) => `./src/adapters/db/schema/${name}.ts`),
   out: './drizzle',
 })

@@ -25,7 +25,7 @@ let play_session_id: string
 
 beforeAll(async () => {
   const signals = { ...TWO_TRACKS, Third: { seconds: 8, expression: tone(550, -6) } }
-  ;({ workspace: workspace, album, play_session_id } = await setUpAlbum(signals, { is_downloadable: true }))
+  ;({ workspace, album, play_session_id } = await setUpAlbum(signals, { is_downloadable: true }))
 })
 afterAll(() => workspace?.dispose())
 

@@ -37,8 +37,8 @@ export function createIsolateCache() {
     /** Invalidates an organization's entries, after a change of anything that its listeners see. */
     invalidate(organization_id: string): void {
       this.changes++
-      responses.invalidate(organization_id)
-      tracks.invalidate(organization_id)
+      responses.evict(organization_id)
+      tracks.evict(organization_id)
     },
   }
 }

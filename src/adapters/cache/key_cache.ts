@@ -23,11 +23,11 @@ export function createKeyCache() {
       keys.set(hash, { principal, until: Math.min(Date.now() + TTL * 1000, expires_at) })
     },
     /** Invalidates a key after a change; its next use reads it again. */
-    invalidate(api_key_id: string): void {
+    evict(api_key_id: string): void {
       for (const [hash, { principal }] of keys) if (principal.api_key_id === api_key_id) keys.delete(hash)
     },
     /** Invalidates all keys of a deleted organization. */
-    invalidateOrganization(organization_id: string): void {
+    evictOrganization(organization_id: string): void {
       for (const [hash, { principal }] of keys) if (principal.organization_id === organization_id) keys.delete(hash)
     },
   }

@@ -41,7 +41,7 @@ export function createLru<T>(max: { entries: number; bytes: number }) {
         drop(oldest)
       }
     },
-    invalidate(organization_id: string): void {
+    evict(organization_id: string): void {
       for (const [key, entry] of entries) if (entry.organization_id === organization_id) drop(key)
     },
     size: () => ({ entries: entries.size, bytes }),

@@ -98,7 +98,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
         throw lastServerKey('let it end')
       }
       row = updated
-      context.cache.keys.invalidate(row.id)
+      context.cache.keys.evict(row.id)
     }
     return { api_key_id: row.id, api_key: toApiKey(row) }
   },
@@ -122,7 +122,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
         .returning(),
     ])
     if (!row) throw notFound('api key')
-    context.cache.keys.invalidate(row.id)
+    context.cache.keys.evict(row.id)
     return { api_key_id: row.id, api_key: toApiKey(row), secret }
   },
 
@@ -138,7 +138,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       await findApiKey(context, row.id)
       throw lastServerKey('revoke it')
     }
-    context.cache.keys.invalidate(row.id)
+    context.cache.keys.evict(row.id)
     return { api_key_id: row.id, deleted_api_key: toApiKey(row) }
   },
 }

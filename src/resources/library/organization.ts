@@ -109,7 +109,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       db.update(webhookEndpoints).set(DELETED_ENDPOINT).where(eq(webhookEndpoints.organization_id, id)),
     ])
     const [row] = resultOf(deletedRow)
-    cache.keys.invalidateOrganization(id)
+    cache.keys.evictOrganization(id)
     cache.invalidate(id)
     await startPurge({ db, ...system }, [purge])
     if (!row) throw notFound('organization')

@@ -90,7 +90,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     ])
     if (inserted!.length === 0) {
       if (!holder?.share) throw notFound(scope)
-      context.cache.keys.invalidate(holder.api_key_id)
+      context.cache.keys.evict(holder.api_key_id)
       throw shareNotFound()
     }
     return { ...(await toView(context, session, view)), expires_at: timestamp(expires_at) }

@@ -125,7 +125,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       recordEvents(context, 'share.updated', sql`shares where ${isUpdatable}`, { changed: Object.keys(body) }),
       db.update(shares).set(values).where(isUpdatable).returning(),
     ])
-    context.cache.keys.invalidate(row.id)
+    context.cache.keys.evict(row.id)
     if (updated) return withId(context, updated)
     await findShare(context, row.id)
     throw slugTaken(values.slug ?? '')
@@ -137,7 +137,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       recordEvents(context, 'share.revoked', sql`shares where ${isOwnedByCaller(context, row.id)}`),
       context.db.delete(shares).where(isOwnedByCaller(context, row.id)).returning({ id: shares.id }),
     ])
-    context.cache.keys.invalidate(row.id)
+    context.cache.keys.evict(row.id)
     if (revoked.length === 0) throw notFound('share')
     return { share_id: row.id, deleted_share: toShare(context, row) }
   },

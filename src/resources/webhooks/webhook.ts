@@ -58,7 +58,7 @@ function checkUrl({ env, base_url }: Context, url: string): string {
 }
 
 /** Invalidates the cached keys, which store whether the organization has active endpoints. */
-const invalidateKeys = ({ cache, principal }: Context) => cache.keys.invalidateOrganization(principal.organization_id)
+const invalidateKeys = ({ cache, principal }: Context) => cache.keys.evictOrganization(principal.organization_id)
 
 type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }, where?: SQL]
 /** Changes an endpoint and emits an event; the same batch updates its deliveries with `otherStatements`. */

@@ -10,7 +10,7 @@ it('an LRU cache is bounded under any number of insertions, and keeps the entry 
   }
   const { entries, bytes } = cache.size()
   expect([entries <= 1000, bytes <= 100_000, bytes > 90_000]).toEqual([true, true, true])
-  for (let i = 0; i < 7; i++) cache.invalidate(`${i}`)
+  for (let i = 0; i < 7; i++) cache.evict(`${i}`)
   expect(cache.size()).toEqual({ entries: 0, bytes: 0 })
 })
 

@@ -36,6 +36,6 @@ it('the key cache evicts all entries of a key id at once, and no others', () => 
   const keys = createKeyCache()
   for (const id of ['a', 'b']) keys.set(`${id} new`, principal(id), Infinity)
   keys.set('a old', principal('a'), Infinity)
-  keys.invalidate('a')
+  keys.evict('a')
   expect(['a new', 'a old', 'b new'].map((hash) => keys.get(hash)?.api_key_id)).toEqual([undefined, undefined, 'b'])
 })

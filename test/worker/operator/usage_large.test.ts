@@ -8,7 +8,7 @@ import { countRows } from '../support/row_counter.ts'
 import { withoutTriggers } from '../support/seed.ts'
 import { createStorage } from '../support/storage.ts'
 import { serveTranscoder } from '../support/transcoder.ts'
-import { dateOf, expectCounted, filesSql, seedFilelessTracks, recount } from '../support/usage_counts.ts'
+import { dateOf, expectCounted, filesSql, seedTracksWithoutFiles, recount } from '../support/usage_counts.ts'
 
 /** The cost of the usage counts, and their accuracy with many tracks and days. */
 
@@ -43,7 +43,7 @@ it('the usage follows the background deletion of a large collection, and of an o
   await aProcessedTrack(tenant.key, tenant.collection_id)
   const { id: collection_id } = await aCollection(tenant.key, { title: 'Large' })
   await withoutTriggers('tracks', async () => {
-    await seedFilelessTracks({ ...tenant, collection_id }, 5000)
+    await seedTracksWithoutFiles({ ...tenant, collection_id }, 5000)
     const values = `duration = "order" / 1000.0, files = ${filesSql('"order"')}`
     await query(`update tracks set ${values} where collection_id = ?`, collection_id)
   })

@@ -67,7 +67,7 @@ export const filesSql = (
   from json_each('["aac-160.m4a","flac.flac","original"]')))`
 
 /** Tracks without files. Their ids sort differently from their positions. */
-export async function seedFilelessTracks(
+export async function seedTracksWithoutFiles(
   { organization_id, collection_id }: { organization_id: string; collection_id: string },
   count: number,
   name = 5,
