@@ -132,7 +132,7 @@ export class Jobs {
     return this.#running().map((job) => job.request)
   }
 
-  /** The free slot for the smallest sources that this one fits; -1 if there is no free slot. */
+  /** The free slot with the smallest size limit that this job's source fits; -1 if there is none. */
   #freeSlot({ source }: TranscodeJob): number {
     return this.#slots.findLastIndex((job, slot) => !job && source.size <= SLOTS[slot]!.max_size)
   }

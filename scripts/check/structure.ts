@@ -48,7 +48,7 @@ function cycles(): string[] {
   return found
 }
 
-/** The sibling folders below which two files are; null if one file is in a parent folder of the other. */
+/** The two sibling folders that contain the two files, at any depth; null if one file is in a parent folder of the other. */
 function siblings(from: string, to: string): [string, string] | null {
   const a = dirname(from).split('/')
   const b = dirname(to).split('/')

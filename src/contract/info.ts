@@ -5,7 +5,7 @@ import { MAX_STRING } from './facts.ts'
 
 /** Information about a track's source: written by the transcoder, returned by the API, read by players and the studio. */
 
-/** Loudness by EBU R 128, and the gains that players derive from it; null for a value that does not exist (silent or too short). */
+/** Loudness as defined by EBU R 128, and the gains that players derive from it; null for a value that does not exist (silent or too short). */
 export const Loudness = z.object({
   /** LUFS, ITU-R BS.1770 gated. */
   integrated_lufs: z.number().nullable(),

@@ -3,7 +3,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import { HAS_FINAL_FILES } from '../adapters/bucket/track_storage.ts'
 import { type ColumnSql, trackColumn, trackPathSql, uploadPathSql } from '../adapters/bucket/track_storage.ts'
 
-/** `tracks.files` in SQL. An argument `files` is such a JSON text (`StoredFiles`) or null, in a query that reads the track. */
+/**
+ * SQL expressions for `tracks.files`. Their argument `files` is the JSON text of a `StoredFiles`, or null. They belong in a query that reads
+ * the track.
+ */
 
 /** Whether a track has files and they are not early ones. */
 export const hasFinalFiles = sql.raw(HAS_FINAL_FILES)

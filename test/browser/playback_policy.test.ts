@@ -41,7 +41,7 @@ describe('a refusal of the service', () => {
     ] as const)
       expect(next(status, code)).toEqual({ status: 'offline', delay: 2000 })
   })
-  test('is a failure otherwise: a proxy’s 403 or 404, or an unknown track', () => {
+  test('is a failure if a retry cannot help: a proxy’s 403 or 404, or an unknown track', () => {
     expect([next(403), next(404), next(404, 'not_found')]).toEqual(
       Array.from({ length: 3 }, () => ({ status: 'failed' })),
     )

@@ -105,7 +105,7 @@ describe('a cover', () => {
     ])
   })
 
-  test('stops when its file is canceled, and follows when the file is sent later', async () => {
+  test('stops uploading when its file is canceled, and is uploaded when the file is sent later', async () => {
     service.intercept = (call) => (call.path.startsWith('/cover') || call.method === 'PUT' ? silence(call) : undefined)
     const { queue, types } = openQueue()
     const [item] = queue.add([aSong('covered.wav')])

@@ -44,7 +44,7 @@ function isTaken({ body, headers, secret }: ReturnType<typeof aRequest>): boolea
   }
 }
 
-test('accepts requests signed by the references as text and bytes, and types the event', async () => {
+test('accepts text and bytes signed by the reference implementations, and types the event', async () => {
   const request = aRequest()
   const result = await verifyWebhook(request)
   expect(result).toEqual({ ok: true, event })

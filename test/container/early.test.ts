@@ -66,7 +66,7 @@ describe('a long source', () => {
     )
   })
 
-  it("starts with the sound if a video's sound starts late, like its variants", async () => {
+  it("gets an early file that starts with the sound, like its variants, if a video's sound starts late", async () => {
     const picture = ['-f', 'lavfi', '-i', 'color=s=64x64:r=1:d=14']
     const sound = ['-itsoffset', '2', ...lavfi(signal)]
     const { result, file, bytes } = await run(

@@ -169,8 +169,8 @@ function fadeIn(wave: Wave): Wave {
 }
 
 /**
- * Half of full scale at a quarter of the sample rate, with one full-scale crest in the middle, `late` samples after a sample point. The
- * bell is wide enough to contain nothing above half the sample rate, so the crest's height is known: 1.
+ * A tone at half of full scale and a quarter of the sample rate, with one full-scale peak in the middle, `late` samples after a sample
+ * point. The Gaussian envelope is wide enough to contain nothing above half the sample rate, so the height of the peak is known: 1.
  */
 function burst(late: number): Wave {
   return (seconds) => {

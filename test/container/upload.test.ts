@@ -88,7 +88,7 @@ it('reuses the connection, even if the response comes before the last byte is se
   expect(connections).toBe(1)
 })
 
-it('closes the connection when it is rejected before the whole body was read', async () => {
+it('closes the connection when the storage rejects the upload before it has read the whole body', async () => {
   const to = await listen(deaf('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n'))
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
   await expect(put(`http://${to}/`)).rejects.toThrow('403')

@@ -157,7 +157,7 @@ test('a player moved within the page plays on', async () => {
   await opened.close()
 })
 
-test('a removed player stops loading in both of its elements', async () => {
+test('a removed player stops loading in both of its audio elements', async () => {
   // The next track is preloaded within the last 20 seconds of a track.
   const opened = await open()
   const { page } = opened

@@ -65,7 +65,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   await page.getByRole('combobox', { name: 'Events' }).selectOption('some')
   await page.getByLabel('Playlist changed').check()
   await page.getByLabel('All playlist events').check()
-  // The group includes its types.
+  // Selecting the group hides the checkboxes of the single events that it includes.
   expect(await page.getByLabel('Playlist changed').count()).toBe(0)
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const dialog = page.getByRole('dialog')

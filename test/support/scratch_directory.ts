@@ -8,8 +8,8 @@ const MEMORY = '/dev/shm'
 const NAME = 'tonearm-test-'
 
 /**
- * The directory for files of the tests. D1 waits for the disk on every write, which is a quarter of the time of the Worker's tests. Linux
- * can write to memory instead, if enough is free and programs may be started there.
+ * Returns the directory for the tests' files. D1 waits for the disk on every write, which takes a quarter of the run time of the Worker's
+ * tests. On Linux, the directory is therefore in memory, if enough memory is free and programs can run from there.
  */
 export function scratchDirectory(): string {
   if (!existsSync(MEMORY)) return tmpdir()

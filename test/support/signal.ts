@@ -1,4 +1,4 @@
-/** Samples in file format: integers of `bits` bits, one array per channel; `rate` in Hz. */
+/** Samples as a file stores them: integers of `bits` bits, one array per channel; `rate` in Hz. */
 export type Pcm = { rate: number; bits: 16 | 24; channels: Int32Array[] }
 
 /** A signal as a function of seconds, so that it can be sampled at any rate; 1 is full scale. */

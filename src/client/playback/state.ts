@@ -66,7 +66,7 @@ export interface State {
   wasReady: boolean
   /** Whether the end of the session was announced to the page. */
   expiryAnnounced: boolean
-  /** When the sleep timer pauses: a time by this machine's clock, or the end of the track. */
+  /** When the sleep timer pauses playback: milliseconds since 1970 on this device's clock, or `track` for the end of the track. */
   sleep: number | 'track' | null
 }
 

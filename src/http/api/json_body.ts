@@ -9,7 +9,7 @@ interface Issue {
   message: string
 }
 
-/** Most wrong fields in one response. */
+/** Maximum number of invalid fields that a response lists. */
 export const MAX_ERRORS = 50
 
 const HALF = 'contains an unpaired surrogate (half a character): send the whole character or leave it out'

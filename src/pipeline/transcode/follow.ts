@@ -14,7 +14,10 @@ import { afterCrash, afterError, giveUpIfExhausted, requeue, retryLater } from '
 
 /** Milliseconds between two renewals of the lease, a third of its duration. */
 const RENEW_EVERY = LEASE / 3
-/** Progress is written together with the lease, when both this time has passed and it advanced by `PROGRESS_STEP`: each write costs two rows. */
+/**
+ * Minimum milliseconds between two writes of the progress, which also must have advanced by `PROGRESS_STEP`. It is written together with
+ * the lease, because each write costs two rows.
+ */
 const PROGRESS_EVERY = 10_000
 const PROGRESS_STEP = 0.1
 

@@ -15,7 +15,7 @@ import { isMissingVariants } from './variant_spec.ts'
 const AT_ONCE = 2
 /** Tracks that one run of the job reads: few at first, because the next one is often due. */
 const PAGES = [10, 100, 100, 100, 100]
-/** Tracks that other jobs are processing and that the walk waits for, before it pauses. */
+/** Maximum number of tracks in progress, including those of other jobs; when it is reached, the walk pauses until some of them are done. */
 const MAX_WAITING = 20
 
 type Run = typeof reprocesses.$inferSelect

@@ -83,7 +83,7 @@ export async function writeOutcome(
       .update(webhookDeliveries)
       .set({
         state,
-        // Its endpoint may have been paused, or may deliver in order since then.
+        // In the meantime, its endpoint may have been paused or switched to ordered delivery.
         due_at: due_at === null ? null : sql`iif(${isActive(endpoint.id)} and not ${hasPredecessor}, ${due_at}, null)`,
         attempt: attempts,
         ...(due_at === null && { subject: null }),
@@ -96,8 +96,8 @@ export async function writeOutcome(
 }
 
 /**
- * Makes the next delivery of a subject due if the ending one is the only one before it. Read in SQL, because the subject may have been set
- * after the claim.
+ * Makes the next delivery of a subject due, unless another one besides the ending one precedes it. The subject is read in SQL, because it
+ * may have been set after the claim.
  */
 const releaseNext = ({ db }: System, delivery: LeasedDelivery) =>
   db

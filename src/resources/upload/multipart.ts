@@ -18,7 +18,7 @@ import { findSessionTrack, findUploadSession } from './upload.ts'
 
 const MIB = 1024 * 1024
 
-/** Equal parts, as R2 requires: few for large files, and not smaller than a request is worth. */
+/** The size of every part, since R2 requires equal parts: at least `PART_SIZE`, and large enough for at most `MAX_PARTS` parts. */
 export const partSizeOf = (file_size: number) => Math.max(PART_SIZE, Math.ceil(file_size / MAX_PARTS / MIB) * MIB)
 
 type UploadRow = MultipartRow

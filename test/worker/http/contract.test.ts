@@ -26,7 +26,7 @@ const at = (body: unknown, path: string) =>
     .reduce((value, key) => (value as Record<string, unknown>)[key], body)
 const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).join(' ')
 
-/** Operations that only read share a workspace; every other one gets its own. */
+/** Operations that only read share a workspace; each of the others gets its own. */
 const isHarmless = ({ method }: Operation) => method === 'get'
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

@@ -203,7 +203,7 @@ describe('the transcode queue', () => {
     const track = await aTrack(tenant.key, tenant.collection_id)
     await putUpload(await trackRow(track.id))
     await ok('POST', `/v1/track/${track.id}/upload_complete`, { key: tenant.key, bindings: tenant.bindings })
-    // Behind the two that are queued, and before all others.
+    // The upload is third in the queue: after the two reprocess transcodes that are already there, and before the others.
     expect(tenant.transcodes).toHaveLength(3)
     const { job_id } = await trackRow(track.id)
     expect(tenant.transcodes[2]).toBe(job_id)

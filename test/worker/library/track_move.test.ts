@@ -51,7 +51,7 @@ it('a moved track keeps its files when its previous collection is deleted, and l
   await eventually(async () => (await storedFiles()).length === 0)
 })
 
-it('a moved track keeps a cover that is cut after its previous collection was deleted', async () => {
+it('a moved track keeps a cover that is processed after its previous collection was deleted', async () => {
   const { key, collection_id, organization_id } = await aTenant()
   const { id: goal } = await aCollection(key)
   const moved = await aWaitingTrack(key, collection_id, { player_title: 'moved' })

@@ -232,7 +232,7 @@ describe('a deleted variant', () => {
 })
 
 describe('a play session', () => {
-  it('plays custom variants only by name: the default does not change', async () => {
+  it('plays custom variants only if the request names them: the default does not change', async () => {
     await aVariant(work.key)
     const unnamed = ['aac-160', 'mp3-128', 'opus-96', 'lossless']
     expect((await session()).play_session.variants).toEqual(unnamed)

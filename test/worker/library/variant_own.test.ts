@@ -24,7 +24,7 @@ const indexes = async (query = '') => {
 }
 
 describe('a custom variant', () => {
-  it('is returned in the shape of the catalog', async () => {
+  it('has the same fields as a variant of the catalog', async () => {
     const variant = await aVariant(key, { name: 'MP3 320', codec: 'mp3', bitrate: 320, index: 'mp3-320' })
     expect(variant).toEqual({
       id: expect.stringMatching(/^000[0-9a-f]{5}-/),

@@ -22,12 +22,12 @@ it('says that there is nothing earlier once the oldest was read', async () => {
   expect([entries.length, next]).toEqual([40, null])
 })
 
-it('reads all events once each, newest first, however close together they are, and beyond the clock', async () => {
+it('reads all events once each, newest first, however close together they are, and even if they are numbered ahead of the clock', async () => {
   const { id, key } = await anOrganization()
   const now = Date.now()
   const range = (count: number, at: (index: number) => number) => Array.from({ length: count }, (_, index) => at(index))
   const seqs = [
-    // Evenly over weeks, very many at once days ago, and so many just now that numbers are ahead of the time.
+    // Spread evenly over weeks, very many within a second some days ago, and so many just now that their numbers are ahead of the clock.
     ...range(120, (index) => now - 25 * 24 * HOUR + index * 4 * HOUR),
     ...range(900, (index) => now - 90 * HOUR + 17 + index),
     ...range(700, (index) => now + 1000 + index),

@@ -119,7 +119,7 @@ it('the usage counts a play session once, on the day of its creation, after the 
   await seedSessions(1, midnight - 40 * HOUR, { organization_id, created_at: midnight - 1 })
   await seedSessions(5, midnight + 3.5 * HOUR, { organization_id: 'gone', created_at: midnight })
   expect(await sessions()).toEqual([0, 0])
-  // Two sweeps at once, as crons may run: each counts what the other has not.
+  // Two concurrent sweeps, because cron runs may overlap: each session is counted once.
   await Promise.all([runSweep(), runSweep()])
   expect(await sessions()).toEqual([1, 20])
   vi.setSystemTime(midnight + 5 * HOUR + 10 * 60_000)

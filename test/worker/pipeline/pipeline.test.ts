@@ -171,7 +171,7 @@ describe('two consumers', () => {
     expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['transcode'])
   })
 
-  it('stop reading when they lost the job', async () => {
+  it('stop reading when they lose the job', async () => {
     const slow = openStream()
     startTranscoder({ transcode: () => slow.response })
     const first = work.run()
@@ -184,7 +184,7 @@ describe('two consumers', () => {
 })
 
 describe('a track that is deleted during its job', () => {
-  it('is not written back', async () => {
+  it('is not recreated by the result', async () => {
     const stream = openStream()
     startTranscoder({ transcode: () => stream.response })
     const running = work.run()

@@ -21,7 +21,7 @@ function breakDeletes(times: number) {
   return spy
 }
 
-/** Purges, except the second ones, which run when nothing can be written there any more. */
+/** Purges, except the second ones, which run when all upload URLs for the deleted paths have expired. */
 const jobsOf = (state: string) =>
   query<{ id: string; attempt: number }>(
     `select id, attempt from jobs where state = ? and payload ->> 'kind' = 'purge'

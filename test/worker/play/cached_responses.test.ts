@@ -220,7 +220,7 @@ describe('a change', () => {
     await long.leave()
   })
 
-  it('of a revoked key rejects the key, but its sessions keep playing', async () => {
+  it('that revokes a key takes effect at once, but the sessions of the key keep playing', async () => {
     const { api_key_id, secret } = await anApiKey(tenant.key)
     const { play_session_id } = await aPlaySession(secret, 'track', tenant.track_id)
     const path = `/v1/play/${play_session_id}/${tenant.track_id}`

@@ -148,7 +148,7 @@ async function remains(workspace: FaultWorld) {
   }
 }
 
-/** Track events recorded twice since an event, and final statuses without an event. */
+/** Track events recorded more than once after the event `last`, and final statuses of tracks that have no event. */
 const wrongChanges = (last: number) =>
   query(
     `select subject, type from events where seq > ?

@@ -14,8 +14,9 @@ type Segments<P extends string> = string extends P
     : [P]
 
 /**
- * Whether the segments of a path fit those of an operation. `exact`: a computed segment fits a `{parameter}`, a literal one its equal.
- * `literal`: a literal segment fits a `{parameter}` as well. `any`: a computed segment fits a literal, and a literal with a computed query its path.
+ * Whether each segment of a path matches that of an operation in one of the modes of `Mode`. `exact`: a computed segment matches a
+ * `{parameter}`, and a literal segment the same literal. `literal`: a literal segment matches a `{parameter}`. `any`: a computed segment
+ * matches a literal, and so does that literal followed by a computed query.
  */
 type Fits<P extends unknown[], O extends unknown[], Mode> = P extends [infer A, ...infer Rest]
   ? O extends [infer B, ...infer Others]

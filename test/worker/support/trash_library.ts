@@ -34,7 +34,7 @@ export async function aLibrary() {
 }
 export type Library = Awaited<ReturnType<typeof aLibrary>>
 
-/** A resource's row and everything that belongs to it, as stored; without the columns that every change of a playlist increments. */
+/** A resource's row and everything that belongs to it, as stored, without the columns that every change to a playlist updates. */
 export async function storedState({ ids }: Library) {
   return {
     tracks: await query('select * from tracks where collection_id = ? order by id', ids.collection),

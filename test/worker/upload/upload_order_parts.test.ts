@@ -72,7 +72,7 @@ describe('a multipart upload', () => {
     })
   })
 
-  it('continues when a new URL is requested, and loses against a file there', async () => {
+  it('continues when a new URL is requested, but a file sent to that URL replaces it', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key } = await aPart(track, 12, { file_name: 'parts.wav' })

@@ -93,7 +93,7 @@ describe('a webhook URL', () => {
     ).toEqual([])
   })
 
-  it('may be loopback with http where that is allowed, but not this service', () => {
+  it('may be an http loopback address if the settings allow it, but not the service itself', () => {
     const local = { ...settings, WEBHOOK_LOCAL: 'true', PUBLIC_BASE_URL: 'http://localhost:8787' }
     expect(
       accepted(['http://localhost:9000/a', 'http://127.0.0.1:9000', 'http://0x7f.1:9000/', 'https://shop.com'], local),

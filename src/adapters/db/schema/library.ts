@@ -137,7 +137,7 @@ export const playlists = sqliteTable(
     track_count: integer().notNull().default(0),
     /** Increases with every change of the tracks; compared with `If-Match`. */
     version: integer().notNull().default(1),
-    /** The last change of the tracks. The later statements of a change compare it, to take effect only if the first one did. */
+    /** Id of the last change to the tracks. Later statements of the same change compare it, so that they take effect only if the first one did. */
     change_id: text(),
     seq: integer().notNull(),
     created_at: created_at(),
