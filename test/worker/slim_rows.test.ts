@@ -97,6 +97,12 @@ describe('info', () => {
     }
   })
 
+  it('comes back unchanged with an unknown field that has the name of the packed ones', () => {
+    const info: TrackInfo = { ...FACTS, facts: { key: 'C minor' } }
+    const stored = JSON.parse(JSON.stringify(packInfo(info))) as ReturnType<typeof packInfo>
+    expect(JSON.stringify(unpackInfo(stored))).toBe(JSON.stringify(info))
+  })
+
   it('is returned byte for byte as the transcoder sent it', async () => {
     const work = await aTrackWithJob()
     const levels = Array.from({ length: 320 }, (_, at) => ((at * 37) % 1001) / 1000)

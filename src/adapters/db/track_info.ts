@@ -50,9 +50,12 @@ const list = (values: Values, keys: readonly string[]) => keys.map((key) => valu
 const named = (values: unknown[], keys: readonly string[]) =>
   Object.fromEntries(keys.slice(0, values.length).map((key, at) => [key, values[at]]))
 
-/** Returns the stored form of `info`. Incomplete facts keep their names, for example before a track was processed. */
+/**
+ * Returns the stored form of `info`. Incomplete facts keep their names, for example before a track was processed. So do those next to a
+ * field `facts`, which a newer transcoder may send.
+ */
 export function packInfo(info: TrackInfo): StoredInfo {
-  if (!hasAll(info, FACT_NAMES) || !hasAll(info.loudness, LOUDNESS)) return info
+  if ('facts' in info || !hasAll(info, FACT_NAMES) || !hasAll(info.loudness, LOUDNESS)) return info
   const facts = { ...info, loudness: list(info.loudness, LOUDNESS) }
   const others = Object.entries(info).filter(([key]) => !(FACT_NAMES as readonly string[]).includes(key))
   return { facts: list(facts, FACT_NAMES), ...Object.fromEntries(others) }
@@ -62,8 +65,9 @@ export function packInfo(info: TrackInfo): StoredInfo {
 export const unpackLoudness = (stored: unknown[] | Values) => (Array.isArray(stored) ? named(stored, LOUDNESS) : stored)
 
 /** The opposite of `packInfo`, with the fields in the order in which the transcoder sent them. */
-export function unpackInfo({ facts, ...info }: StoredInfo): TrackInfo {
-  if (!facts) return info
+export function unpackInfo(stored: StoredInfo): TrackInfo {
+  const { facts, ...info } = stored
+  if (!Array.isArray(facts)) return stored
   const source = named(facts, FACT_NAMES)
   source.loudness = unpackLoudness(source.loudness as unknown[])
   return { ...source, ...info }
