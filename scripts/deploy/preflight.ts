@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
-import { readMigrations } from '../shared/migrations.ts'
+import { readMigrations, replacedMigrations } from '../shared/migrations.ts'
 import { type Account, ApiError, type Binding, callApi, findResource, type AccountState, Refusal } from './account.ts'
 import { appliedMigrations } from './migrate.ts'
 import { isBuiltHere, type Plan } from './plan.ts'
@@ -92,8 +92,11 @@ async function checkNames(plan: Plan, { id, token }: Account, found: AccountStat
     found.database = list.find(({ name }) => name === plan.database)?.uuid ?? null
     if (!found.database) return [state(null), true]
     const applied = await appliedMigrations(token, id, found.database)
-    const names = new Set(readMigrations(plan.migrations).map(({ name }) => name))
+    const migrations = readMigrations(plan.migrations)
+    const names = new Set(migrations.map(({ name }) => name))
     expect(applied.length === 0 || applied.some((name) => names.has(name)), 'holds tables of something else')
+    const replaced = replacedMigrations(applied, migrations)
+    expect(replaced.length === 0, `has tables of a version before 0.1.0 (${replaced.join(', ')})`)
     const newer = applied.filter((name) => !names.has(name))
     return [newer.length > 0 ? `is newer than this version (${newer.join(', ')})` : state(true), true]
   })

@@ -18,6 +18,15 @@ export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 );`
 
+/**
+ * The applied migrations that sort before the last of these and are not among them. Such a database has the tables of a development version
+ * before 0.1.0, and later migrations do not make it usable.
+ */
+export function replacedMigrations(applied: readonly string[], migrations: readonly Migration[]): string[] {
+  const names = migrations.map(({ name }) => name)
+  return applied.filter((name) => name < (names.at(-1) ?? '') && !names.includes(name))
+}
+
 /** A migration and its entry in one text, which D1 applies atomically. */
 export const migrationText = ({ name, sql }: Migration) =>
   `${sql.trim()}\nINSERT OR IGNORE INTO d1_migrations (name) VALUES ('${name}');\n`

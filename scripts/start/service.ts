@@ -4,9 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 import { type Child, type ChildOptions, startChild } from '../shared/child_process.ts'
-import { MIGRATIONS_TABLE, readMigrations, migrationText } from '../shared/migrations.ts'
+import { MIGRATIONS_TABLE, readMigrations, replacedMigrations, migrationText } from '../shared/migrations.ts'
 import { root, type Settings } from '../shared/settings.ts'
 import { printer, selectTranscoderLine, workerLineSelector } from '../shared/terminal.ts'
+import { outdatedDatabase } from './state_faults.ts'
 
 /** Starts the children: wrangler for the database and the Worker, and the transcoder. */
 
@@ -31,13 +32,15 @@ const wranglerEnv = ({ stateDir, secrets }: Settings): NodeJS.ProcessEnv => ({
 })
 
 /**
- * Migrates the local database; returns undefined if it is up to date. Applies all migrations at once: `d1 migrations apply` takes four
+ * Migrates the local database; returns undefined if it is up to date. Throws if its tables are those of a version before 0.1.0. Applies all migrations at once: `d1 migrations apply` takes four
  * times as long.
  */
 export function startMigration(settings: Settings): Child | undefined {
   const { stateDir } = settings
   const applied = appliedTo(stateDir)
-  const missing = readMigrations(join(root, 'drizzle')).filter(({ name }) => !applied?.includes(name))
+  const migrations = readMigrations(join(root, 'drizzle'))
+  if (replacedMigrations(applied ?? [], migrations).length > 0) throw new Error(outdatedDatabase(stateDir))
+  const missing = migrations.filter(({ name }) => !applied?.includes(name))
   if (missing.length === 0) return undefined
   const file = join(stateDir, 'migrations.sql')
   writeFileSync(file, [MIGRATIONS_TABLE, ...missing.map(migrationText)].join('\n'))

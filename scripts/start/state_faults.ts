@@ -1,11 +1,19 @@
 /** Faults of the database in a STATE_DIR, each with its remedy. */
 
+const startOver = (directory: string, suffix: string) =>
+  `start over and keep the old one: mv ${directory} ${directory}.${suffix}`
+
+/** The fault of a database with the tables of a version before 0.1.0. */
+export const outdatedDatabase = (directory: string): string =>
+  `The database of STATE_DIR was made by a version before 0.1.0: ${directory}/v3/d1.
+No migration leads from there to this version, so ${startOver(directory, 'old')}`
+
 const REMEDIES: [pattern: RegExp, remedy: (directory: string) => string][] = [
   [
     /SQLITE_(NOTADB|CORRUPT)|not a database|malformed/,
     (directory) =>
       `is damaged: ${directory}/v3/d1.
-Put back a copy of the whole directory, or start over and keep the old one: mv ${directory} ${directory}.damaged`,
+Put back a copy of the whole directory, or ${startOver(directory, 'damaged')}`,
   ],
   [
     /SQLITE_BUSY|database is locked/,

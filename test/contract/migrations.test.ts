@@ -1,10 +1,21 @@
 import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 
-import { migrationFaults, type Migration, readMigrations, triggersOf } from '../../scripts/shared/migrations.ts'
+import {
+  migrationFaults,
+  type Migration,
+  MIGRATIONS_TABLE,
+  readMigrations,
+  replacedMigrations,
+  triggersOf,
+} from '../../scripts/shared/migrations.ts'
+import { startMigration } from '../../scripts/service.ts'
+import type { Settings } from '../../scripts/settings.ts'
 
 const migrations = readMigrations(join(import.meta.dirname, '../../drizzle'))
 
@@ -38,6 +49,28 @@ describe('the migrations', () => {
     const triggers = Object.keys(schema).filter((name) => schema[name]?.startsWith('CREATE TRIGGER'))
     expect(triggersOf(migrations)).toEqual(triggers.toSorted())
     expect(triggers.length).toBeGreaterThan(10)
+  })
+})
+
+describe('a database of an earlier history', () => {
+  const applied = ['0000_init.sql', '0001_list_counts.sql', '0021_folded_search.sql']
+
+  it('is recognized, and one of a newer version is not mistaken for it', () => {
+    expect(replacedMigrations(applied, migrations)).toEqual(['0001_list_counts.sql'])
+    expect(replacedMigrations([...migrations.map(({ name }) => name), '9999_newer.sql'], migrations)).toEqual([])
+    expect(replacedMigrations([], migrations)).toEqual([])
+  })
+
+  it('is not migrated by npm start', () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'tonearm-history-'))
+    onTestFinished(() => rmSync(stateDir, { recursive: true }))
+    const directory = join(stateDir, 'v3/d1/miniflare-D1DatabaseObject')
+    mkdirSync(directory, { recursive: true })
+    const database = new DatabaseSync(join(directory, `${'0'.repeat(64)}.sqlite`))
+    database.exec(MIGRATIONS_TABLE)
+    for (const name of applied) database.prepare('insert into d1_migrations (name) values (?)').run(name)
+    database.close()
+    expect(() => startMigration({ stateDir, secrets: {} } as unknown as Settings)).toThrow(/before 0\.1\.0[^]*: mv /)
   })
 })
 

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { readMigrations, triggersOf } from '../../scripts/shared/migrations.ts'
+import { MIGRATIONS_TABLE, readMigrations, triggersOf } from '../../scripts/shared/migrations.ts'
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
 import { deploy, IMAGE, playAccount, root, startDeploy } from './deploy_setup.ts'
@@ -69,6 +71,16 @@ describe('a deployment reports missing prerequisites before it changes anything'
       ],
       ['--image', 'docker.io/example/none:1'],
     )
+  })
+
+  test('a database with tables of a version before 0.1.0', async () => {
+    const sql = new DatabaseSync(':memory:')
+    sql.exec(MIGRATIONS_TABLE)
+    sql.exec("insert into d1_migrations (name) values ('0000_init.sql'), ('0001_list_counts.sql')")
+    cloudflare.account.databases.set('tonearm', { uuid: randomUUID(), sql })
+    await expectRefusal([
+      /FAILED {2}database tonearm: has tables of a version before 0\.1\.0 \(0001_list_counts\.sql\)/,
+    ])
   })
 
   const cases: [string, RegExp, string[], NodeJS.ProcessEnv?][] = [
