@@ -19,8 +19,8 @@ export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations (
 );`
 
 /**
- * The applied migrations that sort before the last of these and are not among them. Such a database has the tables of a development version
- * before 0.1.0, and later migrations do not make it usable.
+ * The applied migrations that sort before the last of these and are not among them. Such a database was created by other migrations, and later
+ * ones do not make it usable.
  */
 export function replacedMigrations(applied: readonly string[], migrations: readonly Migration[]): string[] {
   const names = migrations.map(({ name }) => name)

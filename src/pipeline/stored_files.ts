@@ -1,7 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import { HAS_FINAL_FILES } from '../adapters/bucket/track_storage.ts'
-import { type ColumnSql, trackColumn, trackPathSql, uploadPathSql } from '../adapters/bucket/track_storage.ts'
+import {
+  type ColumnSql,
+  HAS_FINAL_FILES,
+  trackColumn,
+  trackPathSql,
+  uploadPathSql,
+} from '../adapters/bucket/track_storage.ts'
 
 /**
  * SQL expressions for `tracks.files`. Their argument `files` is the JSON text of a `StoredFiles`, or null. They belong in a query that reads

@@ -14,8 +14,8 @@ import {
   replacedMigrations,
   triggersOf,
 } from '../../scripts/shared/migrations.ts'
-import { startMigration } from '../../scripts/service.ts'
-import type { Settings } from '../../scripts/settings.ts'
+import type { Settings } from '../../scripts/shared/settings.ts'
+import { startMigration } from '../../scripts/start/service.ts'
 
 const migrations = readMigrations(join(import.meta.dirname, '../../drizzle'))
 

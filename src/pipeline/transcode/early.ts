@@ -1,8 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { type StoredFiles } from '../../adapters/bucket/track_files.ts'
-import { storedFile } from '../../adapters/bucket/track_storage.ts'
-import { jobFolder } from '../../adapters/bucket/track_storage.ts'
+import { jobFolder, storedFile } from '../../adapters/bucket/track_storage.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import type { System } from '../../context.ts'
 import type { MadeVariant } from '../../contract/job.ts'

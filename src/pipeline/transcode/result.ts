@@ -1,8 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { type StoredFiles } from '../../adapters/bucket/track_files.ts'
-import { storedFile } from '../../adapters/bucket/track_storage.ts'
-import { jobFolder, uploadSuffix } from '../../adapters/bucket/track_storage.ts'
+import { jobFolder, storedFile, uploadSuffix } from '../../adapters/bucket/track_storage.ts'
 import { runBatch } from '../../adapters/db/database.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { foldedUpdate } from '../../adapters/db/search.ts'
