@@ -55,7 +55,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
-          setupFiles: ['./test/worker/setup.ts'],
+          setupFiles: ['./test/worker/support/setup.ts'],
           globalSetup: ['./test/support/receiver.ts'],
           isolate: false,
           // Only against hangs: a test of 15 s takes minutes on busy cores.

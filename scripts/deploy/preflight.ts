@@ -96,7 +96,7 @@ async function checkNames(plan: Plan, { id, token }: Account, found: AccountStat
     const names = new Set(migrations.map(({ name }) => name))
     expect(applied.length === 0 || applied.some((name) => names.has(name)), 'holds tables of something else')
     const replaced = replacedMigrations(applied, migrations)
-    expect(replaced.length === 0, `has tables of a version before 0.1.0 (${replaced.join(', ')})`)
+    expect(replaced.length === 0, `was created by other migrations (${replaced.join(', ')})`)
     const newer = applied.filter((name) => !names.has(name))
     return [newer.length > 0 ? `is newer than this version (${newer.join(', ')})` : state(true), true]
   })

@@ -32,8 +32,8 @@ const wranglerEnv = ({ stateDir, secrets }: Settings): NodeJS.ProcessEnv => ({
 })
 
 /**
- * Migrates the local database; returns undefined if it is up to date. Throws if its tables are those of a version before 0.1.0. Applies all migrations at once: `d1 migrations apply` takes four
- * times as long.
+ * Migrates the local database; returns undefined if it is up to date. Throws if other migrations created it. Applies all migrations at once:
+ * `d1 migrations apply` takes four times as long.
  */
 export function startMigration(settings: Settings): Child | undefined {
   const { stateDir } = settings

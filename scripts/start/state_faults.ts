@@ -3,10 +3,10 @@
 const startOver = (directory: string, suffix: string) =>
   `start over and keep the old one: mv ${directory} ${directory}.${suffix}`
 
-/** The fault of a database with the tables of a version before 0.1.0. */
+/** The fault of a database that other migrations created. */
 export const outdatedDatabase = (directory: string): string =>
-  `The database of STATE_DIR was made by a version before 0.1.0: ${directory}/v3/d1.
-No migration leads from there to this version, so ${startOver(directory, 'old')}`
+  `The database of STATE_DIR was created by other migrations: ${directory}/v3/d1.
+This version cannot update it, so ${startOver(directory, 'old')}`
 
 const REMEDIES: [pattern: RegExp, remedy: (directory: string) => string][] = [
   [
