@@ -8,13 +8,13 @@ import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
  * Paths of files in R2, and signed URLs for them. R2 has no presigned POST, and a GET signature does not cover HEAD
  * (docs/architecture.md#r2).
  *
- *   uploads/{organization}/{collection}/{track}               the uploaded audio, kept as the variant `original`
- *   uploads/{organization}/{collection}/{track}.{order}       the same, of every later upload handle of the track
- *   uploads/{organization}/{collection}/cover-{job}           an uploaded image, until its squares are cut
- *   uploads/{organization}/{collection}/{track index}/cover-{job}   the same, of a track
- *   media/{organization}/{collection}/{track index}/{job}/…   the files that one job made from a track
- *   media/{organization}/{collection}/{track index}/cover-{job}/…   a track's cover
- *   media/{organization}/{collection}/cover-{job}/…           a collection's cover
+ *   uploads/{organization}/{collection}/{track}                    the first upload of a track, kept as the variant `original`
+ *   uploads/{organization}/{collection}/{track}.{order}            an upload to a later upload handle of the track
+ *   uploads/{organization}/{collection}/cover-{job}                an image for the collection's cover, until its square images exist
+ *   uploads/{organization}/{collection}/{track index}/cover-{job}  an image for a track's cover, until its square images exist
+ *   media/{organization}/{collection}/{track index}/{job}/…        the files that one job generated from a track
+ *   media/{organization}/{collection}/{track index}/cover-{job}/…  the cover of a track
+ *   media/{organization}/{collection}/cover-{job}/…                the cover of the collection
  *
  * A track that has moved keeps its files in the folder of its first collection (docs/decisions/0051).
  */
@@ -24,8 +24,8 @@ export const collectionPrefixes = (organization_id: string, collection_id: strin
 ]
 
 /**
- * The path of a track's next upload handle: 9 digits of milliseconds in base 36, then 6 random characters, so that paths sort in the order of the
- * handles. The time is always later than in the track's previous paths, even after the clock was set back.
+ * Returns the path of a track's next upload handle. Its suffix is the time in milliseconds as 9 digits in base 36, followed by 6 random characters,
+ * so paths sort in the order of the handles. The time is always later than in the track's previous paths, even after the clock was set back.
  */
 export function nextUploadPath(track: PathOwner & { upload_path: string; source_path: string | null }, now: number) {
   const previousTimes = [track.upload_path, track.source_path ?? ''].map((path) =>
@@ -34,16 +34,16 @@ export function nextUploadPath(track: PathOwner & { upload_path: string; source_
   const at = Math.max(now, ...previousTimes.map((time) => (time || 0) + 1))
   return `${uploadPath(track)}.${at.toString(36).padStart(9, '0')}${randomBase62(6)}`
 }
-/** The folder of a track's files. */
+/** The prefixes of all files of a track: of its uploads, and of everything that jobs generated from them. */
 export const trackPrefixes = (track: PathOwner & { index: string }) => [uploadPath(track), `${trackPath(track)}/`]
-/** The track's id or index in the path of one of its files. */
+/** The track's id or index, taken from the path of one of its files. */
 export const nameIn = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
 
-/** The seven days that SigV4 allows, in seconds. */
+/** Maximum lifetime of a signed URL in seconds: SigV4 allows seven days. */
 const MAX_EXPIRY = 604_800
 
 interface SignOptions {
-  /** Seconds, 1 to 604,800. */
+  /** Lifetime of the URL in seconds, from 1 to 604,800. */
   expires_in: number
   /** Headers that the client must send with exactly these values. */
   headers?: Record<string, string>
@@ -51,8 +51,8 @@ interface SignOptions {
 }
 
 /**
- * A presigned URL (AWS Signature Version 4, query form) on R2's S3 endpoint, or on wrangler's local one, for uploads and jobs. presign.ts signs the
- * URLs for listeners.
+ * Returns a presigned URL (AWS Signature Version 4, query form) for uploads and jobs. Its host is R2's S3 endpoint, or in development the local one
+ * of wrangler. The URLs for listeners are signed in presign.ts.
  */
 export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, options: SignOptions): Promise<string> {
   const key = path.split('/').map(encodeURIComponent).join('/')
@@ -74,7 +74,7 @@ export async function signUrl(env: Env, method: 'GET' | 'PUT', path: string, opt
   return signed.url.href
 }
 
-/** Signed `PUT` URLs of the squares below a storage prefix. */
+/** Returns signed `PUT` URLs for the square images of a cover, which are stored below the prefix `cover_path`. */
 export async function signCoverOutputs(env: Env, cover_path: string, expires_in: number): Promise<CoverOutputs> {
   const sign = (size: string) => signUrl(env, 'PUT', `${cover_path}/${size}.jpg`, { expires_in })
   const sizes = ['icon', 'small', 'regular', 'large'] as const
@@ -82,15 +82,15 @@ export async function signCoverOutputs(env: Env, cover_path: string, expires_in:
   return { icon: icon!, small: small!, regular: regular!, large: large! }
 }
 
-/** A file and its size; null if it does not exist. */
+/** Returns the path and the size of a file; null if the file does not exist. */
 export async function findFile(env: Env, path: string | null): Promise<{ path: string; size: number } | null> {
   const object = path === null ? null : await env.MEDIA.head(path)
   return object && { path: object.key, size: object.size }
 }
 
 /**
- * The uploaded files of a track, newest upload handle first: from the path `until` back to the path `after`, which is excluded. The path of the first
- * handle has no suffix and no predecessor, so one `head` is enough; a list costs more (R2, Pricing).
+ * Returns the uploaded files of a track, the newest upload handle first: from the path `until` back to the path `after`, which is excluded. The path
+ * of the first handle has no suffix and no predecessor, so it takes only one `head` request; a list request costs more (R2, Pricing).
  */
 export async function findUploads(
   env: Env,
@@ -113,13 +113,13 @@ interface Parts {
   upload_id: string
 }
 
-/** Starts a multipart upload and returns R2's id for it. Parts use presigned URLs, all other steps the binding. */
+/** Starts a multipart upload and returns R2's id for it. Parts are uploaded to presigned URLs; all other steps use the R2 binding. */
 export async function createParts(env: Env, path: string, contentType?: string): Promise<string> {
   const { uploadId } = await env.MEDIA.createMultipartUpload(path, contentType ? { httpMetadata: { contentType } } : {})
   return uploadId
 }
 
-/** The URL to `PUT` one part of exactly `size` bytes to. */
+/** Returns the URL to which a client uploads one part of exactly `size` bytes with `PUT`. */
 export const partUrl = (
   env: Env,
   { path, upload_id }: Parts,
@@ -136,7 +136,10 @@ export const partUrl = (
 const NO_SUCH_UPLOAD = '(10024)'
 const INVALID_PARTS = /\((10025|10011|10048)\)/
 
-/** Joins the parts and returns the size of the file; `gone` or `invalid` if R2 refuses. Idempotent. */
+/**
+ * Joins the parts and returns the size of the file, or why R2 refuses: `gone` for an unknown upload, `invalid` for parts that cannot be joined.
+ * Idempotent.
+ */
 export async function joinParts(
   env: Env,
   { path, upload_id }: Parts,
@@ -146,7 +149,7 @@ export async function joinParts(
     const uploaded = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
     return (await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(uploaded)).size
   } catch (error) {
-    // R2 may have joined the parts already, if the response was lost or another request was faster.
+    // R2 may have joined the parts already: the response was lost, or another request was faster.
     const joined = await env.MEDIA.head(path)
     if (joined) return joined.size
     const { message } = error as Error
@@ -165,13 +168,13 @@ export async function abortParts(env: Env, { path, upload_id }: Parts): Promise<
   }
 }
 
-/** At most `length` bytes of an object from `offset`; empty if it does not exist. */
+/** Reads at most `length` bytes of an object from `offset`; returns an empty array if the object does not exist. */
 export async function readObject(env: Env, path: string, offset: number, length: number): Promise<Uint8Array> {
   const object = await env.MEDIA.get(path, { range: { offset, length } })
   return new Uint8Array(object ? await object.arrayBuffer() : [])
 }
 
-/** Deletes every object below a prefix except those that `isKept` accepts. Idempotent. Calls `alive` after each page of a thousand. */
+/** Deletes every object below a prefix except those that `isKept` accepts. Idempotent. Calls `alive` after each page of a thousand objects. */
 export async function deletePrefix(
   env: Env,
   prefix: string,
@@ -188,7 +191,7 @@ export async function deletePrefix(
   }
 }
 
-/** `attachment` with a file name that every browser understands (RFC 6266, RFC 8187). */
+/** Returns a `Content-Disposition` header of type `attachment`, with a file name that every browser understands (RFC 6266, RFC 8187). */
 export function attachment(file_name: string): string {
   const plain = file_name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const encoded = encodeURIComponent(file_name).replace(

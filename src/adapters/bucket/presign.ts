@@ -1,15 +1,15 @@
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
 
 /**
- * Signs `GET` URLs of files and covers for listeners, seven for a usual play view. All other URLs, for uploads and jobs, are signed by aws4fetch
- * (media.ts), which imports five keys for each.
+ * Signs the `GET` URLs of files and covers for listeners; a usual play view has seven. All other URLs, which are for uploads and jobs, are signed
+ * with aws4fetch (media.ts), which imports five keys for each URL.
  */
 
 const encoder = new TextEncoder()
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const hex = (bytes: ArrayBuffer) => Array.from(new Uint8Array(bytes), (byte) => HEX[byte]).join('')
 
-/** Percent-encodes all but unreserved characters (RFC 3986). */
+/** Percent-encodes all characters except the unreserved ones (RFC 3986). */
 const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${HEX[char.charCodeAt(0)]!.toUpperCase()}`)
 
@@ -17,7 +17,10 @@ const importKey = (key: BufferSource) =>
   crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
 const hmac = (key: CryptoKey, text: string) => crypto.subtle.sign('HMAC', key, encoder.encode(text))
 
-/** The last day's key. Not a promise, because a promise ends with the request that created it. */
+/**
+ * The signing key of the last day for which a URL was signed. The promise of the key is not stored, because it would end with the request that
+ * created it.
+ */
 let lastKey: { name: string; key: CryptoKey } | undefined
 
 async function keyOf(env: Env, day: string): Promise<CryptoKey> {
@@ -30,30 +33,31 @@ async function keyOf(env: Env, day: string): Promise<CryptoKey> {
 }
 
 /**
- * The signing time of a URL, and the seconds until it expires: with the session, after an hour at most. Signing times are rounded down to a power of
- * two, at most a third of the remaining time, so that a browser gets the same URL again and can use its cached file.
+ * Returns the signing time of a URL, and the seconds until the URL expires: at the end of the session, but after an hour at most. The signing time is
+ * rounded down to a multiple of a power of two, which is at most a third of the remaining time. A browser thus gets the same URL again and can use
+ * its cached file.
  */
 function validityOf(now: number, ends_at: number): { signed_at: number; expires: number } {
   const second = Math.floor(now / 1000)
   const ends = Math.floor(ends_at / 1000)
   const third = Math.max(1, Math.min(PLAYBACK_TTL, ends - second) / 3)
   const step = 2 ** Math.floor(Math.log2(third))
-  // One second earlier, because a URL must be valid for at least one second.
+  // The time is rounded from one second earlier, because a URL must be valid for at least one second.
   const signed_at = Math.floor((second - 1) / step) * step
   return { signed_at, expires: Math.min(PLAYBACK_TTL, ends - signed_at) }
 }
 
-/** Signs one object's URL; `query` has additional parameters, such as `response-content-disposition`. */
+/** Signs the URL of one object. `query` has additional parameters, such as `response-content-disposition`. */
 export type Sign = (path: string, query?: Record<string, string>) => Promise<string>
 
-/** Signed URLs by their unsigned ones. */
+/** Maps unsigned URLs to signed ones. */
 export type SignedUrls = Map<string, string>
-/** Enough for the files of a track at a few signing times. */
+/** Maximum number of cached URLs: enough for the files of a track at a few signing times. */
 const MAX_CACHED_URLS = 40
 
 /**
- * Signs URLs that expire with the session, at `ends_at` in milliseconds since 1970 (AWS Signature Version 4, query form). URLs in `cache` are not
- * signed again: sessions that last longer than an hour share URLs.
+ * Returns a function that signs URLs (AWS Signature Version 4, query form). They expire with the session, which ends at `ends_at` in milliseconds
+ * since 1970. URLs in `cache` are not signed again: sessions that end more than an hour from now share their URLs.
  */
 export async function viewSigner(env: Env, now: number, ends_at: number, cache: SignedUrls = new Map()): Promise<Sign> {
   const { signed_at, expires } = validityOf(now, ends_at)
@@ -68,7 +72,7 @@ export async function viewSigner(env: Env, now: number, ends_at: number, cache: 
 
   return async (path, query = {}) => {
     const address = pathname + path.split('/').map(encode).join('/')
-    // Parameters are signed in byte order, in which capitals come first.
+    // Parameters are signed in byte order, so capital letters come first.
     const extra = Object.entries(query).map(([name, value]) => `&${encode(name)}=${encode(value)}`)
     const parameters = signed + extra.join('')
     const unsigned = `${origin}${address}?${parameters}`

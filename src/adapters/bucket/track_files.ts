@@ -1,6 +1,9 @@
 import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
 
-/** The files of a track. An isolate loads this when it starts (docs/decisions/0029); see also track_storage.ts. */
+/**
+ * The files of a track. A new isolate loads this file when it starts (docs/decisions/0029); code that it does not need at once is in
+ * track_storage.ts.
+ */
 
 export interface TrackFile {
   index: string
@@ -11,15 +14,15 @@ export interface TrackFile {
   bitrate: number
   /** Seconds. */
   duration: number
-  /** The organization's own variant; null for the catalogue's. */
+  /** The id of the organization's own variant; null for a variant of the catalog. */
   variant_id: string | null
-  /** Set for the first file of a track that is still being processed. It is then the track's only file. */
+  /** Set for the early file of a track that is still being processed. This is then the track's only file. */
   is_early: 0 | 1
 }
 
 /**
- * One file in `tracks.files`: file name, bytes, kbit/s, seconds, and the id of an organization's own variant. The variant's index is the
- * name without its extension. `original` names the upload.
+ * One file in `tracks.files`: its name, bytes, kbit/s, seconds, and the id of the variant if the organization has defined it. The file name without
+ * its extension is the variant's index; `original` is the upload.
  */
 export type StoredFile = [name: string, size: number, bitrate: number, duration: number, variant_id?: string]
 
@@ -27,10 +30,10 @@ export type StoredFile = [name: string, size: number, bitrate: number, duration:
 export interface StoredFiles {
   /** The name of the job's folder (`jobFolder`). */
   base: string
-  /** The suffix of the upload's path (`uploadSuffix`), if `original` is listed. */
+  /** The suffix of the upload's path (`uploadSuffix`); present if `list` contains `original`. */
   source?: string
   is_early?: 1
-  /** In the order of the catalogue. */
+  /** The files in the order of the catalog. */
   list: StoredFile[]
 }
 

@@ -4,7 +4,7 @@ import type { PlayedIn, PlayedSession, PlayedTrack } from '../db/play_rows.ts'
 import { createKeyCache } from './key_cache.ts'
 import { createLru } from './lru.ts'
 
-/** A cached track in its playback context, with the URLs signed for it since. */
+/** A cached track with everything that its play view needs, including the URLs that were already signed for it. */
 export type CachedTrack = PlayedIn & {
   track: PlayedTrack
   files: TrackFile[]
@@ -13,28 +13,28 @@ export type CachedTrack = PlayedIn & {
   until: number
 }
 
-/** A cached response without its prefix, which holds the request id. */
+/** A cached response without its beginning, which contains the id of the request. */
 export interface CachedResponse {
   suffix: string
-  /** The secret that grants access to this entry. */
+  /** The secret in the URL of the request, by which the rate limit counts. */
   secret: string
 }
 
-/** The caches of an isolate across requests (docs/decisions/0028): a few tens of its 128 megabytes. */
+/** The caches that an isolate keeps across requests (docs/decisions/0028). They use less than 70 of its 128 megabytes. */
 export function createIsolateCache() {
   const responses = createLru<CachedResponse>({ entries: 2000, bytes: 24e6 })
   const tracks = createLru<CachedTrack>({ entries: 1000, bytes: 32e6 })
   return {
     keys: createKeyCache(),
-    /** Cached until they expire, because sessions never change. */
+    /** Sessions never change, so they are cached until they expire. */
     sessions: createLru<PlayedSession>({ entries: 5000, bytes: 8e6 }),
     tracks,
     responses,
-    /** Blocked clients that tried too many ids, by address. */
+    /** Clients that are blocked because they tried too many ids, by IP address. */
     blockedClients: createLru<true>({ entries: 10_000, bytes: 1e6 }),
-    /** Counts invalidations: a result that was read before one must not be cached after it. */
+    /** The number of invalidations so far. A result that was read before an invalidation must not be cached after it. */
     changes: 0,
-    /** Invalidates an organization's entries, after a change of anything that its listeners see. */
+    /** Invalidates an organization's entries. It is called after any change that is visible to the organization's listeners. */
     invalidate(organization_id: string): void {
       this.changes++
       responses.evict(organization_id)

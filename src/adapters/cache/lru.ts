@@ -6,8 +6,8 @@ interface Entry<T> {
 }
 
 /**
- * A cache in an isolate, with the least recently used entry first. The numbers of entries and bytes are bounded, so entries that are not requested
- * again are evicted.
+ * Creates a cache that evicts the entries that were used least recently. The numbers of entries and bytes are bounded. The order of the map is the
+ * order of the last use.
  */
 export function createLru<T>(max: { entries: number; bytes: number }) {
   const entries = new Map<string, Entry<T>>()
@@ -30,7 +30,7 @@ export function createLru<T>(max: { entries: number; bytes: number }) {
       entries.set(key, entry)
       return entry.value
     },
-    /** `until`: expiry in milliseconds since 1970. */
+    /** Adds an entry. `until` is the time when it expires, in milliseconds since 1970. */
     set(key: string, value: T, entry: Omit<Entry<T>, 'value'>): void {
       drop(key)
       if (entry.bytes > max.bytes / 8) return

@@ -1,12 +1,12 @@
 import { fromHex, toHex } from './secret.ts'
 
-/** Password hashes: `{iterations}.{salt}.{hash}` of PBKDF2-HMAC-SHA-256, in hex. */
+/** Hashes passwords with PBKDF2-HMAC-SHA-256. The result is `{iterations}.{salt}.{hash}`, with salt and hash in hexadecimal. */
 
-/** The maximum in Workers. */
+/** Number of iterations: the maximum that Workers allow. */
 const ITERATIONS = 100_000
 
 async function derive(password: string, salt: BufferSource, iterations: number): Promise<Uint8Array> {
-  // Normalizes the characters, which keyboards compose differently.
+  // Keyboards compose accented characters in different ways, so they are normalized.
   const bytes = new TextEncoder().encode(password.normalize('NFKC'))
   const key = await crypto.subtle.importKey('raw', bytes, 'PBKDF2', false, ['deriveBits'])
   return new Uint8Array(await crypto.subtle.deriveBits({ name: 'PBKDF2', hash: 'SHA-256', salt, iterations }, key, 256))
@@ -17,7 +17,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `${ITERATIONS}.${toHex(salt)}.${toHex(await derive(password, salt, ITERATIONS))}`
 }
 
-/** Whether the password matches; takes the same time for a wrong one. */
+/** Whether the password matches the stored hash. A wrong password takes the same time as a correct one. */
 export async function isPassword(password: string, stored: string): Promise<boolean> {
   const [iterations = '', salt = '', hash = ''] = stored.split('.')
   return crypto.subtle.timingSafeEqual(await derive(password, fromHex(salt), Number(iterations)), fromHex(hash))

@@ -8,7 +8,7 @@ async function keyOf(secret: string, purpose: string): Promise<CryptoKey> {
 const toBase64 = (bytes: Uint8Array) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
 const fromBase64 = (text: string) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
 
-/** Encrypts a text. `purpose` keeps a sealed text from being used for another purpose. */
+/** Encrypts a text. It can be decrypted only with the same `purpose`, so a sealed text cannot be used for another purpose. */
 export async function seal(secret: string, purpose: string, text: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(12))
   const key = await keyOf(secret, purpose)
@@ -16,7 +16,7 @@ export async function seal(secret: string, purpose: string, text: string): Promi
   return `${toBase64(iv)}.${toBase64(new Uint8Array(sealed))}`
 }
 
-/** Decrypts the output of `seal`; throws if it was changed. */
+/** Decrypts the output of `seal`; throws if the output was modified. */
 export async function unseal(secret: string, purpose: string, text: string): Promise<string> {
   const [iv = '', sealed = ''] = text.split('.')
   const key = await keyOf(secret, purpose)

@@ -2,8 +2,8 @@ import type { KeyType } from '../../contract/api_key.ts'
 import { randomBase62, toBase62 } from './id.ts'
 
 /**
- * API key secrets: `ta_{sk|pk|uk}_` + 43 random base62 characters (256 bits) + 6 of CRC-32 over all that precedes. The prefix lets secret scanners
- * detect one; the checksum rejects a typo without a query (docs/architecture.md#keys).
+ * The secret of an API key is `ta_{sk|pk|uk}_`, 43 random base62 characters (256 bits), and 6 characters with the CRC-32 of all preceding ones. The
+ * prefix lets secret scanners detect a secret; the checksum lets the service reject a typo without a query (docs/architecture.md#keys).
  */
 
 const PREFIX: Record<KeyType, string> = { server: 'ta_sk_', player: 'ta_pk_', uploader: 'ta_uk_' }
@@ -24,14 +24,17 @@ export function newSecret(type: KeyType): string {
   return text + checksum(text)
 }
 
-/** Whether a text has the form and the checksum of a secret. */
+/** Whether a text has the format of a secret and a correct checksum. */
 export const isSecret = (text: string) =>
   /^ta_(sk|pk|uk)_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
 
-/** The start of a secret, which is not confidential, to tell keys apart. */
+/** Returns the start of a secret, which is not confidential, so that users can tell their keys apart. */
 export const secretHint = (secret: string) => secret.slice(0, 10)
 
-/** SHA-256 in hex, the only stored form of a secret. Its 256 random bits need no salt and no slow hash. */
+/**
+ * Returns the SHA-256 hash in hexadecimal. Secrets are stored only as this hash. They have 256 random bits, so they need neither a salt nor a slow
+ * hash.
+ */
 export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
   return toHex(new Uint8Array(digest))

@@ -5,9 +5,9 @@ import type { TrackInfo } from '../../contract/info.ts'
 import { packLevels, unpackLevels } from './levels.ts'
 import { packInfo, type StoredInfo, unpackInfo } from './track_info.ts'
 
-/** Columns that are stored in a compact form (docs/decisions/0069). */
+/** Types of columns that are stored in a compact form (docs/decisions/0069). */
 
-/** `tracks.levels` as bytes. D1 takes them as a buffer and returns them as a list of numbers. */
+/** `tracks.levels` as bytes. D1 accepts them as a buffer and returns them as a list of numbers. */
 export const levels = customType<{ data: number[]; driverData: ArrayLike<number> }>({
   dataType: () => 'blob',
   toDriver: packLevels,
@@ -20,5 +20,5 @@ export const info = customType<{ data: TrackInfo; driverData: string }>({
   fromDriver: (value) => unpackInfo(JSON.parse(value) as StoredInfo),
 })
 
-/** Whether a column holds bytes, which JSON cannot. */
+/** Whether a column holds bytes, which JSON cannot represent. */
 export const isBlob = (column: Column) => column.getSQLType() === 'blob'

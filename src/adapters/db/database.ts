@@ -7,22 +7,22 @@ import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 export const openDatabase = (d1: D1Database) => drizzle(d1)
 export type Database = ReturnType<typeof openDatabase>
 
-/** For background work, where every statement is idempotent: transient errors are retried. */
+/** Opens a database that retries statements after transient errors. It is for background work, in which every statement is idempotent. */
 export const openWithRetries = (d1: D1Database) => openDatabase(withRetries(d1))
 
-/** D1's messages for transient errors (D1, Debug D1 and Retry queries): network, restart, overload. */
+/** D1's messages for transient errors (D1, Debug D1 and Retry queries): network problems, restarts and overload. */
 const TRANSIENT =
   /network connection lost|object to be reset|its code was updated|limit and was reset|transient issue|is overloaded|queued for too long|too many requests queued/i
 
-/** Whether an error is a transient one of D1, or Drizzle's error with such a cause. */
+/** Whether an error is a transient error of D1, or an error of Drizzle that was caused by one. */
 export const isTransientError = (error: unknown): boolean =>
   error instanceof Error && (TRANSIENT.test(error.message) || isTransientError(error.cause))
 
 const MAX_ATTEMPTS = 5
-/** Initial backoff in milliseconds; doubles per retry, with jitter. */
+/** Milliseconds before the first retry. The time doubles for each retry after it, with jitter. */
 const INITIAL_BACKOFF = 100
 
-/** Retries after transient errors. A failed attempt may still have taken effect, so use it only for idempotent statements. */
+/** Runs a statement again after transient errors. A failed attempt may still have taken effect, so the statement must be idempotent. */
 export async function retrying<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -36,7 +36,7 @@ export async function retrying<T>(run: () => Promise<T>): Promise<T> {
 
 const QUERY_METHODS = ['run', 'all', 'raw', 'first']
 
-/** The binding, with retries for every statement and batch. */
+/** Returns a D1 binding that retries every statement and batch. */
 function withRetries(d1: D1Database): D1Database {
   const statement = (real: D1PreparedStatement): D1PreparedStatement =>
     new Proxy(real, {
@@ -61,8 +61,8 @@ function withRetries(d1: D1Database): D1Database {
 type Statement = BatchItem<'sqlite'>
 
 /**
- * Runs statements as one transaction. Resolves to a function that returns the result of one of the statements, so that its position does not
- * matter.
+ * Runs statements as one transaction. Resolves to a function that returns the result of a given statement, so callers do not depend on the order of
+ * the statements.
  */
 export async function runBatch(db: Database, statements: readonly Statement[]) {
   const results: unknown[] = await db.batch(statements as [Statement])
@@ -73,12 +73,15 @@ export async function runBatch(db: Database, statements: readonly Statement[]) {
   }
 }
 
-/** A list of any length for the right side of `in`, passed as JSON because a statement takes at most a hundred parameters (D1, Limits). */
+/**
+ * Returns SQL for the right side of `in`, for a list of any length. The list is passed as JSON, because a statement accepts at most a hundred
+ * parameters (D1, Limits).
+ */
 export const inJsonList = (values: readonly unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
 
 /**
- * Inserts one row for each row of a source (`collections where id = …`), and none if the source is empty: a guard that needs no error. The statement
- * names every column of the table, so their order does not matter.
+ * Inserts one row for each row of a source (`collections where id = …`), and none if the source is empty. A source can thus be the condition of an
+ * insert. The statement names every column of the table, so their order does not matter.
  */
 export function insertFrom<T extends SQLiteTable>(db: Database, table: T, values: SQLiteInsertValue<T>, source: SQL) {
   const allColumns = Object.entries(getTableColumns(table))
@@ -88,11 +91,15 @@ export function insertFrom<T extends SQLiteTable>(db: Database, table: T, values
     return [name, (is(value, SQL) ? value : sql`${sql.param(value, column)}`).as(column.name)]
   })
   const select = db.select(Object.fromEntries(fields) as Record<string, SQL.Aliased>).from(source)
-  // Drizzle compares the names with the table's columns and throws if they differ. This check forgets that generated columns are skipped.
+  // Drizzle throws if the names differ from the table's columns. Its check does not consider that generated columns are omitted, so it is bypassed
+  // for tables that have some.
   return db.insert(table).select((columns.length < allColumns.length ? select.getSQL() : select) as never)
 }
 
-/** A statement whose text is built once per isolate, because Drizzle takes longer for it than the rest of a request. Values are bound per request. */
+/**
+ * Returns a function that binds values to a statement whose text is built once per isolate. Drizzle takes longer to build the text than the rest of a
+ * request takes.
+ */
 export function prepareOnce(build: (db: Database) => { toSQL(): { sql: string; params: unknown[] } }) {
   let text: { sql: string; params: unknown[] } | undefined
   return (db: Database, values: Record<string, unknown>): D1PreparedStatement => {

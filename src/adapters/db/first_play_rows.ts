@@ -2,11 +2,13 @@ import type { PlayScope } from '../../contract/play.ts'
 import { HAS_FINAL_FILES } from '../bucket/track_storage.ts'
 import { rowsOf } from './play_rows.ts'
 
-/** The first track with final files. */
+/** Selects the play view of the first track with final files. */
 const first = (tables: string, inScope: string, place: string) =>
   rowsOf(`(select tracks.id from ${tables} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`)
 
-/** Selects the rows of a play view of a session's first track with final files (`session_id`, `resource_id`). */
+/**
+ * Statements that select the rows of the play view of a session's first track with final files, by scope. Parameters: `session_id` and `resource_id`.
+ */
 export const firstPlayRows: Record<PlayScope, ReturnType<typeof first>> = {
   track: first('tracks', 'tracks.id = :resource_id', 'tracks.id'),
   collection: first('tracks', 'tracks.collection_id = :resource_id', 'tracks."order"'),

@@ -1,20 +1,20 @@
 /**
- * Folds text for the search: removes case, accents and compatibility forms, in every script. FTS5's tokenizer (unicode61) does so for Latin letters
- * only, and SQLite has no function for the others. So a row stores the folded text if it differs (docs/decisions/0064).
+ * Folds text for the search: removes case, accents and compatibility forms, in every script. FTS5's tokenizer (unicode61) folds only Latin letters,
+ * and SQLite has no function for other scripts. A row therefore also stores the folded text if it differs (docs/decisions/0064).
  */
 
 const EMOJI = /(?![©®™])\p{Extended_Pictographic}|\p{Regional_Indicator}/gu
 const RUN = /[\p{L}\p{N}\p{M}\p{Cf}]+/gu
 /**
- * Accents, the points of Hebrew and Arabic, variation selectors, tatweel and format characters. The vowel signs of Indic scripts and the voicing
- * marks of kana stay.
+ * Characters that are removed: accents, the points of Hebrew and Arabic, variation selectors, tatweel and format characters. The vowel signs of Indic
+ * scripts and the voicing marks of kana are kept.
  */
 const DROPPED =
   /[\p{Cf}\u0640]|(?!\u3099|\u309a)(?=\p{M})[\p{Script=Inherited}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}]/gu
-/** Letters of scripts without spaces between words: each becomes a word. */
+/** Letters of scripts that have no spaces between words. Each letter becomes a separate word. */
 const UNSPACED =
   /(?=\p{L})[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu
-/** Letters without a decomposition. */
+/** Letters that Unicode does not decompose, with their replacements. */
 const BASE: Record<string, string> = {
   ø: 'o',
   ł: 'l',
@@ -30,10 +30,10 @@ const BASE: Record<string, string> = {
 }
 const BASED = new RegExp(`[${Object.keys(BASE).join('')}]`, 'g')
 
-/** Replaces an emoji by a private-use character, which the tokenizer treats as a letter. */
+/** Replaces an emoji with a private-use character, which the tokenizer treats as a letter. */
 const emojiWord = (emoji: string) => ` ${String.fromCodePoint(0xf0000 + (emoji.codePointAt(0)! & 0xffff))} `
 
-/** NFC recomposes Hangul. Upper case between two lower-case steps turns `ß` into `ss` and `ı` into `i`. */
+/** NFC recomposes Hangul. The conversion to upper case between two conversions to lower case turns `ß` into `ss` and `ı` into `i`. */
 const foldRun = (run: string) =>
   run
     .normalize('NFKD')
@@ -45,7 +45,7 @@ const foldRun = (run: string) =>
     .normalize('NFC')
     .replace(UNSPACED, ' $& ')
 
-/** The folded form of a text, which the search compares. */
+/** Returns the folded form of a text, which the search compares. */
 export const fold = (text: string): string => text.replace(EMOJI, emojiWord).replace(RUN, foldRun)
 
 /** Letters that unicode61 folds in the same way as `fold`. */
@@ -56,7 +56,7 @@ const tokenized = (text: string) =>
     .replace(LATIN, (letter) => letter.normalize('NFD')[0]!.toLowerCase())
     .replace(CAPITAL, (letter) => letter.toLowerCase())
 
-/** The folded text if unicode61 would split the original into other words; else null. */
+/** Returns the folded text if unicode61 would index the original differently; otherwise null. */
 export function folded(text: string): string | null {
   const foldedText = fold(text)
   return foldedText === tokenized(text) ? null : foldedText
@@ -64,7 +64,7 @@ export function folded(text: string): string | null {
 
 const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{M}\p{Cf}\p{Co}]*/gu
 
-/** The folded words of a query: letters, digits and emoji. Operators and punctuation are ignored. */
+/** Returns the folded words of a query: letters, digits and emoji. Operators and punctuation are ignored. */
 export const wordsOf = (q: string): string[] =>
   (q.replace(EMOJI, emojiWord).match(WORD) ?? [])
     .map((word) => fold(word).trim())

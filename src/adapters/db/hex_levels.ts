@@ -1,6 +1,6 @@
 /**
- * Returns the levels (levels.ts) in a hexadecimal text, as `hex()` in SQL writes bytes. Five digits hold two levels. Apart from their packing,
- * as an isolate loads this when it starts (docs/decisions/0029).
+ * Decodes levels (levels.ts) from hexadecimal text, which SQL's `hex()` returns. Five digits hold two levels. The function has its own file because a
+ * new isolate loads it when it starts (docs/decisions/0029).
  */
 export function hexLevels(hex: string | null): number[] {
   const levels: number[] = []

@@ -1,9 +1,9 @@
 /**
- * Waveform levels as they are stored: numbers from 0 to 1 with 3 decimals, in 10 bits each, so 320 of them take 400 bytes. Play
- * views read them with `hexLevels` (hex_levels.ts).
+ * Waveform levels in their stored form: numbers from 0 to 1 with 3 decimals, in 10 bits each, so 320 levels use 400 bytes. Play views decode them
+ * with `hexLevels` (hex_levels.ts).
  */
 
-/** Returns the bytes of a list of levels. */
+/** Encodes levels as bytes. */
 export function packLevels(levels: readonly number[]): Uint8Array {
   const bytes = new Uint8Array(Math.ceil((levels.length * 10) / 8))
   for (const [at, level] of levels.entries()) {
@@ -15,7 +15,7 @@ export function packLevels(levels: readonly number[]): Uint8Array {
   return bytes
 }
 
-/** Returns the levels that these bytes hold. Fewer than 8 bits at the end are padding. */
+/** Decodes levels from bytes. Fewer than 8 bits at the end are padding. */
 export function unpackLevels(bytes: ArrayLike<number>): number[] {
   const levels: number[] = []
   for (let bit = 0; bit + 10 <= bytes.length * 8; bit += 10) {

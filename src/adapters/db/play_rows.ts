@@ -4,17 +4,17 @@ import { columnsOf, selectOf } from './query.ts'
 import type { collections, organizations, playlists, tracks } from './schema/library.ts'
 import type { playSessions } from './schema/play_sessions.ts'
 
-/** The rows of a play view, from all tables, in one statement. */
+/** Selects the rows of a play view from all tables in one statement. */
 
 const appearance = { theme: 'json', player_color: 'plain', player_subtitle: 'plain' } as const
 const cover = { cover_path: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
-/** The chapters in `info` (track_info.ts), in SQL as text: an isolate loads this file when it starts. */
+/** The chapters in `info` (track_info.ts), in SQL. The SQL is plain text because a new isolate loads this file when it starts. */
 const CHAPTERS = `coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]')`
 
 const select = selectOf({
-  // Without `metadata`: an isolate caches thousands of sessions.
+  // `metadata` is not read, because an isolate caches thousands of sessions.
   session: columnsOf<typeof playSessions.$inferSelect>('sessions')({
     id: 'plain',
     organization_id: 'plain',
@@ -62,7 +62,7 @@ const select = selectOf({
   }),
 })
 
-/** Selects the rows of a play view of the track with this id, an expression in SQL. */
+/** Returns a statement that selects the rows of a track's play view. `track_id` is an SQL expression for the track's id. */
 export const rowsOf = (track_id: string) =>
   select(`from play_sessions as sessions
     left join tracks on tracks.id = ${track_id} and tracks.organization_id = sessions.organization_id and (
@@ -75,7 +75,10 @@ export const rowsOf = (track_id: string) =>
     left join organizations on organizations.id = sessions.organization_id
     where sessions.id = :session_id`)
 
-/** Selects a session, a track of it (`session_id`, `track_id`), and the rows from which the track inherits. A missing part is null. */
+/**
+ * Selects a session, one of its tracks, and the rows from which the track inherits. Rows that do not exist are null. Parameters: `session_id` and
+ * `track_id`.
+ */
 export const playRows = rowsOf(':track_id')
 
 export type PlayRow = NonNullable<Awaited<ReturnType<(typeof playRows)['get']>>>

@@ -6,7 +6,10 @@ import type { Database } from './database.ts'
 import { recordEvents, type Recorder } from './record_event.ts'
 import { playlists, playlistTracks } from './schema/library.ts'
 
-/** Renumbers positions from 0 in every playlist with this `change_id`, updates `track_count`, and by default records an update event. */
+/**
+ * Renumbers positions from 0 in every playlist with this `change_id`, and updates `track_count`. Also records an update event, unless `recordsEvent`
+ * is false.
+ */
 export function renumberEntries(recorder: Recorder, change_id: string, recordsEvent = true) {
   const { db } = recorder
   const changedPlaylists = sql`select id from playlists where change_id = ${change_id}`
@@ -34,17 +37,19 @@ export function renumberEntries(recorder: Recorder, change_id: string, recordsEv
 }
 
 /**
- * Entries that wait for an item in the trash have a `playlist_id` with a prefix, so they belong to no playlist: `whole:{id}` for entries trashed with
- * their playlist, `alone:{id}` for those trashed with their track.
+ * Entries whose track or playlist is in the trash are hidden: their `playlist_id` has a prefix, so they belong to no playlist. The prefix is
+ * `whole:{id}` if the playlist was moved to the trash, and `alone:{id}` if only the track was.
  */
 const isHidden = sql`substr(playlist_id, 6, 1) = ':'`
 const homeId = sql`substr(playlist_id, 7)`
 
-/** Matches the hidden entries of a playlist, whether it or their tracks were trashed. */
+/** Matches the hidden entries of a playlist, whether the playlist or their tracks were moved to the trash. */
 export const hiddenEntriesOf = (playlist_id: string) =>
   ['whole', 'alone'].map((prefix) => sql`playlist_id = ${`${prefix}:${playlist_id}`}`)
 
-/** Hides entries so that they can be restored. For the batch that moves their tracks, or the playlist, into the trash. */
+/**
+ * Returns the statements that hide entries so that they can be restored. They belong in the batch that moves the tracks or the playlist to the trash.
+ */
 export function hideEntries(recorder: Recorder, entries: SQL, prefix: 'whole' | 'alone') {
   const { db } = recorder
   const change_id = newId()
@@ -63,8 +68,8 @@ export function hideEntries(recorder: Recorder, entries: SQL, prefix: 'whole' | 
 }
 
 /**
- * Restores entries whose playlist and track both exist again, at their previous positions. Those of a playlist that would get too many tracks stay
- * hidden. For the batch that takes the item out of the trash.
+ * Returns the statements that restore entries at their previous positions, if their playlist and track both exist again. Entries stay hidden if their
+ * playlist would get too many tracks. The statements belong in the batch that restores the track or playlist from the trash.
  */
 export function restoreEntries(recorder: Recorder, entries: SQL, recordsEvent: boolean) {
   const { db } = recorder
@@ -74,7 +79,7 @@ export function restoreEntries(recorder: Recorder, entries: SQL, recordsEvent: b
   const count = (of: SQL) => sql`(select count(*) from playlist_tracks where ${of})`
   const hasRoom = sql`${count(sql`playlist_id = playlists.id`)}
     + ${count(sql`playlist_id in ('whole:' || playlists.id, 'alone:' || playlists.id) and ${restorable}`)} <= ${MAX_PLAYLIST_TRACKS}`
-  // Positions were taken before the trash, so the n-th restored entry follows n other restored ones.
+  // A hidden entry keeps the position that it had among all entries. So the n-th restored entry comes after n − 1 other restored ones.
   const restored = sql`(select id as place_id, ${homeId} as home, position, row_number() over (partition by playlist_id order by position) as n
     from playlist_tracks where ${restorable}) as returning_place`
   return [
@@ -97,7 +102,10 @@ export function restoreEntries(recorder: Recorder, entries: SQL, recordsEvent: b
 export const deleteHiddenEntries = (db: Database, playlist_id: string, condition: SQL) =>
   db.delete(playlistTracks).where(and(or(...hiddenEntriesOf(playlist_id)), condition))
 
-/** Removes deleted tracks from all playlists. For the batch that deletes them, before the tracks' own statement. */
+/**
+ * Returns the statements that remove deleted tracks from all playlists. They belong in the batch that deletes the tracks, before its statement that
+ * deletes the rows.
+ */
 export function removeFromPlaylists(recorder: Recorder, deleted: SQL) {
   const { db } = recorder
   const change_id = newId()

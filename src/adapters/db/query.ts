@@ -1,9 +1,9 @@
 /**
- * Statements on the path of listeners, as text: in a new isolate, loading Drizzle and building the SQL would take longer than the rest of the first
- * play view (docs/decisions/0029). The types come from Drizzle's tables, so an unknown column does not compile.
+ * Builds the SQL for the requests of listeners as plain text: a new isolate would need more time to load Drizzle and build the SQL with it than for
+ * the rest of its first play view (docs/decisions/0029). The types come from Drizzle's tables, so an unknown column does not compile.
  */
 
-/** Drizzle's database, or any object with only its D1 client. */
+/** Drizzle's database, or any object that has its D1 client. */
 export interface Client {
   $client: D1Database
 }
@@ -20,13 +20,13 @@ interface Column {
   sql: string
   kind: Kind<unknown> | 'plain' | 'flag'
 }
-/** Some columns of a row, and their type. */
+/** The columns that a statement reads from one table, with the type of their values. */
 export interface Part<T> {
   columns: Column[]
   row?: T
 }
 
-/** The columns to read from a table's rows, each with its kind; `computed` replaces a column by an SQL expression. */
+/** Defines the columns to read from a table, each with its kind. `computed` replaces columns with SQL expressions. */
 export const columnsOf =
   <T>(table: string) =>
   <const K extends keyof T & string>(kinds: { [N in K]: Kind<T[N]> }, computed: { [N in K]?: string } = {}) => {
@@ -47,8 +47,9 @@ function read(value: unknown, kind: Column['kind']): unknown {
 }
 
 /**
- * Selects rows in parts. `from` is the SQL after the columns, with `:name` for a value. A part whose first column is null is null, as after a left
- * join without a match. Every column has a unique alias: D1's batch returns objects, in which equal names would overwrite each other.
+ * Builds a statement that selects rows in parts, one for each table. `from` is the SQL after the columns, with `:name` for a parameter. A part is
+ * null if its first column is null, as after a left join without a match. Every column has a unique alias, because D1's batch returns objects, in
+ * which equal names would overwrite each other.
  */
 export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P) {
   const entries = Object.entries(parts)
@@ -77,9 +78,9 @@ export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P
       $client.prepare(text).bind(...names.map((name) => values[name]))
     return {
       bind,
-      /** Decodes the rows of a batch. */
+      /** Decodes the rows that a batch has returned. */
       decode: (rows: Values[]): SelectedRow<P>[] => rows.map((row) => decode(Object.values(row))),
-      /** Runs the statement alone and returns the first row. */
+      /** Runs only this statement and returns the first row. */
       async get(client: Client, values: Values): Promise<SelectedRow<P> | undefined> {
         const [row] = await bind(client, values).raw()
         return row && decode(row)
@@ -88,6 +89,6 @@ export function selectOf<const P extends Record<string, Part<unknown>>>(parts: P
   }
 }
 
-/** Runs bound statements in one round trip, as one transaction; returns the rows of each. */
+/** Runs bound statements as one transaction in one round trip. Returns the rows of each statement. */
 export const batch = async ({ $client }: Client, bound: D1PreparedStatement[]) =>
   (await $client.batch<Values>(bound)).map(({ results }) => results)

@@ -15,16 +15,16 @@ const EVENT_COLUMNS = {
 }
 type Scope = keyof typeof EVENT_COLUMNS
 
-/** The database, and the originator of the change: a system or a context. */
+/** The database, and the actor of the change; both a `System` and a `Context` are recorders. */
 export interface Recorder {
   db: Database
   actor: string | null
 }
 
 /**
- * The statement that writes an event for each row of a source (`tracks where …`), for the batch that changes these rows. It comes before the
- * statement of the change, with the same condition, so that each change has an event; after it, if the statement creates the rows. `extraFields` adds
- * fields or replaces columns; values can be SQL.
+ * Returns a statement that writes an event for each row of a source (`tracks where …`). It belongs in the batch that changes these rows: before the
+ * statement of the change and with the same condition, so that each change has an event; but after the statement if that creates the rows.
+ * `extraFields` adds fields or replaces columns; its values can be SQL.
  */
 export function recordEvents(
   { db, actor }: Recorder,
@@ -40,7 +40,7 @@ export function recordEvents(
   const lastSeq = sql`coalesce((select max(seq) from events where events.organization_id = row_of.organization_id), 0)`
   const event = {
     organization_id: sql`organization_id`,
-    // As in drizzle/0001_triggers.sql.
+    // The same expression as in drizzle/0001_triggers.sql.
     seq: sql`max(${lastSeq} + 1, cast(unixepoch('subsec') * 1000 as integer)) + row_number() over () - 1`,
     type,
     subject: sql`${`${scope}:`} || id`,

@@ -2,17 +2,17 @@ import { notFound } from '../../core/errors.ts'
 import { EXPIRED_FOR } from '../../core/time.ts'
 import { hourOf, idsBefore } from '../crypto/id.ts'
 
-/** Checks expiry by the id of a play session, which starts with the hour of its expiry (docs/decisions/0027). It takes no query. */
+/** Checks whether a play session has expired without a query: its id starts with the hour in which it expires (docs/decisions/0027). */
 
 const HOUR = 3600 * 1000
 
-/** The first hour whose sessions are kept. Sessions are deleted by whole hours. */
+/** The first hour whose sessions are kept. All sessions of an hour are deleted together. */
 const firstKeptHour = (now: number) => Math.floor((now - EXPIRED_FOR) / HOUR)
 
-/** The lowest id that is kept: ids of earlier hours sort before it. */
+/** The lower bound for ids of kept sessions. Ids with an earlier hour sort before it. */
 export const firstKeptId = (now: number) => idsBefore(firstKeptHour(now))
 
-/** Throws 404 without a query if the id has no hour, or if its session ended more than `EXPIRED_FOR` ago. */
+/** Throws a 404 if the id has no hour, or if its session ended more than `EXPIRED_FOR` ago. It does not query the database. */
 export function checkSessionId(id: string, now: number): void {
   const hour = hourOf(id)
   if (hour === null || hour < firstKeptHour(now)) throw notFound('play session')

@@ -4,16 +4,17 @@ import { HAS_FILES, indexSql } from '../bucket/track_storage.ts'
 import { columnsOf, selectOf } from './query.ts'
 
 /**
- * The tracks of a play session in playing order, each as one JSON text. D1's batch would return a thousand objects of many columns, and building them
- * would take the Worker longer than the rest of the request. Not all in one text, because D1 allows at most 2 MB per value (D1, Limits).
+ * Selects the tracks of a play session in playing order. Each row is one JSON text: D1's batch would return a thousand objects with many columns, and
+ * creating them would take the Worker longer than the rest of the request. The tracks are not all in one text, because D1 allows at most 2 MB per
+ * value (D1, Limits).
  */
 
-/** A track of a session's list, with the data for its title, subtitle and color. */
+/** A track in the list of a session, with the data for its title, subtitle and color. */
 export interface ListedRow {
   id: string
   index: string
   duration: number
-  /** Its position in the collection or playlist. */
+  /** The track's position in the collection or playlist. */
   order: number
   file_name: string
   player_title: string | null
@@ -21,18 +22,21 @@ export interface ListedRow {
   player_color: string | null
   tags: Pick<Tags, 'title' | 'artist' | 'album_artist'> | null
   collection: { player_subtitle: string | null; player_color: string | null; is_theme_overridable: 0 | 1 }
-  /** The first file; null without files. One is enough, because early and final files never exist together. */
+  /**
+   * The first file; null if the track has none. Its `is_early` applies to all files of the track, because a track never has both early and final
+   * files.
+   */
   file: { index: string; bitrate: number; is_early: 0 | 1 } | null
 }
 
 const FILE = `iif(${HAS_FILES}, json_object('index', ${indexSql(`(tracks.files ->> '$.list[0][0]')`)},
   'bitrate', tracks.files ->> '$.list[0][2]', 'is_early', tracks.files ->> '$.is_early' is not null), null)`
 
-/** Only the tags that are shown. The others would be most of the bytes that a thousand tracks read. */
+/** Only the tags that players show. The other tags would be most of the bytes that are read for a thousand tracks. */
 const TAGS = `iif(tracks.tags is null, null, json_object('title', tracks.tags ->> '$.title', 'artist', tracks.tags ->> '$.artist',
   'album_artist', tracks.tags ->> '$.album_artist'))`
 
-/** D1 allows at most 32 arguments per function. */
+/** The JSON of one track. It has nested objects because D1 allows at most 32 arguments per function. */
 const entry = (place: string) => `json_object(
   'id', tracks.id, 'index', tracks."index", 'duration', tracks.duration, 'order', ${place},
   'file_name', tracks.file_name, 'player_title', tracks.player_title,
@@ -42,7 +46,7 @@ const entry = (place: string) => `json_object(
     'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
   'file', json(${FILE}))`
 
-/** Ordered by an indexed column; `place` is the value of `order` in the result. */
+/** Selects a list that is ordered by an indexed column. `place` is the value of `order` in the result. */
 const list = (source: string, column: string, inScope: string, place = column) =>
   selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
     `from ${source} join collections on collections.id = tracks.collection_id
@@ -50,7 +54,10 @@ const list = (source: string, column: string, inScope: string, place = column) =
       order by ${column} limit :limit`,
   )
 
-/** Parameters: `resource_id`, `limit`. Leaves out tracks that failed without a playable file, and tracks without an upload. */
+/**
+ * The statements by scope, with the parameters `resource_id` and `limit`. They omit tracks that failed without a playable file, and tracks without an
+ * upload.
+ */
 export const sessionList: Record<PlayScope, ReturnType<typeof list>> = {
   track: list('tracks', 'tracks."order"', 'tracks.id = :resource_id'),
   collection: list('tracks', 'tracks."order"', 'tracks.collection_id = :resource_id'),

@@ -1,11 +1,14 @@
 import type { SourceInfo, TrackInfo } from '../../contract/info.ts'
 
 /**
- * The column `tracks.info`. The facts about a source are stored by position, because their names would take more bytes than their values
+ * Packs the column `tracks.info`. The facts about a source are stored by position, because their names would need more bytes than their values
  * (docs/decisions/0069).
  */
 
-/** The facts in the order in which they are stored. Append only: stored rows and play_rows.ts depend on the positions. */
+/**
+ * The names of the facts in the order in which the facts are stored. New names can only be appended: stored rows and play_rows.ts depend on the
+ * positions.
+ */
 const FACT_NAMES = [
   'container',
   'codec',
@@ -27,7 +30,7 @@ const FACT_NAMES = [
   'ffmpeg',
 ] as const satisfies (keyof SourceInfo)[]
 
-/** The values of `loudness`, likewise. */
+/** The names of the fields of `loudness` in the order in which their values are stored. New names can only be appended. */
 const LOUDNESS = [
   'integrated_lufs',
   'loudness_range',
@@ -40,7 +43,7 @@ const LOUDNESS = [
 ] as const satisfies (keyof SourceInfo['loudness'])[]
 
 type Values = Record<string, unknown>
-/** `info`, in which `facts` replaces the fields that it lists. */
+/** The stored form of `info`: `facts` is the list of the packed facts, and all other fields are unchanged. */
 export type StoredInfo = Values & { facts?: unknown[] }
 
 const hasAll = (value: unknown, keys: readonly string[]): value is Values =>
@@ -51,7 +54,7 @@ const named = (values: unknown[], keys: readonly string[]) =>
   Object.fromEntries(keys.slice(0, values.length).map((key, at) => [key, values[at]]))
 
 /**
- * Returns the stored form of `info`. Incomplete facts keep their names, for example before a track was processed. So do those next to a
+ * Returns the stored form of `info`. Incomplete facts are not packed, for example those of a track that was not processed yet. So do those next to a
  * field `facts`, which a newer transcoder may send.
  */
 export function packInfo(info: TrackInfo): StoredInfo {
@@ -61,10 +64,10 @@ export function packInfo(info: TrackInfo): StoredInfo {
   return { facts: list(facts, FACT_NAMES), ...Object.fromEntries(others) }
 }
 
-/** Returns the loudness that `LOUDNESS_SQL` selects. */
+/** Decodes the loudness that `LOUDNESS_SQL` selects. */
 export const unpackLoudness = (stored: unknown[] | Values) => (Array.isArray(stored) ? named(stored, LOUDNESS) : stored)
 
-/** The opposite of `packInfo`, with the fields in the order in which the transcoder sent them. */
+/** Reverses `packInfo`. The fields are in the order in which the transcoder sent them. */
 export function unpackInfo(stored: StoredInfo): TrackInfo {
   const { facts, ...info } = stored
   if (!Array.isArray(facts)) return stored
@@ -75,7 +78,7 @@ export function unpackInfo(stored: StoredInfo): TrackInfo {
 
 const factSql = (key: (typeof FACT_NAMES)[number]) =>
   `coalesce(tracks.info -> '$.facts[${FACT_NAMES.indexOf(key)}]', tracks.info -> '$.${key}')`
-/** A track's loudness as JSON, in SQL, for `unpackLoudness`. */
+/** The loudness of a track as stored JSON, in SQL; `unpackLoudness` decodes it. */
 export const LOUDNESS_SQL = factSql('loudness')
-/** The bytes of a track's source, in SQL; null before it was processed. */
+/** The size of a track's source in bytes, in SQL; null before the track was processed. */
 export const SIZE_SQL = factSql('size')
