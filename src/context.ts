@@ -3,19 +3,21 @@ import type { Database } from './adapters/db/database.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
 import type { Principal } from './core/principal.ts'
 
-/** Everything that background work (queues, cron) may use. */
+/** Everything that background work (queues and cron) may use. */
 export interface System<D = Database> {
   env: Env
   db: D
-  /** Milliseconds since 1970, taken when the work starts. */
+  /** The time when the work started, in milliseconds since 1970. */
   now: number
-  /** Invalidates this isolate's cached responses of an organization, after a change of anything that its listeners see. */
+  /**
+   * Invalidates this isolate's cached responses of an organization. It is called after any change that is visible to the organization's listeners.
+   */
   invalidate: (organization_id: string) => void
-  /** The caller in events: `api_key:{id}` or `root`; null for the service. */
+  /** The actor in events: `api_key:{id}` or `root`; null for the service itself. */
   actor: string | null
 }
 
-/** The system for one piece of work; `now` is the time of this call. */
+/** Creates the system for one piece of work. `now` is the time of this call. */
 export const systemOf = <D>(env: Env, cache: IsolateCache, db: D): System<D> => ({
   env,
   db,
@@ -24,17 +26,20 @@ export const systemOf = <D>(env: Env, cache: IsolateCache, db: D): System<D> => 
   actor: null,
 })
 
-/** Everything a handler may use. A play view takes a bare D1 client as its database. */
+/** Everything that a handler may use. The database of a play view is only a D1 client. */
 export interface Context<D = Database> extends System<D> {
   principal: Principal
   cache: IsolateCache
   /** The service's public URL, without a trailing slash. */
   base_url: string
-  /** Allows caching of the response, which belongs to this organization, at most until this time in milliseconds since 1970. */
+  /** Allows the response to be cached for this organization, at most until the given time in milliseconds since 1970. */
   allowCaching: (organization_id: string, until: number) => void
 }
 
-/** One handler per operation. The table types its input and output, so a missing or wrong handler does not compile. */
+/**
+ * The handlers of all operations. The types of their inputs and outputs come from the table of operations, so a missing or wrong handler does not
+ * compile.
+ */
 export type Handlers<T extends Operations> = {
   [K in keyof T]: (input: Input<T[K]>, context: Context) => Promise<Output<T[K]>>
 }

@@ -5,19 +5,22 @@ import { toHex } from '../crypto/secret.ts'
 import { folded } from './fold.ts'
 
 /**
- * Full text search: one FTS5 table for tracks, collections and playlists, kept by triggers (drizzle/0001_triggers.sql). D1
- * cannot export a database with a virtual table, so an operator may drop it for an export, and the sweep recreates it (docs/decisions/0051).
+ * Full-text search: one FTS5 table for tracks, collections and playlists, which triggers keep up to date (drizzle/0001_triggers.sql). D1 cannot
+ * export a database with a virtual table, so an operator may drop it for an export; the sweep then recreates it (docs/decisions/0051).
  *
- * A row also has words for its organization, collection, creator and index. They are matched like other words and cost no more rows.
+ * A row also contains words for its organization, collection, creator and index. They are matched like other words, so these filters need no
+ * additional rows.
  */
 
 export const KINDS = ['tracks', 'collections', 'playlists'] as const
 export type Kind = (typeof KINDS)[number]
 
-/** A row's number in the search is its rowid times `STEP`, plus the number of its kind, so newer rows have higher numbers. */
+/**
+ * The rowid in the search table is the rowid in the source table times `STEP`, plus the number of the kind. Newer rows therefore have higher rowids.
+ */
 const STEP = 4
 const numberOf = (kind: Kind, rowid: string) => `${rowid} * ${STEP} + ${KINDS.indexOf(kind)}`
-/** The row's rowid in its own table. */
+/** The rowid in the source table. */
 export const ROWID = `rowid / ${STEP}`
 
 const text = (value: string) => `coalesce(${value}, '')`
@@ -25,16 +28,16 @@ const word = (prefix: string, value: string) => `coalesce('${prefix}' || ${value
 const plain = (id: string) => `replace(${id}, '-', '')`
 const join = (parts: string[]) => parts.join(` || ' ' || `)
 
-/** The searched columns. */
+/** The columns that are searched. */
 const TEXTS: Record<Kind, string[]> = {
   tracks: ['player_title', 'player_subtitle', 'file_name', 'organization_index', 'tags'],
   collections: ['title', 'player_subtitle', 'organization_index'],
   playlists: ['title', 'player_subtitle', 'organization_index'],
 }
-/** The searched tags. */
+/** The tags that are searched. */
 const TAGS = ['title', 'artist', 'album', 'album_artist', 'composer', 'genre'] as const
 
-/** A column's text: the folded one if the row has it. */
+/** SQL for the text of a column: the folded text if the row has one, otherwise the original. */
 function read(row: string, name: string): string {
   const original =
     name === 'tags' ? join(TAGS.map((tag) => text(`${row}.tags ->> '$.${tag}'`))) : text(`${row}.${name}`)
@@ -44,31 +47,31 @@ function read(row: string, name: string): string {
 type Texts = { [column: string]: unknown; tags?: Tags | null }
 const tagsText = (tags: Tags) => TAGS.map((tag) => tags[tag] ?? '').join(' ')
 
-/** The folded texts of these columns; null if the text needs no folding. */
+/** Returns the folded texts of these columns; null for a text that needs no folding. */
 function foldedTexts(kind: Kind, values: Texts): Record<string, string | null> {
   const texts: Texts = values.tags ? { ...values, tags: tagsText(values.tags) as never } : values
   const set = TEXTS[kind].filter((name) => texts[name] !== undefined)
   return Object.fromEntries(set.map((name) => [name, folded((texts[name] as string | null) ?? '')]))
 }
 
-/** The column `folded` of a new row with these texts. */
+/** Returns the value of the column `folded` for a new row with these texts. */
 export function foldedOf(kind: Kind, values: Texts): string | null {
   const texts = Object.entries(foldedTexts(kind, values)).filter(([, value]) => value !== null)
   return texts.length === 0 ? null : JSON.stringify(Object.fromEntries(texts))
 }
 
-/** The column `folded`, updated with the texts of a JSON object; null removes a folded text. */
+/** SQL that merges the texts of a JSON object into the column `folded`; null removes a folded text. */
 export const withFolded = (texts: SQL, folded = sql`folded`): SQL =>
   sql`nullif(json_patch(coalesce(${folded}, '{}'), ${texts}), '{}')`
 
-/** The column `folded` for an update of these columns; empty if none of them is searched. */
+/** Returns the column `folded` for an update of these columns, or an empty object if none of them is searched. */
 export function foldedUpdate(kind: Kind, values: Texts, before?: SQL): { folded?: SQL } {
   const texts = foldedTexts(kind, values)
   if (Object.keys(texts).length === 0) return {}
   return { folded: withFolded(sql`${JSON.stringify(texts)}`, before) }
 }
 
-/** The search row for a row of a table. */
+/** The values of the search row for a row of a source table, in SQL. */
 function selected(kind: Kind, row: string): string {
   const scope = [
     word(kind, plain(`${row}.organization_id`)),
@@ -95,23 +98,23 @@ function triggers(kind: Kind): string[] {
   ]
 }
 
-/** The statements that create the search table; run by a migration, and by the sweep to recreate it. */
+/** The statements that create the search table and its triggers. A migration runs them, and the sweep runs them again after the table was dropped. */
 export const SEARCH_TABLE = [
   `CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(scope, text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2', prefix='1 2 3')`,
   ...KINDS.flatMap(triggers),
 ]
 
-/** Schedules a fill of the search with all current rows, for the sweep. */
+/** Statements that schedule adding all current rows to the search table; the sweep adds them. */
 export const SEARCH_FILLS = KINDS.map(
   (kind) =>
     `INSERT OR REPLACE INTO search_fills (kind, cursor) SELECT '${kind}', max(rowid) FROM ${kind} HAVING max(rowid) > 0`,
 )
 
-/** Fills the search with the rows of a table whose rowids are above `?1` and up to `?2`. */
+/** A statement that adds the rows of a table to the search table: those whose rowids are greater than `?1` and at most `?2`. */
 export const fillText = (kind: Kind) =>
   `${INSERT} SELECT ${selected(kind, kind)} FROM ${kind} WHERE rowid > ?1 AND rowid <= ?2`
 
-/** The organization, and filters, of the rows to find. */
+/** The organization and the filters of a search. */
 export interface Scope {
   organization_id: string
   collection_id?: string | undefined
@@ -121,7 +124,10 @@ export interface Scope {
 
 const bare = (id: string) => id.replaceAll('-', '')
 
-/** FTS5's expression for the rows of a scope that contain all words, as prefixes. The tokenizer may split a word into several: a phrase. */
+/**
+ * Returns the FTS5 expression for the rows of a scope that contain a word with each of the given prefixes. Words are quoted, because the tokenizer
+ * may split one into several, which must then be adjacent.
+ */
 export function matchExpression(
   kind: Kind,
   { organization_id, collection_id, ...filters }: Scope,

@@ -3,23 +3,23 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 
 /**
- * Access to the transcoder: a process at `TRANSCODER_URL`, or, if that is empty, a Cloudflare Container behind a Durable Object
- * (`src/pipeline/transcode/follower.ts`). Both serve the same protocol, `src/contract/job.ts`.
+ * Sends requests to the transcoder. It is a process at `TRANSCODER_URL`, or, if that is empty, a Cloudflare Container behind a Durable Object
+ * (`src/pipeline/transcode/follower.ts`). Both use the same protocol, `src/contract/job.ts`.
  */
 
 const PORT = 8080
-/** Milliseconds. */
+/** Timeouts in milliseconds. */
 const START_TIMEOUT = 30_000
 const HEALTH_TIMEOUT = 3000
 const CANCEL_TIMEOUT = 5000
 
-/** How many transcoders there are: one unless `TRANSCODER_INSTANCES` says otherwise. */
+/** The number of transcoder instances: `TRANSCODER_INSTANCES`, or one by default. */
 export const instances = (env: Env) => (env.TRANSCODER_URL ? 1 : Number(env.TRANSCODER_INSTANCES) || 1)
 
-/** The Durable Object of one instance. */
+/** Returns the Durable Object of an instance. */
 export const instanceOf = (env: Env, number: number) => env.TRANSCODER.getByName(`slot-${number}`)
 
-/** A request with the headers that the transcoder requires. */
+/** Returns the options of a request, with the headers that the transcoder requires. */
 export const toTranscoder = (
   env: Env,
   method: 'POST' | 'DELETE',
@@ -32,14 +32,17 @@ export const toTranscoder = (
   ...(signal && { signal }),
 })
 
-/** Sends a cover job to the instance that is most likely awake. Throws if it cannot be reached. */
+/** Sends a cover job to the instance that is most likely to be running. Throws if the instance cannot be reached. */
 export function callForCover(env: Env, body: unknown, signal: AbortSignal): Promise<Response> {
   const init = toTranscoder(env, 'POST', body, signal)
   if (env.TRANSCODER_URL) return fetch(`${env.TRANSCODER_URL}/covers`, init)
   return instanceOf(env, 0).fetch('http://transcoder/covers', init)
 }
 
-/** How many jobs a transcoder process runs at once; 0 if it does not respond. Jobs start their containers, so every instance counts. */
+/**
+ * Returns the number of jobs that the transcoder can run at the same time; 0 if a transcoder process does not respond. All container instances count,
+ * because a job starts its container if necessary.
+ */
 export async function transcoderSlots(env: Env): Promise<number> {
   if (!env.TRANSCODER_URL) return instances(env) * JOB_SLOTS.length
   try {
@@ -51,7 +54,7 @@ export async function transcoderSlots(env: Env): Promise<number> {
   }
 }
 
-/** Sends a request to a transcoder. Throws if it cannot be reached. */
+/** Sends a request to a transcoder. Throws if the transcoder cannot be reached. */
 export async function callTranscoder(
   env: Env,
   container: Container | undefined,
@@ -63,14 +66,14 @@ export async function callTranscoder(
   return (await openContainer(container, env)).fetch(`http://transcoder${path}`, init)
 }
 
-/** Stops a job in a transcoder; false if that is not certain. */
+/** Stops a job in a transcoder. Returns false if the job may still be running. */
 export async function cancelJob(env: Env, container: Container | undefined, job_id: string): Promise<boolean> {
   if (!env.TRANSCODER_URL && !container?.running) return true
   try {
     const request = toTranscoder(env, 'DELETE', undefined, AbortSignal.timeout(CANCEL_TIMEOUT))
     const response = await callTranscoder(env, container, `/jobs/${job_id}`, request)
     await response.body?.cancel()
-    // 404: the job has ended and is no longer stored.
+    // With 404, the job has ended and its result is no longer kept.
     return response.ok || response.status === 404
   } catch (error) {
     log('error', 'cancel_failed', { job_id, error: describeError(error) })
@@ -78,14 +81,15 @@ export async function cancelJob(env: Env, container: Container | undefined, job_
   }
 }
 
-/** The port of a container, which is started if necessary. Throws if it does not respond within 30 seconds. */
+/** Returns the port of a container and starts the container if necessary. Throws if the container does not respond within 30 seconds. */
 async function openContainer(container: Container, env: Env): Promise<Fetcher> {
   const port = container.getTcpPort(PORT)
   const deadline = Date.now() + START_TIMEOUT
   for (;;) {
     if (!container.running) {
       container.start({ enableInternet: true, env: { TRANSCODER_SECRET: env.TRANSCODER_SECRET } })
-      // The caller of a failed container sees the error itself. An unhandled rejection would also end this Durable Object.
+      // The error is ignored here because the caller gets its own error when the container fails. An unhandled rejection would also end this Durable
+      // Object.
       container.monitor().catch(() => undefined)
     }
     try {

@@ -1,4 +1,4 @@
-/** The parsed lines of a newline-delimited JSON stream. An incomplete last line is skipped. */
+/** Yields the parsed lines of a newline-delimited JSON stream. An incomplete last line is skipped. */
 export async function* readNdjson(body: ReadableStream<Uint8Array>): AsyncGenerator {
   let partialLine = ''
   const decoder = new TextDecoder()

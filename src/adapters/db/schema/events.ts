@@ -1,32 +1,35 @@
 import { sql } from 'drizzle-orm'
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** Marks a column that the table's default fills: Drizzle omits only generated columns from an insert. */
+/** Marks a column as generated, because Drizzle omits only generated columns from an insert. The database fills the column with its default. */
 const byDefault = sql`default`
 
 /**
- * Events (docs/decisions/0056), written in the same batch as the change: by triggers for changes by the service, by `recordEvents` for
- * changes by a call. The table is WITHOUT ROWID and has no other index, so an event costs one row written. The migration is handwritten
- * (drizzle/0001_triggers.sql).
+ * Events (docs/decisions/0056), written in the same batch as the change that they report: by triggers if the service makes the change, by
+ * `recordEvents` if a request does. The table is WITHOUT ROWID and has no other index, so an event costs one row written. The migration is
+ * handwritten (drizzle/0001_triggers.sql).
  */
 export const events = sqliteTable(
   'events',
   {
     organization_id: text().notNull(),
-    /** Milliseconds since 1970, or one more than the organization's last event. Unique and increasing within an organization. */
+    /**
+     * The time in milliseconds since 1970, but at least one more than in the organization's previous event. Unique and increasing within an
+     * organization.
+     */
     seq: integer().notNull(),
-    /** The `webhook-id` header of its deliveries. */
+    /** The value of the header `webhook-id` in all deliveries of the event. */
     id: text().notNull().generatedAlwaysAs(byDefault),
     type: text().notNull(),
-    /** `track:{id}`, `collection:{id}`, … */
+    /** The resource of the event: `track:{id}`, `collection:{id}`, … */
     subject: text().notNull(),
-    /** Increases from event to event of a subject. */
+    /** Increases with every event of the same subject. */
     sequence: integer()
       .generatedAlwaysAs(sql`seq`, { mode: 'virtual' })
       .notNull(),
-    /** `api_key:{id}` or `root`; null for the service. */
+    /** The actor that made the change: `api_key:{id}` or `root`; null for the service itself. */
     actor: text(),
-    /** JSON of at most 16 KB: ids and facts, never URLs, titles or metadata. */
+    /** JSON of at most 16 KB. It has ids and facts, but never URLs, titles or metadata. */
     data: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
     /** Milliseconds since 1970. */
     created_at: integer().notNull().generatedAlwaysAs(byDefault),

@@ -11,31 +11,31 @@ import { uploadPathSql } from '../../bucket/track_storage.ts'
 import { info, levels } from '../column_types.ts'
 
 /**
- * The tables of the API's nouns. Column names are those of the API. Times are milliseconds since 1970.
+ * The tables of the API's resources. The names of columns are those of the API's fields. Times are in milliseconds since 1970.
  *
- * There are no foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would delete the children
- * (docs/architecture.md#d1). Children are deleted in the same batch as their parent.
+ * There are no foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would delete the
+ * rows that refer to the table (docs/architecture.md#d1). These rows are deleted in the same batch as the row to which they refer.
  */
 
 type Json = Record<string, unknown>
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 const quoted = (name: string) => `"${name}"`
 const flag = () => integer({ mode: 'boolean' })
-/** Folded forms of texts for the search (search.ts), as JSON by column; null if it needs none. */
+/** Folded texts for the search (search.ts), as JSON by column; null if no text of the row needs folding. */
 const folded = () => text()
 const created_at = () => integer().notNull()
-/** When a call last changed the row; null if none has. */
+/** The time of the last change by a request; null if no request has changed the row. */
 const updated_at = () => integer()
-/** The columns that describe how something looks to listeners. */
+/** The columns that determine what listeners see. */
 const appearanceColumns = () => ({
   player_color: text(),
   player_subtitle: text(),
-  /** The storage prefix of the cover's squares; null without a cover. */
+  /** The storage prefix of the cover's square images; null if there is no cover. */
   cover_path: text(),
   cover_colors: json<ImageColor[]>().notNull(),
-  /** The edge of the large square in pixels; null without one. */
+  /** Width and height of the large square image in pixels; null if there is no large image. */
   cover_size: integer(),
-  /** The newest cover job; late results of older jobs are ignored. */
+  /** The id of the newest cover job. Late results of older jobs are ignored. */
   cover_job_id: text(),
 })
 
@@ -49,7 +49,7 @@ export const organizations = sqliteTable(
     is_cover_overridable: flag().notNull().default(true),
     player_color: text(),
     player_subtitle: text(),
-    /** Whether the tags of files fill in values that were not set. */
+    /** Whether the tags of files are used for values that were not set. */
     uses_tags: flag().notNull().default(true),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -69,12 +69,12 @@ export const apiKeys = sqliteTable(
     /** The hash of the secret before the last rotation, during its grace period. */
     previous_hash: text(),
     previous_expires_at: integer(),
-    /** The first characters of the secret, which identify the key to its owner. */
+    /** The first characters of the secret, by which users recognize the key. */
     hint: text().notNull(),
     collection_id: text(),
     track_id: text(),
     playlist_id: text(),
-    /** Null allows all. */
+    /** Null allows all variants; the same applies to origins. */
     variants: json<string[]>(),
     allowed_origins: json<string[]>(),
     is_downloadable: flag().notNull().default(false),
@@ -105,7 +105,7 @@ export const collections = sqliteTable(
     is_cover_overridable: flag().notNull().default(true),
     is_theme_overridable: flag().notNull().default(true),
     ...appearanceColumns(),
-    /** The tracks were ordered by a call, so tags no longer order them. */
+    /** Whether a request has ordered the tracks. The order then no longer follows the tags. */
     is_ordered: flag().notNull().default(false),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -135,9 +135,12 @@ export const playlists = sqliteTable(
     theme: json<string[]>().notNull(),
     ...appearanceColumns(),
     track_count: integer().notNull().default(0),
-    /** Increases with every change of the tracks; compared with `If-Match`. */
+    /** Increases with every change to the tracks; requests can compare it with `If-Match`. */
     version: integer().notNull().default(1),
-    /** Id of the last change to the tracks. Later statements of the same change compare it, so that they take effect only if the first one did. */
+    /**
+     * The id of the last change to the tracks. Later statements of the same change compare it, so that they take effect only if the first statement
+     * did.
+     */
     change_id: text(),
     seq: integer().notNull(),
     created_at: created_at(),
@@ -158,14 +161,17 @@ export const playlists = sqliteTable(
   ],
 )
 
-/** Positions in a playlist; a track may have several. Those of a playlist or track in the trash are kept under another id (playlist_order.ts). */
+/**
+ * The positions of tracks in playlists; a track can be in a playlist several times. If the playlist or the track is in the trash, the row's
+ * `playlist_id` has a prefix (playlist_order.ts).
+ */
 export const playlistTracks = sqliteTable(
   'playlist_tracks',
   {
     id: text().primaryKey(),
     playlist_id: text().notNull(),
     track_id: text().notNull(),
-    /** 0, 1, 2, … without gaps after every change; fractions exist only during one. */
+    /** 0, 1, 2, … without gaps. Only while the tracks are being changed, positions can be fractions. */
     position: real().notNull(),
   },
   (t) => [
@@ -180,7 +186,7 @@ export const tracks = sqliteTable(
     id: text().primaryKey(),
     organization_id: text().notNull(),
     collection_id: text().notNull(),
-    /** The collection whose folder holds the files of a track that has moved (docs/decisions/0051); null if it never moved. */
+    /** The collection whose folder holds the files, if the track has moved (docs/decisions/0051); null if it never moved. */
     folder_id: text(),
     upload_session_id: text(),
     creator_id: text(),
@@ -196,41 +202,44 @@ export const tracks = sqliteTable(
     player_title: text(),
     ...appearanceColumns(),
     status: text().$type<TrackStatus>().notNull(),
-    /** 0–1 while a job runs. */
+    /** The fraction of the job that is done, 0–1; null if no job runs. */
     progress: real(),
-    /** The job that owns the track's status; late results of older jobs are ignored. */
+    /** The job that currently determines the track's status. Late results of older jobs are ignored. */
     job_id: text(),
-    /** Selects `source_path`; null until an upload was accepted. */
+    /** The part of `source_path` that varies; null until an upload is accepted. */
     source_suffix: text(),
     source_size: integer(),
-    /** Selects `upload_path`. */
+    /** The part of `upload_path` that varies. */
     upload_suffix: text().notNull().default(''),
     upload_expires_at: integer().notNull(),
-    /** An upload handle is open whose file was not accepted: the newest one, or an older one that is newer than `source_path`. */
+    /** Whether an upload handle is open whose file was not accepted yet: the newest handle, or an older one that is newer than `source_path`. */
     awaiting_upload: flag().notNull(),
-    /** When the sweep checks for the upload next. */
+    /** When the sweep next checks whether a file was uploaded. */
     next_check_at: integer().notNull(),
     created_at: created_at(),
     updated_at: updated_at(),
     info: info().notNull(),
-    /** The tags of the file that was processed last; null until one was. */
+    /** The tags of the file that was processed last; null until a file was processed. */
     tags: json<Tags>(),
     folded: folded(),
-    /** The variants that the last job made, or skipped as not applicable, as `settingsOf` hashes; null until a job ended. */
+    /**
+     * The hashes (`settingsOf`) of the variants that the last job generated, or skipped because they do not apply to the source; null until a job has
+     * ended.
+     */
     made_with: text(),
     files: json<StoredFiles>(),
-    /** Null until a job ended. Last in the row, so that lists do not read it. */
+    /** Null until a job has ended. It is the last stored column, so that lists do not have to read it. */
     levels: levels(),
-    /** The upload that was processed last, or is being processed: the variant `original`. */
+    /** The path of the upload that is being processed or was processed last, which is the variant `original`. */
     source_path: text().generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || source_suffix`)),
-    /** The newest upload handle. Each older one has a purge job (pipeline/upload.ts). */
+    /** The path of the newest upload handle. For each older handle, a purge job exists (pipeline/upload.ts). */
     upload_path: text()
       .notNull()
       .generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || upload_suffix`)),
   },
   (t) => [
     index('tracks_list').on(t.collection_id, t.order, t.id),
-    // An order that never changes, for long walks.
+    // This order never changes, so jobs can process the tracks of a collection in it.
     index('tracks_walk').on(t.collection_id, t.id),
     index('tracks_status').on(t.collection_id, t.status, t.order),
     index('tracks_creator')
@@ -255,7 +264,7 @@ export const tracks = sqliteTable(
   ],
 )
 
-/** The variants that organizations have defined in addition to the catalogue. */
+/** The variants that organizations have defined in addition to the catalog. */
 export const variants = sqliteTable(
   'variants',
   {
@@ -268,7 +277,7 @@ export const variants = sqliteTable(
     /** Kbit/s; 0 for FLAC. */
     bitrate: integer().notNull(),
     channels: integer(),
-    /** Seconds; only for previews. */
+    /** Start and length in seconds; only for previews. */
     start: real(),
     length: real(),
     seq: integer().notNull(),
@@ -295,8 +304,8 @@ export const uploadSessions = sqliteTable(
   (t) => [index('upload_sessions_expiry').on(t.expires_at), index('upload_sessions_collection').on(t.collection_id)],
 )
 
-/** The table of each noun that can be played, shared and deleted. */
+/** The tables of the resources that can be played, shared and deleted. */
 export const TABLE_OF = { track: tracks, collection: collections, playlist: playlists }
 
-/** Whether a track's collection exists. The tracks of a deleted collection are gone at once, although their rows are deleted later. */
+/** Whether a track's collection exists. The tracks of a deleted collection disappear immediately, although their rows are deleted later. */
 export const isInCollection = sql`exists (select 1 from collections where collections.id = tracks.collection_id)`

@@ -5,9 +5,9 @@ import type { PlayScope } from '../../../contract/play.ts'
 import { firstKeptId } from '../session_id.ts'
 
 /**
- * Play sessions, ordered by id. An id starts with the hour in which its session ends (docs/decisions/0027), so the table needs no rowid
- * and no index, and a session costs one row written and one deleted. The migration is handwritten: drizzle-kit does not support
- * WITHOUT ROWID. A session never changes.
+ * Play sessions, ordered by id. An id starts with the hour in which its session ends (docs/decisions/0027), so the table needs neither a rowid nor an
+ * index: a session costs one row written when it is created and one when it is deleted. The migration is handwritten, because drizzle-kit does not
+ * support WITHOUT ROWID. A session never changes.
  */
 export const playSessions = sqliteTable('play_sessions', {
   id: text().primaryKey(),
@@ -24,5 +24,5 @@ export const playSessions = sqliteTable('play_sessions', {
   created_at: integer().notNull(),
 })
 
-/** Matches the sessions that expired more than `EXPIRED_FOR` ago: a range of ids. */
+/** Matches the sessions that expired more than `EXPIRED_FOR` ago. They are a range of ids. */
 export const purgeablePlaySessions = (now: number): SQL => sql`id < ${firstKeptId(now)}`

@@ -3,8 +3,8 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import type { PlayScope } from '../../../contract/play.ts'
 
 /**
- * Public links. Triggers (drizzle/0001_triggers.sql) delete a share together with the collection, track or playlist that it shares, and keep
- * every slug that a share once had in the table `retired_slugs`.
+ * Public links. Triggers (drizzle/0001_triggers.sql) delete a share together with the collection, track or playlist that it shares. They also keep
+ * every slug that a share has ever had in the table `retired_slugs`.
  */
 export const shares = sqliteTable(
   'shares',
@@ -13,18 +13,18 @@ export const shares = sqliteTable(
     organization_id: text().notNull(),
     /** The last part of the URL, unique in the service. */
     slug: text().notNull(),
-    /** Whether a caller chose the slug, which then may be indexed by search engines. */
+    /** Whether the slug was chosen in a request. Search engines may index only pages with a chosen slug. */
     is_custom_slug: integer({ mode: 'boolean' }).notNull(),
     scope: text().$type<PlayScope>().notNull(),
     resource_id: text().notNull(),
     title: text(),
-    /** Null selects the default variants of a session. */
+    /** Null selects the variants that a session has by default. */
     variants: text({ mode: 'json' }).$type<string[]>(),
     is_downloadable: integer({ mode: 'boolean' }).notNull().default(false),
-    /** Null allows all. */
+    /** Null allows all origins. */
     allowed_origins: text({ mode: 'json' }).$type<string[]>(),
     expires_at: integer(),
-    /** As src/adapters/crypto/password.ts writes it; null without a password. */
+    /** In the format of src/adapters/crypto/password.ts; null if the share has no password. */
     password_hash: text(),
     seq: integer().notNull(),
     created_at: integer().notNull(),

@@ -12,14 +12,14 @@ export const trash = sqliteTable(
     organization_id: text().notNull(),
     scope: text().$type<PlayScope>().notNull(),
     title: text().notNull(),
-    /** Set for a track. */
+    /** The collection of a track; null for a collection or playlist. */
     collection_id: text(),
-    /** Set for a track that has moved: the collection whose folder holds its files. */
+    /** The collection whose folder holds the files of a track that has moved; otherwise null. */
     folder_id: text(),
     seq: integer().notNull(),
     trashed_at: integer().notNull(),
     expires_at: integer().notNull(),
-    /** The deleted row: each column's value by its name, bytes in hexadecimal. */
+    /** The deleted row as values by column name. Bytes are in hexadecimal. */
     content: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
   },
   (t) => [
@@ -28,7 +28,7 @@ export const trash = sqliteTable(
     index('trash_collection')
       .on(t.collection_id)
       .where(sql`collection_id is not null`),
-    // Collections: their tracks are hidden.
+    // Finds the collections in the trash, whose tracks are hidden.
     index('trash_hidden')
       .on(t.organization_id)
       .where(sql`scope = 'collection'`),

@@ -1,11 +1,11 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * Usage of organizations (docs/decisions/0055). The tables are WITHOUT ROWID and triggers fill them, so the migration is handwritten
+ * The usage of organizations (docs/decisions/0055). The tables are WITHOUT ROWID and are filled by triggers, so the migration is handwritten
  * (drizzle/0001_triggers.sql).
  */
 
-/** The changes of each day; their sum is the current usage. Old days are merged into one row with an empty date. */
+/** The change on each day; the sum of all days is the current usage. Old days are merged into one row with an empty date. */
 export const usageDays = sqliteTable(
   'usage_days',
   {
@@ -20,7 +20,7 @@ export const usageDays = sqliteTable(
   (t) => [primaryKey({ columns: [t.organization_id, t.date] })],
 )
 
-/** How far rows are counted: a trigger counts those between the old and the new position of a cursor. */
+/** The positions up to which rows are counted. When a cursor is moved, a trigger counts the rows between its old and its new position. */
 export const usageCursors = sqliteTable('usage_cursors', {
   name: text().$type<'sessions' | 'days'>().primaryKey(),
   at: text().notNull(),

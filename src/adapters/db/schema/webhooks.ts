@@ -19,32 +19,32 @@ export const webhookEndpoints = sqliteTable('webhook_endpoints', {
   title: text().notNull(),
   events: text({ mode: 'json' }).$type<string[]>().notNull(),
   is_ordered: integer({ mode: 'boolean' }).notNull(),
-  /** `deleted` is hidden from the API; the sweep deletes the deliveries and then the row. */
+  /** A `deleted` endpoint is hidden from the API; the sweep deletes its deliveries and then the row. */
   state: text().$type<WebhookEndpointState | 'deleted'>().notNull(),
   reason: text().$type<NonNullable<WebhookEndpoint['reason']>>(),
-  /** This and the previous secret are encrypted (src/adapters/crypto/seal.ts). */
+  /** The secrets are encrypted (src/adapters/crypto/seal.ts). */
   secret: text().notNull(),
   previous_secret: text(),
   previous_secret_expires_at: integer(),
-  /** The start and the number of the current run of failed attempts. */
+  /** When the current series of failed attempts started, and the number of attempts in it. */
   failing_since: integer(),
   failures: integer().notNull().default(0),
   last_success_at: integer(),
-  /** Deliveries of earlier events were deleted by the sweep. */
+  /** The sweep has deleted the deliveries of events before this time. */
   swept_until: integer().notNull(),
   seq: integer().notNull(),
   created_at: integer().notNull(),
 })
 export type EndpointRow = typeof webhookEndpoints.$inferSelect
 
-/** One attempt, stored in its delivery: a table of attempts would cost a row written for each. */
+/** One attempt. It is stored in the row of its delivery, because a row in a separate table would cost one more row written per attempt. */
 export interface RecordedAttempt {
   at: number
   duration_ms: number
   status: number | null
   error: AttemptError | null
   answer: string | null
-  /** The header `webhook-signature`; null if none was sent. */
+  /** The value of the header `webhook-signature`; null if no request was sent. */
   signature: string | null
 }
 
@@ -53,14 +53,17 @@ export const webhookDeliveries = sqliteTable(
   'webhook_deliveries',
   {
     endpoint_id: text().notNull(),
-    /** The event's `seq`. */
+    /** The `seq` of the event. */
     seq: integer().notNull(),
     state: text().$type<WebhookDeliveryState>().notNull().default('pending'),
-    /** The number of scheduled attempts so far. */
+    /** The number of attempts that were scheduled so far. */
     attempt: integer().notNull().default(0),
-    /** When it is due, 0 for at once; during an attempt, when its lease expires. Null if it is not sent, or waits for an earlier one of its subject. */
+    /**
+     * When the delivery is due, or 0 if it is due immediately; during an attempt, when its lease expires. Null if the delivery is not pending, or
+     * waits for an earlier delivery of the same subject.
+     */
     due_at: integer(),
-    /** The event's subject, while later deliveries of an ordered endpoint wait for this one. */
+    /** The subject of the event, as long as later deliveries of an ordered endpoint wait for this delivery. */
     subject: text(),
     attempts: text({ mode: 'json' }).$type<RecordedAttempt[]>().notNull().default([]),
   },

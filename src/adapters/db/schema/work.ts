@@ -5,38 +5,38 @@ import type { CoverOwner } from '../../../contract/cover.ts'
 import type { Kind } from '../search.ts'
 import type { variants } from './library.ts'
 
-/** The tables of the service's own bookkeeping. Those of the API's nouns, and the rules for both, are in schema.ts. */
+/** The tables that the service needs internally. The tables of the API's resources, and the rules for all tables, are in library.ts. */
 
 const json = <T>() => text({ mode: 'json' }).$type<T>()
 
 /**
- * The rows that the search (search.ts) does not contain yet: those of a table up to the rowid `cursor`. A row `table` means that the search was
- * dropped; `cursor` is then the time at which the sweep recreates it.
+ * The rows that are not in the search table yet (search.ts): those of a table whose rowid is at most `cursor`. A row of the kind `table` means that
+ * the search table was dropped; its `cursor` is the time when the sweep recreates it.
  */
 export const searchFills = sqliteTable('search_fills', {
   kind: text().$type<Kind | 'table'>().primaryKey(),
   cursor: integer().notNull(),
 })
 
-/** An organization's variant in a job: everything that its files depend on. */
+/** A variant that an organization has defined, as stored in a job: all settings that affect its files. */
 export type StoredVariant = Pick<
   typeof variants.$inferSelect,
   'id' | 'index' | 'name' | 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'
 >
 
-/** An upload handle, stored until its URLs have expired. */
+/** An upload handle, which is stored until its URLs have expired. */
 export interface StoredHandle {
   track_id: string
   /** Milliseconds since 1970. */
   expires_at: number
-  /** The track's names after it has accepted this file; null leaves them unchanged. */
+  /** The names that the track gets when it accepts the file of this handle; null leaves its names unchanged. */
   file_name: string | null
   file_name_original: string | null
-  /** The track's name when a handle without a name was created; only for `info.replaced_uploads`. */
+  /** The name of the track when the handle was created without a name. It is used only in `info.replaced_uploads`. */
   listed_name?: string
-  /** The folded `file_name` for the search, if it differs (fold.ts). */
+  /** The folded `file_name` for the search; null if it equals the name (fold.ts). */
   folded_name: string | null
-  /** Set once the file is listed in `info.replaced_uploads`. */
+  /** Set after the file was listed in `info.replaced_uploads`. */
   is_replaced?: 1
 }
 
@@ -47,7 +47,7 @@ export type JobPayload =
       track_id: string
       source_path: string
       source_size: number
-      /** The organization's variants when the job first ran. Later changes of them do not affect the job. */
+      /** The organization's variants when the job first ran. Later changes to them do not affect the job. */
       custom_variants?: StoredVariant[]
       /** The collection's reprocess that started the job. */
       reprocess_id?: string
@@ -59,19 +59,19 @@ export type JobPayload =
       paths?: string[]
       organization_id?: string
       collection_id?: string
-      /** The collection whose folder is purged: files of tracks that moved out of it are kept. */
+      /** The collection whose folder is deleted. The files of tracks that were moved to another collection are kept. */
       folder_id?: string
       variant?: { id: string; index: string }
-      /** Set if the only path is that of an upload handle. Its object is deleted unless the track uses it (pipeline/upload.ts). */
+      /** Set if the job deletes only the object of an upload handle. The object is kept if the track uses it (pipeline/upload.ts). */
       upload?: StoredHandle
-      /** The actor that deleted the collection, for the events of its tracks. */
+      /** The actor that deleted the collection. It is the actor in the events of the collection's tracks. */
       actor?: string | null
     }
   | { kind: 'reprocess'; collection_id: string }
 
 /**
- * Background jobs. The row is authoritative; a queue message only wakes the consumer. After `lease_until` any worker may claim the job, and at
- * `wake_at` the sweep sends another message for it.
+ * Background jobs. The row is authoritative; a queue message only starts the consumer. After `lease_until`, any worker may claim the job. At
+ * `wake_at`, the sweep sends another message for it.
  */
 export const jobs = sqliteTable(
   'jobs',
@@ -80,24 +80,27 @@ export const jobs = sqliteTable(
     organization_id: text().notNull(),
     payload: json<JobPayload>().notNull(),
     state: text().$type<'open' | 'done' | 'failed'>().notNull().default('open'),
-    /** How often it was started, without the failures that it did not cause. */
+    /** The number of times the job was started, without the attempts that failed for reasons outside the job. */
     attempt: integer().notNull().default(0),
-    /** The id of the last claim, unique for each; null after the job was requeued. */
+    /** The id of the last claim, which is unique for each claim; null after the job was queued again. */
     holder: text(),
     pass: text().$type<'strict' | 'tolerant'>().notNull().default('strict'),
     lease_until: integer().notNull(),
     wake_at: integer().notNull(),
     created_at: integer().notNull(),
     error: json<Record<string, unknown>>(),
-    /** A transcode's rank in the queue, in milliseconds since 1970 or later (docs/decisions/0033); null for other kinds. */
+    /**
+     * The position of a transcode in the queue: a time in milliseconds since 1970, which can be in the future (docs/decisions/0033). Null for other
+     * kinds of jobs.
+     */
     rank: integer(),
-    /** A transcode's size class, 0 for the smallest sources. */
+    /** The size class of a transcode. 0 is the class of the smallest sources. */
     size_class: integer().notNull().default(0),
-    /** The slot in which a transcode runs, until the transcoder has stopped it. */
+    /** The slot in which a transcode runs. It is set until the transcoder has stopped the job. */
     slot: integer(),
-    /** How often in a row a transcode was interrupted or could not be handed to a transcoder. */
+    /** How many times in succession a transcode was interrupted or could not be sent to a transcoder. */
     tries: integer().notNull().default(0),
-    /** Part of a collection's reprocess, of which only a few are open at a time. */
+    /** Whether the job is part of a collection's reprocess. Only a few of these jobs are open at a time. */
     is_background: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (t) => [
@@ -123,15 +126,15 @@ export const jobs = sqliteTable(
   ],
 )
 
-/** The last reprocess of a collection: its position and its results so far. */
+/** The last reprocess of each collection: its position, and its results so far. */
 export const reprocesses = sqliteTable('reprocesses', {
   collection_id: text().primaryKey(),
   organization_id: text().notNull(),
-  /** The job that walks through the tracks. A job ignores rows written by a newer job. */
+  /** The job that processes the tracks one after another. A job ignores rows that were written by a newer job. */
   job_id: text().notNull(),
   state: text().$type<'running' | 'done'>().notNull(),
   all: integer({ mode: 'boolean' }).notNull(),
-  /** The variants that tracks are brought up to date with, as `settingsOf` hashes. */
+  /** The hashes (`settingsOf`) of the variants that each track should have after the reprocess. */
   wanted: json<string[]>().notNull(),
   /** The id of the last track that was checked. */
   cursor: text().notNull(),
@@ -144,14 +147,14 @@ export const reprocesses = sqliteTable('reprocesses', {
   finished_at: integer(),
 })
 
-/** Multipart uploads, at most one per track, until a day after they started. */
+/** Multipart uploads, at most one per track. A row is kept for a day after its upload has started. */
 export const multipartUploads = sqliteTable(
   'multipart_uploads',
   {
     id: text().primaryKey(),
     organization_id: text().notNull(),
     track_id: text().notNull(),
-    /** The path of the finished file, and R2's id of the upload. */
+    /** The path of the finished file, and R2's id for the upload. */
     path: text().notNull(),
     upload_id: text().notNull(),
     file_size: integer().notNull(),
@@ -168,15 +171,15 @@ export const multipartUploads = sqliteTable(
 )
 export type MultipartRow = typeof multipartUploads.$inferSelect
 
-/** Responses to POST requests with an `Idempotency-Key`, for 24 hours. */
+/** Responses to POST requests with an `Idempotency-Key`. They are kept for 24 hours. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
-    /** SHA-256 of the caller's key id and the `Idempotency-Key`. */
+    /** SHA-256 of the id of the caller's API key and the `Idempotency-Key`. */
     id: text().primaryKey(),
-    /** SHA-256 of path and body. */
+    /** SHA-256 of the path and the body of the request. */
     request_hash: text().notNull(),
-    /** The response, encrypted because it may hold a secret that is shown only once; null while the request runs. */
+    /** The response, encrypted because it may contain a secret that is shown only once; null while the request is being processed. */
     response: text(),
     created_at: integer().notNull(),
   },
