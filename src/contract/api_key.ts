@@ -8,32 +8,32 @@ export const KeyType = z.enum(['server', 'player', 'uploader'])
 export type KeyType = z.infer<typeof KeyType>
 
 /**
- * An API key (specification §5). `server` gives full access to its organization; `player` and `uploader` are for browsers and apps and can be bound
- * to one resource.
+ * An API key (specification §5). A `server` key gives full access to its organization. `player` and `uploader` keys are for browsers and apps, and
+ * can be restricted to one resource.
  */
 export const ApiKey = named('ApiKey', {
   id: z.uuid(),
   organization_id: z.uuid(),
   title: z.string(),
   type: KeyType,
-  /** The first characters of the secret, to tell keys apart. */
+  /** The first characters of the secret, by which users recognize the key. */
   hint: z.string(),
   collection_id: z.uuid().nullable(),
   track_id: z.uuid().nullable(),
   playlist_id: z.uuid().nullable(),
-  /** Indexes of the variants that sessions created with this key may play; null allows all. */
+  /** Indexes of the variants that sessions created with this key may play; null allows all variants. */
   variants: z.array(z.string()).nullable(),
   is_downloadable: z.boolean(),
-  /** Accepted values of the `Origin` header; null allows all. */
+  /** Accepted values of the `Origin` header; null accepts all. */
   allowed_origins: z.array(z.string()).nullable(),
   expires_at: Timestamp.nullable(),
   created_at: Timestamp,
-  /** Accurate to a few minutes; null if the key was never used. */
+  /** The time is accurate to a few minutes; null if the key was never used. */
   last_used_at: Timestamp.nullable(),
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
-/** An origin in the form of the `Origin` header. */
+/** A web origin in the format of the `Origin` header. */
 export const Origin = z
   .string()
   .max(MAX_STRING)
@@ -42,7 +42,7 @@ export const Origin = z
     'must be an origin like https://example.com, in lower case and without a path',
   )
 
-/** Fields that can be changed later. `null` removes a restriction. */
+/** Fields that can be changed after the key was created. `null` removes a restriction. */
 export const ApiKeyUpdate = z.strictObject({
   title: RequiredTitle.optional(),
   variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
@@ -61,13 +61,13 @@ export const ApiKeyCreate = ApiKeyUpdate.extend({
   playlist_id: Id.nullable().optional(),
 })
 
-/** Seconds; an hour by default, at most a week. */
+/** Seconds for which the previous secret stays valid after a rotation: an hour by default, a week at most. */
 const GraceSeconds = z.int().min(0).max(604_800).default(3600)
 
 const tag = 'API keys'
 const params = z.object({ api_key_id: Id })
 const apiKeyResponse = ok({ api_key_id: z.uuid(), api_key: ApiKey })
-/** The secret is returned only once: only its hash is stored. */
+/** The response with the secret, which is returned only once because the service stores only its hash. */
 const withSecret = apiKeyResponse.extend({ secret: z.string() })
 
 export const apiKeyOperations = defineOperations({

@@ -2,7 +2,7 @@ import { type AudioCodec, CODECS } from './facts.ts'
 import type { JobVariant } from './job.ts'
 import type { Variant } from './variant.ts'
 
-/** A variant with its file type: the API lists it, and the transcoder's jobs are made from it. */
+/** A variant with its file type. The API lists it, and the jobs of the transcoder are built from it. */
 export interface Rendition extends Variant {
   extension: string
   content_type: string
@@ -33,8 +33,8 @@ const jsonFile = (identity: VariantIdentity): Rendition => ({
 })
 
 /**
- * The default variants in the order in which players should try them. AAC plays everywhere and is sample-accurate; Opus is never first because older
- * Safaris lack it (docs/architecture.md#audio-in-browsers). The ids are permanent.
+ * The default variants in the order in which players should try them. AAC plays in all browsers and is sample-accurate. Opus is never first, because
+ * older versions of Safari cannot play it (docs/architecture.md#audio-in-browsers). The ids never change.
  */
 export const CATALOG: readonly Rendition[] = [
   audio(
@@ -78,12 +78,12 @@ export const CATALOG: readonly Rendition[] = [
   },
 ]
 
-/** An organization's variant with its file type. */
+/** Adds the file type to a variant that an organization has defined. */
 export function toRendition(variant: Omit<Variant, 'format'> & { codec: AudioCodec }): Rendition {
   return { ...variant, ...fileOf(variant.codec) }
 }
 
-/** A variant as it appears in a transcode job, with the URL to upload its file to. */
+/** Returns a variant in the form that a transcode job has. Its file is uploaded to `url`. */
 export function toJobVariant(rendition: Rendition, url: string): JobVariant {
   const output = { index: rendition.index, url, content_type: rendition.content_type }
   const { type, codec, bitrate, channels, start, length } = rendition

@@ -24,8 +24,8 @@ import { Theme } from './organization.ts'
 import { TrackInList, trackFilters } from './track.ts'
 
 /**
- * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective values, inherited from the
- * organization if the collection sets none. `image_colors` come from the theme, or else from the cover's palette.
+ * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective values, which are inherited from the
+ * organization if the collection has none. `image_colors` come from the theme, or from the palette of the cover if there is no theme.
  */
 export const Collection = named('Collection', {
   id: z.uuid(),
@@ -44,7 +44,7 @@ export const Collection = named('Collection', {
 })
 export type Collection = z.infer<typeof Collection>
 
-/** `null` clears an optional field. `metadata` is replaced as a whole. */
+/** `null` clears an optional field. `metadata` is replaced completely, not merged. */
 export const CollectionUpdate = z.strictObject({
   title: RequiredTitle.optional(),
   creator_id: Id.nullable().optional(),
@@ -58,7 +58,7 @@ export const CollectionUpdate = z.strictObject({
 })
 export const CollectionCreate = CollectionUpdate.extend({ title: RequiredTitle })
 
-/** Query parameters that the lists of collections and playlists share. */
+/** Query parameters that are common to the lists of collections and playlists. */
 export const listQuery = {
   q: Query,
   creator_id: Id.optional(),
@@ -66,7 +66,7 @@ export const listQuery = {
   sort: sortedBy('title', 'created_at', 'updated_at'),
   include: including('artwork'),
 }
-/** Present with `include=artwork`. */
+/** A field that is present only with `include=artwork`. */
 export const artwork = { artwork: CoverImage.optional() }
 
 const tag = 'Collections'

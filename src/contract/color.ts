@@ -1,9 +1,11 @@
 import * as z from 'zod'
 
-/** A color as `#RRGGBB` (specification §2, ImageColor). Upper-case on output; either case is accepted on input. */
+/** A color as `#RRGGBB` (specification §2, ImageColor). Responses use upper case; requests may use either case. */
 export const HexColor = z.string().regex(/^#[0-9A-Fa-f]{6}$/, 'must be a color like #1A2B3C')
 
-/** One color of a cover's palette or of a theme. `area`, `lightness` and `saturation` are fractions from 0 to 1 (HSL). */
+/**
+ * A color of a cover's palette or of a theme. `area` (the color's share of the image), `lightness` and `saturation` (HSL) are fractions from 0 to 1.
+ */
 export const ImageColor = z
   .object({
     hex: HexColor,

@@ -4,19 +4,19 @@ import { type ErrorCode as Code, ERRORS } from './errors.ts'
 import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
 import { oneLine } from './text.ts'
 
-/** Building blocks of every resource's schemas (specification §2 and §4). Their limits are in facts.ts (docs/architecture.md#limits). */
+/** Common parts of the schemas of all resources (specification §2 and §4). Their limits are in facts.ts (docs/architecture.md#limits). */
 
-/** Ids are compared in lower case: RFC 9562 §4 says UUIDs are case-insensitive on input. */
+/** Ids are converted to lower case, because UUIDs in requests are case-insensitive (RFC 9562 §4). */
 export const Id = z.uuid().toLowerCase()
 export const Timestamp = z.iso.datetime()
 export const Text = z.string().max(MAX_STRING)
 export const RequiredText = Text.min(1, 'must not be empty')
 
-/** A title, subtitle or name. */
+/** A title, subtitle or name on one line. */
 export const Title = z.string().overwrite(oneLine).max(MAX_STRING)
 export const RequiredTitle = Title.min(1, 'must not be empty')
 
-/** A list from which duplicates are removed; the first of each stays. */
+/** Removes duplicates from a list. The first occurrence of each value stays. */
 export const unique = <const T extends z.ZodType<readonly unknown[]>>(list: T) =>
   list.overwrite((values) => [...new Set(values)] as never)
 
@@ -25,7 +25,7 @@ const isWithinDepth = (value: unknown, levels: number): boolean =>
   value === null ||
   (levels > 0 && Object.values(value).every((v) => isWithinDepth(v, levels - 1)))
 
-/** Free-form key/values: at most 16 KB as JSON and 5 levels deep. */
+/** Key/value pairs of any form: at most 16 KB as JSON, nested at most 5 levels deep. */
 export const Metadata = z
   .record(z.string(), z.unknown())
   .refine((m) => isWithinDepth(m, MAX_METADATA_DEPTH), `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
@@ -35,7 +35,7 @@ export const Metadata = z
     `must be at most ${MAX_METADATA_BYTES} bytes as JSON`,
   )
 
-/** `limit` and `offset` of every list (specification §4). Decimal digits only: `1e2`, `0x10` and ` 5` are refused. */
+/** `limit` and `offset` of all lists (specification §4). They accept only decimal digits: `1e2`, `0x10` and ` 5` are refused. */
 const digits = z
   .string()
   .regex(/^\d{1,9}$/, 'must be a whole number')
@@ -46,14 +46,14 @@ export const Page = z.strictObject({
 })
 export type Page = z.output<typeof Page>
 
-/** Sort keys of a list; a leading `-` reverses the order. */
+/** Accepts the sort keys of a list; a leading `-` reverses the order. */
 export const sortedBy = <const K extends string>(...keys: K[]) =>
   z.enum(keys.flatMap((key): (K | `-${K}`)[] => [key, `-${key}`])).optional()
 
-/** A search query: words or prefixes of words, ignoring case and accents (docs/decisions/0064). */
+/** A search query: words or prefixes of words. Case and accents are ignored (docs/decisions/0064). */
 export const Query = RequiredText.optional()
 
-/** Optional parts of a response: names separated by commas. */
+/** Accepts the names of optional parts of a response, separated by commas. */
 export const including = (...names: string[]) => {
   const name = `(${names.join('|')})`
   return z
@@ -62,35 +62,36 @@ export const including = (...names: string[]) => {
     .optional()
 }
 
-/** The total of a list. `is_count_exact` is false if there may be more than `count` (docs/decisions/0051). */
+/** The total number of items in a list. `is_count_exact` is false if there may be more items than `count` (docs/decisions/0051). */
 export const counted = { count: z.int(), is_count_exact: z.literal(false).optional() }
 
 /**
- * Query of a deletion: `trash=true` makes it reversible (docs/decisions/0054). Strict, because a misspelled parameter must not delete permanently.
+ * The query of a deletion: `trash=true` makes it reversible (docs/decisions/0054). Unknown parameters are refused, so that a misspelled `trash` does
+ * not delete permanently.
  */
 export const Deletion = z.strictObject({ trash: z.enum(['true', 'false']).optional() })
 
-/** A schema that OpenAPI refers to by name. */
+/** Creates a schema that the OpenAPI document refers to by name. */
 export const named = <const T extends z.ZodRawShape>(id: string, shape: T) => z.object(shape).meta({ id })
 
-/** The success envelope (specification §2). */
+/** Adds the fields that all successful responses have (specification §2). */
 export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
 
-/** Codes of the error envelope. OpenAPI documents the meaning of each. */
+/** The codes of error responses. The OpenAPI document explains each code. */
 export const ErrorCode = z.enum(Object.keys(ERRORS) as Code[]).describe(
   Object.entries(ERRORS)
     .map(([code, { status, meaning }]) => `- \`${code}\` (${status}): ${meaning}`)
     .join('\n'),
 )
 
-/** The error envelope (specification §7); `code` and `errors` are additive. */
+/** The body of all error responses (specification §7). `code` and `errors` are not in the specification. */
 export const ErrorBody = named('Error', {
   ok: z.literal(false),
   message: z.string(),
   code: ErrorCode,
   api_request_id: z.uuid().optional(),
-  /** The wrong fields, each with its path from the root of the body, query or path, joined with dots. */
+  /** The invalid fields. `path` is the path from the root of the body, query or URL path, joined with dots. */
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

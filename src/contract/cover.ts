@@ -10,7 +10,7 @@ const tag = 'Cover images'
 
 export type CoverOwner = 'collection' | 'track' | 'playlist'
 
-/** New upload URLs for covers. The upload itself is `POST /v1/cover_upload/{token}`, see `src/http/api/cover_upload.ts`. */
+/** Requests that return upload URLs for covers. The upload itself is `POST /v1/cover_upload/{token}`; see `src/http/api/cover_upload.ts`. */
 export const coverOperations = defineOperations({
   getCollectionCover: {
     method: 'get',

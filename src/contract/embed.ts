@@ -1,18 +1,18 @@
 import type { PlayScope } from './play.ts'
 
-/** Size in pixels of the frame in every embed snippet. test/e2e/embed.test.ts measures the player at this size. */
+/** Width and heights in pixels of the frame in all embed snippets. test/e2e/embed.test.ts measures the player at these sizes. */
 export const EMBED_WIDTH = 480
 export const EMBED_HEIGHTS = { track: 176, compact: 120 }
-/** Pixels of a list without its rows, and of one row. */
+/** Heights in pixels: of a list without its rows, and of one row. */
 const LIST = 320
 const ROW = 40
-/** Most rows that a frame shows without scrolling, unless its height can grow. */
+/** Maximum number of rows that a frame shows without scrolling, unless its height can grow. */
 export const EMBED_ROWS = 4
 /**
- * The height for a session with this many tracks. A list of one track looks like a single track; an empty list gets full height, as it may be filled
- * later.
+ * Returns the height of the frame for a session with this many tracks. A list of one track has the height of a single track. An empty list has the
+ * height of a full list, because tracks may be added later.
  */
 export const embedHeight = (scope: PlayScope, tracks: number, rows = EMBED_ROWS) =>
   scope === 'track' || tracks === 1 ? EMBED_HEIGHTS.track : LIST + ROW * Math.min(tracks || rows, rows)
-/** A narrower frame gets the compact player. */
+/** Minimum width of a frame with the full player. Narrower frames show the compact player. */
 export const EMBED_MIN_WIDTH = 330

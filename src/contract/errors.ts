@@ -1,6 +1,6 @@
 /**
- * Every code of the error envelope with its status and meaning. Responses, the OpenAPI document and docs/errors.md are generated from this table. A
- * code never changes its meaning; the texts may change.
+ * All codes of error responses, with their status and meaning. Responses, the OpenAPI document and docs/errors.md are generated from this table. The
+ * meaning of a code never changes; its text may change.
  */
 export const ERRORS = {
   invalid_request: {
@@ -67,7 +67,10 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** Permanent errors of a file: `info.error.code` of a failed track. docs/errors.md is generated from this table. */
+/**
+ * Errors that the file itself causes, so that a retry cannot succeed: `info.error.code` of a failed track. docs/errors.md is generated from this
+ * table.
+ */
 export const FILE_ERRORS = {
   empty_file: '0 bytes',
   file_too_large: "more bytes than allowed, or than the transcoder's disk takes",
@@ -88,7 +91,7 @@ export const FILE_ERRORS = {
   source_length: 'the file is not as long as it was when it arrived',
 } as const
 
-/** Errors that are not the file's. The job is retried before the track fails with one of them. */
+/** Errors that the file does not cause. The job is retried before the track fails with one of these codes. */
 export const SERVICE_ERRORS = {
   timed_out: 'decoding took longer than 120 s and twice the audio decoded so far, in both passes',
   source_unavailable: 'the file could not be read from the bucket (404 and 410 are not tried again)',
@@ -102,17 +105,17 @@ export const SERVICE_ERRORS = {
   internal: 'a fault of the transcoder',
 } as const
 
-/** Error codes of a file or a job. */
+/** The code of an error that a file or its job can cause. */
 export type JobErrorCode = keyof typeof FILE_ERRORS | keyof typeof SERVICE_ERRORS
 
-/** Failures outside the transcode job. All other codes of `info.error` come from the two tables above. */
+/** Failures that happen outside of the transcode job. All other codes of `info.error` are in the two tables above. */
 export const TRACK_ERRORS = {
   upload_expired: 'no file arrived before the upload URL expired',
   transcoder_unavailable: 'the transcoder could not be reached for a long time',
 } as const
 export type TrackErrorCode = JobErrorCode | keyof typeof TRACK_ERRORS
 
-/** Possible defects of a track that still plays: codes of `info.warnings`. */
+/** Possible defects of a track that can still be played: the codes of `info.warnings`. */
 export const WARNINGS = {
   truncated: 'the file ends before the end that its header promises',
   damaged: 'parts could not be decoded; the message says how many seconds are left',

@@ -8,9 +8,9 @@ import { PlayScope } from './play.ts'
 import { TrackStatus } from './track.ts'
 
 const id = z.uuid()
-/** The caller's own identifier. */
+/** An identifier that the caller has chosen. */
 const organization_index = z.string().nullable()
-/** Names of the fields that a request set. */
+/** The names of the fields that were in the request. */
 const changed = z.array(z.string())
 const is_restored = z.boolean()
 const is_trashed = z.boolean()
@@ -26,8 +26,8 @@ const apiKey = { api_key_id: id, type: KeyType }
 const endpoint = { webhook_endpoint_id: id }
 
 /**
- * Every event type, with the fields of its `data` and its meaning. docs/events.md is generated from this table. Data holds ids and facts, never URLs,
- * titles or metadata, because other services receive and store it.
+ * All event types, with their meaning and the fields of their `data`. docs/events.md is generated from this table. The data has ids and facts, but
+ * never URLs, titles or metadata, because other services receive and store it.
  */
 export const EVENTS = {
   'track.created': {
@@ -127,20 +127,20 @@ export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
 /** The `data` of one event type. */
 export type EventData<T extends EventType> = z.infer<z.ZodObject<(typeof EVENTS)[T]['data']>>
 
-/** An event of one type, as in the feed and in webhooks. */
+/** The schema of an event of one type, as it appears in the feed and in webhooks. */
 const eventOf = <T extends EventType>(type: T) =>
   z.object({
-    /** The same in every delivery. */
+    /** The id is the same in all deliveries of the event. */
     id,
     type: z.literal(type),
     timestamp: Timestamp,
-    /** Increases from event to event of an organization, with gaps. */
+    /** Increases with every event of an organization; there are gaps. */
     seq: z.int(),
-    /** Increases from event to event of a subject, with gaps. */
+    /** Increases with every event of the same subject; there are gaps. */
     sequence: z.int(),
     /** `track:{id}`, `collection:{id}`, … */
     subject: z.string(),
-    /** The originator: `api_key:{id}`, or `root` for the operator; null for the service. */
+    /** The actor that made the change: `api_key:{id}`, or `root` for the operator; null for the service itself. */
     actor: z.string().nullable(),
     data: z.object(EVENTS[type].data as (typeof EVENTS)[T]['data']),
   })
@@ -155,7 +155,7 @@ export type TonearmEvent = z.infer<typeof TonearmEvent>
 type GroupOf<T> = T extends `${infer G}.${string}` ? G : never
 const groups = [...new Set(EVENT_TYPES.map((type) => type.split('.')[0] as GroupOf<EventType>))]
 
-/** One event type, a group such as `track.*`, or `*` for all. */
+/** An event type, a group such as `track.*`, or `*` for all types. */
 export const EventPattern = z.enum(
   [...EVENT_TYPES, ...groups.map((group) => `${group}.*` as const), '*'],
   'must be a type of event, a group such as track.*, or *',
@@ -163,7 +163,7 @@ export const EventPattern = z.enum(
 export type EventPattern = z.infer<typeof EventPattern>
 
 const SUBJECTS = ['track', 'collection', 'playlist', 'share', 'api_key', 'webhook_endpoint'] as const
-/** The resource of an event. */
+/** A subject: the resource of an event, such as `track:{id}`. */
 export const EventSubject = z
   .string()
   .toLowerCase()
@@ -191,7 +191,7 @@ export const eventOperations = defineOperations({
     tag: 'Events',
     access: ['server'],
     query: z.strictObject({
-      /** The `seq` of an event, or milliseconds since 1970. */
+      /** The `seq` of an event, or a time in milliseconds since 1970. Only later events are returned. */
       after: wholeNumber(15, Number.MAX_SAFE_INTEGER).default(0),
       type: EventPattern.optional(),
       subject: EventSubject.optional(),

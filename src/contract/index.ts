@@ -21,7 +21,7 @@ import { usageOperations } from './usage.ts'
 import { variantOperations } from './variant.ts'
 import { webhookOperations } from './webhook.ts'
 
-/** All operations: those of the specification (§4) in its order, then additions. */
+/** All operations: first those of the specification (§4) in its order, then additional ones. */
 export const operations = {
   ...organizationOperations,
   ...collectionOperations,
@@ -50,12 +50,12 @@ export type OperationName = keyof OperationTable
 type InputPart<T, K extends string> = T extends { [P in K]: infer S extends z.ZodType }
   ? { [P in K]: z.input<S> }
   : unknown
-/** One operation as the client sees it: input and output types without zod. */
+/** The types of one operation's input and output for clients. They do not depend on zod. */
 type CallOf<T> = T extends { method: infer M; path: infer P; response: infer R extends z.ZodType }
   ? { method: M; path: P; response: z.output<R> } & InputPart<T, 'params'> &
       InputPart<T, 'query'> &
       InputPart<T, 'headers'> &
       InputPart<T, 'body'>
   : never
-/** The types of all calls. The packed client has the same types, written out (scripts/pack/calls.ts). */
+/** The types of all operations for clients. The packed client contains the same types as generated text (scripts/pack/calls.ts). */
 export type Calls = { [N in OperationName]: CallOf<OperationTable[N]> }

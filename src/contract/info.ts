@@ -3,22 +3,25 @@ import * as z from 'zod'
 import type { WarningCode } from './errors.ts'
 import { MAX_STRING } from './facts.ts'
 
-/** Information about a track's source: written by the transcoder, returned by the API, read by players and the studio. */
+/** Information about a track's source. The transcoder writes it, the API returns it, and players and the studio read it. */
 
-/** Loudness as defined by EBU R 128, and the gains that players derive from it; null for a value that does not exist (silent or too short). */
+/**
+ * Loudness as defined by EBU R 128, and the gains that players derive from it. A value is null if it cannot be measured, because the audio is silent
+ * or too short.
+ */
 export const Loudness = z.object({
-  /** LUFS, ITU-R BS.1770 gated. */
+  /** Integrated loudness in LUFS, gated as defined by ITU-R BS.1770. */
   integrated_lufs: z.number().nullable(),
-  /** LU, EBU Tech 3342. */
+  /** Loudness range in LU, as defined by EBU Tech 3342. */
   loudness_range: z.number().nullable(),
-  /** dBTP, four times oversampled; may be above 0. */
+  /** True peak in dBTP, measured with fourfold oversampling. It may be greater than 0. */
   true_peak_dbtp: z.number().nullable(),
   sample_peak_dbfs: z.number().nullable(),
-  /** dB to -18 LUFS, ReplayGain 2.0. */
+  /** Gain in dB that results in -18 LUFS, as defined by ReplayGain 2.0. */
   replaygain_track_gain: z.number().nullable(),
-  /** Linear, 1 is full scale. */
+  /** True peak on a linear scale, on which 1 is full scale. */
   replaygain_track_peak: z.number().nullable(),
-  /** Q7.8 steps of 1/256 dB to -23 LUFS, RFC 7845. */
+  /** Gain that results in -23 LUFS, as a Q7.8 number: in steps of 1/256 dB, as defined by RFC 7845. */
   r128_track_gain: z.number().nullable(),
   is_silent: z.boolean(),
 })
@@ -30,7 +33,7 @@ export type Warning = z.infer<typeof Warning> & { code: WarningCode }
 
 const text = z.string().max(MAX_STRING)
 
-/** Credits from a file's tags: one line of text each, never markup, and only tags that could be read (docs/tags.md). */
+/** Credits from a file's tags (docs/tags.md). Each is one line of plain text. Tags that could not be read are absent. */
 export const Tags = z
   .object({
     title: text,
@@ -39,7 +42,7 @@ export const Tags = z
     album_artist: text,
     composer: text,
     genre: text,
-    /** As precise as in the file: `1959`, `1959-08` or `1959-08-17`. */
+    /** The date as precisely as the file has it: `1959`, `1959-08` or `1959-08-17`. */
     date: z.string().max(10),
     year: z.int(),
     track_number: z.int(),
@@ -51,7 +54,7 @@ export const Tags = z
   .meta({ id: 'Tags' })
 export type Tags = z.infer<typeof Tags>
 
-/** Bytes, Hz, kbit/s, seconds. */
+/** Facts about the source. Sizes are in bytes, sample rates in Hz, bitrates in kbit/s, times in seconds. */
 export const SourceInfo = z.looseObject({
   container: z.string(),
   codec: z.string(),
@@ -59,7 +62,7 @@ export const SourceInfo = z.looseObject({
   sample_rate: z.number(),
   channels: z.int(),
   channel_layout: z.string(),
-  /** For a lossless source; else null. */
+  /** Null if the source is lossy. */
   bit_depth: z.number().nullable(),
   bitrate: z.number().nullable(),
   lossless: z.boolean(),
@@ -69,15 +72,15 @@ export const SourceInfo = z.looseObject({
   chapter_count: z.int(),
   has_cover: z.boolean(),
   loudness: Loudness,
-  /** Seconds below -60 dBFS before the first sound and after the last. */
+  /** Seconds of audio below -60 dBFS before the first sound and after the last one. */
   silence: z.object({ start: z.number(), end: z.number() }),
   pass: z.enum(['strict', 'tolerant']),
-  /** The version of ffmpeg. */
+  /** The version of ffmpeg that processed the file. */
   ffmpeg: z.string(),
 })
 export type SourceInfo = z.infer<typeof SourceInfo>
 
-/** The variant `analysis`: loudness and the related facts for players. */
+/** The contents of the variant `analysis`: loudness, and other facts that players can use. */
 export const Analysis = Loudness.extend({
   duration: z.number(),
   ...SourceInfo.pick({
@@ -97,16 +100,16 @@ export const SkippedVariant = z.object({ index: z.string(), reason: z.string() }
 export const ReplacedUpload = z.object({ file_name: z.string(), size: z.int() })
 export const TrackError = z.object({ code: z.string(), message: z.string(), attempt: z.int() })
 
-/** `track.info`: facts of the source once known, and the state of processing. Fields may be added. */
+/** `track.info`: the facts about the source as soon as they are known, and the state of the processing. Fields may be added in the future. */
 export const TrackInfo = SourceInfo.partial()
   .extend({
-    /** 0–1 while it is processed; 0 while it waits. */
+    /** The fraction of the job that is done, 0–1; 0 while the track is queued. */
     progress: z.number().optional(),
-    /** While the track is queued: the number of files ahead of it, and an estimate in seconds. */
+    /** Only while the track is queued: the number of files before it, and an estimate of the time in seconds. */
     waiting: z.object({ before: z.int(), seconds: z.int() }).optional(),
     error: TrackError.optional(),
     warnings: z.array(Warning).optional(),
-    /** Complete uploads that a newer one replaced before they were processed; `size` in bytes. */
+    /** Complete uploads that a newer upload replaced before they were processed. `size` is in bytes. */
     replaced_uploads: z.array(ReplacedUpload).optional(),
     failed_variants: z.array(FailedVariant).optional(),
     skipped_variants: z.array(SkippedVariant).optional(),

@@ -25,24 +25,24 @@ const JobErrorCode = codesOf({ ...FILE_ERRORS, ...SERVICE_ERRORS })
 export const JobError = z.object({
   // A newer transcoder may send codes that this version does not know.
   code: JobErrorCode.catch('internal'),
-  /** One sentence for users. */
+  /** A sentence that users can understand. */
   message: z.string(),
-  /** True if the same job may succeed later, because the file was not the cause. */
+  /** True if the same job may succeed later, because the file did not cause the error. */
   retryable: z.boolean(),
 })
 export type JobError = z.infer<typeof JobError>
 
 export const AudioCodec = codesOf(CODECS)
 
-/** Channels of a variant if it should have fewer than its source. Lossy variants never have more than two. */
+/** The number of channels of a variant if it should have fewer than the source. Lossy variants have at most two channels. */
 const channels = z.int().min(1).max(2).optional()
 
-/** A presigned URL. HTTP only, because fetch also accepts `data:` and other schemes. */
+/** A presigned URL. Only HTTP URLs are valid, because fetch also accepts `data:` and other schemes. */
 const signedUrl = z.url({ protocol: /^https?$/ })
 
 const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: signedUrl, content_type: z.string() }
 
-/** One file to make, and the signed `PUT` URL to upload it to. Units: kbit/s, seconds. */
+/** One file to generate, and the signed URL to which it is uploaded with `PUT`. Bitrates are in kbit/s, times in seconds. */
 export const JobVariant = z.discriminatedUnion('kind', [
   z.object({
     ...output,
@@ -65,7 +65,7 @@ export const JobVariant = z.discriminatedUnion('kind', [
 ])
 export type JobVariant = z.infer<typeof JobVariant>
 
-/** Signed `PUT` URLs for the three squares of a cover (specification §2, Cover image), and for a larger one. */
+/** Signed `PUT` URLs for the three square images of a cover (specification §2, Cover image), and for a larger square image. */
 export const CoverOutputs = z.object({
   icon: signedUrl,
   small: signedUrl,
@@ -74,11 +74,14 @@ export const CoverOutputs = z.object({
 })
 export type CoverOutputs = z.infer<typeof CoverOutputs>
 
-/** URL for a first playable file that is uploaded while the job runs, if the source lasts at least `from_duration` seconds. */
+/**
+ * The URL for a first playable file. The transcoder uploads this file while the job runs, but only if the source is at least `from_duration` seconds
+ * long.
+ */
 export const EarlyOutput = z.object({ url: signedUrl, from_duration: z.number().min(0) })
 export type EarlyOutput = z.infer<typeof EarlyOutput>
 
-/** Tags for the files: `overrides` has the values that users set, `defaults` the defaults for tags that the source lacks. */
+/** The tags of the generated files. `overrides` replace the tags of the source; `defaults` are used for tags that the source does not have. */
 export const JobTags = z.object({
   /** Whether the source's own tags are used. */
   from_source: z.boolean(),
@@ -87,29 +90,29 @@ export const JobTags = z.object({
 })
 export type JobTags = z.infer<typeof JobTags>
 
-/** The cover for the files, a JPEG made by the service; null for none. `wins` ignores the picture inside the source. */
+/** The cover in the generated files, a JPEG from the service; null for none. If `wins` is true, it replaces the picture in the source. */
 export const JobPicture = z.object({ url: signedUrl.nullable(), wins: z.boolean() })
 export type JobPicture = z.infer<typeof JobPicture>
 
 export const JobSource = z.object({ url: signedUrl, size: z.int().min(0) })
 
-// The index is the file's name.
+// Indexes must be unique because they are used as file names.
 const haveUniqueIndexes = (all: JobVariant[]) => new Set(all.map((variant) => variant.index)).size === all.length
 
 export const TranscodeJob = z.object({
   version: z.literal(1),
   job_id: z.uuid(),
-  /** `strict` fails at the first decoding error, then continues as `tolerant`; see the `fallback` event. */
+  /** A `strict` pass stops at the first decoding error, and the job continues with a `tolerant` pass; see the `fallback` event. */
   pass: z.enum(['strict', 'tolerant']),
   source: JobSource,
-  /** Most seconds of decoded audio. */
+  /** Maximum duration of the decoded audio, in seconds. */
   max_duration: z.number().positive(),
   variants: z.array(JobVariant).max(40).refine(haveUniqueIndexes, 'Two variants have the same index.'),
-  /** URLs for the squares of an embedded cover; null if the track has a cover. */
+  /** URLs for the square images of the cover that is embedded in the source; null if the track already has a cover. */
   cover: CoverOutputs.nullable(),
-  /** Null if the track already plays, or must not play before the job is done. */
+  /** Null if the track can already be played, or if it must not be played before the job is done. */
   early: EarlyOutput.nullable().default(null),
-  /** Null for files without tags. */
+  /** Null if the files should have no tags. */
   tags: JobTags.nullable().default(null),
   picture: JobPicture.nullable().default(null),
 })
@@ -120,7 +123,7 @@ export type CoverJob = z.infer<typeof CoverJob>
 
 export const CoverResult = z.object({
   image_colors: z.array(ImageColor).max(6),
-  /** Edge of the large square in pixels; absent if the picture is too small for one. */
+  /** Width and height of the large square image in pixels; absent if the picture is too small for one. */
   large: z.int().optional(),
 })
 export type CoverResult = z.infer<typeof CoverResult>
@@ -138,7 +141,7 @@ export const CoverAnswer = z.discriminatedUnion('ok', [
 ])
 export type CoverAnswer = z.infer<typeof CoverAnswer>
 
-/** A file that was made and uploaded. `bitrate` in kbit/s as encoded (0 where it has no meaning), `size` in bytes. */
+/** A file that was generated and uploaded. `bitrate` is the actual bitrate in kbit/s (0 if the file has none), `size` is in bytes. */
 export const MadeVariant = z.object({
   index: z.string(),
   size: z.int().min(0),
@@ -148,33 +151,35 @@ export const MadeVariant = z.object({
 export type MadeVariant = z.infer<typeof MadeVariant>
 
 export const JobResult = z.object({
-  /** Seconds, from decoded samples. */
+  /** The duration of the decoded audio in seconds. */
   duration: z.number().positive(),
-  /** 320 numbers 0–1: RMS per bucket over the loudest bucket's, 3 decimals; all 0 for silence. */
+  /**
+   * 320 numbers from 0 to 1 with 3 decimals: the RMS of each section of the audio, relative to the loudest section. All are 0 if the audio is silent.
+   */
   levels: z.array(z.number().min(0).max(1)).length(320),
   info: SourceInfo.partial(),
   warnings: z.array(Warning),
   variants: z.array(MadeVariant),
-  /** Variants that do not exist for this source (FLAC from a lossy source). They do not count as failed. */
+  /** Variants that are not possible for this source, such as FLAC from a lossy source. They do not count as failed. */
   skipped: z.array(SkippedVariant),
   failed: z.array(FailedVariant),
-  /** The file's tags; absent from transcoders that do not read them. */
+  /** The tags of the source; absent if the transcoder's version does not read tags. */
   tags: Tags.optional(),
-  /** The embedded cover, if the job requested it and the file has one that can be read. */
+  /** The result for the embedded cover; null if the job did not request it, or if the source has none that can be read. */
   cover: CoverResult.nullable(),
 })
 export type JobResult = z.infer<typeof JobResult>
 
 export const JobEvent = z.discriminatedUnion('type', [
-  /** A keep-alive, at least every 10 s. */
+  /** Keeps the connection open. A ping is sent at least every 10 s. */
   z.object({ type: z.literal('ping') }),
-  /** `fraction` of the whole job, 0–1; never decreases within a pass. */
+  /** `fraction` is the part of the whole job that is done, 0–1. It never decreases within a pass. */
   z.object({ type: z.literal('progress'), fraction: z.number().min(0).max(1) }),
-  /** The strict pass gave up; the tolerant one starts now. */
+  /** The strict pass has failed and the tolerant pass starts. */
   z.object({ type: z.literal('fallback'), reason: z.string() }),
   /**
-   * A first file can be played: `early` is the source's own audio stream without its tags, uploaded to the job's `early` URL; any other index is a
-   * variant in its final form. Sent again to a client that re-attaches. The files of the result replace it.
+   * A first file can be played. If its index is `early`, it is the source's own audio stream without the tags, uploaded to the job's `early` URL;
+   * otherwise it is a variant in its final form. The event is sent again to a client that re-attaches. The files of the result replace this file.
    */
   z.object({ type: z.literal('early'), file: MadeVariant }),
   z.object({ type: z.literal('result'), result: JobResult }),
@@ -182,24 +187,27 @@ export const JobEvent = z.discriminatedUnion('type', [
 ])
 export type JobEvent = z.infer<typeof JobEvent>
 
-/** The refusal of a job: `busy` if every slot is taken, `unavailable` if the transcoder is stopping or its disk is full. */
+/**
+ * The response to a job that the transcoder does not accept: `busy` if all slots are in use, `unavailable` if the transcoder is stopping or its disk
+ * is full.
+ */
 export const Refusal = z.object({ ok: z.literal(false), code: z.enum(['busy', 'unavailable']), message: z.string() })
 export type Refusal = z.infer<typeof Refusal>
 
 export const TranscoderHealth = z.object({
   ok: z.literal(true),
-  /** Takes no new jobs, but serves its current ones until their results are fetched. */
+  /** True if the transcoder accepts no new jobs. It keeps its current jobs until their results are fetched. */
   stopping: z.boolean(),
-  /** Running jobs, and jobs that wait for a slot. */
+  /** The number of running jobs, and the number of jobs that wait for a slot. */
   running: z.int().min(0),
   queued: z.int().min(0),
   /**
-   * The slots: each for sources of at most `max_size` bytes, or of any size (`null`). A job takes the free slot with the smallest sufficient
-   * `max_size`.
+   * Each slot is for sources of at most `max_size` bytes, or of any size (`null`). A job uses the free slot with the smallest `max_size` that is
+   * sufficient.
    */
   slots: z.array(z.object({ max_size: z.int().nullable(), is_free: z.boolean() })),
 })
 export type TranscoderHealth = z.infer<typeof TranscoderHealth>
 
-/** Accepts a line whose event type this version knows. */
+/** Matches a line whose event type is known to this version. */
 export const JobEventType = z.object({ type: z.enum(['ping', 'progress', 'fallback', 'early', 'result', 'error']) })

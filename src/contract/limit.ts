@@ -4,7 +4,7 @@ import { named, ok } from './common.ts'
 import * as limits from './facts.ts'
 import { defineOperations } from './operation.ts'
 
-/** One limit of the service: its scope, value and unit. */
+/** One limit of the service. `applies_to` describes its scope. */
 export const Limit = named('Limit', { name: z.string(), value: z.number(), unit: z.string(), applies_to: z.string() })
 
 export type Limit = z.infer<typeof Limit>
@@ -16,7 +16,7 @@ const limit = (name: string, value: number, unit: string, applies_to: string): L
   applies_to,
 })
 
-/** All limits; the operator configures the two of audio files. docs/limits.md is generated from this list. */
+/** All limits. The operator configures the two limits for audio files. docs/limits.md is generated from this list. */
 export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: string }): Limit[] => [
   limit('upload_size', Number(env.MAX_UPLOAD_BYTES), 'bytes', 'audio files'),
   limit('duration', Number(env.MAX_DURATION_SECONDS), 'seconds', 'audio files'),
