@@ -3,11 +3,11 @@ import * as z from 'zod'
 import { named, Timestamp } from './common.ts'
 import type { CoverSize } from './facts.ts'
 
-/** Where and how to upload a file (specification §2, UploadHandle). Audio: `PUT` the bytes. Covers: `POST` the image. */
+/** The method and URL for an upload (specification §2, UploadHandle). Audio is sent as the body of a `PUT`, a cover with `POST`. */
 export const UploadHandle = named('UploadHandle', {
   method: z.enum(['PUT', 'POST']),
   upload_url: z.url(),
-  /** Seconds the URL stays valid. */
+  /** Seconds for which the URL is valid. */
   ttl: z.int(),
   expires_at: Timestamp,
 })
@@ -16,7 +16,7 @@ export type UploadHandle = z.infer<typeof UploadHandle>
 const square = <const T extends CoverSize | 'large'>(type: T) =>
   z.object({ type: z.literal(type), width: z.int(), height: z.int(), url: z.url() })
 
-/** A cover in a play view. If no cover is set or inherited, the URLs lead to a neutral picture. */
+/** A cover in a play view. If the resource neither has nor inherits a cover, the URLs return a neutral image. */
 export const CoverImage = named('CoverImage', {
   icon: square('icon'),
   small: square('small'),
@@ -24,9 +24,12 @@ export const CoverImage = named('CoverImage', {
 })
 export type CoverImage = z.infer<typeof CoverImage>
 
-/** A cover for its owners: includes the large square, of up to 1,400 pixels, for feeds and cards. */
+/**
+ * A cover for callers of the API. In addition to the sizes for listeners it has a large square image with at most 1,400 pixels per side, for feeds
+ * and cards.
+ */
 export const OwnCover = CoverImage.extend({
-  /** Null without a cover, or when the cover has at most 400 pixels. */
+  /** Null if there is no cover, or if the cover has at most 400 pixels per side. */
   large: square('large').nullable(),
 }).meta({ id: 'OwnCover' })
 export type OwnCover = z.infer<typeof OwnCover>

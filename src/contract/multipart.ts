@@ -6,28 +6,28 @@ import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Track, UploadHints } from './track.ts'
 
-/** Uploads in parts, which resume after a lost connection, a reload or a crash (docs/decisions/0041). */
+/** Uploads in parts. They can be resumed after a lost connection, a reload or a crash (docs/decisions/0041). */
 
 const PartNumber = z.int().min(1).max(MAX_PARTS)
 
-/** An uploaded part, with the ETag from the storage's response to its `PUT`. */
+/** A part that was uploaded, with the ETag that the storage returned for its `PUT`. */
 const StoredPart = z.strictObject({
   part_number: PartNumber,
   etag: z.string().regex(/^"?[\x21\x23-\x7e]{1,512}"?$/, 'must be the ETag that the storage answered'),
 })
 
-/** The URL to `PUT` a part to, and its size in bytes. The storage refuses any other size. */
+/** The URL to which a part is uploaded with `PUT`, and the size of the part in bytes. The storage refuses a part of any other size. */
 export const PartUpload = UploadHandle.extend({ part_number: z.int(), size: z.int() }).meta({ id: 'PartUpload' })
 export type PartUpload = z.infer<typeof PartUpload>
 
-/** One audio file that is uploaded in parts of equal size; the last one has the remainder. */
+/** An upload of one audio file in parts. All parts have the same size, except that the last one may be smaller. */
 export const MultipartUpload = named('MultipartUpload', {
   id: z.uuid(),
   track_id: z.uuid(),
   file_size: z.int(),
   part_size: z.int(),
   part_count: z.int(),
-  /** The uploaded parts that the client has reported. */
+  /** The parts whose upload the client has reported. */
   parts: z.array(z.object({ part_number: z.int(), etag: z.string() })),
   state: z.enum(['open', 'complete']),
   expires_at: Timestamp,
@@ -39,14 +39,17 @@ const sessionTrack = z.object({ upload_session_id: Id, track_id: Id })
 const id = { multipart_upload_id: Id }
 
 const start = z.strictObject({
-  /** The track's name once this file has replaced the previous one; unchanged if omitted. */
+  /** The name of the track after this file has replaced the previous one. If it is omitted, the name does not change. */
   file_name: RequiredText.optional(),
   file_size: z.int().min(1),
   content_type: UploadHints.content_type,
-  /** A fingerprint of the file, by any rule. A request with the same one returns the open upload with its parts. */
+  /**
+   * A fingerprint of the file, which the client can compute in any way. A request with the fingerprint of an open upload returns that upload with its
+   * parts.
+   */
   fingerprint: RequiredText.optional(),
 })
-/** Bodies have at most 64 KB, so more parts take several calls. */
+/** A body can have at most 64 KB, so a client needs several requests to report more parts. */
 const done = z.array(StoredPart).max(500).default([])
 const next = z.array(PartNumber).max(MAX_PART_URLS).default([])
 

@@ -2,12 +2,15 @@ import type * as z from 'zod'
 
 import { type ErrorCode, ERRORS } from './errors.ts'
 
-/** The callers that may use an operation (specification §5). An empty list means public: the parameter `secret` grants access. */
+/**
+ * The callers that may use an operation (specification §5). An empty list means that the operation is public and that the parameter `secret` grants
+ * access.
+ */
 export type Access = 'root' | 'server' | 'player' | 'uploader'
 
 /**
- * One operation of the interface, as data. The route, the handler's type, the OpenAPI document, the access matrix and its tests, and the typed client
- * all come from this one description.
+ * The description of one operation of the API. The route, the type of the handler, the OpenAPI document, the access matrix and its tests, and the
+ * typed client are all derived from it.
  */
 export interface Operation {
   method: 'get' | 'post' | 'put' | 'delete'
@@ -15,45 +18,45 @@ export interface Operation {
   summary: string
   tag: string
   access: readonly Access[]
-  /** For a public operation: the parameter that acts as its secret. Rate limits apply per secret. */
+  /** Only for public operations: the name of the parameter that is the secret. The rate limits are per secret. */
   secret?: string
   params?: z.ZodObject
-  /** The noun for a parameter's 404, if its name does not say it. */
+  /** The resource names in the 404 messages of parameters, if they cannot be derived from the parameters' names. */
   nouns?: Record<string, string>
   query?: z.ZodObject
-  /** Request headers that the operation reads, by their lower-case names. */
+  /** The request headers that the operation reads. The names are in lower case. */
   headers?: z.ZodObject
   body?: z.ZodObject
-  /** Maximum bytes of the body, if larger than the default. */
+  /** Maximum bytes of the body, if it is greater than the default. */
   body_size?: number
   response: z.ZodObject
-  /** Seconds for which an isolate may cache the response, for all callers of the same URL (docs/decisions/0028). */
+  /** Seconds for which an isolate may cache the response. All callers of the same URL get the cached response (docs/decisions/0028). */
   reuse?: number
-  /** Its changes do not appear in cached responses. */
+  /** Set if changes by this operation do not affect cached responses. */
   invisibleToListeners?: true
-  /** It can record events although it is `unseen`. */
+  /** Set if the operation can record events although it is `invisibleToListeners`. */
   emitsEvents?: true
-  /** Codes in addition to those that `errorsOf` derives. */
+  /** Error codes in addition to those that `errorsOf` derives. */
   errors?: readonly ErrorCode[]
 }
 
 export type Operations = Record<string, Operation>
 
-/** Keeps the literal types of a table of operations, so that handlers and client are typed by it. */
+/** Keeps the literal types of a table of operations. The types of the handlers and of the client depend on them. */
 export const defineOperations = <const T extends Operations>(operations: T): T => operations
 
-/** Error codes that each part of an operation can cause. */
+/** The error codes that each part of an operation can cause. */
 const REFUSALS = {
   access: ['unauthorized', 'insufficient_scope', 'origin_not_allowed'],
   params: ['not_found'],
   query: ['invalid_request', 'unknown_field'],
   headers: ['invalid_request'],
   body: ['invalid_request', 'invalid_json', 'unknown_field', 'payload_too_large', 'unsupported_media_type'],
-  // From its Idempotency-Key (docs/architecture.md#repeated-requests).
+  // The codes that the header Idempotency-Key can cause (docs/architecture.md#repeated-requests).
   post: ['invalid_request', 'payload_too_large', 'request_in_flight', 'idempotency_key_reused'],
 } as const satisfies Record<string, readonly ErrorCode[]>
 
-/** Every error code that an operation can return, by status, except internal errors. */
+/** Returns all error codes that an operation can return, except those of internal errors, ordered by status. */
 export function errorsOf(operation: Operation): ErrorCode[] {
   const { method, access, errors = [] } = operation
   const parts = (['params', 'query', 'headers', 'body'] as const).filter((part) => operation[part])
@@ -64,7 +67,7 @@ export function errorsOf(operation: Operation): ErrorCode[] {
 
 type Part<T, K extends string> = T extends { [P in K]: infer S extends z.ZodObject } ? z.output<S> : undefined
 
-/** A handler's input: parsed, with defaults filled in. */
+/** The input of a handler, after parsing and with defaults. */
 export type Input<T> = {
   params: Part<T, 'params'>
   query: Part<T, 'query'>
@@ -72,5 +75,5 @@ export type Input<T> = {
   body: Part<T, 'body'>
 }
 
-/** A handler's output: the response without the envelope, which `mount` adds. */
+/** The output of a handler. `mount` adds the fields that all responses have. */
 export type Output<T extends Operation> = Omit<z.input<T['response']>, 'ok' | 'api_request_id'>

@@ -7,7 +7,10 @@ import { defineOperations } from './operation.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
 
-/** The top-level entity (specification §2, Organization). `theme` is the stored setting, `image_colors` its returned form. */
+/**
+ * The organization, to which all other resources belong (specification §2, Organization). `theme` has the colors that were set; `image_colors` has
+ * the same colors in the form for players.
+ */
 export const Organization = named('Organization', {
   id: z.uuid(),
   name: z.string(),
@@ -17,12 +20,12 @@ export const Organization = named('Organization', {
   is_cover_overridable: z.boolean(),
   player_color: HexColor,
   player_subtitle: z.string(),
-  /** Whether a file's tags fill titles, subtitles, order and covers that are not set (docs/tags.md). */
+  /** Whether the tags of files are used for titles, subtitles, order and covers that are not set (docs/tags.md). */
   uses_tags: z.boolean(),
 })
 export type Organization = z.infer<typeof Organization>
 
-/** `null` for a color or subtitle restores the default. */
+/** `null` restores the default color or subtitle. */
 export const OrganizationUpdate = z.strictObject({
   name: RequiredTitle.optional(),
   theme: Theme.optional(),
@@ -58,7 +61,7 @@ export const organizationOperations = defineOperations({
       organization_id: z.uuid(),
       organization: Organization,
       api_key_id: z.uuid(),
-      /** The server key. Returned only once: only its hash is stored. */
+      /** The secret of the server key. It is returned only once, because the service stores only its hash. */
       secret: z.string(),
     }),
   },

@@ -10,7 +10,7 @@ import { Levels, ListedTrack, Track } from './track.ts'
 export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
 
-/** A time-limited session for playing one resource (specification §2, PlaySession). It never changes. */
+/** A session for playing one resource for a limited time (specification §2, PlaySession). It never changes. */
 export const PlaySession = named('PlaySession', {
   id: z.uuid(),
   creator_id: z.uuid().nullable(),
@@ -22,10 +22,10 @@ export const PlaySession = named('PlaySession', {
 })
 export type PlaySession = z.infer<typeof PlaySession>
 
-/** A play session for listeners, who have only its id (specification §4, Play sessions). */
+/** A play session as listeners get it. They know only its id (specification §4, Play sessions). */
 const ListenersSession = PlaySession.pick({ id: true, variants: true, is_downloadable: true, expires_at: true })
 
-/** A track in a session's list: exactly these keys (specification §2, Track). */
+/** A track in the list of a session. The specification allows no other fields (§2, Track). */
 export const SessionTrack = Track.pick({
   id: true,
   index: true,
@@ -37,38 +37,38 @@ export const SessionTrack = Track.pick({
 }).meta({ id: 'SessionTrack' })
 
 /**
- * A track for listeners: effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields of a listed track,
- * so `metadata` is visible to every holder of a play session.
+ * A track as listeners get it, with its effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields of a
+ * track in a list, so everyone who has the id of a play session can see `metadata`.
  */
 export const PlayedTrack = ListedTrack.omit({ created_at: true, updated_at: true })
   .extend({
-    /** Whether the effective `player_color` is dark, so that white text reads better on it (WCAG 2.2 relative luminance). */
+    /** Whether the effective `player_color` is so dark that white text is easier to read on it (WCAG 2.2 relative luminance). */
     is_dark: z.boolean(),
-    /** The track is still being processed and plays from a first file; the final variants replace it. */
+    /** True if the track is still being processed and only a first file can be played, which the final variants will replace. */
     is_preliminary: z.boolean(),
   })
   .meta({ id: 'PlayedTrack' })
 
-/** One playable file (specification §2, Playback variant): exactly these keys. */
+/** One file that can be played (specification §2, Playback variant). The specification allows no other fields. */
 export const PlaybackVariant = named('PlaybackVariant', {
   path: z.string(),
   url: z.url(),
   variant: z.object({ index: z.string() }),
 })
 
-/** The session's collection or playlist, as listeners see it. */
+/** The collection or playlist of a session, as listeners see it. */
 export const PlayedList = named('PlayedList', {
   scope: z.enum(['collection', 'playlist']),
   title: z.string(),
   subtitle: z.string().nullable(),
 })
 
-/** Everything a player needs to render and play one track. */
+/** All data that a player needs to show and play one track. */
 const playback = {
   track_id: z.uuid(),
-  /** Null in the session of a single track. */
+  /** Null if the session is for a single track. */
   list: PlayedList.nullable(),
-  /** Chapters of the uploaded file; `start` in seconds. */
+  /** The chapters of the uploaded file. `start` is in seconds. */
   chapters: SourceInfo.shape.chapters,
   cover_image: CoverImage,
   track: PlayedTrack,
@@ -84,7 +84,7 @@ export const PlaySessionCreate = z.strictObject({
   track_id: Id.optional(),
   playlist_id: Id.optional(),
   is_downloadable: z.boolean().optional(),
-  /** Seconds. */
+  /** Seconds until the session expires. */
   expires_in: z.number().min(60).max(MAX_SESSION_TTL).default(3600),
   creator_id: Id.nullable().optional(),
   organization_index: Text.nullable().optional(),
@@ -95,15 +95,15 @@ const tag = 'Play sessions'
 const session = {
   play_session_id: z.uuid(),
   play_session: PlaySession,
-  /** Null in the session of a single track. */
+  /** Null if the session is for a single track. */
   list: PlayedList.nullable(),
-  /** The tracks in playing order, at most 1,000, without those that failed or have no file yet. */
+  /** The tracks in playing order, 1,000 at most. Tracks that failed or that have no file yet are omitted. */
   tracks: z.array(SessionTrack),
-  /** The first track that can already be played, or null. */
+  /** The first track that can be played; null if there is none yet. */
   first_track: Playback.nullable(),
 }
 const playParams = z.object({ play_session_id: Id, play_track_id: Id })
-/** Public: the session's id grants access. */
+/** Settings of public operations, for which the id of the session grants access. */
 const listeners = { access: [], secret: 'play_session_id', nouns: { play_track_id: 'track' } } as const
 
 export const playOperations = defineOperations({
@@ -150,7 +150,7 @@ export const playOperations = defineOperations({
     query: z.strictObject({ variant: z.string().max(64).optional() }),
     response: ok({
       play_session_id: z.uuid(),
-      /** `size`: bytes of all files, without the ZIP structure. */
+      /** `size` is the total size of the files in bytes. The ZIP itself is slightly larger. */
       download: z.object({ variant: z.string(), url: z.url(), file_name: z.string(), files: z.int(), size: z.int() }),
     }),
     errors: ['download_not_allowed', 'track_not_ready', 'session_expired', 'zip_too_large'],

@@ -7,23 +7,23 @@ import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { include, TrackInList } from './track.ts'
 
-/** Collection settings that do not apply to a playlist, because no resource inherits from it. */
+/** Settings of collections that playlists do not have, because no resource inherits from a playlist. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
 
-/** Tracks from any of the organization's collections, in the playlist's own order (docs/architecture.md#playlists). */
+/** A list of tracks from any collections of the organization. It has its own order (docs/architecture.md#playlists). */
 export const Playlist = Collection.omit(OVERRIDES)
   .extend({
     track_count: z.int(),
-    /** Increases with every change of the tracks. Send it as `If-Match` to refuse the change if another one came first. */
+    /** Increases with every change to the tracks. A change with this value as `If-Match` is refused if another change came first. */
     version: z.int(),
   })
   .meta({ id: 'Playlist' })
 export type Playlist = z.infer<typeof Playlist>
 
-/** An entry of a playlist. */
+/** A track in a playlist. */
 export const PlaylistTrack = TrackInList.extend({
   playlist_track_id: z.uuid(),
-  /** 0, 1, 2, … */
+  /** The position in the playlist: 0, 1, 2, … */
   position: z.int(),
 }).meta({ id: 'PlaylistTrack' })
 

@@ -4,12 +4,12 @@ import { Id, named, ok, Timestamp } from './common.ts'
 import { defineOperations } from './operation.ts'
 
 /**
- * Progress of a collection's reprocess. `done` counts tracks that are up to date, before or through it; `failed` counts those with a variant that
- * could not be made, each with the reason in its `info`.
+ * The progress of a collection's reprocess. `done` is the number of tracks that are up to date, including those that already were. `failed` is the
+ * number of tracks with a variant that could not be generated; the `info` of the track has the reason.
  */
 export const Reprocess = named('Reprocess', {
   state: z.enum(['running', 'done']),
-  /** Whether every track is processed again, or only tracks whose variants are missing or out of date. */
+  /** Whether every track is processed again. If false, only tracks with missing or outdated variants are. */
   all: z.boolean(),
   total: z.int(),
   done: z.int(),

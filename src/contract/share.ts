@@ -6,22 +6,22 @@ import { MAX_ORIGINS, MAX_PASSWORD, MAX_SESSION_VARIANTS, MAX_SLUG, MIN_PASSWORD
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
 
-/** A page that plays a collection, a track or a playlist until it is revoked (docs/decisions/0052). */
+/** A link to a page that plays a collection, a track or a playlist until the link is revoked (docs/decisions/0052). */
 export const Share = named('Share', {
   id: z.uuid(),
   slug: z.string(),
-  /** The page for visitors, and the same page for frames. */
+  /** The URL of the page for visitors, and the URL of the same page in a frame. */
   url: z.url(),
   embed_url: z.url(),
   scope: PlayScope,
-  /** The id of the collection, track or playlist. */
+  /** The id of the collection, track or playlist that is shared. */
   resource_id: z.uuid(),
-  /** Replaces the resource's title on the page, the card and in oEmbed, but not in the player's list and the ZIP. */
+  /** Replaces the title of the resource on the page, on the card and in oEmbed. The player's list and the ZIP keep the original title. */
   title: z.string().nullable(),
-  /** Indexes of the variants to play; null for the default of every session. */
+  /** Indexes of the variants to play; null for the variants that a session has by default. */
   variants: z.array(z.string()).nullable(),
   is_downloadable: z.boolean(),
-  /** Origins of pages that may frame it or play it with an element; null for all. */
+  /** Origins of pages that may show the share in a frame or play it with an element; null for all. */
   allowed_origins: z.array(z.string()).nullable(),
   expires_at: Timestamp.nullable(),
   has_password: z.boolean(),
@@ -29,7 +29,7 @@ export const Share = named('Share', {
 })
 export type Share = z.infer<typeof Share>
 
-/** Slugs that could be mistaken for pages of the service. */
+/** Slugs that are not allowed because visitors could take them for pages of the service. */
 const RESERVED =
   'about account admin api assets billing cover docs download elements embed health help home index login logout new null oembed openapi password private public reserved root settings share shares signin signup static status studio support system terms tonearm undefined www zip'.split(
     ' ',
@@ -43,7 +43,10 @@ const Slug = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be letters from a to z, digits and single hyphens between them')
   .refine((slug) => !RESERVED.includes(slug), 'is reserved')
 
-/** Fields that can be changed later. `null` removes a restriction; a null slug is replaced by a new one that cannot be guessed. */
+/**
+ * Fields that can be changed after the share was created. `null` removes a restriction; a null slug is replaced with a random one that cannot be
+ * guessed.
+ */
 export const ShareUpdate = z.strictObject({
   title: RequiredTitle.nullable().optional(),
   slug: Slug.nullable().optional(),

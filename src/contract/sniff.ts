@@ -1,25 +1,28 @@
 import type { FILE_ERRORS } from './errors.ts'
 import { HEAD_BYTES, isText } from './text.ts'
 
-/** Detects a file's type by its first bytes. No zod and no Node here, so that the type can be checked before a transcoder is involved. */
+/**
+ * Detects the type of a file from its first bytes. This file uses neither zod nor Node, so that the type can be checked before a file is sent to a
+ * transcoder.
+ */
 
-/** The result for a file that may be audio: the name of ffmpeg's demuxer, or null if unknown. */
+/** The result for a file that may be audio. `demuxer` is the name of ffmpeg's demuxer; null if it is unknown. */
 export type Sniffed = {
   demuxer: string | null
-  /** True for a WAV that was written to a pipe: its length field is 0 or a placeholder, which is normal and not damage. */
+  /** True for a WAV whose length field is 0 or a placeholder. A program that writes to a pipe cannot know the length, so the file is not damaged. */
   streamed: boolean
-  /** True if a WAV's length field promises more bytes than the file has. */
+  /** True for a WAV whose length field is greater than the rest of the file. */
   truncated: boolean
 }
 
-/** The reason why a file is not audio, for its uploader. */
+/** The reason why a file is not audio. The message is for the person who uploads it. */
 export type NotAudio = { code: Extract<keyof typeof FILE_ERRORS, `${string}_file`>; message: string }
 
 const COMPLETE = { streamed: false, truncated: false }
 
 /**
- * Checks the head of a file of `size` bytes, and the bytes after an ID3 tag if it has one. `read` returns at most `HEAD_BYTES` bytes from a position.
- * Rejects text, images, archives and similar files, which must never reach ffmpeg.
+ * Checks the first bytes of a file of `size` bytes, or, if the file starts with an ID3 tag, the bytes after the tag. `read` returns at most
+ * `HEAD_BYTES` bytes from a position. Text, images, archives and similar files are rejected, because they must never reach ffmpeg.
  */
 export async function sniff(
   read: (position: number) => Promise<Uint8Array>,
@@ -31,10 +34,10 @@ export async function sniff(
   return sniffHead(tagged > 0 ? await read(tagged) : head, size - tagged, tagged > 0)
 }
 
-/** Classifies the first bytes of a file of `size` bytes; `tagged` if they follow an ID3 tag. */
+/** Classifies a file of `size` bytes by its first bytes. `tagged` is true if an ID3 tag precedes them. */
 export function sniffHead(bytes: Uint8Array, size: number, tagged = false): Sniffed | NotAudio {
   const head = bytes.subarray(0, HEAD_BYTES)
-  // The byte order mark of UTF-16 looks like an MPEG audio frame.
+  // Text is checked first, because the byte order mark of UTF-16 looks like an MPEG audio frame.
   const demuxer = isText(head) ? undefined : demuxerOf(head)
   if (demuxer) return { demuxer, ...(demuxer === 'wav' ? waveLength(head, size) : COMPLETE) }
   if (tagged) return { demuxer: 'mp3', ...COMPLETE }
@@ -77,7 +80,7 @@ function demuxerOf(head: Uint8Array): string | undefined {
   return mpegAudio(head)
 }
 
-/** Distinguishes ADTS, LOAS and MPEG audio layers I–III by their frame header (ISO/IEC 13818-7, 14496-3, 11172-3). */
+/** Distinguishes ADTS, LOAS and MPEG audio layers I–III by the header of the first frame (ISO/IEC 13818-7, 14496-3, 11172-3). */
 function mpegAudio(head: Uint8Array): string | undefined {
   const [a = 0, b = 0, c = 0] = head
   if (a === 0x56 && (b & 0xe0) === 0xe0) return 'loas'
@@ -90,8 +93,8 @@ function mpegAudio(head: Uint8Array): string | undefined {
 }
 
 /**
- * Other file types that people upload: code, name, and pattern of the first bytes. Playlists and scripts are rejected because they refer to other
- * files.
+ * Other types of files that people upload: error code, name in messages, and pattern for the first bytes. Playlists and scripts are rejected because
+ * they refer to other files.
  */
 const FOREIGN: [NotAudio['code'], string, RegExp][] = [
   [
@@ -121,7 +124,7 @@ const XML_ROOTS = new Map<string, [NotAudio['code'], string]>([
   ]),
 ])
 
-/** Identifies a file without audio, so that the uploader learns the reason. */
+/** Identifies a file that is not audio, so that the error can name its type. */
 function foreign(head: Uint8Array): NotAudio | undefined {
   const text = ascii(head, 0, head.length).replace(/^\xef\xbb\xbf/, '')
   const [code, kind] = FOREIGN.find(([, , pattern]) => pattern.test(text)) ?? XML_ROOTS.get(xmlRoot(text)) ?? []
@@ -129,7 +132,7 @@ function foreign(head: Uint8Array): NotAudio | undefined {
   if (isText(head)) return { code: 'text_file', message: 'This is text, not audio. Upload the audio file itself.' }
 }
 
-// In steps, because a single expression could be forced into endless backtracking.
+// Several replacements are used, because an attacker could force a single expression into catastrophic backtracking.
 function xmlRoot(text: string): string {
   const bare = text
     .replace(/<!--.*?-->/gs, '')
@@ -152,7 +155,7 @@ function waveLength(head: Uint8Array, size: number) {
   return COMPLETE
 }
 
-/** Length of an ID3v2 tag with its header (id3.org, ID3v2.4 §3.1: four bytes of seven bits). */
+/** Returns the length of an ID3v2 tag, including its header. It is stored in four bytes with seven bits each (id3.org, ID3v2.4 §3.1). */
 function id3Length(head: Uint8Array): number {
   const [a = 0, b = 0, c = 0, d = 0] = head.subarray(6, 10)
   return 10 + ((a & 127) << 21) + ((b & 127) << 14) + ((c & 127) << 7) + (d & 127)

@@ -4,39 +4,39 @@ import { named, ok, Timestamp } from './common.ts'
 import { SERVICE_ERRORS } from './errors.ts'
 import { defineOperations } from './operation.ts'
 
-/** The essential parts of the service. `/health` also lists those that fail. */
+/** The parts without which the service does not work. `/health` lists those that fail. */
 export const SystemPart = z.enum(['database', 'sweep', 'transcoder'])
 export type SystemPart = z.infer<typeof SystemPart>
 
-/** The state of the service. Ended jobs and failures are counted among jobs that started within a day. */
+/** The state of the service. Open jobs are all counted; ended jobs and failures are counted only if the job started in the last 24 hours. */
 export const System = named('System', {
   failing: z.array(SystemPart),
   database: z.object({
     answers: z.boolean(),
-    /** Response time, as measured in the Worker. */
+    /** The response time of the database in milliseconds, as measured by the Worker. */
     milliseconds: z.int().nullable(),
   }),
-  /** The most jobs that can run at once, and those that run now. */
+  /** The maximum number of jobs that can run at the same time, and the number that are running now. */
   transcoder: z.object({ answers: z.boolean(), slots: z.int(), busy: z.int() }),
   jobs: z.array(
     z.object({
       kind: z.string(),
       state: z.enum(['open', 'done', 'failed']),
       count: z.int(),
-      /** Age in seconds of the oldest open job; null for other states. */
+      /** Age of the oldest open job in seconds; null for other states. */
       oldest_age: z.int().nullable(),
     }),
   ),
-  /** By code, the most frequent first, with the number of tracks that `retry` would process again. */
+  /** The failures by code, the most frequent code first. `retryable` is the number of tracks that `retry` would process again. */
   failures: z.array(z.object({ code: z.string(), count: z.int(), retryable: z.int() })),
-  /** From the cron job, which runs every minute. */
+  /** When the cron job last ran. It runs every minute. */
   last_sweep_at: Timestamp.nullable(),
-  /** Accurate to a minute. R2 sends an event for each upload; a local installation does not. */
+  /** When R2 last reported an upload, accurate to a minute. Local installations do not receive these events. */
   last_event_at: Timestamp.nullable(),
 })
 export type System = z.infer<typeof System>
 
-/** Error codes that are not the file's fault: a retry may succeed. */
+/** Codes of errors that the file does not cause, so that a retry may succeed. */
 export const TRANSIENT_ERRORS = [...Object.keys(SERVICE_ERRORS), 'transcoder_unavailable'] as TransientErrorCode[]
 export type TransientErrorCode = keyof typeof SERVICE_ERRORS | 'transcoder_unavailable'
 
@@ -59,9 +59,9 @@ export const systemOperations = defineOperations({
     tag,
     access: ['root'],
     body: z.strictObject({
-      /** Retries only tracks that failed with this code. */
+      /** Only tracks that failed with this code are processed again. */
       code: z.enum(TRANSIENT_ERRORS).optional(),
-      /** Retries only jobs started since then. Jobs are kept for a week. */
+      /** Only jobs that were started after this time are retried. Jobs are kept for a week. */
       since: Timestamp.optional(),
     }),
     response: ok({ started: z.int(), left: z.int() }),

@@ -1,8 +1,10 @@
-/** Detection and normalization of text. No zod here, because the uploader rejects text by the same rule as the transcoder. */
+/**
+ * Detection and normalization of text. This file must not import zod, because the uploader in the browser applies the same rules as the transcoder.
+ */
 
 /**
- * A text on one line. Line breaks and tabs become spaces; control characters, direction overrides (U+202A to U+202E), which reverse the following
- * text, and white space at both ends are removed.
+ * Returns a text on one line. Line breaks and tabs become spaces. Control characters, direction overrides (U+202A to U+202E), which reverse the text
+ * after them, and white space at both ends are removed.
  */
 export const oneLine = (text: string): string =>
   text
@@ -10,10 +12,10 @@ export const oneLine = (text: string): string =>
     .replace(/[\p{Cc}\u202a-\u202e]/gu, '')
     .trim()
 
-/** Number of first bytes to check. Some audio formats start with a whole kilobyte of text (NIST SPHERE). */
+/** Number of bytes to check at the start of a file. Some audio formats start with a whole kilobyte of text (NIST SPHERE). */
 export const HEAD_BYTES = 4096
 
-/** Whether the head of a file is text throughout. No audio format starts with that much text. */
+/** Whether the head of a file contains only text. In every audio format, the text at the start is shorter than the head. */
 export function isText(head: Uint8Array): boolean {
   const [a, b] = head
   if ((a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff))
@@ -21,10 +23,10 @@ export function isText(head: Uint8Array): boolean {
   return head.every((byte) => byte >= 0x20 || byte === 9 || byte === 10 || byte === 12 || byte === 13)
 }
 
-/** MPEG audio can start with the same two bytes, but its following bytes are not valid text. */
+/** MPEG audio can start with the same two bytes as UTF-16, but the bytes after them are not valid text. */
 function isUtf16(head: Uint8Array, encoding: string): boolean {
   try {
-    // `stream` allows a last character that is cut off.
+    // With `stream`, the last character may be incomplete.
     const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: false }).decode(head, { stream: true })
     // oxlint-disable-next-line no-control-regex -- what text does not hold
     return !/[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]/.test(text)

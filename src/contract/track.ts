@@ -21,7 +21,7 @@ import { Loudness, Tags, TrackInfo } from './info.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 
-/** States of a track; their transitions are in `src/pipeline` (docs/architecture.md#statuses). */
+/** The states of a track. The transitions between them are in `src/pipeline` (docs/architecture.md#statuses). */
 export const TrackStatus = z.enum([
   'initializing',
   'processing',
@@ -32,7 +32,7 @@ export const TrackStatus = z.enum([
 ])
 export type TrackStatus = z.infer<typeof TrackStatus>
 
-/** One audio file in a collection (specification §2, Track). `duration` in seconds from decoded samples, 0 until known. */
+/** One audio file in a collection (specification §2, Track). `duration` is the length of the decoded audio in seconds, or 0 before it is known. */
 export const Track = named('Track', {
   id: z.uuid(),
   organization_id: z.uuid(),
@@ -56,12 +56,12 @@ export const Track = named('Track', {
   status: TrackStatus,
   tags: Tags,
   created_at: Timestamp,
-  /** The time of the last change by a request. Processing does not change it; see `status`. */
+  /** The time of the last change by a request. Processing changes `status`, but not this time. */
   updated_at: Timestamp,
 })
 export type Track = z.infer<typeof Track>
 
-/** A track as a collection's list shows it (specification §2, Track). */
+/** A track in the list of a collection (specification §2, Track). */
 export const ListedTrack = Track.omit({
   creator_id: true,
   file_name_original: true,
@@ -69,20 +69,20 @@ export const ListedTrack = Track.omit({
   organization_index: true,
 }).meta({ id: 'ListedTrack' })
 
-/** 320 numbers 0–1: RMS per bucket over the loudest bucket's; empty until known. */
+/** 320 numbers from 0 to 1: the RMS of each section of the audio, relative to the loudest section. The list is empty before they are known. */
 export const Levels = named('Levels', { levels: z.array(z.number()) })
 
-/** Optional parts of the tracks in a list, so that a page needs one request. */
+/** The optional parts of the tracks in a list. With them, a client needs only one request per page. */
 export const include = including('levels', 'loudness', 'artwork')
 export const TrackInList = ListedTrack.extend({
   levels: Levels.optional(),
-  /** Null until known. */
+  /** Null before it is known. */
   loudness: Loudness.nullable().optional(),
-  /** The effective cover. */
+  /** The effective cover: the track's own or the inherited one. */
   artwork: CoverImage.optional(),
 })
 
-/** Query parameters that lists of tracks share, except `sort`. */
+/** Query parameters, without `sort`, that are common to all lists of tracks. */
 export const trackFilters = {
   q: Query,
   status: TrackStatus.optional(),
@@ -91,7 +91,7 @@ export const trackFilters = {
   include,
 }
 
-/** `file_size` (bytes) and `content_type` are additive: if given, they are signed into the upload URL. */
+/** `file_size` (in bytes) and `content_type` are not in the specification. The upload URL is signed with those that are given. */
 export const UploadHints = {
   file_size: z.int().min(1).optional(),
   content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
@@ -110,7 +110,7 @@ const settings = {
 
 export const TrackCreate = z.strictObject({ collection_id: Id, file_name: RequiredText, ...settings, ...UploadHints })
 
-/** `title` sets `player_title`, unless the request has that field. */
+/** `title` sets `player_title`, unless the request also contains `player_title`. */
 export const TrackUpdate = z.strictObject({ title: Title.nullable().optional(), ...settings })
 export type TrackUpdate = z.infer<typeof TrackUpdate>
 

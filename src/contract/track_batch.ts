@@ -5,7 +5,7 @@ import { MAX_BATCH, MAX_BATCH_BYTES } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { TrackUpdate } from './track.ts'
 
-/** One change of one track. */
+/** One change to one track. */
 export const TrackChange = z.discriminatedUnion('action', [
   TrackUpdate.extend({ action: z.literal('update'), track_id: Id }),
   z.strictObject({ action: z.literal('move'), track_id: Id, collection_id: Id }),
@@ -14,7 +14,7 @@ export const TrackChange = z.discriminatedUnion('action', [
 ])
 export type TrackChange = z.infer<typeof TrackChange>
 
-/** The result of one change. A refused change has the code and message of the operation for one track. */
+/** The result of one change. If the change was refused, it has the same code and message as the response of the operation for a single track. */
 export const TrackChanged = named('TrackChanged', {
   track_id: z.uuid(),
   action: z.enum(['update', 'move', 'delete', 'reprocess']),

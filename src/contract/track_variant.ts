@@ -3,7 +3,10 @@ import * as z from 'zod'
 import { Id, named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
 
-/** A file of a track. `index` is that of `GET /v1/variant`; bytes, kbit/s (0 where it has no meaning), seconds. */
+/**
+ * A file of a track. `index` is that of the variant in `GET /v1/variant`. Sizes are in bytes, bitrates in kbit/s (0 if the file has none), durations
+ * in seconds.
+ */
 export const TrackVariant = named('TrackVariant', {
   index: z.string(),
   size: z.int(),

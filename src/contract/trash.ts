@@ -4,13 +4,13 @@ import { Id, named, ok, Page, Timestamp } from './common.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
 
-/** A track, collection or playlist that was deleted with `trash=true` and can be restored until `expires_at` (docs/decisions/0054). */
+/** A track, collection or playlist that was deleted with `trash=true`. It can be restored until `expires_at` (docs/decisions/0054). */
 export const TrashedItem = named('TrashedItem', {
-  /** The id of the item, unchanged when it is restored. */
+  /** The id of the deleted resource. The restored resource has the same id. */
   id: z.uuid(),
   scope: PlayScope,
   title: z.string(),
-  /** For a track: the collection to restore it to. */
+  /** The collection to which a track is restored; null for other resources. */
   collection_id: z.uuid().nullable(),
   trashed_at: Timestamp,
   expires_at: Timestamp,

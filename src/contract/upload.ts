@@ -6,7 +6,7 @@ import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Track, UploadHints } from './track.ts'
 
-/** A time-limited batch session in which tracks are created for one collection (specification §2, UploadSession). */
+/** A session in which tracks can be created in one collection for a limited time (specification §2, UploadSession). */
 export const UploadSession = named('UploadSession', {
   id: z.uuid(),
   creator_id: z.uuid().nullable(),
@@ -59,7 +59,7 @@ export const uploadOperations = defineOperations({
     params,
     body: z.strictObject({
       file_name: RequiredText,
-      /** The title for listeners. Defaults to the file's own title, or to its name. */
+      /** The title that listeners see. The default is the title in the file's tags, or the name of the file. */
       title: Title.nullable().optional(),
       organization_index: Text.nullable().optional(),
       metadata: Metadata.optional(),
@@ -69,7 +69,7 @@ export const uploadOperations = defineOperations({
       upload_session_id: z.uuid(),
       track_id: z.uuid(),
       track: Track.pick({ id: true, index: true }).extend({
-        /** Storage prefix of the track's files. */
+        /** The storage prefix of the track's files. */
         path: z.string(),
       }),
       track_upload: UploadHandle,
@@ -95,9 +95,9 @@ export const uploadOperations = defineOperations({
         track_status_id: true,
         status: true,
       }).extend({
-        /** 0–1 while processing. */
+        /** The fraction of the job that is done, 0–1; null if the track is not being processed. */
         progress: z.number().nullable(),
-        /** The reason of a failure. */
+        /** The reason why the track failed; null if it has not failed. */
         error: TrackError.omit({ attempt: true }).nullable(),
       }),
     }),

@@ -3,17 +3,17 @@ import * as z from 'zod'
 import { named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
 
-/** An organization's storage, and its activity by day in UTC (docs/operate.md#usage). */
+/** The storage of an organization, and its activity on each day in UTC (docs/operate.md#usage). */
 export const Usage = named('Usage', {
-  /** Processed tracks. */
+  /** The number of tracks that were processed. */
   tracks: z.int(),
-  /** Seconds of all tracks. */
+  /** The total duration of all tracks in seconds. */
   duration: z.number(),
-  /** Bytes of all files, and of the uploaded files among them. */
+  /** The size in bytes of all files, and of the uploaded files alone. */
   bytes: z.object({ total: z.int(), original: z.int() }),
-  /** The other files by the variant's `index`, the largest first. */
+  /** The size of all other files by the `index` of their variant, the largest first. */
   variants: z.array(z.object({ variant: z.string(), bytes: z.int(), files: z.int() })),
-  /** Uploads count on the day they were processed, play sessions on the day they were created, once they have ended. */
+  /** An upload is counted on the day on which it was processed. A play session is counted after its end, on the day on which it was created. */
   days: z.array(z.object({ date: z.iso.date(), uploads: z.int(), upload_bytes: z.int(), sessions: z.int() })),
 })
 

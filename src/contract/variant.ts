@@ -6,8 +6,8 @@ import { AudioCodec } from './job.ts'
 import { defineOperations } from './operation.ts'
 
 /**
- * A kind of rendition (specification §2, Variant). `bitrate` in kbit/s, 0 where it has no meaning. The last four fields are additive: null where they
- * have no meaning; `channels` is also null if the source decides.
+ * A form in which a track can be played (specification §2, Variant). `bitrate` is in kbit/s, or 0 if the variant has none. The last four fields are
+ * not in the specification. They are null if they do not apply; `channels` is also null if the source determines it.
  */
 export const Variant = named('Variant', {
   id: z.uuid(),
@@ -18,19 +18,19 @@ export const Variant = named('Variant', {
   index: z.string(),
   codec: AudioCodec.nullable(),
   channels: z.int().nullable(),
-  /** Seconds; for previews only. */
+  /** Start and length in seconds; null for all variants that are not previews. */
   start: z.number().nullable(),
   length: z.number().nullable(),
 })
 export type Variant = z.infer<typeof Variant>
 
-/** Fields that can be changed later. `index` and `type` cannot, because sessions and keys refer to them. */
+/** Fields that can be changed after the variant was created. `index` and `type` are not among them, because sessions and keys refer to them. */
 export const VariantUpdate = z.strictObject({
   name: RequiredTitle.optional(),
   codec: AudioCodec.optional(),
-  /** Kbit/s; the valid values depend on the codec. FLAC has none. */
+  /** Bitrate in kbit/s. The valid values depend on the codec; FLAC has no bitrate. */
   bitrate: z.int().min(0).max(MAX_BITRATE).optional(),
-  /** `null` keeps the source's channels, at most two in a lossy codec. */
+  /** `null` keeps the channels of the source, but at most two with a lossy codec. */
   channels: z.literal([1, 2]).nullable().optional(),
   start: z.number().min(0).max(MAX_PREVIEW_START).optional(),
   length: z.number().min(1).max(MAX_PREVIEW).optional(),
@@ -41,7 +41,7 @@ export const VariantCreate = VariantUpdate.extend({
   name: RequiredTitle,
   codec: AudioCodec,
   type: z.enum(['transcode', 'preview']).default('transcode'),
-  /** Derived from the name if omitted. */
+  /** If the index is omitted, it is derived from the name. */
   index: z
     .string()
     .max(MAX_VARIANT_INDEX)

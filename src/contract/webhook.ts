@@ -5,13 +5,16 @@ import { EventPattern } from './event.ts'
 import { MAX_WEBHOOK_URL } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
-/** Webhook endpoints, and the deliveries to each (docs/decisions/0057). */
+/** Webhook endpoints, and the deliveries of events to them (docs/decisions/0057). */
 
-/** `active`; `paused`: all attempts failed for three days, or by request; `disabled`: the endpoint answered 410. */
+/**
+ * An `active` endpoint receives events. It becomes `paused` by request, or after all attempts have failed for three days. It becomes `disabled` when
+ * it responds with 410.
+ */
 export const WebhookEndpointState = z.enum(['active', 'paused', 'disabled'])
 export type WebhookEndpointState = z.infer<typeof WebhookEndpointState>
 
-/** Deliveries of one hour, counted by their state. */
+/** The number of deliveries in one hour, by their state. */
 export const WebhookHour = named('WebhookHour', {
   /** The start of the hour. */
   at: Timestamp,
@@ -25,29 +28,31 @@ export const WebhookEndpoint = named('WebhookEndpoint', {
   id: z.uuid(),
   url: z.url(),
   title: z.string(),
-  /** Subscribed event types: `*`, groups such as `track.*`, or single types. */
+  /** The subscribed types of events: `*` for all types, groups such as `track.*`, or single types. */
   events: z.array(z.string()),
-  /** Events of one subject are delivered in order: the next is sent when the previous one was delivered or given up. */
+  /**
+   * Whether the events of each subject are delivered in order. An event is then sent only after the previous one was delivered or has finally failed.
+   */
   is_ordered: z.boolean(),
   state: WebhookEndpointState,
-  /** Why the endpoint is not active: `failing`, `gone` (410) or `requested`. */
+  /** Why the endpoint is not active: attempts are `failing`, it is `gone` (410), or a pause was `requested`. */
   reason: z.enum(['failing', 'gone', 'requested']).nullable(),
-  /** Every attempt since then has failed; null if the last one was delivered. */
+  /** The time since which all attempts have failed; null if the last one succeeded. */
   failing_since: Timestamp.nullable(),
-  /** Accurate to a minute. */
+  /** The time is accurate to a minute. */
   last_success_at: Timestamp.nullable(),
-  /** The previous secret also signs until then. */
+  /** Until this time, deliveries are also signed with the previous secret. */
   previous_secret_expires_at: Timestamp.nullable(),
   created_at: Timestamp,
   /**
-   * With `include=day`: the last 24 hours, only hours with deliveries, oldest first. Only the newest deliveries are counted, 5,000 in total for all
-   * endpoints of the response.
+   * The last 24 hours, with `include=day`. Only hours with deliveries are listed, the oldest first. Only the newest 5,000 deliveries of all endpoints
+   * in the response are counted.
    */
   day: z.array(WebhookHour).optional(),
 })
 export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>
 
-/** The error of a failed attempt. */
+/** Why an attempt failed. */
 export const AttemptError = z
   .enum(['status', 'redirect', 'timed_out', 'unreachable', 'url_refused', 'secret_unreadable'])
   .describe(
@@ -65,38 +70,41 @@ export type AttemptError = z.infer<typeof AttemptError>
 export const WebhookAttempt = named('WebhookAttempt', {
   at: Timestamp,
   duration_ms: z.int(),
-  /** The status of the response; null without a response. */
+  /** The status of the response; null if there was no response. */
   status: z.int().nullable(),
-  /** Null if it was delivered. */
+  /** Null if the attempt succeeded. */
   error: AttemptError.nullable(),
-  /** The first bytes of the response's body, up to 1 KB. */
+  /** The start of the response's body, at most 1 KB. */
   answer: z.string().nullable(),
-  /** Headers of the request, as they were sent. */
+  /** The headers that were sent with the request. */
   headers: z.record(z.string(), z.string()),
 })
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>
 
-/** `pending`: to be sent, now or later; `sending`; `delivered`: answered with 2xx; `failed`: given up after the last attempt. */
+/**
+ * A `pending` delivery will be sent now or later; `sending` is during an attempt; `delivered` is after a 2xx response; `failed` is after the last
+ * attempt has failed.
+ */
 export const WebhookDeliveryState = z.enum(['pending', 'sending', 'delivered', 'failed'])
 export type WebhookDeliveryState = z.infer<typeof WebhookDeliveryState>
 
 const deliveryFields = {
   id: z.uuid(),
   endpoint_id: z.uuid(),
-  /** The `webhook-id`: the same in all attempts and replays. */
+  /** The value of the header `webhook-id`. It is the same in all attempts and replays. */
   event_id: z.uuid(),
   type: z.string(),
   subject: z.string(),
   seq: z.int(),
   state: WebhookDeliveryState,
-  /** Attempts since the delivery was created or last replayed. */
+  /** The number of attempts since the delivery was created or last replayed. */
   attempt: z.int(),
-  /** Result of the last attempt. */
+  /** The status and the error of the last attempt. */
   status: z.int().nullable(),
   error: AttemptError.nullable(),
-  /** Null if no attempt is scheduled, or if it waits for an earlier delivery of its subject. */
+  /** Null if no attempt is scheduled, or if the delivery waits for an earlier delivery of the same subject. */
   next_attempt_at: Timestamp.nullable(),
-  /** When the event happened. */
+  /** The time of the event. */
   created_at: Timestamp,
 }
 
@@ -105,16 +113,16 @@ export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 
 export const WebhookDeliveryDetails = named('WebhookDeliveryDetails', {
   ...deliveryFields,
-  /** Oldest first; only the last thirty. */
+  /** The last thirty attempts, the oldest first. */
   attempts: z.array(WebhookAttempt),
-  /** The body, byte for byte as sent. */
+  /** The body, exactly as it was sent. */
   body: z.string(),
 })
 export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>
 
-/** Fields that can be changed later. */
+/** Fields that can be changed after the endpoint was created. */
 const endpointFields = {
-  /** https, on port 443 or 8443, of a public host (docs/webhooks.md). */
+  /** An https URL on port 443 or 8443 of a public host (docs/webhooks.md). */
   url: z.string().min(1, 'must not be empty').max(MAX_WEBHOOK_URL),
   title: RequiredTitle,
   events: unique(z.array(EventPattern).min(1).max(50)),
@@ -130,12 +138,12 @@ export const WebhookEndpointCreate = z.strictObject({
 export const WebhookEndpointUpdate = z
   .strictObject({
     ...endpointFields,
-    /** `paused`: deliveries stop until the endpoint is resumed. */
+    /** `paused` stops deliveries until the endpoint is resumed. */
     state: z.enum(['active', 'paused']),
   })
   .partial()
 
-/** Seconds; a day by default, at most a week. */
+/** Seconds for which deliveries are also signed with the previous secret: a day by default, a week at most. */
 const GraceSeconds = z.int().min(0).max(604_800).default(86_400)
 
 const tag = 'Webhooks'
@@ -143,7 +151,7 @@ const access = ['server'] as const
 const params = z.object({ webhook_endpoint_id: Id })
 const deliveryParams = z.object({ webhook_delivery_id: Id })
 const endpointResponse = ok({ webhook_endpoint_id: z.uuid(), webhook_endpoint: WebhookEndpoint })
-/** The secret is returned only once: it is stored encrypted. */
+/** The response with the secret. The secret is stored encrypted and is returned only once. */
 const withSecret = endpointResponse.extend({ secret: z.string() })
 const deliveryResponse = ok({ webhook_delivery_id: z.uuid(), webhook_delivery: WebhookDelivery })
 const include = z.enum(['day']).optional()
@@ -240,7 +248,7 @@ export const webhookOperations = defineOperations({
     access,
     params,
     body: z.strictObject({ since: z.iso.datetime({ offset: true }) }),
-    /** `next_since`: where to continue, if one call could not recover everything. */
+    /** `next_since` is the time from which to continue with another request, if this one could not recover all deliveries. */
     response: endpointResponse.extend({ recovered: z.int(), next_since: Timestamp.nullable() }),
     invisibleToListeners: true,
   },
@@ -253,11 +261,14 @@ export const webhookOperations = defineOperations({
     query: z.strictObject({
       endpoint_id: Id.optional(),
       state: WebhookDeliveryState.optional(),
-      /** A delivery's id: the `before` of a previous response. */
+      /** The id of a delivery: the `before` of the previous response. */
       before: Id.optional(),
       limit: Page.shape.limit,
     }),
-    /** `before` is null on the last page. A filtered page scans 5,000 deliveries in total for all endpoints, and may be empty. */
+    /**
+     * `before` is null on the last page. For a page with a filter, at most 5,000 deliveries of all endpoints together are scanned, so the page may be
+     * empty.
+     */
     response: ok({ webhook_deliveries: z.array(WebhookDelivery), before: z.uuid().nullable() }),
     errors: ['not_found'],
   },
