@@ -8,7 +8,7 @@ const cache = createIsolateCache()
 let service: ReturnType<typeof createService> | undefined
 const load = async () => (service ??= (await import('./service.ts')).createService(cache))
 
-/** wrangler.toml names this class and its container. */
+/** The Durable Object with the transcoder's container. wrangler.toml refers to it by the name of this class. */
 export class TranscoderContainer extends TranscodeFollower {
   override async open() {
     return (await load()).transcoderPort(this.env)

@@ -6,7 +6,10 @@ import { consume } from './pipeline/consume.ts'
 import { sweep } from './pipeline/sweep.ts'
 import { createTranscoderPort } from './pipeline/transcode/port.ts'
 
-/** Everything except play views: the rest of the API, queues and cron. Loaded on first use (docs/decisions/0029). */
+/**
+ * Creates the part of the service that is loaded on first use: everything except play views, that is, the rest of the API, the queues and cron
+ * (docs/decisions/0029).
+ */
 export function createService(cache: IsolateCache) {
   const app = createApp(cache)
   const system = (env: Env) => systemOf(env, cache, openWithRetries(env.DB))

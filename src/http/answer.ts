@@ -5,7 +5,7 @@ import { ApiError, describeError, isFull } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import type { AppEnv } from './context.ts'
 
-/** Pages of any origin may call. Responses hold signed URLs and private data, so no cache may store them. */
+/** Web pages from any origin may call the API. Responses contain signed URLs and private data, so no cache may store them. */
 export const HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'Retry-After, Idempotency-Replayed',
@@ -13,7 +13,7 @@ export const HEADERS = {
 }
 export const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
 
-/** The request's id. Never a value from the caller: `api_request_id` is a UUID (specification §2). */
+/** Returns the id of the request. It is never taken from the caller, because `api_request_id` must be a UUID (specification §2). */
 export function requestId(c: Request<AppEnv>): string {
   const existing = c.get('requestId')
   if (existing) return existing
@@ -22,13 +22,13 @@ export function requestId(c: Request<AppEnv>): string {
   return id
 }
 
-/** The public error for an internal failure. */
+/** Returns the error that callers see instead of an internal error. */
 const publicError = (error: unknown) =>
   isFull(error)
     ? new ApiError('unavailable', 'The database has no room at the moment; try again later')
     : new ApiError('internal', 'Something went wrong on our side')
 
-/** The error response. Any error but an `ApiError` is logged and becomes a 500 without detail. */
+/** Returns the response for an error. An error that is not an `ApiError` is logged, and the caller gets a 500 or 503 without details. */
 export function errorResponse(error: unknown, api_request_id: string): Response {
   const fault = error instanceof ApiError ? error : publicError(error)
   if (fault !== error) log('error', 'fault', { api_request_id, error: describeError(error) })

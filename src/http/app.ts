@@ -25,7 +25,7 @@ const PREFLIGHT = {
   'access-control-max-age': '86400',
 }
 
-/** The HTTP side of the service: every operation of the table, and the few routes that are not JSON operations. */
+/** Creates the HTTP app with all operations of the table, and with the few routes that are not JSON operations. */
 export function createApp(cache: IsolateCache) {
   const app = new Hono<AppEnv>()
   app.use(logged)
@@ -45,11 +45,11 @@ export function createApp(cache: IsolateCache) {
 
   const methods = new Map<string, string[]>()
   for (const { method, path } of Object.values(operations)) {
-    // Two operations may name the same path parameter differently.
+    // Operations may have different names for the same path parameter.
     const route = honoPath(path).replace(/:\w+/g, ':_')
     methods.set(route, [...(methods.get(route) ?? []), method.toUpperCase()])
   }
-  // Fixed paths come before parameters that would match them, and also allow the methods of those routes.
+  // Fixed paths are added first, because a path with a parameter would also match them. A fixed path also allows the methods of such a path.
   for (const path of [...methods.keys()].toSorted((a, b) => Number(a.endsWith(':_')) - Number(b.endsWith(':_')))) {
     app.all(path, () => {
       const allowed = [...methods].flatMap(([route, routeMethods]) => (matchesRoute(path, route) ? routeMethods : []))
@@ -68,7 +68,7 @@ const logged: MiddlewareHandler<AppEnv> = async (c, next) => {
   const started_at = Date.now()
   await next()
   const organization_id = c.get('organization_id') || undefined
-  // The route of the last matching handler.
+  // The route of the last handler that matched the request.
   const route = routePath(c)
   logRequest(c.env, {
     api_request_id: requestId(c),

@@ -8,7 +8,7 @@ export interface AppEnv {
   Variables: {
     requestId: string
     principal: Principal
-    /** The organization of the request, for the log; set as soon as it is known. */
+    /** The organization of the request, for the request log. It is set as soon as it is known. */
     organization_id: string
   }
 }
@@ -19,7 +19,7 @@ interface Request {
   req: { url: string }
 }
 
-/** The context of one request. */
+/** Creates the context of a request. */
 export const contextOf = <D>(
   { env, req }: Request,
   principal: Principal,

@@ -3,8 +3,9 @@ import type * as z from 'zod'
 type Copy = (value: never) => unknown
 
 /**
- * Compiles a schema into a function that copies only the fields it names, so that private columns cannot leak. Values are not checked: types do that,
- * and tests parse them in full (`CHECK_ANSWERS`). Returns null for a value that needs no copy.
+ * Compiles a schema into a function that copies only the fields of the schema, so that private columns cannot leak. The function does not check
+ * values: their types are checked by the compiler, and tests parse all responses (`CHECK_ANSWERS`). Returns null if values of the schema need no
+ * copy.
  */
 function compile(schema: z.core.$ZodType): Copy | null {
   const { def } = (schema as z.core.$ZodTypes)._zod
@@ -30,7 +31,7 @@ function compile(schema: z.core.$ZodType): Copy | null {
       return inner && ((value: never) => (value === null || value === undefined ? value : inner(value)))
     }
     case 'union': {
-      // Only unions of objects with a discriminator.
+      // All unions in the schemas are unions of objects with a discriminator.
       const { discriminator, options } = def as z.core.$ZodDiscriminatedUnionDef
       const copies = new Map(
         options.flatMap((option) => {
@@ -53,7 +54,7 @@ function compile(schema: z.core.$ZodType): Copy | null {
   }
 }
 
-/** Returns an encoder of responses, with `ok` and the request's id first. The schema is compiled on first use. */
+/** Returns a function that encodes responses. `ok` and the id of the request come first. The schema is compiled on first use. */
 export function encoder(response: z.ZodObject) {
   let copy: Copy | null = null
   return (answer: object, api_request_id: string, check: boolean): Record<string, unknown> => {

@@ -5,10 +5,13 @@ import { transcoderSlots } from '../adapters/transcoder/client.ts'
 import { failingRows } from '../resources/operator/system.ts'
 import type { AppEnv } from './context.ts'
 
-/** Milliseconds for which a healthy result is cached: the endpoint is public and has no rate limit. */
+/** Milliseconds for which a healthy result is cached. The cache is necessary because the endpoint is public and has no rate limit. */
 const HEALTHY_FOR = 5000
 
-/** `GET /health`: 503 with the parts that fail. It needs no key and shows no more; `GET /v1/system` has the details. */
+/**
+ * `GET /health` responds with 503 and the failing parts if the service is not healthy. It needs no key and returns nothing else; `GET /v1/system`
+ * returns the details.
+ */
 export function mountHealth(app: Hono<AppEnv>): void {
   let healthy_at = 0
   app.get('/health', async (c) => {

@@ -3,12 +3,12 @@ import { log } from '../core/log.ts'
 interface RequestSummary {
   api_request_id: string
   method: string
-  /** The pattern of the path, never the path: play sessions and upload URLs have their secrets in it. */
+  /** The pattern of the path. The path itself is not logged, because the paths of play sessions and uploads contain secrets. */
   route: string
   status: number
-  /** When the request arrived, in milliseconds since 1970. */
+  /** The time when the request arrived, in milliseconds since 1970. */
   started_at: number
-  /** The request's organization, if known. */
+  /** The organization of the request, if it is known. */
   organization_id: string | undefined
 }
 

@@ -13,11 +13,11 @@ import { limitReading } from './auth/limit_rate.ts'
 import { type AppEnv, contextOf } from './context.ts'
 
 /**
- * `GET /zip/{play_session_id}`: all tracks of a downloadable session, uncompressed, streamed from the bucket through the Worker. CRCs are computed as
- * the bytes pass and follow each file (docs/decisions/0053).
+ * `GET /zip/{play_session_id}` returns all tracks of a downloadable session without compression. The files are streamed from the bucket through the
+ * Worker. The CRC of each file is computed while the file is streamed, and written after it (docs/decisions/0053).
  */
 
-/** Yields the files in order and opens each when the previous one is done. Throws if a file is missing or has another size. */
+/** Yields the files in order. Each file is opened when the previous one is complete. Throws if a file is missing or its size has changed. */
 async function* open(env: Env, entries: readonly ZipEntry[]) {
   for (const { name, path, size } of entries) {
     const object = await env.MEDIA.get(path)
@@ -47,12 +47,12 @@ export function mountZip(app: Hono<AppEnv>, cache: IsolateCache): void {
       'x-content-type-options': 'nosniff',
     }
     if (c.req.raw.method === 'HEAD') return c.body(null, 200, { ...headers, 'content-length': String(length) })
-    // The fixed length makes a truncated download an error at the client.
+    // The fixed length lets the client detect a truncated download as an error.
     const { readable, writable } = new FixedLengthStream(length)
     const api_request_id = requestId(c)
     const files = open(c.env, found.entries)
     let isStopped = false
-    // client-zip throws into its source when the client stops reading, which is not an error.
+    // client-zip calls `throw` on its source when the client stops reading, which is not an error.
     const stop = () => {
       isStopped = true
       return files.return()

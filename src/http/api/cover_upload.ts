@@ -12,7 +12,7 @@ import { HEADERS, requestId } from '../answer.ts'
 import { limitCovers } from '../auth/limit_key.ts'
 import type { AppEnv } from '../context.ts'
 
-/** The image plus 100,000 bytes for the multipart framing. */
+/** Maximum bytes of a request: an image, plus 100,000 bytes for the multipart framing. */
 const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000
 
 async function readImage(request: Request): Promise<Uint8Array> {
@@ -30,14 +30,14 @@ async function readImage(request: Request): Promise<Uint8Array> {
     image = new Uint8Array(await request.arrayBuffer().catch(rejectAborted))
   }
   if (image.length > MAX_COVER_BYTES) throw imageTooLarge()
-  // The transcoder checks the type again and decodes the image.
+  // The check looks only at the first bytes. The transcoder checks the type again and decodes the image.
   if (!isCover(image)) {
     throw new ApiError('unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
   }
   return image
 }
 
-/** The client disconnected during the upload. This is not an error of the service, and no client receives the response. */
+/** Called if the client disconnected during the upload. The service has no error then, and no client receives this response. */
 const rejectAborted = () => {
   throw new ApiError('invalid_request', 'The image has not arrived whole')
 }
@@ -45,8 +45,9 @@ const rejectAborted = () => {
 const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)
 
 /**
- * `POST /v1/cover_upload/{token}`: the target of cover upload handles (docs/architecture.md#covers). Takes `multipart/form-data` with the field
- * `file`, or the raw image. Responds when the squares are ready, or with 202 if the transcoder cannot be reached and a job does it later.
+ * `POST /v1/cover_upload/{token}` receives the uploads of covers (docs/architecture.md#covers). It accepts `multipart/form-data` with the field
+ * `file`, or the image as the body. It responds when the square images are ready. If the transcoder cannot be reached, it responds with 202 and a job
+ * generates the images later.
  */
 export function mountCoverUpload(app: Hono<AppEnv>, cache: IsolateCache): void {
   const limit = bodyLimit({

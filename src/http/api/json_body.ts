@@ -2,7 +2,7 @@ import type { Context as Request } from 'hono'
 
 import { ApiError } from '../../core/errors.ts'
 
-/** Parses JSON bodies without loss: values that JavaScript would change silently are refused (docs/decisions/0064). */
+/** Parses JSON bodies without loss. Values that JavaScript would change silently are refused (docs/decisions/0064). */
 
 interface Issue {
   path: string
@@ -14,23 +14,23 @@ export const MAX_ERRORS = 50
 
 const HALF = 'contains an unpaired surrogate (half a character): send the whole character or leave it out'
 
-/** Marks a number that a double cannot represent. */
+/** Replaces a number that a double cannot represent. */
 const INEXACT = Symbol('inexact')
 
 function isInexact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return true
   if (value === 0) return /[1-9]/.test(source.replace(/e.*/i, ''))
   if (!/^-?\d+$/.test(source) || Number.isSafeInteger(value)) return false
-  // JavaScript writes 2 ** 63 as 9223372036854776000: another integer, but the caller gets back the same text.
+  // JavaScript writes 2 ** 63 as 9223372036854776000. This is a different integer, but a caller who sends that text gets the same text back.
   return BigInt(source) !== BigInt(value) && source !== String(value)
 }
 
-/** The reviver's third argument (ECMAScript, JSON.parse source text access) is missing in TypeScript's types. */
+/** TypeScript's types lack the third argument of a reviver (ECMAScript, JSON.parse source text access). */
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 const markInexact: Reviver = (_, value, { source = '' }) =>
   typeof value === 'number' && isInexact(value, source) ? INEXACT : value
 
-/** The issues of a value: marked numbers, unpaired surrogates, and `__proto__`. */
+/** Returns the issues in a value: marked numbers, unpaired surrogates, and the name `__proto__`. */
 function issuesOf(root: unknown): Issue[] {
   const issues: Issue[] = []
   const pending: [string, unknown][] = [['', root]]
@@ -50,7 +50,7 @@ function issuesOf(root: unknown): Issue[] {
   return issues
 }
 
-/** Quick check for text that `issuesOf` may have to inspect. */
+/** Matches every text that may have issues. All other texts are parsed without the checks. */
 const SUSPECT = /\\u|__proto__|\d{16}|\d[eE]/
 
 function parse(text: string): unknown {
@@ -59,7 +59,7 @@ function parse(text: string): unknown {
   try {
     value = JSON.parse(text, markInexact as never)
   } catch (error) {
-    // JSON.parse recurses when it has a reviver. Values nested this deeply fail every schema.
+    // JSON.parse recurses if it has a reviver, so deep nesting overflows the stack. Such a value is invalid for every schema.
     if (error instanceof RangeError) return JSON.parse(text)
     throw error
   }
@@ -69,10 +69,10 @@ function parse(text: string): unknown {
 }
 
 /**
- * Parses the body as JSON in UTF-8, which `Content-Type` must declare. An empty body counts as `{}`, so that the response names the missing fields.
+ * Parses the body as JSON in UTF-8, which `Content-Type` must declare. An empty body counts as `{}`, so that the response lists the missing fields.
  */
 export async function readJson({ req }: Request): Promise<unknown> {
-  // Not `text()`: workerd logs a warning if the content type is not text.
+  // `text()` is not used because workerd logs a warning if the content type is not text.
   const bytes = await req.arrayBuffer()
   if (bytes.byteLength === 0) return {}
   const type = req.header('content-type') ?? ''

@@ -16,18 +16,18 @@ const FORMATS: Record<string, string> = {
 }
 const UNITS: Record<string, [string, string]> = { array: ['entry', 'entries'], string: ['character', 'characters'] }
 
-/** `be at least 5`, `be at most 255 characters`, `have at least 1 entry`. */
+/** Returns texts such as `be at least 5`, `be at most 255 characters` or `have at least 1 entry`. */
 function bounded(origin: string, bound: string, value: number | bigint): string {
   const [singular, plural] = UNITS[origin] ?? []
   const unit = singular ? ` ${Number(value) === 1 ? singular : plural}` : ''
   return `${origin === 'array' ? 'have' : 'be'} ${bound} ${value}${unit}`
 }
 
-/** Rewords a zod issue so that it reads after the field's name. Messages that a schema defines are kept. */
+/** Returns the message of a zod issue in words that can follow the name of the field. Messages that are defined in a schema are not changed. */
 export function messageOf(issue: z.core.$ZodIssue): string {
   const { message } = issue
   if (!/^(Invalid|Too) /.test(message)) return message
-  // zod reports an absent field as `invalid_type`.
+  // zod reports a missing field as `invalid_type`.
   if (issue.code === 'invalid_type' && message.endsWith('received undefined')) return 'is required'
   if (issue.code === 'invalid_type' && issue.expected in KINDS) return `must be ${KINDS[issue.expected]}`
   if (issue.code === 'invalid_format' && issue.format in FORMATS) return `must be ${FORMATS[issue.format]}`

@@ -24,7 +24,7 @@ import { MAX_ERRORS, readJson } from './json_body.ts'
 import { messageOf } from './message.ts'
 import { checkQuery } from './query.ts'
 
-/** `/v1/track/{track_id}` in Hono's syntax. */
+/** Converts a path such as `/v1/track/{track_id}` to Hono's syntax. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
 const tooLarge = (maxSize = MAX_BODY_BYTES) =>
@@ -35,13 +35,13 @@ const tooLarge = (maxSize = MAX_BODY_BYTES) =>
     },
   })
 
-/** The noun for a 404 of this parameter, the same as in the handlers. */
+/** Returns the resource name in the 404 message for this parameter. Handlers use the same name. */
 const nounOf = ({ nouns }: Operation, param: string) =>
   nouns?.[param] ?? param.replace(/_(id|index)$/, '').replaceAll('_', ' ')
 
 type Target = 'param' | 'query' | 'header' | 'json'
 
-/** Throws the issues of a failed parse as an error response. A malformed id in a path is a 404, like an unknown one (docs/decisions/0008). */
+/** Throws the issues of a failed parse as an error response. A malformed id in a path returns 404, like an unknown id (docs/decisions/0008). */
 function refuse(operation: Operation, target: Target, error: z.core.$ZodError): never {
   const ids = error.issues.filter((issue) => target === 'param' && issue.code !== 'invalid_value')
   if (ids.length > 0) throw notFound(nounOf(operation, String(ids[0]?.path[0])))
@@ -59,7 +59,7 @@ function refuse(operation: Operation, target: Target, error: z.core.$ZodError): 
   throw new ApiError(code, `${first?.path}: ${first?.message}`, errors.slice(0, MAX_ERRORS))
 }
 
-/** Parses the body here, because Hono's validator would skip the checks of `readJson`. */
+/** Parses and validates the body. Hono's validator is not used because it would skip the checks of `readJson`. */
 const checkBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<AppEnv> =>
   async function checkBody(c, next) {
     const { success, data, error } = schema.safeParse(await readJson(c))
@@ -87,14 +87,17 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
   ] as MiddlewareHandler<AppEnv>[]
 }
 
-/** The caller's name in events. */
+/** Returns the name of the caller in events. */
 const actorOf = (principal: Principal): string | null =>
   principal.kind === 'root' ? 'root' : principal.kind === 'public' ? null : `api_key:${principal.api_key_id}`
 
 type Answer = Record<string, unknown>
 type AnyHandler = (input: object, context: Context) => Promise<Answer>
 
-/** The only place where operations meet Hono: authenticates, limits, parses, runs the handler, encodes through the schema. */
+/**
+ * Adds the operations to Hono. This is the only place that connects them: it authenticates the caller, applies the rate limits, parses the input,
+ * runs the handler, and encodes the response with its schema.
+ */
 export function mount(
   app: Hono<AppEnv>,
   operations: Operations,

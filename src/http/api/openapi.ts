@@ -6,7 +6,7 @@ import { errorsOf, type Operation, type Operations } from '../../contract/operat
 
 type Json = Record<string, unknown>
 
-/** Drops `$schema` and the long UUID patterns, and allows new fields in responses. */
+/** Removes the long patterns of UUIDs and times, which their `format` already defines. */
 function tidy(context: { jsonSchema: Json }): void {
   const schema = context.jsonSchema
   if (schema.format === 'uuid') delete schema.pattern
@@ -16,14 +16,14 @@ function tidy(context: { jsonSchema: Json }): void {
 const COMPONENTS = '#/components/schemas/'
 const ref = (id: string) => COMPONENTS + id
 
-/** A schema. Named schemas in it (`.meta({ id })`) become references. */
+/** Returns the JSON Schema of a zod schema. It refers to named schemas (`.meta({ id })`) instead of repeating them. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const settings = { io, override: tidy, unrepresentable: 'any' } as const
   const { $schema: _schema, $defs: _defs, ...jsonSchema } = z.toJSONSchema(schema, settings)
   return JSON.parse(JSON.stringify(jsonSchema).replaceAll('#/$defs/', COMPONENTS)) as Json
 }
 
-/** The named schemas. */
+/** Returns all named schemas. */
 function components(): Json {
   const settings = { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' } as const
   const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
@@ -45,7 +45,7 @@ function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | '
   }))
 }
 
-/** Every POST accepts it (docs/architecture.md#repeated-requests). */
+/** A header that all POST operations accept (docs/architecture.md#repeated-requests). */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -93,14 +93,14 @@ function describe(name: string, operation: Operation): Json {
   }
 }
 
-/** Headers of a webhook delivery (Standard Webhooks 1.0). */
+/** The headers of a webhook delivery (Standard Webhooks 1.0). */
 const DELIVERY = {
   'webhook-id': 'The `id` of the event, the same on every delivery of it.',
   'webhook-timestamp': 'When this delivery was sent, in seconds since 1970.',
   'webhook-signature': 'Signatures with a space between them, `v1,` and base64 each.',
 }
 
-/** The webhook requests, one per event type. */
+/** Returns the webhook requests, one for each type of event. */
 function webhooks(): Json {
   const headers = Object.entries(DELIVERY).map(([name, description]) => ({
     name,
@@ -125,7 +125,7 @@ function webhooks(): Json {
   )
 }
 
-/** The OpenAPI 3.1 document of a table of operations. */
+/** Returns the OpenAPI 3.1 document for a table of operations. */
 export function openApiDocument(operations: Operations, base_url: string): Json {
   const paths: Record<string, Json> = {}
   for (const [name, operation] of Object.entries(operations)) {

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 
 import { invalid } from '../../core/errors.ts'
 
-/** Decodes a parameter; null if its bytes are not UTF-8. A `%` that starts no escape stays as it is. */
+/** Decodes a query parameter; returns null if its bytes are not UTF-8. A `%` without two hexadecimal digits after it is kept. */
 function decode(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' ').replace(/%(?![\da-f]{2})/gi, '%25'))
@@ -11,7 +11,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** Refuses a parameter that occurs twice or is not UTF-8. */
+/** Refuses a query in which a parameter is not UTF-8 or occurs twice. */
 export const checkQuery: MiddlewareHandler = async (c, next) => {
   const seen = new Set<string>()
   for (const parameter of new URL(c.req.url).search.slice(1).split('&').filter(Boolean)) {

@@ -11,7 +11,7 @@ import { clientOf } from './limit_rate.ts'
 
 async function principalOf(env: Env, keys: KeyCache, secret: string, request: Request): Promise<Principal> {
   const hash = await sha256(secret)
-  // Compares hashes, so that timing reveals nothing about the secret.
+  // The hashes are compared, so that the time of the comparison reveals nothing about the secret.
   if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
   if (isShareKey(secret)) return shareOf(env, keys, secret, request)
   if (!isSecret(secret)) throw unauthorized('This API key is not valid')
@@ -21,7 +21,7 @@ async function principalOf(env: Env, keys: KeyCache, secret: string, request: Re
   return readKey(env, keys, hash)
 }
 
-/** The holder of a share's key. */
+/** Returns the holder of a share's key. */
 export async function shareOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<KeyHolder> {
   const cached = await cachedShare(env, keys, secret)
   if (cached) return cached
@@ -29,7 +29,7 @@ export async function shareOf(env: Env, keys: KeyCache, secret: string, { header
   return readShareKey(env, keys, secret, baseUrl(env, url))
 }
 
-/** Keeps a key from being used on another site's page. Browsers omit `Origin` only on same-origin reads. */
+/** Refuses a key on pages of other sites. Browsers omit `Origin` only in same-origin requests that read, so such requests are allowed. */
 function checkOrigin(allowed: string[] | null | undefined, origin: string | null, method: string): void {
   if (!allowed || (origin ? allowed.includes(origin.toLowerCase()) : method === 'GET' || method === 'HEAD')) return
   const message = origin
@@ -39,8 +39,8 @@ function checkOrigin(allowed: string[] | null | undefined, origin: string | null
 }
 
 /**
- * Identifies the caller (specification §5): `Authorization: Bearer <API_KEY>`, scheme in any case (RFC 9110 §11.1). The checksum rejects a typo
- * without a query, and keys are cached briefly.
+ * Identifies the caller (specification §5) by the header `Authorization: Bearer <API_KEY>`, in which the scheme may have any case (RFC 9110 §11.1).
+ * The checksum of a key rejects a typo without a query, and keys are cached for a short time.
  */
 export async function authenticate(
   env: Env,

@@ -2,16 +2,16 @@ import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { ApiError } from '../../core/errors.ts'
 
 /**
- * 429 for clients that call too often (wrangler.toml has the numbers). A client is an IP address, so that one listener, or one page among many, does
- * not block the others. All clients of one key or play session share a limit that is a hundred times higher. Cloudflare counts per location, and only
- * approximately.
+ * Rate limits: clients that call too often get a 429 (wrangler.toml has the numbers). A client is an IP address, so one listener does not block the
+ * others, and neither does one page. All clients of a key or play session also share a limit that is a hundred times higher. Cloudflare counts
+ * separately in each location, and only approximately.
  */
 
 const MINUTE = 60_000
 
 /**
- * The caller's address from Cloudflare; for IPv6 its network, the first 64 bits, as one caller owns all addresses in it. Empty if the request did not
- * come through Cloudflare.
+ * Returns the address of the caller, which Cloudflare adds to the request. For IPv6, it is the network (the first 64 bits), because one caller owns
+ * all addresses in it. The address is empty if the request did not come through Cloudflare.
  */
 export function clientOf(headers: Headers): string {
   const [head = '', tail] = (headers.get('cf-connecting-ip') ?? '').split('::')
@@ -24,11 +24,11 @@ export function clientOf(headers: Headers): string {
   return groups.slice(0, 4).join(':')
 }
 
-/** Counts a read with a play session's id or another secret; false above the limit. */
+/** Counts a request that reads with the id of a play session or another secret. Returns false if the client exceeds the limit. */
 export const mayRead = async (env: Env, secret: string, client: string): Promise<boolean> =>
   (await env.PLAY_RATE_LIMIT.limit({ key: `${secret} ${client}` })).success
 
-/** Reads a resource for a holder of its secret. A client that tries many unknown secrets is refused for a minute. */
+/** Reads a resource for a caller who has its secret. A client that tries many unknown secrets is blocked for a minute. */
 export async function limitReading<T>(
   { env, req }: { env: Env; req: { raw: Request } },
   { blockedClients }: IsolateCache,
@@ -37,7 +37,7 @@ export async function limitReading<T>(
 ): Promise<T> {
   const client = clientOf(req.raw.headers)
   if (blockedClients.get(client, Date.now())) throw tooMany()
-  // Refused requests do not count against the shared limit, or one client could use it up.
+  // Refused requests do not count toward the shared limit, because otherwise one client could exhaust it.
   if (!(await mayRead(env, secret, client)) || !(await env.AUDIENCE_RATE_LIMIT.limit({ key: secret })).success)
     throw tooMany()
   try {
@@ -51,6 +51,6 @@ export async function limitReading<T>(
   }
 }
 
-/** 429 for a client that calls too often. */
+/** Returns the 429 for a client that calls too often. */
 export const tooMany = () =>
   new ApiError('rate_limited', 'Too many requests; try again in a minute', undefined, { 'retry-after': '60' })

@@ -12,16 +12,22 @@ import { storeResponse } from './response_cache.ts'
 interface RequestLike {
   env: Env
   req: { raw: Request; url: string }
-  /** Sets the organization for the request log. */
+  /** Stores the organization for the request log. */
   set: (name: 'organization_id', value: string) => void
 }
 
-/** The nearest replica, which may lag behind the primary. The cast is safe: callers use only what a session has. */
+/**
+ * Returns a client for the nearest replica, which may lag behind the primary. The cast is safe because callers use only the methods that a session
+ * has.
+ */
 const nearest = (d1: D1Database): Client => ({
   $client: d1.withSession('first-unconstrained') as unknown as D1Database,
 })
 
-/** Responds to a caller without a key, from the nearest replica; a 404 there is checked against the primary. Caches the response if allowed. */
+/**
+ * Responds to a caller without a key. The data comes from the nearest replica; after a 404 there, the primary is queried. The response is
+ * cached if that is allowed.
+ */
 export async function answerListener(
   request: RequestLike,
   cache: IsolateCache,

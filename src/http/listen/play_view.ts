@@ -6,14 +6,14 @@ import { logRequest } from '../log_request.ts'
 import { answerListener } from './answer_listener.ts'
 
 /**
- * `playTrack` of the operation table, the most frequent request, without Hono, zod and Drizzle: a new isolate answers it before they are loaded
+ * Handles `playTrack`, the most frequent operation, without Hono, zod and Drizzle. A new isolate can thus respond before it has loaded them
  * (docs/decisions/0029).
  */
 
 const ROUTE = '/v1/play/:play_session_id/:play_track_id'
 const PATH = /^\/v1\/play\/([\w-]+)\/([\w-]+)$/
 
-/** The response to a request for a play view; null for any other request and for ids that were never issued. */
+/** Responds to a request for a play view. Returns null for any other request, and for ids that were never issued. */
 export function answerPlayView(cache: IsolateCache, raw: Request, env: Env): Promise<Response> | null {
   if (raw.method !== 'GET') return null
   const [, play_session_id = '', play_track_id = ''] = PATH.exec(new URL(raw.url).pathname.toLowerCase()) ?? []
@@ -44,7 +44,7 @@ export function answerPlayView(cache: IsolateCache, raw: Request, env: Env): Pro
   })
 }
 
-/** Other responses are copied through their schemas. This one is not, so it must equal the schema's copy. */
+/** Other responses are copied with their schemas. A play view is not, so tests check that it equals such a copy. */
 async function check(answer: { api_request_id: string }): Promise<void> {
   const { encoder } = await import('../encode.ts')
   const { playOperations } = await import('../../contract/play.ts')

@@ -3,8 +3,8 @@ import { JSON_HEADERS } from '../answer.ts'
 import { clientOf, mayRead } from '../auth/limit_rate.ts'
 
 /**
- * Serves cached responses before any other code looks at the request (docs/decisions/0028). The key is the public base URL and the request's URL;
- * URLs with a query are never cached.
+ * Serves cached responses before any other code handles the request (docs/decisions/0028). The cache key is the public base URL and the URL of the
+ * request. Responses to URLs with a query are never cached.
  */
 
 const PREFIX = '{"ok":true,"api_request_id":"'
@@ -12,7 +12,7 @@ const ID_LENGTH = 36
 
 const keyOf = ({ url }: Request, env: Env) => `${env.PUBLIC_BASE_URL} ${url}`
 
-/** Stores a response's text, for an operation with `reuse`. */
+/** Stores the text of a response to an operation with `reuse`. */
 export function storeResponse(
   cache: IsolateCache,
   request: Request,
@@ -27,7 +27,7 @@ export function storeResponse(
   cache.responses.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
 }
 
-/** Responds from the cache, or with `load` on a miss. */
+/** Responds with the cached response, or calls `load` if there is none. */
 export function serveCached(
   cache: IsolateCache,
   request: Request,
@@ -38,7 +38,7 @@ export function serveCached(
   if (env.REUSE_ANSWERS !== 'true' || (method !== 'GET' && method !== 'HEAD')) return load()
   const cached = cache.responses.get(keyOf(request, env), Date.now())
   if (!cached) return load()
-  // A client above the rate limit falls through to the app, which answers 429.
+  // If the client exceeds the rate limit, the app handles the request and responds with 429.
   return mayRead(env, cached.secret, clientOf(request.headers)).then((isAllowed) => {
     if (!isAllowed) return load()
     const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix

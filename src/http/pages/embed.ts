@@ -12,7 +12,10 @@ import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { answerPage, attributesOf, framed, appearanceOf, previewOf, problemPage, scripts } from './page.ts'
 
-/** `GET /embed/{play_session_id}`: a page with a player, for frames on any origin. It needs no key, as the session's id is the secret. */
+/**
+ * `GET /embed/{play_session_id}` is a page with a player that any page may show in a frame. It needs no key, because the id of the session is the
+ * secret.
+ */
 export function mountEmbed(app: Hono<AppEnv>, cache: IsolateCache): void {
   app.get('/embed/:play_session_id', async (c) => {
     const appearance = appearanceOf(c.req.url)

@@ -19,14 +19,14 @@ import { type AppEnv, contextOf } from '../context.ts'
 import { attributesOf, type AppearanceParameters, appearanceOf } from './page.ts'
 import { slugOf } from './share.ts'
 
-/** The consumer's maximum in one direction; `Infinity` if it sets none. */
+/** Parses the maximum width or height that the consumer accepts; `Infinity` if the request has none. */
 function maximumOf(name: string, value: string | undefined): number {
   if (value === undefined) return Infinity
   if (!/^[1-9]\d{0,5}$/.test(value)) throw invalid(name, 'must be a whole number of pixels')
   return Number(value)
 }
 
-/** The play session or share of an embed's URL and its appearance; 404 for any other URL (oEmbed §2.3.4). */
+/** Returns the play session or share that an embed's URL contains, and its appearance. Throws a 404 for any other URL (oEmbed §2.3.4). */
 function parseAddress(
   url: string | undefined,
   base: string,
@@ -41,14 +41,14 @@ function parseAddress(
   return { id: id.data, appearance: appearanceOf(url) }
 }
 
-/** The embed behind a URL, and the URL of its frame. */
+/** Returns the embed for a URL, and the URL of its frame. */
 async function findTarget(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
   if (id) return { embed: await findEmbed(context, id), src: `${base}/embed/${id}` }
   const { share, embed } = await linkPreview(context, slug ?? '')
   return { embed: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
 }
 
-/** The largest square that fits; empty if none does. */
+/** Returns the fields for the largest square image that fits, or an empty object if none does. */
 function thumbnail(cover: CoverImage, room: number) {
   const size = (['regular', 'small', 'icon'] as const).find((name) => COVER_SIZES[name] <= room)
   if (!size) return {}
@@ -56,7 +56,7 @@ function thumbnail(cover: CoverImage, room: number) {
   return { thumbnail_url: url, thumbnail_width: width, thumbnail_height: height }
 }
 
-/** `GET /oembed`: how to embed a page of `/embed`, for sites that unfurl links (https://oembed.com, type `rich`). */
+/** `GET /oembed` describes how to embed a page of `/embed`, for sites that show previews of links (https://oembed.com, type `rich`). */
 export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
   app.get('/oembed', async (c) => {
     c.header('access-control-allow-origin', '*')
@@ -95,7 +95,7 @@ export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
   })
 }
 
-/** oEmbed has no 410, so an expired session is a 404, like an unknown one. */
+/** oEmbed has no 410, so an expired session returns 404, like an unknown session. */
 function asNotFound(error: unknown): never {
   throw error instanceof ApiError && error.status === 410 ? notFound('embed') : error
 }

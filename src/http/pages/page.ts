@@ -5,14 +5,14 @@ import { ApiError } from '../../core/errors.ts'
 import type { Embed } from '../../resources/share/embed.ts'
 import type { AppEnv } from '../context.ts'
 
-/** HTML pages with a player, and their error pages. */
+/** HTML pages with a player, and the error pages for them. */
 
-/** The element's module. It imports files that have a hash in their names. */
+/** The module of the player element. It imports files that have a hash in their names. */
 const PLAYER = '/elements/player.js'
-/** Lets the embedding page control the player in the frame. */
+/** The module that lets the embedding page control the player in the frame. */
 const FRAME = '/elements/frame.js'
 
-/** Appearance parameters of a URL and their valid values; they become attributes of the element. */
+/** URL parameters for the appearance of the player, and patterns for their values. They become attributes of the element. */
 const APPEARANCE = {
   layout: /^(full|compact)$/,
   theme: /^(auto|light|dark)$/,
@@ -21,7 +21,7 @@ const APPEARANCE = {
 
 export type AppearanceParameters = Record<string, string>
 
-/** The valid appearance parameters of an embed's URL; a color gets its `#`. */
+/** Returns the valid appearance parameters of an embed's URL. A `#` is added to colors without one. */
 export function appearanceOf(address: string): AppearanceParameters {
   const search = new URL(address).searchParams
   const parameters = Object.entries(APPEARANCE).flatMap(([name, valid]) => {
@@ -33,11 +33,14 @@ export function appearanceOf(address: string): AppearanceParameters {
 
 export type Html = ReturnType<typeof html>
 
-/** Attributes of an element, each preceded by a space. */
+/** Returns the attributes of an element. Each starts with a space. */
 export const attributesOf = (attributes: Record<string, string | number>): Html[] =>
   Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`)
 
-/** The player fills the frame: above its list are 268 pixels, or 304 and more where it is narrow; the waveform takes the rest. */
+/**
+ * The player fills the frame. The part above its list is 268 pixels high, or at least 304 if the frame is narrow; the waveform uses the height that
+ * is left.
+ */
 const STYLE = `
   :root { color-scheme: light dark; --ground: light-dark(#fff, #17181c); --text: light-dark(#1c1d21, #eceef2);
     --soft: light-dark(#62646d, #a2a6b1); }
@@ -60,7 +63,7 @@ const STYLE = `
 
 interface PageStyle {
   theme?: string | undefined
-  /** CSS in addition to the shared style. */
+  /** CSS that is added to the common style. */
   style?: string
 }
 interface Page extends PageStyle {
@@ -68,16 +71,17 @@ interface Page extends PageStyle {
   title: string
   head?: Html
   body: Html
-  /** Origins of pages that may frame it, and the target of its forms. */
+  /** The origins whose pages may show this page in a frame, and the valid targets of its forms. */
   ancestors?: string
   form?: string
-  /** Whether search engines may index it. */
+  /** Whether search engines may index the page. */
   isPublic?: boolean
   headers?: Record<string, string> | undefined
 }
 
 /**
- * Responds with an HTML page that any origin may frame, unless `ancestors` lists some. It loads scripts from this origin only and sends no referrer.
+ * Responds with an HTML page. All origins may show it in a frame, unless `ancestors` lists some. It loads scripts only from its own origin and sends
+ * no referrer.
  */
 export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Response> {
   const { status, title, head = '', body, theme = 'auto', style = '', ancestors = '*', form = "'none'" } = page
@@ -119,11 +123,12 @@ export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Respon
   })
 }
 
-/** The types of https://ogp.me for a session's scopes. */
+/** The types of https://ogp.me for the scopes of a session. */
 const KINDS = { track: 'music.song', collection: 'music.album', playlist: 'music.playlist' }
 
 /**
- * The link preview of a page: a card (https://ogp.me, which X reads as well) with nothing that the page itself does not show, and oEmbed discovery.
+ * Returns the link preview of a page: a card (https://ogp.me, which X reads too) and the link for oEmbed discovery. The card shows only what the page
+ * itself shows.
  */
 export function previewOf(
   { scope, title, subtitle, card_image, has_cover }: Embed,
@@ -146,13 +151,13 @@ export function previewOf(
     <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />`
 }
 
-/** The scripts of a player, and in a frame also those of the frame. */
+/** Returns the scripts of a page with a player. A frame has an additional script. */
 export const scripts = (isFrame: boolean) =>
   html`${[PLAYER, ...(isFrame ? [FRAME] : [])].map((src) => html`<script type="module" src="${src}"></script>`)}`
 
 /**
- * A frame's player. The title is for screen readers and browsers without scripts. `origins` limits which pages receive titles and ids from it;
- * without it, all do.
+ * Returns the player of a frame. The title is for screen readers and for browsers without scripts. The frame sends titles and ids only to pages from
+ * `origins`, or to all pages if that is undefined.
  */
 export const framed = (title: string, attributes: Html[], origins?: readonly string[]) =>
   html`<main class="frame"${attributesOf(origins ? { 'data-origins': origins.join(' ') } : {})}>
@@ -167,7 +172,7 @@ interface Problem {
   text: string
 }
 
-/** The text for a visitor if nothing can be played. */
+/** Returns the text that a visitor sees if nothing can be played. */
 export function problemOf(error: ApiError): Problem {
   if (error.status === 410)
     return {
@@ -184,7 +189,7 @@ export function problemOf(error: ApiError): Problem {
   }
 }
 
-/** The error page for refused requests. Internal errors are thrown on. */
+/** Responds with an error page if the request was refused. Rethrows internal errors. */
 export async function problemPage(
   c: Request<AppEnv>,
   error: unknown,

@@ -1,8 +1,9 @@
 /**
- * The QR code of a URL (ISO/IEC 18004): bytes, error correction M, versions 1 to 10, so up to 213 bytes. Always mask 0, which every reader accepts.
+ * Generates the QR code of a URL (ISO/IEC 18004) in byte mode with error correction level M. Versions 1 to 10 are supported, which hold at most 213
+ * bytes. The mask is always 0, which every reader accepts.
  */
 
-/** Per version: total bytes, error correction bytes per block, and blocks. */
+/** For each version: the total number of bytes, the number of error correction bytes per block, and the number of blocks. */
 const VERSIONS = [
   [26, 10, 1],
   [44, 16, 1],
@@ -15,17 +16,17 @@ const VERSIONS = [
   [292, 22, 5],
   [346, 26, 5],
 ] as const
-/** Format bits for error correction M with mask 0. */
+/** The format bits for error correction level M and mask 0. */
 const FORMAT = 0b101010000010010
 
-/** Multiplication in GF(256). */
+/** Multiplies two numbers in GF(256). */
 function multiply(a: number, b: number): number {
   let product = 0
   for (let bit = 7; bit >= 0; bit--) product = (product << 1) ^ (product >> 7 ? 0x11d : 0) ^ ((b >> bit) & 1 ? a : 0)
   return product
 }
 
-/** Reed–Solomon remainder of a block. */
+/** Returns the error correction bytes of a block, which are its Reed–Solomon remainder. */
 function correctionOf(data: readonly number[], degree: number): number[] {
   let divisor = [1]
   for (let i = 0, root = 1; i < degree; i++, root = multiply(root, 2))
@@ -41,7 +42,7 @@ function correctionOf(data: readonly number[], degree: number): number[] {
 
 const binary = (value: number, width: number) => value.toString(2).padStart(width, '0')
 
-/** All bits of a code in the order in which they are placed. */
+/** Returns all bits of a code in the order in which they are placed. */
 function bitsOf(bytes: Uint8Array, version: number): string {
   const [total, degree, count] = VERSIONS[version - 1]!
   const dataBytes = total - degree * count
@@ -49,7 +50,7 @@ function bitsOf(bytes: Uint8Array, version: number): string {
   const text = `${header + Array.from(bytes, (byte) => binary(byte, 8)).join('')}0000`.slice(0, dataBytes * 8)
   const data = (text.padEnd(Math.ceil(text.length / 8) * 8, '0').match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2))
   for (let i = 0; data.length < dataBytes; i++) data.push(i % 2 ? 0x11 : 0xec)
-  // If the data does not divide evenly, the last blocks are one byte longer.
+  // If the data cannot be divided evenly, each of the last blocks has one byte more.
   const starts = Array.from({ length: count + 1 }, (_, at) =>
     Math.max(0, at * Math.floor(dataBytes / count) + Math.max(0, at - count + (dataBytes % count))),
   )
@@ -61,7 +62,7 @@ function bitsOf(bytes: Uint8Array, version: number): string {
   return interleaved.map((byte) => binary(byte, 8)).join('')
 }
 
-/** The modules of a code, row by row, true for dark; null if the text is too long. */
+/** Returns the modules of a code in rows, true for dark modules; null if the text is too long. */
 export function qrModules(text: string): boolean[][] | null {
   const bytes = new TextEncoder().encode(text)
   const version =
@@ -72,7 +73,7 @@ export function qrModules(text: string): boolean[][] | null {
   const set = (x: number, y: number, dark: boolean) => {
     if (x >= 0 && y >= 0 && x < size && y < size) rows[y]![x] = dark
   }
-  /** Draws square rings around a center; `dark` lists the distances of the dark ones. */
+  /** Draws square rings around a center. `dark` lists the distances of the dark rings from the center. */
   const rings = (x: number, y: number, reach: number, dark: readonly number[]) => {
     for (let dy = -reach; dy <= reach; dy++)
       for (let dx = -reach; dx <= reach; dx++) set(x + dx, y + dy, dark.includes(Math.max(Math.abs(dx), Math.abs(dy))))
@@ -119,7 +120,7 @@ export function qrModules(text: string): boolean[][] | null {
   return rows
 }
 
-/** The code as an SVG with the quiet zone that readers need; null if the text is too long. */
+/** Returns the code as an SVG with the quiet zone that readers need; null if the text is too long. */
 export function qrCode(text: string): string | null {
   const rows = qrModules(text)
   if (!rows) return null

@@ -22,35 +22,38 @@ import { qrCode } from './qr_code.ts'
 import { passwordForm, showShare, STYLE } from './share_page.ts'
 
 /**
- * The pages of a share: `/s/{slug}`, the same for frames at `/embed/s/{slug}` (docs/decisions/0052), the card's picture, a QR code and the ZIP
- * download.
+ * The routes of a share: the page `/s/{slug}`, the same page for frames at `/embed/s/{slug}` (docs/decisions/0052), the image of the card, a QR code,
+ * and the ZIP download.
  */
 
 type Page = Request<AppEnv, '/s/:slug'>
 
 const SHAPE = new RegExp(`^${SLUG}$`)
 
-/** The normalized slug; null if it is invalid. */
+/** Returns the slug in its normal form; null if it is invalid. */
 function normalizeSlug(text = ''): string | null {
   const slug = text.toLowerCase()
   return SHAPE.test(slug) ? slug : null
 }
 
-/** The slug in the URL of a share's page or frame; null for other URLs. */
+/** Returns the slug in the URL of a share's page or frame; null for other URLs. */
 export function slugOf({ origin, pathname }: URL, base: string): string | null {
   const address = `${origin}${pathname}`
   if (!address.startsWith(`${base}/`)) return null
   return normalizeSlug(/^(?:\/embed)?\/s\/([^/]+)$/.exec(address.slice(base.length))?.[1])
 }
 
-/** The slug of a request. Throws 404 if it is invalid. */
+/** Returns the slug of a request. Throws a 404 if the slug is invalid. */
 function slugParam({ req }: Page): string {
   const slug = normalizeSlug(req.param('slug'))
   if (!slug) throw notFound('share')
   return slug
 }
 
-/** The page for a visitor, or the password form. `password` is the visitor's input, undefined for a GET. */
+/**
+ * Returns the page that the visitor may see: the share, or the form for its password. `password` is the visitor's input; it is undefined in a GET
+ * request.
+ */
 async function answer(
   c: Page,
   cache: IsolateCache,
@@ -70,11 +73,11 @@ async function answer(
   return { ...(await showShare(context, share, appearance)), share, status: 200 }
 }
 
-/** Texts for a link that does not open. */
+/** The texts for a link that cannot be opened, and for a visitor who has entered too many passwords. */
 const LINK_ENDED = { title: 'This link has ended', text: 'Ask for a new one where you found it.' }
 const TOO_MANY_ATTEMPTS = { title: 'Too many attempts', text: 'Please try again in a minute.' }
 
-/** Origins of pages that may frame a share. A password form may be framed only by sites that the share lists. */
+/** Returns the origins whose pages may show a share in a frame. A password form may be shown only by the sites that the share lists. */
 const ancestorsOf = ({ allowed_origins, password_hash }: ShareRow) =>
   allowed_origins === null && password_hash === null ? '*' : ["'self'", ...(allowed_origins ?? [])].join(' ')
 
@@ -106,14 +109,14 @@ async function respond(c: Page, cache: IsolateCache, isFrame: boolean, password?
   }
 }
 
-/** A text field of a form; empty if it is missing or the form cannot be read. */
+/** Returns the value of a text field in a form. It is empty if the field is missing or the form cannot be parsed. */
 async function formField({ req }: Request, name: string): Promise<string> {
   const form: Record<string, unknown> = await req.parseBody().catch(() => ({}))
   const { [name]: value } = form
   return typeof value === 'string' ? value : ''
 }
 
-/** Maximum bytes of a form with a password or a key, every character of which may be escaped as `%xx`. */
+/** Maximum bytes of a form with a password or a key. All characters may be escaped as `%xx`. */
 const formLimit = bodyLimit({
   maxSize: 4096,
   onError: () => {
@@ -121,7 +124,7 @@ const formLimit = bodyLimit({
   },
 })
 
-/** Creates a session that downloads a whole share as a ZIP, for a holder of the share's key. */
+/** Creates a session that downloads a whole share as a ZIP. The caller must have the share's key. */
 async function sessionForZip(c: Request<AppEnv>, cache: IsolateCache, key: string): Promise<string> {
   const { env, req } = c
   if (!isShareKey(key)) throw unauthorized('Send the key of the share as the field key')
@@ -143,7 +146,7 @@ export function mountShare(app: Hono<AppEnv>, cache: IsolateCache): void {
     app.get(path, (c) => respond(c as Page, cache, isFrame))
     app.post(path, formLimit, async (c) => respond(c, cache, isFrame, await formField(c, 'password')))
   }
-  // The card's picture is a redirect: cards are cached for longer than the hour of a signed URL.
+  // The image of the card is a redirect to a signed URL, because cards are cached for longer than the hour for which a signed URL is valid.
   app.get('/s/:slug/cover.jpg', async (c) => {
     const slug = slugParam(c)
     const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
@@ -153,7 +156,7 @@ export function mountShare(app: Hono<AppEnv>, cache: IsolateCache): void {
     c.header('cache-control', 'no-store')
     return c.redirect(picture.url)
   })
-  // A QR code is drawn for any slug, so it does not reveal whether a share exists.
+  // The QR code is generated for any valid slug, so it does not reveal whether a share exists.
   app.get('/s/:slug/qr.svg', async (c) => {
     const drawing = qrCode(`${baseUrl(c.env, c.req.url)}/s/${slugParam(c)}`)
     if (!drawing) throw notFound('share')

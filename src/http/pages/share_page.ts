@@ -7,7 +7,7 @@ import { shareKey } from '../../resources/share/share_holder.ts'
 import { embedOfShare, storedTrackCount, type ShareRow, withLastingPictures } from '../../resources/share/share_view.ts'
 import { attributesOf, framed, type AppearanceParameters, previewOf, scripts } from './page.ts'
 
-/** The contents of a share's page and of its frame (docs/decisions/0052). */
+/** The contents of a share's page and of the same page in a frame (docs/decisions/0052). */
 
 export const STYLE = `
   .share { max-width: 720px; margin: 0 auto; padding: clamp(16px, 5vw, 48px); display: grid; gap: 24px }
@@ -29,12 +29,12 @@ export const STYLE = `
   ol { padding-inline-start: 1.5em }
 `
 
-/** Most tracks in the list for browsers without scripts. */
+/** Maximum number of tracks in the list for browsers without scripts. */
 const PAGE_ROWS = 100
 
 const KINDS = { track: 'Track', collection: 'Album', playlist: 'Playlist' }
 
-/** No `autofocus` in a frame: browsers block it across origins and log a warning. */
+/** In a frame, the field has no `autofocus`: browsers block it across origins and log a warning. */
 export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
   html`<main class="message">
     <h1>This is protected by a password</h1>
@@ -55,17 +55,17 @@ export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
     </form>
   </main>`
 
-/** A form instead of a link, because each download creates a session. */
+/** The ZIP is requested with a form and not with a link, because each download creates a session. */
 const zipForm = (slug: string, secret: string) =>
   html`<form method="post" action="/s/${slug}/zip">
     <input type="hidden" name="key" value="${secret}" />
     <button>Download all (ZIP)</button>
   </form>`
 
-/** Title, head and body of a share that is open to its visitor; with `appearance`, for a frame. */
+/** Returns the title, head and body of the page for a share that the visitor may see. The page is for a frame if `appearance` is not null. */
 export async function showShare(context: Context, share: ShareRow, appearance: AppearanceParameters | null) {
   const { slug } = share
-  // The list is for browsers without scripts; a frame has none.
+  // The list is for browsers without scripts. Frames do not have this list.
   const [embed, tracks] = await Promise.all([
     embedOfShare(context, share),
     appearance ? [] : listedTracks(context, share, PAGE_ROWS + 1),
@@ -73,7 +73,7 @@ export async function showShare(context: Context, share: ShareRow, appearance: A
   const base = context.base_url
   const address = `${base}/s/${slug}`
   const { title, subtitle, cover_image, has_cover } = embed
-  // A locked share has no preview: sites that unfurl links see the password form.
+  // The page of a share with a password has no preview. Sites that show previews of links see only the password form.
   const preview =
     share.password_hash === null
       ? html`${previewOf(withLastingPictures(embed, address), base, address)}<link rel="canonical" href="${address}" />`
