@@ -26,7 +26,7 @@ export const systemOf = <D>(env: Env, cache: IsolateCache, db: D): System<D> => 
   actor: null,
 })
 
-/** Everything that a handler may use. The database of a play view is only a D1 client. */
+/** Everything that a handler may use. For a play view, `db` is only an object with a D1 client. */
 export interface Context<D = Database> extends System<D> {
   principal: Principal
   cache: IsolateCache

@@ -28,7 +28,7 @@ export const ApiKey = named('ApiKey', {
   allowed_origins: z.array(z.string()).nullable(),
   expires_at: Timestamp.nullable(),
   created_at: Timestamp,
-  /** The time is accurate to a few minutes; null if the key was never used. */
+  /** The time of the last use, accurate to a few minutes; null if the key was never used. */
   last_used_at: Timestamp.nullable(),
 })
 export type ApiKey = z.infer<typeof ApiKey>

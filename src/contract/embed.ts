@@ -3,7 +3,7 @@ import type { PlayScope } from './play.ts'
 /** Width and heights in pixels of the frame in all embed snippets. test/e2e/embed.test.ts measures the player at these sizes. */
 export const EMBED_WIDTH = 480
 export const EMBED_HEIGHTS = { track: 176, compact: 120 }
-/** Heights in pixels: of a list without its rows, and of one row. */
+/** Height in pixels of a list without its rows, and height of one row. */
 const LIST = 320
 const ROW = 40
 /** Maximum number of rows that a frame shows without scrolling, unless its height can grow. */

@@ -5,7 +5,7 @@ export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_METADATA_DEPTH = 5
 export const MAX_BODY_BYTES = 64 * 1024
 export const MAX_THEME_COLORS = 12
-/** Maximum numbers: of tracks that a play session lists, and of variants that it may name. */
+/** Maximum number of tracks that a play session lists, and maximum number of variants that it may name. */
 export const MAX_SESSION_TRACKS = 1000
 export const MAX_SESSION_VARIANTS = 20
 /** Maximum lifetime in seconds of a play session and of a signed playback URL. Players request a new play view before a URL expires. */
@@ -19,7 +19,7 @@ export const TRASH_TTL = 7 * 86_400
 export const PART_SIZE = 8 * 1024 * 1024
 export const MAX_PARTS = 1000
 export const MULTIPART_TTL = 86_400
-/** Numbers of part URLs: in the response that starts an upload, and maximum in any response. */
+/** Number of part URLs in the response that starts an upload, and maximum number in any response. */
 export const PART_URLS = 8
 export const MAX_PART_URLS = 16
 /** Maximum number of items on one page of a list. */
@@ -32,8 +32,8 @@ export const MAX_BATCH_BYTES = 512 * 1024
 /** Maximum number of words in a search query. */
 export const MAX_WORDS = 16
 /**
- * Maximum requests per minute, as in the rate limits of wrangler.toml (src/http/auth/limit_rate.ts): of an API key, of a listener, of all listeners
- * of a session together, and of a client that tries unknown ids or passwords.
+ * Maximum requests per minute, as in the rate limits of wrangler.toml (src/http/auth/limit_rate.ts): for an API key, for a listener, for all
+ * listeners of a session together, and for a client that tries unknown ids or passwords.
  */
 export const API_RATE = 1200
 export const PLAY_RATE = 600
@@ -93,7 +93,7 @@ export type CoverSize = keyof typeof COVER_SIZES
 /** Accepted formats of covers, each with a pattern for the first bytes of a file as Latin-1. */
 export const COVER_TYPES = {
   'image/jpeg': /^\xff\xd8\xff/,
-  // oxlint-disable-next-line no-control-regex -- the format's own
+  // oxlint-disable-next-line no-control-regex -- part of the PNG signature
   'image/png': /^\x89PNG\r\n\x1a\n/,
   'image/webp': /^RIFF[^]{4}WEBP/,
   'image/gif': /^GIF8[79]a/,

@@ -8,14 +8,15 @@ import { FailedVariant, SkippedVariant, SourceInfo, Tags, Warning } from './info
 /**
  * The protocol between the Worker and the transcoder (docs/architecture.md#how-audio-flows):
  *
- * - `POST /jobs/{job_id}` with a `TranscodeJob` starts the job or re-attaches to it and streams `JobEvent`s as NDJSON. The last line is a
- *   `result` or an `error`; it is kept until a client has fetched it. 503 with a `Refusal` and `Retry-After`: try again later.
- * - `DELETE /jobs/{job_id}` stops a job and responds when none of its processes runs any more.
+ * - `POST /jobs/{job_id}` with a `TranscodeJob` starts the job, or re-attaches to it if it was started before. It streams `JobEvent`s as NDJSON. The
+ *   last line is a `result` or an `error`; it is kept until a client has fetched it. If the response is 503 with a `Refusal` and `Retry-After`, the
+ *   client should try again later.
+ * - `DELETE /jobs/{job_id}` stops a job. It responds after all processes of the job have ended.
  * - `POST /covers` with a `CoverJob` returns one `CoverAnswer`.
  * - `GET /health` returns `TranscoderHealth`.
  *
- * The job carries every URL and every setting: the transcoder holds no credentials and knows neither the catalog nor the database. Worker
- * and container are deployed at different times, so fields may be added here but never renamed.
+ * The job contains all URLs and settings: the transcoder has no credentials and does not know the catalog or the database. The Worker and the
+ * container are deployed at different times, so fields may be added here but never renamed.
  */
 
 const codesOf = <const T extends object>(table: T) => z.enum(Object.keys(table) as (keyof T & string)[])

@@ -25,8 +25,8 @@ export const CoverImage = named('CoverImage', {
 export type CoverImage = z.infer<typeof CoverImage>
 
 /**
- * A cover for callers of the API. In addition to the sizes for listeners it has a large square image with at most 1,400 pixels per side, for feeds
- * and cards.
+ * A cover as its owner gets it. In addition to the sizes for listeners, it has a large square image with at most 1,400 pixels per side, for feeds and
+ * cards.
  */
 export const OwnCover = CoverImage.extend({
   /** Null if there is no cover, or if the cover has at most 400 pixels per side. */

@@ -28,7 +28,7 @@ function isUtf16(head: Uint8Array, encoding: string): boolean {
   try {
     // With `stream`, the last character may be incomplete.
     const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: false }).decode(head, { stream: true })
-    // oxlint-disable-next-line no-control-regex -- what text does not hold
+    // oxlint-disable-next-line no-control-regex -- characters that do not occur in text
     return !/[\0-\x08\x0b\x0e-\x1f\ufffe\uffff]/.test(text)
   } catch {
     return false

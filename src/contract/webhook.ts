@@ -35,11 +35,13 @@ export const WebhookEndpoint = named('WebhookEndpoint', {
    */
   is_ordered: z.boolean(),
   state: WebhookEndpointState,
-  /** Why the endpoint is not active: attempts are `failing`, it is `gone` (410), or a pause was `requested`. */
+  /**
+   * Why the endpoint is not active: `failing` (its attempts have failed), `gone` (it responded with 410) or `requested` (a request has paused it).
+   */
   reason: z.enum(['failing', 'gone', 'requested']).nullable(),
   /** The time since which all attempts have failed; null if the last one succeeded. */
   failing_since: Timestamp.nullable(),
-  /** The time is accurate to a minute. */
+  /** The time of the last successful delivery, accurate to a minute. */
   last_success_at: Timestamp.nullable(),
   /** Until this time, deliveries are also signed with the previous secret. */
   previous_secret_expires_at: Timestamp.nullable(),
@@ -82,8 +84,8 @@ export const WebhookAttempt = named('WebhookAttempt', {
 export type WebhookAttempt = z.infer<typeof WebhookAttempt>
 
 /**
- * A `pending` delivery will be sent now or later; `sending` is during an attempt; `delivered` is after a 2xx response; `failed` is after the last
- * attempt has failed.
+ * `pending`: the delivery will be sent now or later. `sending`: an attempt is in progress. `delivered`: the endpoint responded with 2xx. `failed`:
+ * the last attempt has failed.
  */
 export const WebhookDeliveryState = z.enum(['pending', 'sending', 'delivered', 'failed'])
 export type WebhookDeliveryState = z.infer<typeof WebhookDeliveryState>

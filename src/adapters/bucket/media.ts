@@ -149,7 +149,7 @@ export async function joinParts(
     const uploaded = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
     return (await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(uploaded)).size
   } catch (error) {
-    // R2 may have joined the parts already: the response was lost, or another request was faster.
+    // R2 may have joined the parts already, because the response was lost or another request was faster.
     const joined = await env.MEDIA.head(path)
     if (joined) return joined.size
     const { message } = error as Error

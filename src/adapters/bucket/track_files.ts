@@ -8,11 +8,11 @@ import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
 export interface TrackFile {
   index: string
   path: string
-  /** Bytes. */
+  /** Size in bytes. */
   size: number
-  /** Kbit/s. */
+  /** Bitrate in kbit/s. */
   bitrate: number
-  /** Seconds. */
+  /** Duration in seconds. */
   duration: number
   /** The id of the organization's own variant; null for a variant of the catalog. */
   variant_id: string | null

@@ -16,7 +16,7 @@ export type CachedTrack = PlayedIn & {
 /** A cached response without its beginning, which contains the id of the request. */
 export interface CachedResponse {
   suffix: string
-  /** The secret in the URL of the request, by which the rate limit counts. */
+  /** The secret in the URL of the request. The rate limit counts requests per secret. */
   secret: string
 }
 

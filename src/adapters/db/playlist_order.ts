@@ -79,7 +79,8 @@ export function restoreEntries(recorder: Recorder, entries: SQL, recordsEvent: b
   const count = (of: SQL) => sql`(select count(*) from playlist_tracks where ${of})`
   const hasRoom = sql`${count(sql`playlist_id = playlists.id`)}
     + ${count(sql`playlist_id in ('whole:' || playlists.id, 'alone:' || playlists.id) and ${restorable}`)} <= ${MAX_PLAYLIST_TRACKS}`
-  // A hidden entry keeps the position that it had among all entries. So the n-th restored entry comes after n − 1 other restored ones.
+  // The stored position of a hidden entry also counts the entries that were hidden with it, so n − 1 of the entries before the n-th restored entry
+  // are restored ones.
   const restored = sql`(select id as place_id, ${homeId} as home, position, row_number() over (partition by playlist_id order by position) as n
     from playlist_tracks where ${restorable}) as returning_place`
   return [

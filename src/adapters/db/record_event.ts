@@ -22,9 +22,9 @@ export interface Recorder {
 }
 
 /**
- * Returns a statement that writes an event for each row of a source (`tracks where …`). It belongs in the batch that changes these rows: before the
- * statement of the change and with the same condition, so that each change has an event; but after the statement if that creates the rows.
- * `extraFields` adds fields or replaces columns; its values can be SQL.
+ * Returns a statement that writes an event for each row of a source (`tracks where …`). It belongs in the batch that changes these rows. It must come
+ * before the statement of the change and have the same condition, so that each change has an event. If the change creates the rows, the event's
+ * statement comes after it. `extraFields` adds fields or replaces columns; its values can be SQL.
  */
 export function recordEvents(
   { db, actor }: Recorder,

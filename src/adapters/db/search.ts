@@ -125,8 +125,8 @@ export interface Scope {
 const bare = (id: string) => id.replaceAll('-', '')
 
 /**
- * Returns the FTS5 expression for the rows of a scope that contain a word with each of the given prefixes. Words are quoted, because the tokenizer
- * may split one into several, which must then be adjacent.
+ * Returns the FTS5 expression for the rows of a scope that contain a word with each of the given prefixes. The tokenizer may split a prefix into
+ * several words; the quotes then make them a phrase.
  */
 export function matchExpression(
   kind: Kind,

@@ -73,7 +73,7 @@ export async function cancelJob(env: Env, container: Container | undefined, job_
     const request = toTranscoder(env, 'DELETE', undefined, AbortSignal.timeout(CANCEL_TIMEOUT))
     const response = await callTranscoder(env, container, `/jobs/${job_id}`, request)
     await response.body?.cancel()
-    // With 404, the job has ended and its result is no longer kept.
+    // A 404 means that the job has ended and that its result is no longer kept.
     return response.ok || response.status === 404
   } catch (error) {
     log('error', 'cancel_failed', { job_id, error: describeError(error) })

@@ -37,7 +37,7 @@ async function readImage(request: Request): Promise<Uint8Array> {
   return image
 }
 
-/** Called if the client disconnected during the upload. The service has no error then, and no client receives this response. */
+/** The client disconnected during the upload. This is not an error of the service, and no client receives the response. */
 const rejectAborted = () => {
   throw new ApiError('invalid_request', 'The image has not arrived whole')
 }

@@ -14,7 +14,7 @@ export const MAX_ERRORS = 50
 
 const HALF = 'contains an unpaired surrogate (half a character): send the whole character or leave it out'
 
-/** Replaces a number that a double cannot represent. */
+/** Replaces the numbers that a double cannot represent, so that `issuesOf` can find them. */
 const INEXACT = Symbol('inexact')
 
 function isInexact(value: number, source: string): boolean {

@@ -2,8 +2,8 @@ import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { ApiError } from '../../core/errors.ts'
 
 /**
- * Rate limits: clients that call too often get a 429 (wrangler.toml has the numbers). A client is an IP address, so one listener does not block the
- * others, and neither does one page. All clients of a key or play session also share a limit that is a hundred times higher. Cloudflare counts
+ * Rate limits: clients that call too often get a 429 (wrangler.toml has the numbers). A client is identified by its IP address, so a single listener
+ * or page cannot block the others. All clients of a key or play session also share a limit that is a hundred times higher. Cloudflare counts
  * separately in each location, and only approximately.
  */
 

@@ -34,7 +34,7 @@ const PAGE_ROWS = 100
 
 const KINDS = { track: 'Track', collection: 'Album', playlist: 'Playlist' }
 
-/** In a frame, the field has no `autofocus`: browsers block it across origins and log a warning. */
+/** Returns the form for the password. In a frame, its field has no `autofocus`, because browsers block it across origins and log a warning. */
 export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
   html`<main class="message">
     <h1>This is protected by a password</h1>
@@ -55,7 +55,7 @@ export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
     </form>
   </main>`
 
-/** The ZIP is requested with a form and not with a link, because each download creates a session. */
+/** Returns the button that requests the ZIP. It is a form and not a link, because each download creates a session. */
 const zipForm = (slug: string, secret: string) =>
   html`<form method="post" action="/s/${slug}/zip">
     <input type="hidden" name="key" value="${secret}" />

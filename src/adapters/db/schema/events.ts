@@ -31,7 +31,7 @@ export const events = sqliteTable(
     actor: text(),
     /** JSON of at most 16 KB. It has ids and facts, but never URLs, titles or metadata. */
     data: text({ mode: 'json' }).$type<Record<string, unknown>>().notNull(),
-    /** Milliseconds since 1970. */
+    /** The time of the event, in milliseconds since 1970. */
     created_at: integer().notNull().generatedAlwaysAs(byDefault),
   },
   (t) => [primaryKey({ columns: [t.organization_id, t.seq] })],

@@ -14,7 +14,7 @@ import { info, levels } from '../column_types.ts'
  * The tables of the API's resources. The names of columns are those of the API's fields. Times are in milliseconds since 1970.
  *
  * There are no foreign keys: drizzle-kit rebuilds tables by dropping them, and D1 ignores `PRAGMA foreign_keys=OFF`, so a cascade would delete the
- * rows that refer to the table (docs/architecture.md#d1). These rows are deleted in the same batch as the row to which they refer.
+ * rows that refer to the table (docs/architecture.md#d1). Instead, the code deletes a row and the rows that refer to it in the same batch.
  */
 
 type Json = Record<string, unknown>
@@ -26,7 +26,7 @@ const folded = () => text()
 const created_at = () => integer().notNull()
 /** The time of the last change by a request; null if no request has changed the row. */
 const updated_at = () => integer()
-/** The columns that determine what listeners see. */
+/** The columns that determine how a resource looks to listeners. */
 const appearanceColumns = () => ({
   player_color: text(),
   player_subtitle: text(),
@@ -74,7 +74,7 @@ export const apiKeys = sqliteTable(
     collection_id: text(),
     track_id: text(),
     playlist_id: text(),
-    /** Null allows all variants; the same applies to origins. */
+    /** Null allows all variants. A null in `allowed_origins` allows all origins. */
     variants: json<string[]>(),
     allowed_origins: json<string[]>(),
     is_downloadable: flag().notNull().default(false),
@@ -171,7 +171,7 @@ export const playlistTracks = sqliteTable(
     id: text().primaryKey(),
     playlist_id: text().notNull(),
     track_id: text().notNull(),
-    /** 0, 1, 2, … without gaps. Only while the tracks are being changed, positions can be fractions. */
+    /** 0, 1, 2, … without gaps. Positions are fractions only while the tracks are being changed. */
     position: real().notNull(),
   },
   (t) => [
@@ -274,7 +274,7 @@ export const variants = sqliteTable(
     name: text().notNull(),
     type: text().$type<'transcode' | 'preview'>().notNull(),
     codec: text().$type<AudioCodec>().notNull(),
-    /** Kbit/s; 0 for FLAC. */
+    /** Bitrate in kbit/s; 0 for FLAC. */
     bitrate: integer().notNull(),
     channels: integer(),
     /** Start and length in seconds; only for previews. */

@@ -24,7 +24,7 @@ export const shares = sqliteTable(
     /** Null allows all origins. */
     allowed_origins: text({ mode: 'json' }).$type<string[]>(),
     expires_at: integer(),
-    /** In the format of src/adapters/crypto/password.ts; null if the share has no password. */
+    /** A hash in the format of src/adapters/crypto/password.ts; null if the share has no password. */
     password_hash: text(),
     seq: integer().notNull(),
     created_at: integer().notNull(),

@@ -27,7 +27,7 @@ export type StoredVariant = Pick<
 /** An upload handle, which is stored until its URLs have expired. */
 export interface StoredHandle {
   track_id: string
-  /** Milliseconds since 1970. */
+  /** When the URLs expire, in milliseconds since 1970. */
   expires_at: number
   /** The names that the track gets when it accepts the file of this handle; null leaves its names unchanged. */
   file_name: string | null
