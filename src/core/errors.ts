@@ -1,6 +1,6 @@
 import { type ErrorCode, ERRORS } from '../contract/errors.ts'
 
-/** An error that the caller may see. Any other exception becomes a 500 without detail. */
+/** An error whose message may be shown to the caller. Any other exception becomes a 500 response without details. */
 export class ApiError extends Error {
   readonly status: (typeof ERRORS)[ErrorCode]['status']
   readonly code: ErrorCode
@@ -21,17 +21,17 @@ export class ApiError extends Error {
   }
 }
 
-/** 404. A resource of another organization looks like one that does not exist. */
+/** Returns a 404 error. It is the same for a missing resource and for one of another organization. */
 export const notFound = (noun: string) => new ApiError('not_found', `${noun} not found`)
 
-/** 400 for one field that the schema alone cannot check. */
+/** Returns a 400 error for a single field with an invalid value that the schema cannot detect. */
 export const invalid = (
   path: string,
   message: string,
   code: 'invalid_request' | 'unknown_variant' = 'invalid_request',
 ) => new ApiError(code, `${path} ${message}`, [{ path, message }])
 
-/** 410 for a session that ended less than a day ago (docs/architecture.md#sessions). */
+/** Returns a 410 error for a session that ended less than a day ago (docs/architecture.md#sessions). */
 export const sessionExpired = (noun: string) => new ApiError('session_expired', `${noun} has expired; create a new one`)
 
 export const unauthorized = (message: string) =>
@@ -40,12 +40,15 @@ export const unauthorized = (message: string) =>
 export const insufficientScope = (kind: string) =>
   new ApiError('insufficient_scope', `This operation is not open to keys of the type ${kind}`)
 
-/** The text of an error for the log. Drizzle's message contains the statement's values; its cause does not. */
+/**
+ * Returns an error's text for the log. For errors from Drizzle, it is the cause's text, because Drizzle's own message contains the values of the
+ * statement.
+ */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : (error.stack ?? error.message)
 }
 
-/** Whether the database is full: the disk of a laptop, or D1's maximum size. */
+/** Whether an error means that the database is full: the disk of a laptop, or the maximum size of a D1 database, has been reached. */
 export const isFull = (error: unknown) =>
   /SQLITE_FULL|SQLITE_IOERR|disk is full|maximum DB size/i.test(describeError(error))

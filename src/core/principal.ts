@@ -1,12 +1,12 @@
 import type { KeyType } from '../contract/api_key.ts'
 import type { PlayScope } from '../contract/play.ts'
 
-/** An API key of an organization (specification §5). */
+/** An API key of an organization, with the permissions that it grants (specification §5). */
 export interface KeyHolder {
   kind: KeyType
   organization_id: string
   api_key_id: string
-  /** The resource that a player or uploader key is bound to; null for the whole organization. */
+  /** The resource to which a player or uploader key is limited; null if the key applies to the whole organization. */
   binding: { scope: PlayScope; id: string } | null
   /** Variants that a player key may play; null for all. */
   variants: string[] | null
@@ -16,20 +16,20 @@ export interface KeyHolder {
   /** Whether the organization had webhook subscribers when the key was read (docs/decisions/0057). */
   has_subscribers?: boolean
   /**
-   * For a key of a share's page. Its sessions are short and end no later than the share (`ends_at`, milliseconds since 1970). They are created only
-   * while the share keeps this slug and password.
+   * Only set for the key of a share's page. Sessions of this key are short and end at the latest with the share (`ends_at`, in milliseconds since
+   * 1970). They can only be created while the share has this slug and password.
    */
   share?: { slug: string; password_hash: string | null; ends_at: number | null }
 }
 
-/** The caller. The operator and a caller without a key belong to no organization. */
+/** The caller. Neither the operator nor a caller without a key belongs to an organization. */
 export type Principal =
   | KeyHolder
   | { kind: 'root'; organization_id: string; api_key_id: string }
-  /** The play session's id in the path is the secret. */
+  /** A caller without a key: the secret is the id of the play session in the path. */
   | { kind: 'public'; organization_id: string }
 
-/** The caller's key, if any. */
+/** Returns the caller's key; null if the caller has none. */
 export const keyOf = (principal: Principal): KeyHolder | null =>
   principal.kind === 'root' || principal.kind === 'public' ? null : principal
 

@@ -13,27 +13,27 @@ import { runReprocess } from './transcode/reprocess.ts'
 import { wakeIfSubscribed } from './webhooks/due.ts'
 import { sendDue } from './webhooks/send.ts'
 
-/** R2's message about a written object (docs/architecture.md#r2). */
+/** The message that R2 sends when an object has been written (docs/architecture.md#r2). */
 interface UploadEvent {
   action: string
   object: { key: string }
 }
 
-/** Kinds of jobs that a queue's consumer runs. transcode/follower.ts follows transcodes. */
+/** Job kinds that the queue consumer runs itself. Transcodes are not among them: transcode/follower.ts follows them. */
 type Short = Exclude<JobKind, 'transcode'>
 const runners: { [K in Short]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
   cover: runCoverJob,
   purge: (system, job) => (job.payload.upload ? runUploadPurge(system, job) : runPurge(system, job)),
 }
-/** A job with the runner of its kind: the compiler cannot infer that the two match. */
+/** Runs a job with the runner for its kind. The cast is needed because the compiler cannot infer that the two match. */
 const run = (system: System, job: Job<Short>) =>
   (runners[job.payload.kind] as (system: System, job: Job<Short>) => Promise<Outcome>)(system, job)
 
-/** The consumer of every queue. Each message is acknowledged or retried separately. */
+/** Consumes the messages of every queue. Each message is acknowledged or retried separately. */
 export async function consume(system: System, batch: MessageBatch): Promise<void> {
   const isAlike = roleOf(batch.queue) === 'webhook'
-  // All messages mean the same, so one is enough.
+  // All messages of this queue have the same meaning, so handling one of them is enough.
   if (isAlike) for (const message of batch.messages.slice(1)) message.ack()
   for (const message of isAlike ? batch.messages.slice(0, 1) : batch.messages) {
     try {
@@ -50,14 +50,14 @@ export async function consume(system: System, batch: MessageBatch): Promise<void
   }
 }
 
-/** Handlers per queue. They return the seconds after which the message should be retried, or null to acknowledge it. */
+/** The handler of each queue. It returns the seconds after which the message is retried, or null if the message is done. */
 const queueHandlers = {
   async ingest(system: System, { body }: Message<UploadEvent>) {
     await heartbeat(system.db, 'event', 60_000)
     await ingestPath(system, body.object.key)
     return null
   },
-  /** Each message means that the queue grew; the rows decide which job runs next. */
+  /** A message only says that the queue grew; the rows in the database determine which job runs next. */
   async transcode(system: System) {
     await dispatch(system)
     return null
@@ -67,12 +67,12 @@ const queueHandlers = {
     await writeKeyUse(system, message.body)
     return null
   },
-  /** Each message means that something may be due; the rows decide what. */
+  /** A message only says that a delivery may be due; the rows in the database determine which one. */
   async webhook(system: System) {
     await sendDue(system)
     return null
   },
-  /** Retries are exhausted. No request waits for a purge or a cover, so the sweep retries it in an hour. */
+  /** The queue gave up on this message. Because no request waits for a purge or a cover, the job is released, and the sweep retries it in an hour. */
   async dead(system: System, { body }: Message<Partial<JobMessage>>) {
     log('error', 'dead_letter', { body })
     const job = body.job_id ? await claim(system, body.job_id) : null
@@ -81,7 +81,7 @@ const queueHandlers = {
   },
 }
 
-/** The queues of a second deployment have other names with the same ending. */
+/** Returns the last part of a queue's name, which is its role: only the beginning of the name differs between deployments. */
 function roleOf(queue: string): keyof typeof queueHandlers {
   const role = queue.split('-').at(-1)!
   if (!(role in queueHandlers)) throw new Error(`the name of the queue ${queue} tells no role`)
@@ -105,6 +105,6 @@ async function work(system: System, message: Message<JobMessage>): Promise<numbe
     await sendJob(system, job, outcome.delay)
     return null
   }
-  // This uses up one of the queue's retries; after the last one the message goes to the dead-letter queue.
+  // This retry is counted by the queue: after its maximum, the message goes to the dead-letter queue.
   return Math.max(outcome.delay, outcome.counts ? 0 : backoff(message.attempts))
 }

@@ -32,8 +32,8 @@ const URL_TTL = 3600
 const OWNERS = { track: tracks, collection: collections, playlist: playlists }
 
 /**
- * Resizes an uploaded image immediately. Returns `processing` when the transcoder is not available and the job does it later; throws 404 when
- * the owner is gone.
+ * Resizes an uploaded image immediately. Returns `processing` when the transcoder is not available; then the job resizes the image later. Throws 404
+ * when the owner no longer exists.
  */
 export async function processCover(
   system: System,
@@ -74,19 +74,19 @@ async function startCover(system: System, grant: CoverGrant, image: Uint8Array) 
     await db.delete(jobs).where(eq(jobs.id, job.id))
     throw notFound(grant.owner)
   }
-  // After its job, because an object without a row would never be deleted. A job without an image fails.
+  // The image is stored after the job's row: an object without a row would never be deleted, whereas a job without an image simply fails.
   await env.MEDIA.put(source_path, image)
   return job
 }
 
 type CoverFault = Extract<CoverAnswer, { ok: false }>['error']
 
-/** Makes the squares and the palette. `fault` describes a problem with the image. */
+/** Generates the squares and the palette of a cover. `fault` describes what is wrong with the image. */
 export async function runCoverJob(system: System, job: Job<'cover'>): Promise<Outcome & { fault?: CoverFault }> {
   const { db, env } = system
   const { owner, owner_id, source_path, source_size, cover_path } = job.payload
   const table = OWNERS[owner]
-  /** Purges the image later, in case deleting it now fails. */
+  /** Purges the image later, in case the deletion below fails. */
   const purgeImageLater = (state: 'done' | 'failed', prefixes = sql`'[]'`) => {
     const jobHasEnded = sql`(select 1) where ${ifJustEnded(job, state)}`
     return purgeLaterFrom(system, job.organization_id, sql`json_array(${source_path})`, jobHasEnded, prefixes)
@@ -109,9 +109,9 @@ export async function runCoverJob(system: System, job: Job<'cover'>): Promise<Ou
     if (answer.error.retryable && job.attempt < MAX_ATTEMPTS)
       return { end: 'retry', delay: backoff(job.attempt), counts: true }
     await db.batch([
-      // First, because its owner's event reads the reason from the job.
+      // This statement must be the first: the event of the cover's owner reads the reason from the job.
       endJob(system, job, 'failed', { ...answer.error }),
-      // Resets the owner, so that a cover embedded in the audio can still be used.
+      // Removes the job from its owner, so that a cover embedded in the audio can be used again.
       db
         .update(table)
         .set({ cover_job_id: null })
@@ -124,7 +124,8 @@ export async function runCoverJob(system: System, job: Job<'cover'>): Promise<Ou
   const { image_colors, large = null } = answer.result
   const ofOwner = eq(table.id, owner_id)
   const newest = and(ofOwner, eq(table.cover_job_id, job.id), ifJustEnded(job, 'done'))
-  // Pages may still show the old squares. When the job was overtaken or its owner is deleted, the new ones are unused.
+  // The squares to purge later: normally the old ones, because pages may still show them. If a newer job has replaced this one, or the owner is
+  // deleted, the new squares are unused and are purged instead.
   const unused = sql`coalesce((select iif(cover_path <> ${cover_path}, json_array(cover_path || '/'), '[]')
     from ${table} where ${newest}), json_array(${`${cover_path}/`}))`
   const ownerRow = db.select({ cover_job_id: table.cover_job_id }).from(table).where(ofOwner)
@@ -138,7 +139,7 @@ export async function runCoverJob(system: System, job: Job<'cover'>): Promise<Ou
     ownerRow,
   ])
   await deleteImage()
-  // The new squares were never shown, so they are deleted immediately.
+  // No page has shown the new squares, so they are deleted immediately.
   if (resultOf(ownerRow)[0]?.cover_job_id !== job.id) await purge(system, job.organization_id, [`${cover_path}/`])
   return DONE
 }

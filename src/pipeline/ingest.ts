@@ -24,8 +24,8 @@ import {
 import { wakeIfSubscribed } from './webhooks/due.ts'
 
 /**
- * Checks whether an upload has arrived. Called by R2's event, by reading the track, by `upload_complete` and by the sweep
- * (docs/architecture.md#how-audio-flows); calls may overlap and repeat.
+ * Checks whether an upload has arrived. R2's event, a request that reads the track, `upload_complete` and the sweep all run this check
+ * (docs/architecture.md#how-audio-flows), so calls may overlap and repeat.
  */
 
 type Waiting = Pick<
@@ -33,19 +33,19 @@ type Waiting = Pick<
   'id' | 'organization_id' | 'status' | 'info' | 'source_path' | 'upload_path' | 'upload_expires_at' | 'created_at'
 >
 
-/** The sweep stops checking; late files are still found by R2's event or by reading the track. */
+/** The sweep no longer checks the track. If a file arrives later, R2's event or a request that reads the track finds it. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
-/** Seconds between two checks of a handle whose track is in the trash: the longest delay of a message (Queues, Limits). */
+/** Seconds between two checks of an upload handle whose track is in the trash: the maximum delay of a message (Queues, Limits). */
 const LATER = 12 * 3600
 
-/** Whether the track still waits for the upload that was checked. */
+/** Whether the track is still waiting for the upload that was checked. */
 const waitsFor = (track: Waiting) =>
   and(eq(tracks.id, track.id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, track.upload_path))!
 
 /**
- * Takes the file of the newest upload handle that has a valid one, or fails the track when none can arrive anymore. Returns true when the
- * row changed.
+ * Uses the newest valid file among those uploaded to the track's handles as its source. Fails the track when no valid file can arrive anymore.
+ * Returns true when the row changed.
  */
 export async function ingest(system: System, track: Waiting): Promise<boolean> {
   const arrived = await findUploads(system.env, track.upload_path, track.source_path)
@@ -54,24 +54,24 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
     const fault = await faultOf(system.env, source)
     if (!fault) {
       if (!(await useAsSource(system, track, source))) continue
-      // A bad file at the newest handle is rejected by the next check, after the track has this one.
+      // If the file at the newest handle is invalid, the next check rejects it: by then, the track has this valid file.
       for (const older of arrived.slice(at + 1)) await discardUpload(system, track.id, older)
       return true
     }
     if (source.path === track.upload_path) newestFault = fault
-    // The newest handle stays open.
+    // The file at an older handle is invalid, so it is deleted; the track continues to wait for the newest handle.
     else if (!(await findUnchecked(system, track.id, source.path))) await system.env.MEDIA.delete(source.path)
   }
   if (newestFault) return refuse(system, track, newestFault)
   if (arrived.length > 0) return false
-  // Rejected earlier, but the worker died before it marked the track as failed.
+  // The file was rejected earlier, but the worker crashed before it marked the track as failed.
   if (track.status === 'initializing' && track.info.error) return fail(system, track)
   return expire(system, track)
 }
 
 type Fault = ReturnType<typeof failure>
 
-/** Why a file is rejected without decoding; null when it has to be decoded. */
+/** Returns why a file is rejected without decoding it; null if it has to be decoded first. */
 async function faultOf(env: Env, { path, size }: { path: string; size: number }) {
   if (size === 0) return failure('empty_file', 'The uploaded file is empty (0 bytes)')
   const limit = Number(env.MAX_UPLOAD_BYTES)
@@ -83,19 +83,19 @@ async function faultOf(env: Env, { path, size }: { path: string; size: number })
   return 'code' in format ? failure(format.code, format.message) : null
 }
 
-/** Makes a file the track's source, unless the track has a newer one. Newer handles stay open. */
+/** Uses a file as the track's source, unless the track has a newer one. Newer handles stay open. */
 async function useAsSource(system: System, track: Waiting, source: { path: string; size: number }): Promise<boolean> {
   const { db } = system
   return startTranscode(system, track, source, canTakeFile(track.id, source.path), {
     sourceChange: ({ isOwner }) => ({
       set: columnsOfTakenFile(source.path),
       after: [
-        // In a separate statement, because the trigger writes `track.uploaded` when the flag falls.
+        // This update is a separate statement, because the trigger writes `track.uploaded` when the flag becomes false.
         db
           .update(tracks)
           .set({ awaiting_upload: true })
           .where(and(eq(tracks.id, track.id), isOwner, sql`upload_path > source_path`)),
-        // The track's row now names the path.
+        // The row of the track stores the path now.
         db
           .update(jobs)
           .set({ state: 'done' })
@@ -105,7 +105,7 @@ async function useAsSource(system: System, track: Waiting, source: { path: strin
   })
 }
 
-/** Rejects the file of the newest handle. The reason is written before the file is deleted, because a retry could not find the file. */
+/** Rejects the file at the newest handle. The reason is written before the file is deleted, because a retry would not find the file anymore. */
 async function refuse(system: System, track: Waiting, fault: Fault): Promise<boolean> {
   const { db, env } = system
   const info = sql`json_patch(info, ${JSON.stringify(fault)})`
@@ -116,7 +116,7 @@ async function refuse(system: System, track: Waiting, fault: Fault): Promise<boo
   return fail(system, track, { info })
 }
 
-/** Stops waiting for an upload. A track with a valid file keeps it, including one taken after `track` was read. */
+/** Stops waiting for an upload. A track that has a valid file keeps it, even if the file became its source after `track` was read. */
 async function fail({ db }: System, track: Waiting, values: { info?: SQL } = {}): Promise<boolean> {
   const status = sql`iif(source_path is null, 'failed', status)`
   const failed = await db
@@ -127,7 +127,7 @@ async function fail({ db }: System, track: Waiting, values: { info?: SQL } = {})
   return failed.length > 0
 }
 
-/** No file yet: the sweep checks at growing intervals, and a last time when the handle has expired. */
+/** No file has arrived yet. The sweep checks at growing intervals, and a last time when the handle has expired. */
 async function expire({ db, now }: System, track: Waiting): Promise<boolean> {
   if (track.upload_expires_at > now) {
     const pause = Math.max(60_000, (now - track.created_at) / 2)
@@ -147,7 +147,7 @@ async function expire({ db, now }: System, track: Waiting): Promise<boolean> {
   return expired.length > 0
 }
 
-/** Ingests an uploaded object. Its key names the track: `uploads/{organization}/{collection}/{track}` with or without a suffix. */
+/** Ingests an uploaded object. The track's id is part of its key: `uploads/{organization}/{collection}/{track}`, with or without a suffix. */
 export async function ingestPath(system: System, path: string): Promise<void> {
   const id = /^uploads\/[^/]+\/[^/]+\/([0-9a-f-]{36})(\.\w+)?$/.exec(path)?.[1]
   const track = id && (await system.db.select().from(tracks).where(eq(tracks.id, id)).get())
@@ -156,14 +156,17 @@ export async function ingestPath(system: System, path: string): Promise<void> {
   else if (track.awaiting_upload && (await ingest(system, track))) await wakeIfSubscribed(system, track.organization_id)
 }
 
-/** Deletes a late file of an older handle, even if the handle's purge job has already run. */
+/** Deletes a file that arrived late at an older handle, even if the handle's purge job has already run. */
 async function dropLate(system: System, track: Pick<Waiting, 'id' | 'organization_id' | 'source_path'>, path: string) {
   if (await discardReplaced(system, track, path)) return
   const unused = sql`tracks where id = ${track.id} and source_path > ${path} and not ${isMadeFrom(path)}`
   await purgeLaterFrom(system, track.organization_id, sql`json_array(${path})`, unused)
 }
 
-/** Deletes the files of handles older than that of the track's source, or only the file at path `only`. Returns true if there was one. */
+/**
+ * Deletes the files at handles that are older than the handle of the track's source; if `only` is set, only the file at this path. Returns true if a
+ * file was deleted.
+ */
 export async function discardReplaced(
   system: System,
   { id, source_path }: Pick<Waiting, 'id' | 'source_path'>,
@@ -178,7 +181,7 @@ export async function discardReplaced(
   return replacedFiles.length > 0
 }
 
-/** Runs the purge job of an upload handle after its URLs have expired: takes a file that was missed, or deletes it. */
+/** Runs the purge job of an upload handle after its URLs have expired: deletes the file, or uses it if every check before has missed it. */
 export async function runUploadPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { db, env } = system
   const path = job.id
@@ -187,7 +190,7 @@ export async function runUploadPurge(system: System, job: Job<'purge'>): Promise
   const waitingTrack = await find()
   if (waitingTrack?.awaiting_upload) await ingest(system, waitingTrack)
   const track = await find()
-  // A track in the trash may be restored.
+  // A track in the trash may be restored, so its file is kept.
   if (!track && (await db.select({ id: trash.id }).from(trash).where(eq(trash.id, track_id)).get())) {
     return { end: 'again', delay: LATER }
   }
@@ -203,7 +206,7 @@ export async function runUploadPurge(system: System, job: Job<'purge'>): Promise
   return DONE
 }
 
-/** Polls for uploads whose event never arrived. */
+/** Checks uploads for which no event has arrived. */
 export async function ingestWaiting(system: System, limit: number): Promise<void> {
   const { db, now } = system
   const waiting = await db

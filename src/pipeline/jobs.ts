@@ -9,9 +9,9 @@ import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 
 /**
- * Jobs: the row is the truth, and the queue's message only wakes the consumer. A worker claims a job by writing its own id and a lease into
- * the row, renews the lease, and writes the outcome only while it still holds the job. If it dies, the lease expires and the sweep wakes the
- * job again. Every statement is idempotent: a commit whose response was lost can be repeated.
+ * Jobs. The row of a job is authoritative; a message in the queue only wakes the consumer. A worker claims a job by writing its own id and a lease
+ * into the row, renews the lease, and writes the outcome only while it still holds the job. If the worker crashes, the lease expires and the sweep
+ * wakes the job again. Every statement is idempotent: a commit whose response was lost can be repeated.
  */
 
 export type JobKind = JobPayload['kind']
@@ -25,33 +25,33 @@ export interface JobMessage {
 
 /** How a run of a job ended. */
 export type Outcome =
-  /** Finished, failed permanently, or no longer wanted. */
+  /** The job finished, failed permanently, or is no longer wanted. */
   | { end: 'done' }
   /**
-   * Retry after `delay` seconds. `counts`: the transcoder had started, so this costs an attempt. `tries`: consecutive runs that could not
-   * start.
+   * The job is retried after `delay` seconds. `counts`: whether the transcoder had started, in which case the run is counted as an attempt. `tries`:
+   * number of consecutive runs that could not start.
    */
   | { end: 'retry'; delay: number; counts: boolean; tries?: number }
-  /** Continue in a new message after `delay` seconds; nothing failed. */
+  /** Nothing failed; the job continues in a new message after `delay` seconds. */
   | { end: 'again'; delay: number }
 
 export const DONE: Outcome = { end: 'done' }
 
-/** Attempts that start and do not finish before a job is given up. */
+/** Maximum number of attempts that start and do not finish. After that, the job is given up. */
 export const MAX_ATTEMPTS = 4
 
 /** Backoff in seconds after the n-th failure: 5, 10, 20, … at most 10 minutes. */
 export const backoff = (n: number) => Math.min(600, 5 * 2 ** Math.max(0, n - 1))
 
-/** Milliseconds that a worker may be silent before another one takes over. */
+/** Milliseconds without a renewal after which another worker may take over a job. */
 export const LEASE = 120_000
-/** Milliseconds after which the sweep sends another message for a job, if the previous one was not delivered. */
+/** Milliseconds after which the sweep sends a second message for a job, in case the first one was lost. */
 const NUDGE_AFTER = 20_000
 const NUDGE_AGAIN_AFTER = 60_000
 
-/** Seconds until files are deleted that signed URLs may still point to: those live for an hour at most. */
+/** Seconds after which replaced files are deleted: signed URLs to these files are valid for at most an hour. */
 export const AFTER_URLS = 2 * 3600
-/** Seconds after which nothing can write to a deleted track's paths: upload URLs and running jobs end earlier. */
+/** Seconds after which nothing can write to the paths of a deleted track anymore: upload URLs have expired, and running jobs have ended. */
 export const AFTER_WRITES = 7 * 3600
 
 const newRow = ({ now }: System, organization_id: string, payload: JobPayload, delaySeconds: number) => {
@@ -62,7 +62,7 @@ const newRow = ({ now }: System, organization_id: string, payload: JobPayload, d
 
 type QueueColumns = Partial<Pick<SQLiteInsertValue<typeof jobs>, 'rank' | 'size_class' | 'is_background' | 'wake_at'>>
 
-/** Returns the statement that inserts a job, for the batch that makes it necessary; afterwards call `sendJob`. */
+/** Returns the statement that inserts a job. It belongs in the batch that makes the job necessary; call `sendJob` after that batch. */
 export function insertJob(
   system: System,
   organization_id: string,
@@ -81,7 +81,10 @@ export function insertJob(
   }
 }
 
-/** The same for a payload that SQL computes from the rows of a source (`tracks where …`). For several rows, SQL computes the ids as well. */
+/**
+ * Like `insertJob`, but SQL computes the payload from the rows of a source (`tracks where …`). If the source has several rows, SQL has to compute the
+ * ids as well.
+ */
 export function insertJobFrom(
   system: System,
   organization_id: string,
@@ -94,7 +97,7 @@ export function insertJobFrom(
   return insertFrom(system.db, jobs, { ...row, payload: payload.json, ...queueColumns }, source).onConflictDoNothing()
 }
 
-/** Wakes the consumer. When the queue refuses the message, the sweep does it later. */
+/** Wakes the consumer. When the queue refuses the message, the sweep sends another one later. */
 export async function sendJob(
   { env }: Pick<System, 'env'>,
   job: { id: string; payload: { kind: JobKind } },
@@ -111,12 +114,16 @@ export async function sendJob(
 const lease = () => ({ lease_until: Date.now() + LEASE, wake_at: Date.now() + LEASE + 1000 })
 
 /**
- * Whether no worker holds the job, or its lease has expired. A lease longer than any valid one was written by a worker with a wrong clock.
+ * Whether no worker holds the job, or its lease has expired. A lease longer than the maximum is ignored: the clock of the worker that wrote it was
+ * wrong.
  */
 export const leaseExpired = () =>
   sql`(lease_until <= ${Date.now()} or (holder is not null and lease_until > ${Date.now() + 2 * LEASE}))`
 
-/** The columns of a claim. A holder that disappeared counts as a try, not as an attempt; repeating the same claim counts as neither. */
+/**
+ * The columns that a claim sets. If the previous holder disappeared, its run is counted as a try and not as an attempt. Repeating a claim changes
+ * neither count.
+ */
 export const claimColumns = (holder: string) => ({
   lease_until: Date.now() + LEASE,
   holder,
@@ -124,7 +131,7 @@ export const claimColumns = (holder: string) => ({
   tries: sql`tries + (holder is not null and holder <> ${holder})`,
 })
 
-/** Claims a job that is not a queued transcode. Returns null when it is done, gone or held by another worker. */
+/** Claims a job of any kind except a queued transcode. Returns null when the job has ended, is deleted, or is held by another worker. */
 export async function claim({ db }: System, id: string): Promise<Job | null> {
   const holder = newId()
   const isHolder = sql`holder is ${holder}`
@@ -143,23 +150,25 @@ const hasHolderAndState = ({ id, holder }: LeasedJob, state: Job['state']) =>
 
 /** Whether the worker still holds the job. */
 export const isLeaseHolder = (job: LeasedJob) => hasHolderAndState(job, 'open')
-/** The same for a statement about another table. */
+/** `isLeaseHolder` as a condition for statements on another table. */
 export const ifLeaseHeld = (job: LeasedJob) => sql`exists (select 1 from jobs where ${isLeaseHolder(job)})`
-/** True in the batch in which this worker ended the job, including a repetition of it; false when the worker had lost the lease. */
+/** Whether this worker ended the job in the same batch, or in an earlier run of that batch. False when the worker had lost the lease. */
 export const ifJustEnded = (job: LeasedJob, state: 'done' | 'failed') =>
   sql`exists (select 1 from jobs where ${hasHolderAndState(job, state)})`
 
-/** Reads a job; undefined when this worker no longer holds it. */
+/** Reads a job. Returns undefined when this worker no longer holds it. */
 export const loadLeased = async ({ db }: System, job: LeasedJob): Promise<Job | undefined> =>
   (await db.select().from(jobs).where(isLeaseHolder(job)).get()) as Job | undefined
 
-/** Renews the lease; false when it was lost. */
+/** Renews the lease. Returns false when this worker has lost it. */
 export async function renew({ db }: System, job: LeasedJob): Promise<boolean> {
   const renewed = await db.update(jobs).set(lease()).where(isLeaseHolder(job)).returning({ id: jobs.id })
   return renewed.length > 0
 }
 
-/** Releases a job; its message arrives after `delay` seconds. A transcode goes back into the queue, and is not claimed before that. */
+/**
+ * Releases a job: its message arrives after `delay` seconds. A transcode goes back into the transcode queue, and cannot be claimed before that time.
+ */
 export async function releaseLease({ db }: System, job: Job, delay: number, counts: boolean, tries = 0): Promise<void> {
   const now = Date.now()
   const after = now + delay * 1000
@@ -184,7 +193,7 @@ export const endJob = ({ db }: System, job: LeasedJob, state: 'done' | 'failed' 
     .set({ state, slot: null, ...(error && { error }) })
     .where(isLeaseHolder(job))
 
-/** Returns open jobs without a worker or a message. */
+/** Returns open jobs that no worker holds and for which no message is expected. */
 export async function forgottenJobs({ db, now }: System, limit: number): Promise<Job[]> {
   const isDue = sql`state = 'open' and wake_at <= ${now}`
   const forgotten = await db.select().from(jobs).where(isDue).orderBy(jobs.wake_at).limit(limit)

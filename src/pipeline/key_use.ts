@@ -5,7 +5,7 @@ import type { System } from '../context.ts'
 import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 
-/** Milliseconds by which `last_used_at` may lag behind. */
+/** Maximum difference in milliseconds between `last_used_at` and the last use of a key. */
 const PRECISION = 10 * 60_000
 
 export interface KeyUse {
@@ -13,7 +13,7 @@ export interface KeyUse {
   used_at: number
 }
 
-/** Queues the update of a key's `last_used_at`, so that no request writes to the database to authenticate. */
+/** Queues the update of a key's `last_used_at`, so that authentication never writes to the database. */
 export async function queueKeyUse(env: Env, key: { id: string; last_used_at: number | null }): Promise<void> {
   const used_at = Date.now()
   if (key.last_used_at !== null && used_at - key.last_used_at < PRECISION) return
@@ -24,7 +24,7 @@ export async function queueKeyUse(env: Env, key: { id: string; last_used_at: num
   }
 }
 
-/** Writes the time of a use, unless the row has a newer one. */
+/** Writes the time at which a key was used, unless the row has a later time. */
 export async function writeKeyUse({ db }: System, { api_key_id, used_at }: KeyUse): Promise<void> {
   const older = or(isNull(apiKeys.last_used_at), lt(apiKeys.last_used_at, used_at))
   await db

@@ -5,14 +5,15 @@ import { fillText, SEARCH_FILLS, SEARCH_TABLE } from '../adapters/db/search.ts'
 import type { System } from '../context.ts'
 
 /**
- * Rows that one statement adds to the search index, and statements of one sweep: a batch may take 30 seconds (D1, Limits), and blocks others.
+ * Maximum number of rows that one statement adds to the search index, and of statements in one sweep: a batch may take at most 30 seconds (D1,
+ * Limits) and blocks other queries.
  */
 const CHUNK = 2000
 const ROUNDS = 50
 
 /**
- * Recreates a search index that an operator dropped to export the database (docs/operate.md#backup), at the time that `search_fills` names.
- * Fills it with the rows of each table, newest first; triggers index changes in the meantime.
+ * Recreates a search index that an operator dropped to export the database (docs/operate.md#backup), at the time stored in `search_fills`. Then adds
+ * the rows of each table, newest first; meanwhile, triggers index every change.
  */
 export async function fillSearch({ db, now }: System): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {

@@ -20,18 +20,18 @@ import { dueWebhooks, wake } from './webhooks/due.ts'
 import { expiredDeliveries, sweepWebhooks } from './webhooks/sweep.ts'
 
 const DAY = 24 * 3600 * 1000
-/** Rows of each kind that one sweep handles: it runs every minute, and must end within one. */
+/** Maximum number of rows of each kind that one sweep handles: it starts every minute and must finish within a minute. */
 const LIMIT = 200
-/** Rows deleted by one statement: a batch may take 30 seconds (D1, Limits), and blocks others. */
+/** Maximum number of rows that one statement deletes: a batch may take at most 30 seconds (D1, Limits) and blocks other queries. */
 const CHUNK = 5000
-/** Batches of one sweep, out of a thousand queries (D1, Limits). Enough for a million rows of each kind. */
+/** Maximum number of batches in one sweep, which may run a thousand queries (D1, Limits). This is enough for a million rows of each kind. */
 const ROUNDS = 200
 
-/** The cron handler: recovers lost events, messages and jobs, and deletes expired rows. */
+/** The cron handler. It recovers lost events, messages and jobs, and deletes expired rows. */
 export async function sweep(system: System): Promise<void> {
   for (const job of await forgottenJobs(system, LIMIT)) await sendJob(system, job)
   const due = await findDueTasks(system)
-  // Runs first, because later steps can fail.
+  // This step runs first, because later steps can fail.
   if (due.is_webhook_due) await wake(system)
   if (due.is_running) await cancelUnwanted(system)
   if (due.is_running || due.is_waiting) await dispatch(system)
@@ -47,7 +47,7 @@ export async function sweep(system: System): Promise<void> {
   await heartbeat(system.db, 'sweep')
 }
 
-/** Checks which infrequent tasks are due. */
+/** Queries which infrequent tasks are due. */
 async function findDueTasks({ db, now }: System) {
   const due = usageDue(now)
   const expiredTables = expiredRows(now)
@@ -74,13 +74,13 @@ async function findDueTasks({ db, now }: System) {
 type ExpiringTable = typeof playSessions | typeof uploadSessions | typeof idempotencyKeys | typeof jobs
 
 /**
- * Whether a job has the name of a source from which no files were made: a later reprocess copies it to the track. The track is found by its
- * id. Each sweep rereads the few old jobs that are kept for this.
+ * Whether a job stores the name of a source from which no files have been made yet: a later reprocess copies this name to the track. The track is
+ * looked up by its id. Each sweep reads the few old jobs that are kept for this reason again.
  */
 const hasSourceName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
   and files is not null and not ${isMadeFromSource})`
 
-/** Expired rows by table, and the column that finds them. */
+/** Conditions for expired rows of each table, with the column by which the rows are found. */
 function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: SQL }[] {
   const expired = sql`expires_at < ${now - DAY}`
   const createdBefore = (days: number) => sql`created_at < ${now - days * DAY}`
@@ -96,7 +96,7 @@ function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: S
   ]
 }
 
-/** Deletes expired rows in chunks, until none remains. */
+/** Deletes expired rows in chunks until none is left. */
 async function deleteExpired({ db }: System, expiredTables: ReturnType<typeof expiredRows>): Promise<void> {
   let statements = expiredTables.map(({ table, condition, by }) => {
     const chunk = sql`(select id from ${table} where ${condition} order by ${by} limit ${CHUNK})`

@@ -11,11 +11,12 @@ import { AFTER_URLS, insertJobFrom } from './jobs.ts'
 import { hasFinalFiles, isMadeFrom, isMadeFromSource, suffixOf } from './stored_files.ts'
 
 /**
- * Upload handles of a track (docs/decisions/0063). Each handle has its own path, and the newest handle with a complete file wins. When a
- * track has two or more handles, each path has a purge job whose id is the path: its object is either used by the track or deleted.
+ * The upload handles of a track (docs/decisions/0063). Each handle has its own path, and the file of the newest handle with a complete upload is
+ * used. As soon as a track has a second handle, each path gets a purge job whose id is the path, so that every object is either used by the track or
+ * deleted.
  */
 
-/** A new handle. */
+/** A new upload handle. */
 interface Handle {
   path: string
   /** Milliseconds since 1970. */
@@ -24,7 +25,10 @@ interface Handle {
   file_name_original?: string | undefined
 }
 
-/** Statements that insert the purge jobs of a new handle and, if missing, of the previous one. They precede the track's update. */
+/**
+ * Returns the statements that insert the purge job of a new handle and, if it is missing, that of the previous handle. They must run before the
+ * track's update.
+ */
 export function insertHandlePurges(system: System, organization_id: string, track: SQL, handle: Handle) {
   const insert = (path: SQL, expires_at: SQL, names: SQL, source: SQL, seconds: number) => {
     const upload = sql`json_object('track_id', id, 'expires_at', ${expires_at}, ${names})`
@@ -44,20 +48,20 @@ export function insertHandlePurges(system: System, organization_id: string, trac
   ] as const
 }
 
-/** Matches the purge job of an abandoned path. */
+/** A condition for the purge job of an abandoned path. */
 export const isAbandoned = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
 
-/** Whether the size of a path's joined parts has not been checked yet. */
+/** Whether the parts at a path may have been joined and their total size has not been checked yet. */
 export const isUnchecked = (track_id: string, path: string) =>
   sql`exists (select 1 from multipart_uploads where track_id = ${track_id} and path = ${path} and state = 'open')`
 
-/** The same as a query. */
+/** Runs `isUnchecked` as a query. */
 export async function findUnchecked({ db }: System, track_id: string, path: string): Promise<boolean> {
   const [found] = await db.select({ is: sql<number>`${isUnchecked(track_id, path)}`.as('is') }).from(sql`(select 1)`)
   return found!.is === 1
 }
 
-/** Condition for taking a file: its handle is newer than that of the track's source, and was not abandoned. */
+/** A condition for using a file as a track's source: the file's handle is newer than that of the current source, and was not abandoned. */
 export const canTakeFile = (track_id: string, path: string) =>
   and(
     eq(tracks.id, track_id),
@@ -70,15 +74,15 @@ export const canTakeFile = (track_id: string, path: string) =>
 const uploadField = (field: string, path: SQL) =>
   sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
 
-/** The file name of a path's handle, or the track's own. */
+/** The file name given for a path's handle; if there is none, the name in the track's row. */
 const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
   sql<string>`coalesce(${uploadField(column, path)}, tracks.${sql.raw(column)})`
 
-/** The name under which a path's file is listed after its replacement. */
+/** The name with which the file at a path is listed after it was replaced. */
 const listedName = (path: SQL) =>
   sql<string>`coalesce(${uploadField('listed_name', path)}, ${nameOf('file_name', path)})`
 
-/** The column `folded` for these names. */
+/** The column `folded` for the names of a path's handle. */
 const foldedOf = (path: SQL) =>
   sql<string>`iif(${uploadField('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${uploadField('folded_name', path)})`)})`
 
@@ -90,8 +94,8 @@ export const namesOfSource = {
 }
 
 /**
- * Columns of a track that takes a file. A playing track keeps its names until the new files are ready. A source that was not processed yet is
- * added to `info.replaced_uploads`.
+ * The columns that change when a track uses a new file. A track with final files keeps its names until the new files are ready. If the previous
+ * source was still being processed, it is added to `info.replaced_uploads`.
  */
 export function columnsOfTakenFile(path: string) {
   const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null
@@ -109,7 +113,7 @@ export function columnsOfTakenFile(path: string) {
   }
 }
 
-/** Adds a replaced upload to `info`; the newest 20 are kept. */
+/** Adds a replaced upload to `info`, which keeps the newest 20. */
 function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
   const newestReplaced = sql`(select json_group_array(json(value)) from (select value from (
     select key, value from json_each(coalesce(info -> '$.replaced_uploads', '[]'))
@@ -117,7 +121,7 @@ function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
   return sql`json_set(${info}, '$.replaced_uploads', json(${newestReplaced}))`
 }
 
-/** Deletes the file of a handle older than that of the track's source, unless the track uses it, and lists it in `info` once. */
+/** Deletes the file at a handle that is older than that of the track's source, unless the track uses it, and lists it in `info` once. */
 export async function discardUpload(
   { db, env }: System,
   track_id: string,
@@ -147,7 +151,7 @@ export async function discardUpload(
   if (resultOf(usingTrack).length === 0) await env.MEDIA.delete(path)
 }
 
-/** Paths of handles older than that of the track's source whose purge jobs have not run. */
+/** Returns the paths of handles that are older than that of the track's source and whose purge jobs have not run yet. */
 export async function replacedPaths({ db }: System, source_path: string): Promise<string[]> {
   const [first = source_path] = source_path.split('.')
   const rows = await db
@@ -157,7 +161,10 @@ export async function replacedPaths({ db }: System, source_path: string): Promis
   return rows.map(({ path }) => path)
 }
 
-/** Statements that abandon a path: its job becomes a plain purge, and the track waits for the previous handle if that is still open. */
+/**
+ * Returns the statements that abandon a path: its job becomes an ordinary purge job, and the track waits for the previous handle if that is still
+ * open.
+ */
 export function abandonPath(
   { db, now }: System,
   { track_id, path }: Pick<MultipartRow, 'track_id' | 'path'>,

@@ -6,28 +6,28 @@ import type { System } from '../context.ts'
 import { USAGE_DAYS } from '../contract/facts.ts'
 
 /**
- * The sweep's part of `GET /v1/usage` (docs/decisions/0055): it moves cursors, and triggers count the rows that a cursor passes
- * (drizzle/0001_triggers.sql). Triggers also count the tracks' data when it changes.
+ * The sweep's part of `GET /v1/usage` (docs/decisions/0055). The sweep moves cursors, and triggers count the rows that a cursor passes
+ * (drizzle/0001_triggers.sql). Other triggers count the data of tracks whenever it changes.
  */
 
 const HOUR = 3600_000
-/** Milliseconds after which a session request has either written its session or failed. */
+/** Milliseconds after which a request for a new session has either written the session or failed. */
 const LATE = 600_000
 
-/** Uncounted sessions of completed hours: new sessions cannot end in these hours. */
+/** Sessions of completed hours that have not been counted yet. No session can be added to these hours anymore. */
 const uncounted = (now: number) => sql`play_sessions
   where id >= coalesce((select at from usage_cursors where name = 'sessions'), '') and id < ${idsBefore(Math.floor((now - LATE) / HOUR))}`
 
-/** The first day that is reported separately. */
+/** Returns the first day that is still reported separately; earlier days are merged into one row. */
 export const firstReportedDay = (now: number) => new Date(now - (USAGE_DAYS - 1) * 24 * HOUR).toISOString().slice(0, 10)
 
-/** Has rows if there is something to count or merge. */
+/** Selects rows if there is something to count or to merge. */
 export const usageDue = (now: number) => ({
   sessions: uncounted(now),
   days: sql`usage_days where date > '' and date < ${firstReportedDay(now)}`,
 })
 
-/** Moves a cursor forward, never back. A concurrent second call has nothing left to count. */
+/** Moves a cursor forward, but never back. If two calls run concurrently, the second one has nothing left to count. */
 async function move({ db }: System, name: 'sessions' | 'days', at: string): Promise<void> {
   await db.batch([
     db.insert(usageCursors).values({ name, at: '' }).onConflictDoNothing(),
@@ -38,7 +38,7 @@ async function move({ db }: System, name: 'sessions' | 'days', at: string): Prom
   ])
 }
 
-/** Counts sessions by the hour of their end, before they are deleted. */
+/** Counts sessions by the hour in which they end, before they are deleted. */
 export async function countSessions(system: System): Promise<void> {
   for (;;) {
     const [first] = await system.db.all<{ id: string }>(
@@ -49,5 +49,5 @@ export async function countSessions(system: System): Promise<void> {
   }
 }
 
-/** Merges days that are too old into one row. */
+/** Merges days that are no longer reported separately into one row. */
 export const mergeDays = (system: System) => move(system, 'days', firstReportedDay(system.now))

@@ -7,8 +7,8 @@ import type { System } from '../../context.ts'
 import { abandonPath } from '../upload_handles.ts'
 
 /**
- * Abandons an open multipart upload and deletes its bytes; for a complete one, deletes only the row. Returns false when its state has
- * changed.
+ * Ends a multipart upload: an open one is aborted and its bytes are deleted, whereas of a complete one only the row is deleted. Returns false when
+ * its state has changed.
  */
 export async function endMultipart(system: System, row: MultipartRow): Promise<boolean> {
   const { env, db } = system
@@ -16,16 +16,16 @@ export async function endMultipart(system: System, row: MultipartRow): Promise<b
   const stillExists = sql`exists (select 1 from multipart_uploads where ${isUnchanged})`
   const remove = db.delete(multipartUploads).where(isUnchanged).returning({ id: multipartUploads.id })
   if (row.state === 'complete') return (await remove).length > 0
-  // Aborts before the batch, so that a retry repeats it. No parts can be joined after this.
+  // Aborts the upload in R2 before the batch, so that a retry repeats the abort. From then on, its parts cannot be joined.
   await abortParts(env, row)
   const resultOf = await runBatch(db, [...abandonPath(system, row, stillExists), remove])
   if (resultOf(remove).length === 0) return false
-  // A request may have joined the parts and died before it updated the row.
+  // A request may have joined the parts and then crashed before it updated the row.
   await env.MEDIA.delete(row.path)
   return true
 }
 
-/** Ends expired multipart uploads. */
+/** Ends multipart uploads that have expired. */
 export async function sweepMultipart(system: System, limit: number): Promise<void> {
   const { db, now } = system
   const expired = await db

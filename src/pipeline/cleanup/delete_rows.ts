@@ -19,7 +19,7 @@ import type { System } from '../../context.ts'
 import { AFTER_WRITES, insertJobFrom } from '../jobs.ts'
 import { deleteItems, MAX_DELETED } from './trash.ts'
 
-/** Rows deleted in one statement, so that a large organization does not block the database. */
+/** Maximum number of rows that one statement deletes, so that the deletion of a large organization does not block the database. */
 const CHUNK = 500
 
 /** The organization's collections, including those in the trash. */
@@ -28,7 +28,7 @@ const ownCollections = (
 ) => sql`select id from collections where organization_id = ${organization_id}
   union all select id from trash where organization_id = ${organization_id} and scope = 'collection'`
 
-/** Deletes the rows of a deleted organization, collection by collection. Its play sessions expire within a day. */
+/** Deletes the rows of a deleted organization, collection by collection. Its play sessions are not deleted here, because they expire within a day. */
 export async function deleteOrganizationRows(
   system: System,
   organization_id: string,
@@ -66,8 +66,8 @@ export async function deleteOrganizationRows(
 }
 
 /**
- * Purges the files of tracks that had been moved into a deleted collection: they are in the folder of their first collection. For the batch
- * that deletes the tracks.
+ * Returns the statements that purge the files of tracks that had been moved into a deleted collection: the files are still in the folder of the first
+ * collection. They belong in the batch that deletes the tracks.
  */
 export function purgeMoved(system: System, organization_id: string, chunk: SQL) {
   const folder = sql`organization_id || '/' || folder_id || '/'`
@@ -81,7 +81,7 @@ export function purgeMoved(system: System, organization_id: string, chunk: SQL) 
   return [insert(0), insert(AFTER_WRITES)] as const
 }
 
-/** Deletes the tracks of a deleted collection, including those in the trash. */
+/** Deletes the tracks of a deleted collection, including tracks in the trash. */
 export async function deleteTracks(
   system: System,
   organization_id: string,

@@ -6,18 +6,18 @@ import type { System } from '../../context.ts'
 import { EVENT_DAYS } from '../../contract/facts.ts'
 
 const DAY = 24 * 3600_000
-/** Rows that one statement deletes, and statements of one sweep. */
+/** Maximum number of rows that one statement deletes, and of statements that one sweep runs. */
 const CHUNK = 5000
 const ROUNDS = 100
 
 const startOfDay = (now: number) => now - (now % DAY)
 
-/** Has a row if today's sweep of events is done. Every sweep checks it, which reads one row. */
+/** Selects a row if old events have already been deleted today. Every sweep runs this query, which reads one row. */
 export const eventsSwept = (now: number) => sql`heartbeats where name = 'events' and at = ${startOfDay(now)}`
 
 /**
- * Deletes old events, once a day and by whole days. They have no index by age, which would cost another row written per event, so the
- * statement goes from organization to organization, which reads two rows each.
+ * Deletes old events, in whole days, once a day. The table has no index by age, because such an index would cost an additional row write per event.
+ * Instead, the statement visits one organization after the other, which costs two row reads for each.
  */
 export async function sweepEvents({ db, now }: System): Promise<void> {
   const day = startOfDay(now)

@@ -23,7 +23,7 @@ import { deleteOrganizationRows, deleteTracks } from './delete_rows.ts'
 
 type Purge = Job<'purge'>['payload']
 
-/** Deletes files in the background. */
+/** Inserts a job that deletes files, and wakes the consumer to run it in the background. */
 export async function purge(system: System, organization_id: string, prefixes: string[]): Promise<void> {
   const job = insertJob(system, organization_id, { kind: 'purge', prefixes })
   await job.insert
@@ -31,8 +31,8 @@ export async function purge(system: System, organization_id: string, prefixes: s
 }
 
 /**
- * Purges replaced files after the last URL to them has expired; the sweep starts the job. For a batch. `paths` is JSON text that SQL computes
- * for each row of the source (`tracks where …`), or null.
+ * Returns a statement, for a batch, that inserts a job to purge replaced files after the last URL to them has expired; the sweep starts the job.
+ * `paths` is a JSON text that SQL computes for each row of the source (`tracks where …`), or null.
  */
 export function purgeLaterFrom(
   system: System,
@@ -46,15 +46,16 @@ export function purgeLaterFrom(
   return insertJobFrom(system, organization_id, { kind: 'purge', json: payload }, sourceRows, AFTER_URLS)
 }
 
-/** Whether a resource is in the trash: another request may have moved it there, and then it must not be deleted permanently. */
+/** Whether a resource is in the trash. If another request has moved it there in the meantime, it must not be deleted permanently. */
 export const inTrash = (id: SQL | string) => sql`${id} in (select id from trash)`
 
 /** A deleted resource, and the prefixes of its files. */
 type DeletedResource = { id: string; prefixes: string[] }
 
 /**
- * The jobs that purge deleted resources, for the batch that deletes the rows: one runs now, and one after the last signed URL that could
- * write there has expired. Start the first with `sendJob`. Resources for which `isKept` holds, such as those in the trash, are left out.
+ * Returns the statements that insert the purge jobs of deleted resources, for the batch that deletes their rows. One job runs now: pass it to
+ * `sendJob`. The other one runs after the last signed URL that allows a write to these prefixes has expired. Resources for which `isKept` holds, such
+ * as resources in the trash, are left out.
  */
 export function purgeJobs(
   system: System,
@@ -78,10 +79,10 @@ export function purgeJobs(
   return { purge, inserts }
 }
 
-/** Tracks read by one statement. */
+/** Number of tracks that one statement reads. */
 const PAGE = 1000
 
-/** Deletes everything that a purge job names. Throws on a fault, and the whole job is retried. */
+/** Deletes everything that a purge job names. Throws when something fails; then the whole job is retried. */
 export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { prefixes, paths = [], organization_id, collection_id, folder_id, variant, actor = null } = job.payload
   const { env } = system
@@ -98,13 +99,13 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
 }
 
 /**
- * Returns the ids and indices of the tracks that moved out of a folder: their files stay there, under these names. No track joins them
- * after the folder's collection is deleted.
+ * Returns the ids and indices of the tracks that were moved out of a folder. Their files stay in the folder and have these names. The result cannot
+ * become outdated: once the folder's collection is deleted, no more tracks can be moved out of it.
  */
 async function fileNamesInUse({ db }: System, folder_id: string): Promise<Set<string>> {
   const names = new Set<string>()
   const inContent = (name: string) => sql<string>`content ->> ${name}`.as(name)
-  // Reads the trash before and after the tracks, so that a track that is trashed or restored in between is not missed.
+  // Reads the trash before and after the tracks, so that no track is missed that is trashed or restored in between.
   const trashed = () =>
     db
       .select({ id: trash.id, index: inContent('index') })
@@ -129,8 +130,8 @@ async function fileNamesInUse({ db }: System, folder_id: string): Promise<Set<st
 }
 
 /**
- * Removes the files of a deleted variant from all tracks, so that play views no longer show them. The files are deleted after the last URL to
- * them has expired; their purge job is inserted in the same batch, so that none is lost.
+ * Removes the files of a deleted variant from all tracks, so that play views no longer show the files. They are deleted after the last URL to them
+ * has expired; the job for that is inserted in the same batch, so that no file is forgotten.
  */
 async function deleteVariantFiles(
   system: System,
@@ -143,7 +144,7 @@ async function deleteVariantFiles(
   const folder = sql.raw(trackPathSql(trackColumn))
   const position = sql`(created_at, tracks.rowid)`
   const ofOrganization = sql`organization_id = ${organization_id}`
-  // In order of creation, which does not change when a track moves to another collection.
+  // Reads the tracks in order of creation, because moving a track to another collection does not change this order.
   for (let after = sql`(-1, 0)`; ;) {
     const rows = await db
       .select({ at: tracks.created_at, rowid: sql<number>`tracks.rowid`.as('n') })

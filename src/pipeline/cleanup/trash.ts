@@ -11,17 +11,17 @@ import type { System } from '../../context.ts'
 import { AFTER_WRITES, insertJobFrom, sendJob } from '../jobs.ts'
 
 /**
- * Deletes items from the trash permanently. Their purge jobs are inserted in the batch that deletes the row, so that a restored item is never
- * purged.
+ * Deletes items from the trash permanently. The batch that deletes an item's row also inserts its purge jobs, so that the files of a restored item
+ * are never purged.
  */
 
 export type TrashItem = typeof trash.$inferSelect
 
-/** Deletes one item permanently; false when it is no longer in the trash. */
+/** Deletes an item permanently. Returns false when it is no longer in the trash. */
 export async function deleteTrashed(system: System, item: TrashItem): Promise<boolean> {
   const { db } = system
   const { id, organization_id, scope } = item
-  // An item that was restored and trashed again has its own seven days.
+  // If the item was restored and trashed again, a new period of seven days applies to it.
   const isSameItem = and(
     eq(trash.id, id),
     eq(trash.organization_id, organization_id),
@@ -58,11 +58,11 @@ export async function deleteTrashed(system: System, item: TrashItem): Promise<bo
   return resultOf(deletedRow).length > 0
 }
 
-/** Items that one call deletes at most, and how many concurrently. */
+/** Maximum number of items that one call deletes, and how many of them concurrently. */
 export const MAX_DELETED = 100
 const AT_ONCE = 10
 
-/** Deletes items from the trash; returns the number of deleted ones. */
+/** Deletes items from the trash. Returns how many were deleted. */
 export async function deleteItems(system: System, items: TrashItem[]): Promise<number> {
   let deleted = 0
   for (let at = 0; at < items.length; at += AT_ONCE) {
@@ -72,10 +72,10 @@ export async function deleteItems(system: System, items: TrashItem[]): Promise<n
   return deleted
 }
 
-/** Has rows if items in the trash have expired. */
+/** Selects a row for each expired item in the trash. */
 export const dueTrash = (now: number) => sql`trash where expires_at <= ${now}`
 
-/** Deletes expired items. */
+/** Deletes expired items from the trash. */
 export async function sweepTrash(system: System): Promise<void> {
   const { db, now } = system
   const isDue = sql`id in (select id from ${dueTrash(now)} order by expires_at limit ${MAX_DELETED})`

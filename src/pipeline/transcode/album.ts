@@ -6,13 +6,14 @@ import type { Tags } from '../../contract/info.ts'
 import { type Job, ifJustEnded } from '../jobs.ts'
 
 /**
- * Positions before and after a track that are searched for the rest of its album, so that the cost does not depend on the collection's size.
+ * Number of positions before and after a track that are searched for other tracks of its album. The limit makes the cost independent of the
+ * collection's size.
  */
 const SPAN = 200
 
 /**
- * Returns the statements that sort a track into its album: the album's tracks swap the positions that they already hold, by disc and track
- * number. Nothing changes when the order is right or when the collection was ordered by hand.
+ * Returns the statements that sort a track into its album: the tracks of the album keep the same set of positions, and are ordered by disc and track
+ * number within these positions. Nothing changes when the order is already right or when the collection was ordered manually.
  */
 export function orderAlbum(
   db: Database,

@@ -18,12 +18,12 @@ const isWanted = sql`state = 'open' and exists (select 1 from tracks as track, c
   where track.id = jobs.payload ->> 'track_id' and track.job_id = jobs.id
     and collections.id = track.collection_id and organizations.id = track.organization_id)`
 
-/** Milliseconds that a transcoder gets to cancel a job. */
+/** Milliseconds after which a request to cancel a job times out. */
 const CANCEL_TIMEOUT = 6000
 
 /**
- * Cancels the jobs of tracks that are gone or have a newer job: the transcoder stops at once, which frees the slot. Never throws: where it
- * fails, the sweep repeats it until the job's lease ends.
+ * Cancels the jobs of tracks that were deleted or have a newer job: the transcoder stops at once, which frees the slot. Never throws: when a
+ * cancellation fails, the sweep repeats it until the job's lease ends.
  */
 export async function cancelUnwanted(system: System): Promise<void> {
   try {
@@ -40,7 +40,7 @@ export async function cancelUnwanted(system: System): Promise<void> {
 
 type Unwanted = Pick<Job<'transcode'>, 'id' | 'slot' | 'lease_until' | 'payload'>
 
-/** Returns true when the job's slot is free. */
+/** Cancels one job. Returns true when its slot is free. */
 async function cancelOne(system: System, { id, slot, lease_until, payload }: Unwanted): Promise<boolean> {
   const { db, env } = system
   const cancelled = instanceOf(env, Math.floor(slot! / JOB_SLOTS.length)).cancel(id)
@@ -56,8 +56,8 @@ async function cancelOne(system: System, { id, slot, lease_until, payload }: Unw
 }
 
 /**
- * Purges a job's files later if its track exists or is in the trash, except an early file that plays. Deleting a track deletes its files as
- * well.
+ * Purges a job's files later, except an early file that is still played. Does nothing when the track was deleted permanently, because that also
+ * deletes its files.
  */
 async function purgeOutputs(system: System, job_id: string, payload: Extract<JobPayload, { kind: 'transcode' }>) {
   const { db } = system
@@ -76,7 +76,7 @@ async function purgeOutputs(system: System, job_id: string, payload: Extract<Job
   await insertJob(system, track.organization_id, purge, AFTER_URLS).insert
 }
 
-/** Returns a track in the trash, with the columns that its paths are built from. */
+/** Reads a track in the trash, with the columns from which its paths are built. */
 async function trashedTrack(db: System['db'], id: string) {
   const isTrashedTrack = and(eq(trash.id, id), eq(trash.scope, 'track'))
   const item = await db.select({ content: trash.content }).from(trash).where(isTrashedTrack).get()

@@ -12,7 +12,7 @@ import { fits, SIZE_CLASSES, SLOTS } from './slots.ts'
 
 const { id, slot, rank, tries, state } = jobs
 
-/** Assigns jobs to transcoders while there are free slots and waiting jobs: jobs whose lease ran out first, then by rank. */
+/** Assigns waiting jobs to free slots of the transcoders: jobs whose lease expired come first, then the others by rank. */
 export async function dispatch(system: System): Promise<void> {
   const broken = new Set<number>()
   for (;;) {
@@ -59,9 +59,9 @@ async function claimNext(system: System, broken: Set<number>): Promise<Job<'tran
 type QueueHead = Pick<typeof jobs.$inferSelect, 'id' | 'rank' | 'tries' | 'attempt' | 'size_class'>
 
 /**
- * Picks the first job by rank that fits a free slot, and the smallest such slot, preferably of a transcoder that is already running; after a
- * failed attempt a different slot. A job whose transcoder died goes to an idle transcoder if there is one: the job may be the cause, and its
- * next crash must not stop healthy jobs.
+ * Picks the first job by rank that fits a free slot. For this job it picks the smallest slot that fits, preferably on a transcoder that is already
+ * running, and after a failed attempt a different slot than before. A job whose transcoder crashed is assigned to an idle transcoder if there is one:
+ * the job may be the cause, and another crash must not stop healthy jobs.
  */
 function chooseSlot(instanceCount: number, broken: Set<number>, takenSlots: Set<number>, heads: QueueHead[]) {
   const transcoders = Array.from({ length: instanceCount }, (_, instance) => ({
@@ -80,7 +80,7 @@ function chooseSlot(instanceCount: number, broken: Set<number>, takenSlots: Set<
   return null
 }
 
-/** Claims a job for a slot; returns null when another worker has claimed either of them. */
+/** Claims a job for a slot. Returns null when another worker has already claimed the job or the slot. */
 async function claimForSlot({ db }: System, job_id: string, slotNumber: number): Promise<Job<'transcode'> | null> {
   const holder = newId()
   const [job] = await db

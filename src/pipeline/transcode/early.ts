@@ -14,8 +14,8 @@ import { trackOf } from './track_job.ts'
 import { fileName } from './variant_spec.ts'
 
 /**
- * Attaches a first file, so that a track plays while the remaining files are made. Does nothing when the track already has final files or
- * when the job no longer owns the track's status. Idempotent: the transcoder reports the file again after every reconnect.
+ * Adds an early file to a track, so that the track can be played while its other files are made. Does nothing when the track already has final files
+ * or when the job no longer owns the track's status. Idempotent, because the transcoder reports the file again after every reconnect.
  */
 export async function writeEarly(
   system: System,
@@ -33,7 +33,7 @@ export async function writeEarly(
     list: [storedFile(name, { size, bitrate, duration }, variant_id)],
   }
   const needsFile = and(trackOf(job), ifLeaseHeld(job), sql`not ${hasFinalFiles}`)
-  // Early files of an upload that was replaced before its transcode ended.
+  // The early files of an upload that was replaced before its transcode ended.
   const replacedPaths = pathsWithout(filePaths(sql`files`), filePaths(sql`${JSON.stringify(files)}`))
   await db.batch([
     purgeLaterFrom(system, track.organization_id, replacedPaths, sql`tracks where ${needsFile}`),

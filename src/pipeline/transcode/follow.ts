@@ -12,16 +12,16 @@ import { jobRequest, loadTask, type TranscodeTask } from './request.ts'
 import { finishTranscode } from './result.ts'
 import { afterCrash, afterError, giveUpIfExhausted, requeue, retryLater } from './retry_policy.ts'
 
-/** Milliseconds between two renewals of the lease, a third of its duration. */
+/** Milliseconds between two renewals of the lease. */
 const RENEW_EVERY = LEASE / 3
 /**
- * Minimum milliseconds between two writes of the progress, which also must have advanced by `PROGRESS_STEP`. It is written together with
- * the lease, because each write costs two rows.
+ * Minimum milliseconds between two writes of the progress, which also must have advanced by `PROGRESS_STEP`. The progress is written in the same
+ * statement as the lease, because each write costs two rows.
  */
 const PROGRESS_EVERY = 10_000
 const PROGRESS_STEP = 0.1
 
-/** The state of a job after a run: still leased, ended, or requeued because it could not be started. */
+/** The state of a job after a run: its lease is still held, it has ended, or it was requeued because it could not be started. */
 export type RunOutcome = 'held' | 'ended' | 'not_started'
 
 /** The transcoder of a job's slot. */
@@ -32,10 +32,10 @@ export interface JobTranscoder {
   cancel: () => Promise<boolean>
 }
 
-/** The result of following a job. `held`: the lease continues, and a later run reconnects. */
+/** The result of following a job. `held` means that the lease is kept and that a later run reconnects. */
 type FollowOutcome = Outcome | { end: 'held' }
 
-/** Starts a leased job or reconnects to it, follows it until `signal`, and writes the outcome. */
+/** Starts a leased job or reconnects to it, follows it until `signal` aborts, and writes the outcome. */
 export async function runTranscode(
   system: System,
   leasedJob: LeasedJob,
@@ -54,9 +54,9 @@ export async function runTranscode(
   } catch (error) {
     const isTransient = isTransientError(error)
     log('error', 'transcode_failed', { job_id: leasedJob.id, passing: isTransient, error: describeError(error) })
-    // The transcoder continues and keeps the result, which the next run fetches.
+    // The transcoder continues with the job and keeps the result for the next run.
     if (isTransient || !job) return 'held'
-    // If this fails as well, the lease runs out.
+    // If this statement also fails, the lease expires.
     const outcome = { end: 'retry' as const, delay: backoff(job.attempt), counts: !isFull(error) }
     await requeue(system, job, outcome).catch(() => undefined)
   }
@@ -73,7 +73,7 @@ async function startOrAttach(
 ): Promise<FollowOutcome> {
   const task = await loadTask(system, job)
   if (!task) {
-    // An earlier run may still be active.
+    // The transcoder may still work on an earlier attempt.
     await transcoder.cancel()
     await endJob(system, job)
     return DONE

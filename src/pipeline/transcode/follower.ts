@@ -6,17 +6,17 @@ import type { LeasedJob } from '../jobs.ts'
 import type { TranscoderPort } from './port.ts'
 
 /**
- * A Durable Object per transcoder that follows the transcoder's jobs to their end, however long they take. An alarm keeps it alive, but runs
- * for 15 minutes at most (Durable Objects, Limits): before that it disconnects, and the next alarm reconnects to the same jobs. The list of
- * jobs is in its storage, so following continues after a restart or a deployment (docs/decisions/0033).
+ * A Durable Object per transcoder. It follows the transcoder's jobs to their end, however long they take. An alarm keeps the object alive, but an
+ * alarm may run for at most 15 minutes (Durable Objects, Limits), so it disconnects before that, and the next alarm reconnects to the same jobs. The
+ * list of jobs is stored in the object, so following continues after a restart or a deployment (docs/decisions/0033).
  */
 
-/** Milliseconds. */
+/** Milliseconds for which one alarm follows jobs, and pause before it reconnects to a job. */
 const LIFE = 10 * 60_000
 const PAUSE = 5000
 /**
- * How long a container stays awake without a request: longer than any gap while it works, short when it is idle, because idle time costs
- * money.
+ * Milliseconds for which a container stays awake without a request: while it works, longer than any gap between requests; while it is idle, short,
+ * because idle time costs money.
  */
 const AWAKE = 15 * 60_000
 const IDLE = 60_000
@@ -28,24 +28,24 @@ interface ActiveJob {
 }
 
 export abstract class TranscodeFollower extends DurableObject<Env> {
-  /** Jobs that are being followed now. */
+  /** The jobs that are currently followed. */
   readonly activeJobs = new Map<string, ActiveJob>()
-  /** Milliseconds until an alarm hands over to the next one. */
+  /** Milliseconds after which an alarm ends and the next one continues. */
   life = LIFE
-  /** Milliseconds before reconnecting to a job that could not be followed. */
+  /** Milliseconds until the next attempt to follow a job that could not be followed. */
   pause = PAUSE
 
-  /** Opens the database and loads the code for following, only when there is a job to follow (docs/decisions/0029). */
+  /** Opens the database and loads the code that follows jobs. Only called when there is a job to follow (docs/decisions/0029). */
   abstract open(): Promise<TranscoderPort>
 
-  /** Starts to follow a job that was claimed for this transcoder. */
+  /** Starts following a job that was claimed for this transcoder. */
   async follow(job: LeasedJob): Promise<void> {
     await this.ctx.storage.put(job.id, job.holder)
     this.#begin(job)
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now())
   }
 
-  /** Cancels a job and its processes; returns false when it is not certain that they ended. */
+  /** Cancels a job and its processes. Returns false when the processes may still be running. */
   async cancel(job_id: string): Promise<boolean> {
     await this.ctx.storage.delete(job_id)
     this.activeJobs.get(job_id)?.leave.abort()
@@ -74,7 +74,7 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
     if (openJobs.size > 0) await this.ctx.storage.setAlarm(Date.now() + retryPause)
   }
 
-  /** Forwards direct requests to the transcoder: covers. */
+  /** Forwards requests that are not jobs, such as covers, to the transcoder. */
   override async fetch(request: Request): Promise<Response> {
     return this.#call(await this.open(), new URL(request.url).pathname, request)
   }
@@ -82,7 +82,7 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
   #begin(job: LeasedJob): void {
     const previous = this.activeJobs.get(job.id)
     if (previous?.holder === job.holder) return
-    // Its lease ran out, and it was claimed again.
+    // The lease of the job expired, and the job was claimed again.
     previous?.leave.abort()
     const leave = new AbortController()
     const ended = this.#run(job, leave.signal).then(() => {
@@ -102,10 +102,10 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
       const outcome = await port.run(job, transcoder, signal)
       if (outcome === 'held' || signal.aborted) return
       if ((await this.ctx.storage.get(job.id)) === job.holder) await this.ctx.storage.delete(job.id)
-      // If this job could not be started, the next one could not either: the queue's messages retry both.
+      // If this job could not be started, another one could not be started either. Messages in the queue retry them.
       if (outcome === 'ended') await port.dispatch()
     } catch (error) {
-      // The sweep restarts the queue, and the lease frees the job.
+      // The sweep wakes the queue again, and the job becomes free when its lease expires.
       log('error', 'follower_failed', { job_id: job.id, error: describeError(error) })
     }
   }

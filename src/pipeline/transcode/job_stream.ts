@@ -4,10 +4,15 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import type { Job } from '../jobs.ts'
 
-/** Milliseconds of silence after which a transcoder counts as lost: it sends an event every ten seconds (src/contract/job.ts). */
+/**
+ * Milliseconds of silence after which a transcoder is considered lost: a working transcoder sends an event every ten seconds (src/contract/job.ts).
+ */
 const SILENCE_TIMEOUT = 60_000
 
-/** The events of a job, until `signal`, or until the stream breaks, falls silent or sends something that is not an event. */
+/**
+ * Yields the events of a job until `signal` aborts, the stream breaks, no event arrives for too long, or the stream contains something that is not an
+ * event.
+ */
 export async function* jobEvents(
   job: Job<'transcode'>,
   body: ReadableStream<Uint8Array>,
@@ -29,7 +34,7 @@ export async function* jobEvents(
       const read = signal.aborted ? null : await Promise.race([next, aborted, silence])
       received.abort()
       if (read === null || read === 'silence') {
-        // The transcoder may continue with the job.
+        // The transcoder may continue to work on the job.
         next.catch(() => undefined)
         void lines.return(undefined).catch(() => undefined)
         if (read) yield { type: 'silence' }

@@ -4,15 +4,18 @@ import type { LeasedJob } from '../jobs.ts'
 import { dispatch } from './dispatch.ts'
 import { type JobTranscoder, type RunOutcome, runTranscode } from './follow.ts'
 
-/** Functions that a `TranscodeFollower` needs. */
+/** The functions that a `TranscodeFollower` needs from the rest of the system. */
 export interface TranscoderPort {
-  /** Follows a leased job until `signal`. Never throws. */
+  /** Follows a leased job until `signal` aborts. Never throws. */
   run: (job: LeasedJob, transcoder: JobTranscoder, signal: AbortSignal) => Promise<RunOutcome>
-  /** Dispatches the queue, because a slot is free. */
+  /** Assigns waiting jobs, because a slot has become free. */
   dispatch: () => Promise<void>
-  /** Sends a request to the transcoder behind this container, or at `TRANSCODER_URL`; throws when it cannot be reached. */
+  /**
+   * Sends a request to the transcoder in this container, or at `TRANSCODER_URL` if there is no container. Throws when the transcoder cannot be
+   * reached.
+   */
   call: (container: Container | undefined, path: string, init: RequestInit) => Promise<Response>
-  /** Cancels a job's processes there; returns false when it is not certain that they ended. */
+  /** Cancels a job's processes in that transcoder. Returns false when the processes may still be running. */
   cancel: (container: Container | undefined, job_id: string) => Promise<boolean>
 }
 export const createTranscoderPort = (system: System): TranscoderPort => ({

@@ -9,10 +9,10 @@ import { log } from '../../core/log.ts'
 import { ifLeaseHeld, isLeaseHolder, type Job, LEASE } from '../jobs.ts'
 import { trackOf } from './track_job.ts'
 
-/** The least progress of a running job: 0 means that the job is waiting. */
+/** Minimum progress of a running job; 0 means that the job is waiting. */
 const STARTED = 0.001
 
-/** Switches to the tolerant pass, which later attempts also use. Progress restarts at zero. */
+/** Switches the job to the tolerant pass, which its later attempts also use. The progress restarts at zero. */
 export async function switchToTolerantPass({ db }: System, job: Job<'transcode'>): Promise<void> {
   const strict = sql`exists (select 1 from jobs where ${isLeaseHolder(job)} and pass = 'strict')`
   await db.batch([
@@ -25,8 +25,9 @@ export async function switchToTolerantPass({ db }: System, job: Job<'transcode'>
 }
 
 /**
- * Renews the lease and writes progress, which never decreases: after a fault, a restarted transcoder first catches up. Returns false when the
- * lease was lost; null when the database does not answer, which is harmless because the lease outlasts several renewals.
+ * Renews the lease and writes the progress, which never decreases: after a fault, a restarted transcoder first has to catch up. Returns false when
+ * the lease was lost, and null when the database does not respond. The latter is harmless, because several renewals can fail before the lease
+ * expires.
  */
 export async function renewLease(
   system: System,

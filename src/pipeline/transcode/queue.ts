@@ -8,22 +8,24 @@ import { SIZE_CLASSES, sizeClassOf } from './slots.ts'
 
 /** The transcode queue, which is fair between organizations (docs/decisions/0033). */
 
-/** Fair-share rate in bytes per millisecond. It is slower than any transcoder, so the organization that has waited longest comes first. */
+/**
+ * Fair-share rate in bytes per millisecond. It is lower than the speed of any transcoder, so the organization that has waited longest comes first.
+ */
 const BYTES_PER_MS = 16
-/** Most milliseconds of fair share that one job costs. Otherwise a large file would delay the organization's next file for days. */
+/** Maximum milliseconds of fair share that one job costs. Without this limit, a large file would delay the next file of the organization for days. */
 const MAX_COST = 3600_000
-/** Milliseconds by which jobs of a collection's reprocess are ranked behind every upload. */
+/** Milliseconds added to the rank of jobs that reprocess a collection, so that they come after every upload. */
 const BACKGROUND_DELAY = 365 * 24 * 3600_000
 
-/** Transcodes are queued, never woken individually. */
+/** A queued transcode is never woken individually. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
 /** Whether a job is waiting for a slot. */
 export const isQueued = sql`state = 'open' and rank is not null and slot is null`
 
 /**
- * Returns the statement that queues a transcode. Jobs are ranked by fair share: a job's rank is the time at which its organization would have
- * used up its share, counted from now or from its last queued job. Many files of one organization therefore do not delay another one's file.
+ * Returns the statement that queues a transcode. Jobs are ranked by fair share: a job's rank is the time at which its organization would have used up
+ * its share, counted from now or from its last queued job. As a result, many files of one organization do not delay a file of another organization.
  */
 export function insertTranscode(system: System, organization_id: string, payload: Job<'transcode'>['payload']) {
   const { source_size, reprocess_id } = payload
@@ -50,7 +52,7 @@ export interface QueuedSource {
   source_size: number
 }
 
-/** Queues many sources of one organization, for tracks that match `condition`. */
+/** Returns the statement that queues many sources of one organization, for tracks that match `condition`. */
 export function insertTranscodes(system: System, organization_id: string, sources: QueuedSource[], condition: SQL) {
   const queued = sources.map((source) => ({
     ...source,
@@ -70,13 +72,14 @@ export function insertTranscodes(system: System, organization_id: string, source
   })
 }
 
-/** The id format of `newId`, in SQL: a new id for each row. */
+/** An SQL expression that generates a new id for each row, in the same format as `newId`. */
 const NEW_ID = `lower('000' || substr(hex(randomblob(3)), 2) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
   || '-8' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
 
 /**
- * Statements that restart transcodes interrupted by trashing, for the batch that restores the tracks. The second one returns the jobs; wake
- * one of them. The ids are new, because the files of the previous jobs are deleted.
+ * Returns the statements that restart transcodes that were interrupted when their tracks were moved to the trash. They belong in the batch that
+ * restores the tracks. The second statement returns the jobs; wake one of them. The jobs have new ids, because the files of the previous jobs are
+ * deleted.
  */
 export function insertRestoredTranscodes(system: System, organization_id: string, isRestored: SQL) {
   const payload = sql`json_object('kind', 'transcode', 'track_id', id, 'source_path', source_path, 'source_size', source_size)`

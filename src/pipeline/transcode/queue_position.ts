@@ -5,12 +5,12 @@ import { instances } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
 import { isQueued } from './queue.ts'
 
-/** Bytes that a transcoder processes per second, roughly: songs and speech, compressed and uncompressed. */
+/** Approximate number of bytes that a transcoder processes per second, for a mix of songs and speech, compressed and uncompressed. */
 const BYTES_PER_SECOND = 1_000_000
-/** Jobs counted per size class. */
+/** Maximum number of jobs that are counted in each size class. */
 const MAX_COUNTED = 200
 
-/** Returns how many jobs are ahead of a job and about how many seconds it waits; null when it is not waiting. */
+/** Returns how many jobs are ahead of a job and about how many seconds it has to wait; null when the job is not waiting. */
 export async function queuePosition({ db, env }: System, job_id: string) {
   const [job] = await db
     .select({ rank: jobs.rank, size_class: jobs.size_class })
@@ -21,7 +21,7 @@ export async function queuePosition({ db, env }: System, job_id: string) {
     size_class: number,
   ) => sql`select * from (select 1 as is_before, payload ->> 'source_size' as bytes from jobs
     where ${isQueued} and size_class = ${size_class} and rank < ${job.rank} limit ${MAX_COUNTED})`
-  // Larger jobs do not delay it, because they use other slots.
+  // Jobs of larger size classes do not delay this one, because they use other slots.
   const queuedAhead = sql.join(
     Array.from({ length: job.size_class + 1 }, (_, size_class) => jobsAhead(size_class)),
     sql` union all `,

@@ -9,18 +9,21 @@ import { startTranscode } from './start.ts'
 import { isMissingVariants } from './variant_spec.ts'
 
 /**
- * Walks through a collection and reprocesses its tracks, a few at a time. They rank behind every upload, and because at most two are open at
- * any time, across all collections, a new upload never waits for more than two running ones.
+ * Reprocesses the tracks of a collection, a few at a time. They rank after every upload. At most two are open at any time, across all collections, so
+ * a new upload never waits for more than two running jobs of a reprocess.
  */
 const AT_ONCE = 2
-/** Tracks that one run of the job reads: few at first, because the next one is often due. */
+/** Number of tracks that each query of a run reads: few at first, because a track that is due is often among the next ones. */
 const PAGES = [10, 100, 100, 100, 100]
-/** Maximum number of tracks in progress, including those of other jobs; when it is reached, the walk pauses until some of them are done. */
+/**
+ * Maximum number of tracks in progress, including tracks with jobs that others have started. When it is reached, the scan pauses until some of the
+ * tracks are done.
+ */
 const MAX_WAITING = 20
 
 type Run = typeof reprocesses.$inferSelect
 
-/** Columns that the walk reads. If `tried`, the track's status is the result of this reprocess. */
+/** The columns that the scan reads. If `tried` is set, the track's status is the result of this reprocess. */
 const columns = (run: Run) => ({
   id: tracks.id,
   organization_id: tracks.organization_id,
@@ -44,7 +47,7 @@ function classify(track: WalkedTrack, run: Run): 'busy' | 'due' | 'done' | 'fail
   if (track.status === 'processing' || track.status === 'fallback_processing') return 'busy'
   if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
   if (track.source_path === null) return 'done'
-  // A failed track still has the `made_with` of its previous upload.
+  // After a failed upload, `made_with` is still that of the previous one.
   return run.all || track.status !== 'ready' || isMissingVariants(run.wanted, track.made_with) ? 'due' : 'done'
 }
 
@@ -59,7 +62,7 @@ export async function runReprocess(system: System, job: Job<'reprocess'>): Promi
     db.select().from(reprocesses).where(isCurrentRun),
     db.select({ count: openCount.as('count') }).from(sql`(select 1)`),
   ])
-  // The collection was deleted, or a newer run has taken over.
+  // The collection was deleted, or a newer reprocess has replaced this one.
   if (run?.state !== 'running') {
     await endJob(system, job)
     return DONE
@@ -88,7 +91,7 @@ export async function runReprocess(system: System, job: Job<'reprocess'>): Promi
 
 const openCount = sql<number>`(select count(*) from jobs where state = 'open' and is_background = 1)`
 
-/** Checks the tracks that were being processed. */
+/** Checks the tracks that were in progress at the end of the previous run. */
 async function reconcile(system: System, run: Run, step: Step): Promise<void> {
   if (run.waiting.length === 0) return
   const found = await selectTracks(system, run, inArray(tracks.id, run.waiting), run.waiting.length)
@@ -96,12 +99,12 @@ async function reconcile(system: System, run: Run, step: Step): Promise<void> {
   for (const track of found) await process(system, run, step, track)
 }
 
-/** Continues through the collection, up to the first track that is due but has to wait. */
+/** Continues the scan of the collection, up to the first track that is due but has to wait. */
 async function scan(system: System, run: Run, step: Step): Promise<void> {
   for (const limit of PAGES) {
     const page = await selectTracks(system, run, gt(tracks.id, step.cursor), limit)
     for (const track of page) {
-      // A newer track was made with the current variants anyway.
+      // A track that is newer than the reprocess was made with the current variants anyway.
       if (track.created_at <= run.started_at) {
         if (step.waiting.length >= MAX_WAITING || (step.slots <= 0 && classify(track, run) === 'due')) return
         await process(system, run, step, track)
@@ -113,7 +116,7 @@ async function scan(system: System, run: Run, step: Step): Promise<void> {
   }
 }
 
-/** Counts a track, starts it, or waits for it. */
+/** Counts a track as done or failed, starts its transcode, or adds it to the waiting ones. */
 async function process(system: System, run: Run, step: Step, track: WalkedTrack): Promise<void> {
   const state = classify(track, run)
   if (state === 'done' || state === 'failed') {
@@ -130,7 +133,7 @@ async function process(system: System, run: Run, step: Step, track: WalkedTrack)
   step.waiting.push(track.id)
 }
 
-/** Starts a track's transcode if there is a free slot and no other job has started one; false when its source is gone. */
+/** Starts a track's transcode if there is a free slot and no other job has started it. Returns false when the track's source no longer exists. */
 async function startTrack(system: System, run: Run, track: WalkedTrack): Promise<boolean> {
   const source = await findFile(system.env, track.source_path)
   if (!source) return false

@@ -16,9 +16,9 @@ import { namesOfSource } from '../upload_handles.ts'
 import { trackOf } from './track_job.ts'
 import { filePath, findCustomVariants, renditions } from './variant_spec.ts'
 
-/** Seconds. Long enough for the longest job, which uploads its files at the end. */
+/** Seconds for which signed URLs are valid: long enough for the longest job, which uploads its files at the end. */
 const URL_TTL = 6 * 3600
-/** Shortest duration in seconds that is worth an early file: the final files of shorter sources are ready almost as soon. */
+/** Minimum duration in seconds of a source for which an early file is made. For shorter sources, the final files are ready almost as soon. */
 const EARLY_FROM = 300
 
 /** A transcode job with all the data that it needs. */
@@ -30,22 +30,22 @@ export interface TranscodeTask {
   >
   /** Tags written into the track's files. */
   tags: JobTags
-  /** Path of the cover embedded in the files, and whether it replaces a picture embedded in the source. */
+  /** Path of the cover that is embedded in the files, and whether it replaces a picture embedded in the source. */
   picture: { path: string | null; wins: boolean }
-  /** The furthest progress of any attempt, 0–1. */
+  /** The maximum progress that any attempt has reached, 0–1. */
   progress: number
   /** The organization's custom variants that the job makes. */
   customVariants: StoredVariant[]
   renditions: Rendition[]
-  /** Its `basePath`. */
+  /** The job's `basePath`. */
   base: string
   /** Whether the track already has final files. */
   is_playable: boolean
 }
 
 /**
- * Loads the data of a job; returns null when the track is gone or has a newer job. The first call stores the organization's variants in the
- * job, so that every attempt makes the same ones, even if they are edited or deleted meanwhile.
+ * Loads the data of a job. Returns null when the track was deleted or has a newer job. The first call stores the organization's variants in the job,
+ * so that every attempt makes the same variants, even if they are edited or deleted in the meantime.
  */
 export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
   const { payload } = job
@@ -65,7 +65,7 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         progress,
         is_playable: sql<number>`${hasFinalFiles}`.as('is_playable'),
         labels: { player_title, player_subtitle, file_name },
-        // Nested objects, because a batch returns one value per column name.
+        // These are nested objects, because a batch returns only one of two columns with the same name.
         inherited: {
           album: sql<string>`${collections.title}`.as('album'),
           subtitle: sql<string | null>`coalesce(${collections.player_subtitle}, ${organizations.player_subtitle})`.as(
@@ -81,7 +81,8 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
         },
       })
       .from(tracks)
-      // An inner join: when a collection or organization is deleted, the rows of its tracks are deleted later, in the background.
+      // An inner join excludes tracks whose collection or organization has been deleted: the rows of such tracks are deleted later, in the
+      // background.
       .innerJoin(collections, eq(collections.id, tracks.collection_id))
       .innerJoin(organizations, eq(organizations.id, tracks.organization_id))
       .where(trackOf(job)),
@@ -126,7 +127,7 @@ interface InheritedLabels {
   isOverridable: number
 }
 
-/** Labels and cover that listeners see of a track (docs/architecture.md#inheritance), as far as they do not come from the source file. */
+/** The labels and the cover of a track as listeners see them (docs/architecture.md#inheritance), except those that come from the source file. */
 function labelsOf(
   labels: TrackLabels,
   inherited: InheritedLabels,
@@ -145,13 +146,13 @@ function labelsOf(
 const withoutNulls = <T extends Record<string, string | null>>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as { [K in keyof T]?: string }
 
-/** The picture with a signed URL to read it. */
+/** Replaces the path of a picture by a signed URL to read it. */
 const signPicture = async (env: Env, { path, wins }: TranscodeTask['picture']): Promise<JobPicture> => ({
   url: path && (await signUrl(env, 'GET', `${path}/regular.jpg`, { expires_in: URL_TTL })),
   wins,
 })
 
-/** The job as sent to the transcoder, with every URL and every setting (`src/contract/job.ts`). */
+/** The job in the form in which it is sent to the transcoder, with every URL and every setting (`src/contract/job.ts`). */
 export async function jobRequest(
   env: Env,
   { job, track, tags, picture, renditions, base, is_playable }: TranscodeTask,
@@ -179,10 +180,10 @@ export async function jobRequest(
   }
 }
 
-/** Storage prefix of a job's files. Each job has its own, so a new job never overwrites files that are playing. */
+/** Storage prefix of a job's files. Each job has its own prefix, so a new job never overwrites files that are still played. */
 export const basePath = (track: Parameters<typeof trackPath>[0], job_id: string) =>
   `${trackPath(track)}/${jobFolder(job_id)}`
 
-/** Path of the early file, a copy of the source's own stream. Its format is the source's, so it has no extension. */
+/** Path of the early file, which is a copy of the source's audio stream. The path has no extension, because the format depends on the source. */
 export const EARLY = 'early'
 export const earlyPath = (base: string) => `${base}/${EARLY}`

@@ -18,7 +18,7 @@ import { earlyPath, type TranscodeTask } from './request.ts'
 import { failure, trackOf } from './track_job.ts'
 import { fileName, settingsOf } from './variant_spec.ts'
 
-/** The transcoded files, and the uploaded file as the variant `original`. */
+/** The transcoded files, followed by the uploaded file as the variant `original`. */
 function storedFiles({ job, renditions, customVariants }: TranscodeTask, result: JobResult): StoredFiles {
   const { source_path, source_size } = job.payload
   const made = result.variants.flatMap((file) => {
@@ -35,8 +35,8 @@ function storedFiles({ job, renditions, customVariants }: TranscodeTask, result:
 }
 
 /**
- * Ends a job: writes files, levels, duration, info and status in one batch (docs/architecture.md#how-audio-flows), with the job that purges
- * the replaced files. When the track has a newer job or is gone, the new files are purged instead.
+ * Ends a job successfully. One batch writes files, levels, duration, info and status (docs/architecture.md#how-audio-flows), and inserts the job that
+ * purges the replaced files. When the track has a newer job or was deleted, the new files are purged instead.
  */
 export async function finishTranscode(system: System, task: TranscodeTask, result: JobResult): Promise<void> {
   const { db } = system
@@ -53,12 +53,13 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const ownsTrack = and(trackOf(job), ifJustEnded(job, 'done'))
   const isUnowned = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
   const lostTrack = and(eq(tracks.id, track.id), isUnowned, ifJustEnded(job, 'done'))
-  // A variant may have been deleted during the transcode.
+  // Variants may have been deleted during the transcode, so their files are left out.
   const keptFiles = definedFiles(files)
   const current = filePaths(sql`tracks.files`)
   const allFiles = sql`${current} union all ${filePaths(files)}`
   const filesAndEarly = sql`${filePaths(files)} union all select ${earlyPath(base)}`
-  // On reprocess, this job's early file plays until the newer job has one; then it is purged like any other.
+  // When the source is reprocessed again, the early file of this job is played until the newer job has its own. Then it is purged like any other
+  // early file.
   const filesInUse = sql`${current} union all values (source_path), (upload_path)`
   const covers = sql`json_array(${`${base}/cover/`})`
   const coverless = sql`cover_path is null and cover_job_id is null`
@@ -100,7 +101,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
           cover_size: sql`iif(${coverless}, ${result.cover.large ?? null}, cover_size)`,
         }),
-        // A null in the patch adds nothing.
+        // A null in a JSON merge patch adds no field.
         info: sql`json_patch(${JSON.stringify(packInfo(info))}, json_object('replaced_uploads', info -> '$.replaced_uploads'))`,
       })
       .where(ownsTrack),
@@ -110,12 +111,12 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   if (resultOf(remainingTrack).length === 0) await purge(system, organization_id, [`${base}/`])
 }
 
-/** Ends a job as failed, and writes the reason to the track. */
+/** Ends a job as failed, and stores the reason in the track. */
 export async function failTranscode(system: System, job: Job<'transcode'>, code: TrackErrorCode, message: string) {
   const { db } = system
   const info = failure(code, message, job.attempt)
   const ownsTrack = and(trackOf(job), ifJustEnded(job, 'failed'))
-  // The early file of a track without final files is purged: no final file will replace it.
+  // If the track has no final files, its early file is purged, because no final file will replace it.
   const early = sql`tracks where ${ownsTrack} and not ${hasFinalFiles}`
   await db.batch([
     endJob(system, job, 'failed', info.error),
@@ -123,7 +124,7 @@ export async function failTranscode(system: System, job: Job<'transcode'>, code:
     db
       .update(tracks)
       .set({
-        // A track that plays keeps its files.
+        // A track that can already be played keeps its files.
         status: sql`case when ${hasFinalFiles} then 'incomplete' else 'failed' end`,
         duration: sql`case when ${hasFinalFiles} then duration else 0 end`,
         files: sql`case when ${hasFinalFiles} then files end`,

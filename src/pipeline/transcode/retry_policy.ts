@@ -9,28 +9,28 @@ import { failTranscode } from './result.ts'
 
 type TranscodeJob = Job<'transcode'>
 
-/** Consecutive failures that are not caused by the file, about six hours' worth. */
+/** Maximum number of consecutive failures that the file does not cause. With the pauses in between, they take about six hours. */
 const MAX_TRIES = 360
-/** The same for an ffmpeg that the system kills: each time all previous work is lost. */
+/** Maximum number of times that the system may kill ffmpeg. It is lower than `MAX_TRIES`, because all work is lost each time. */
 const MAX_KILLED = 10
-/** Longest pause between tries, in seconds. */
+/** Maximum pause between tries, in seconds. */
 const MAX_PAUSE = 60
 
-/** Gives up a job that has used up its tries or attempts; otherwise resolves to null. */
+/** Gives up a job that has used up its tries or attempts. Otherwise resolves to null. */
 export async function giveUpIfExhausted(system: System, job: TranscodeJob): Promise<Outcome | null> {
   if (job.tries > MAX_TRIES) return giveUpUnreachable(system, job)
   if (job.attempt <= MAX_ATTEMPTS) return null
   return giveUp(system, job, 'internal', 'The transcoder stopped again and again while it worked on this file')
 }
 
-/** The file is not the cause, so this costs no attempt; still, the number of tries is limited. */
+/** Retries a job after a failure that the file did not cause: this does not use up an attempt, but the number of tries is limited. */
 export async function retryLater(system: System, job: TranscodeJob, delay: number): Promise<Outcome> {
   const tries = job.tries + 1
   if (tries > MAX_TRIES) return giveUpUnreachable(system, job)
   return { end: 'retry', delay: Math.max(delay, Math.min(MAX_PAUSE, backoff(tries))), counts: false, tries }
 }
 
-/** After an error that the transcoder reports. */
+/** Decides what follows after an error that the transcoder reported. */
 export async function afterError(
   system: System,
   job: TranscodeJob,
@@ -42,19 +42,19 @@ export async function afterError(
   return giveUp(system, job, code, message)
 }
 
-/** After a stream that ended without an answer, because the transcoder died. */
+/** Decides what follows after a stream that ended without a result, because the transcoder crashed. */
 export async function afterCrash(system: System, job: TranscodeJob, hasAdvanced: boolean): Promise<Outcome> {
-  // It got further than any earlier attempt, so the file is probably not the cause.
+  // This attempt got further than any earlier one, so the file is probably not the cause.
   if (hasAdvanced) return { end: 'retry', delay: 2, counts: false }
   if (job.attempt >= MAX_ATTEMPTS) {
     return giveUp(system, job, 'internal', 'The transcoder stopped while it worked on this file')
   }
-  // A second crash: the file may be the cause.
+  // This is at least the second crash, so the file may be the cause.
   if (job.attempt >= 2) await switchToTolerantPass(system, job)
   return { end: 'retry', delay: 2, counts: true }
 }
 
-/** Puts a job back into the queue, and wakes the queue when the job is due again. */
+/** Puts a job back into the queue, and schedules a message for the time at which the job is due again. */
 export async function requeue(system: System, job: TranscodeJob, outcome: Extract<Outcome, { end: 'retry' }>) {
   await releaseLease(system, job, outcome.delay, outcome.counts, outcome.tries)
   await sendJob(system, job, outcome.delay)

@@ -1,8 +1,10 @@
 import { JOB_SLOTS } from '../../contract/facts.ts'
 
-/** The slots of a transcoder (docs/decisions/0033): one for jobs of any size, and further ones for shorter jobs only. */
+/** The slots of a transcoder (docs/decisions/0033): one accepts jobs of any size, the others only smaller jobs. */
 
-/** A job's class is the index of the first of these sizes that its source does not exceed; slots are numbered in the opposite order. */
+/**
+ * A job's size class is the index of the first of these sizes that its source does not exceed. The order is the opposite of that of the slot numbers.
+ */
 export const SIZE_CLASSES = JOB_SLOTS.toReversed()
 export const SLOTS = JOB_SLOTS.length
 export const sizeClassOf = (size: number) => SIZE_CLASSES.findIndex((most) => size <= most)

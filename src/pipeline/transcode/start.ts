@@ -12,17 +12,17 @@ import { isMadeFromSource } from '../stored_files.ts'
 import { cancelUnwanted } from './cancel_unwanted.ts'
 import { insertTranscode, insertTranscodes, type QueuedSource } from './queue.ts'
 
-/** Column values when a job takes over the track's status. */
+/** The column values of a track when a job starts to own its status. */
 const startedColumns = {
   status: 'processing' as const,
   progress: 0,
   info: sql`json_remove(info, '$.error')`,
 }
 
-/** Whether no job owns the track's status. */
+/** Whether no active job owns the track's status. */
 export const noActiveJob = sql`status not in ('processing', 'fallback_processing')`
 
-/** Returns the statements that reprocess tracks from their sources, except tracks with an active job. Afterwards wake one of the jobs. */
+/** Returns the statements that reprocess tracks from their sources, except tracks with an active job. After their batch, wake one of the jobs. */
 export function restartTranscodes(system: System, organization_id: string, sources: QueuedSource[]) {
   const source = sql`(select value ->> 'track_id' as source_id, value ->> 'job_id' as new_job, value ->> 'source_size' as new_size
     from json_each(${JSON.stringify(sources)})) as source`
@@ -36,15 +36,13 @@ export function restartTranscodes(system: System, organization_id: string, sourc
   ] as const
 }
 
-/** Changes that a new source causes beyond the job: columns of its track, and statements that run after that update. */
+/** The changes that a new source causes besides the job: columns of its track, and statements that run after the track's update. */
 interface SourceChange {
   set: Parameters<ReturnType<System['db']['update']>['set']>[0]
   after: BatchItem<'sqlite'>[]
 }
 
-/**
- * Starts a transcode job if `condition` still holds in its batch. The job then owns the track's status. Returns false if it does not hold.
- */
+/** Starts a transcode job, which then owns the track's status. Returns false if `condition` no longer holds when the batch runs. */
 export async function startTranscode(
   system: System,
   track: { id: string; organization_id: string },
@@ -65,7 +63,7 @@ export async function startTranscode(
   })
   const isStartable = and(eq(tracks.id, track.id), condition)
   const isOwner = sql`exists (select 1 from tracks where id = ${track.id} and job_id = ${job.id})`
-  // The previous source, if no files were made from it.
+  // The track whose previous source is replaced before any files were made from it.
   const unused = sql`tracks where ${isStartable} and source_path <> ${source.path} and not ${isMadeFromSource}`
   const { set = {}, after = [] } = sourceChange?.({ isOwner }) ?? {}
   const ownJob = db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id))
@@ -82,7 +80,7 @@ export async function startTranscode(
         ...set,
       })
       .where(isStartable),
-    // Lost the race: keep the other job and drop this one.
+    // If the track was not updated, another request was faster: its job is kept, and this one is deleted.
     db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not ${isOwner}`)),
     ownJob,
     ...after,

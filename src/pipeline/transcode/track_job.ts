@@ -4,7 +4,7 @@ import { tracks } from '../../adapters/db/schema/library.ts'
 import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { Job } from '../jobs.ts'
 
-/** The track whose status a transcode job owns. Found by the track's id, because `job_id` has no index. */
+/** Matches the track whose status a transcode job owns. The track is looked up by its id, because `job_id` has no index. */
 export const trackOf = ({ id, payload }: Pick<Job<'transcode'>, 'id' | 'payload'>) =>
   and(eq(tracks.id, payload.track_id), eq(tracks.job_id, id))!
 

@@ -5,22 +5,22 @@ import { variants } from '../../adapters/db/schema/library.ts'
 import type { StoredVariant } from '../../adapters/db/schema/work.ts'
 import { CATALOG, type Rendition, toRendition } from '../../contract/catalog.ts'
 
-/** The variants that an organization has defined, newest first: at most 20 rows. */
+/** Returns the variants that an organization has defined, newest first: at most 20 rows. */
 export const findCustomVariants = (db: Database, organization_id: string) =>
   db.select().from(variants).where(eq(variants.organization_id, organization_id)).orderBy(desc(variants.seq))
 
-/** Renditions that a transcode makes: the catalog without the uploaded file itself, and the organization's own variants. */
+/** The renditions that a transcode makes: those of the catalog, except the uploaded file itself, and those of the organization's own variants. */
 export const renditions = (customVariants: readonly StoredVariant[]): Rendition[] => [
   ...CATALOG.filter(({ type }) => type !== 'original'),
   ...customVariants.map(toRendition),
 ]
 
-/** Characters of a hash that `settingsOf` returns. */
+/** Number of characters in a hash that `settingsOf` returns. */
 export const HASH_LENGTH = 8
 
 /**
- * Returns a hash of every setting that determines a file's content: 48 bits of a 64-bit FNV-1a, in base64url. Equal hashes mean equal files; among a
- * thousand settings, two collide with a probability of 2⁻²⁹.
+ * Returns a hash of every setting that determines a file's content: 48 bits of a 64-bit FNV-1a hash, in base64url. Equal hashes are treated as equal
+ * files; the probability that two of a thousand settings collide is 2⁻²⁹.
  */
 export function settingsOf({ index, type, codec, bitrate, channels, start, length }: Rendition): string {
   let hash = 0xcbf29ce484222325n
@@ -32,7 +32,10 @@ export function settingsOf({ index, type, codec, bitrate, channels, start, lengt
     .replaceAll('/', '_')
 }
 
-/** Whether a track lacks one of the wanted variants, or has it with other settings. `made_with` joins hashes of `settingsOf`. */
+/**
+ * Whether a track lacks one of the wanted variants, or has a file of it that was made with other settings. `made_with` is a concatenation of hashes
+ * from `settingsOf`.
+ */
 export function isMissingVariants(wanted: readonly string[], made_with: string | null): boolean {
   const made = new Set(
     Array.from({ length: (made_with?.length ?? 0) / HASH_LENGTH }, (_, at) =>

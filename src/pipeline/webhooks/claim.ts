@@ -7,10 +7,10 @@ import { scheduleHeads } from './order.ts'
 import type { DeliveryRequest } from './request.ts'
 import { type DueEndpoint, MAX_PER_ENDPOINT, sharesOf } from './share.ts'
 
-/** Milliseconds for writing the outcome of an attempt, beyond the receiver's timeout. */
+/** Milliseconds that a lease lasts beyond the receiver's timeout, so that the outcome of the attempt can be written. */
 const SLACK = 15_000
 
-/** A delivery that a sender has claimed until `lease`. */
+/** A delivery that a sender has claimed until the time `lease`. */
 export interface LeasedDelivery extends DeliveryRequest {
   seq: number
   attempt: number
@@ -29,7 +29,7 @@ export const isLeaseHolder = ({ endpoint, seq, lease }: LeasedDelivery) =>
 const endpointSql = sql`(select json_object('id', id, 'url', url, 'secret', secret, 'previous_secret', previous_secret,
     'previous_secret_expires_at', previous_secret_expires_at) from webhook_endpoints where id = endpoint_id)`
 
-/** Claims due deliveries, up to the free capacity. */
+/** Claims as many due deliveries as there is capacity for. */
 export async function claimDue(
   system: System,
   running: Iterable<LeasedDelivery>,
@@ -71,7 +71,7 @@ export async function claimDue(
     body: body ?? '',
     event: { id: body === null ? '' : (JSON.parse(body) as { id: string }).id },
   }))
-  // Its event has been deleted because of its age, so there is nothing to send.
+  // The event of such a delivery was deleted because of its age, so there is nothing to send.
   const withoutEvent = deliveries.filter(({ body }) => body === '')
   for (const delivery of withoutEvent) {
     await db.batch([

@@ -4,26 +4,26 @@ import type { System } from '../../context.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 
-/** Finds due deliveries and wakes the consumer (docs/decisions/0057); webhook_send.ts sends them. */
+/** Finds due deliveries and wakes the consumer (docs/decisions/0057). send.ts sends them. */
 
-/** The endpoints with scheduled deliveries. Costs one index lookup per endpoint, regardless of the number of deliveries. */
+/** Selects the endpoints with scheduled deliveries. This costs one index lookup per endpoint, regardless of the number of deliveries. */
 export const scheduledEndpoints = sql`with recursive waiting(id) as (
     select min(endpoint_id) from webhook_deliveries where due_at is not null
     union all
     select (select min(endpoint_id) from webhook_deliveries where due_at is not null and endpoint_id > waiting.id)
     from waiting where waiting.id is not null)`
-/** The active ones among these endpoints that have due deliveries. */
+/** Selects the active endpoints that have due deliveries, among those with scheduled ones. */
 export const dueEndpoints = (
   now: number,
 ) => sql`waiting cross join webhook_endpoints as endpoint on endpoint.id = waiting.id
   where endpoint.state = 'active' and exists (
     select 1 from webhook_deliveries as due where due.endpoint_id = endpoint.id and due.due_at <= ${now})`
 
-/** Has a row if any delivery is due. */
+/** Selects a row if any delivery is due. */
 export const dueWebhooks = (now: number): SQL =>
   sql`(select 1 where exists (select 1 from webhook_deliveries where due_at is not null) and exists (${scheduledEndpoints} select 1 from ${dueEndpoints(now)}))`
 
-/** Wakes the consumer, because something may be due. When the queue refuses the message, the sweep does it later. */
+/** Wakes the consumer, because a delivery may be due. When the queue refuses the message, the sweep wakes it later. */
 export async function wake({ env }: Pick<System, 'env'>, delaySeconds = 0): Promise<void> {
   try {
     await env.WEBHOOK_QUEUE.send({}, { delaySeconds })
@@ -32,9 +32,7 @@ export async function wake({ env }: Pick<System, 'env'>, delaySeconds = 0): Prom
   }
 }
 
-/**
- * Wakes the consumer after background work that may have emitted events, if the organization has an active endpoint. Reads at most one row.
- */
+/** Wakes the consumer after background work that may have written events, if the organization has an active endpoint. Reads at most one row. */
 export async function wakeIfSubscribed(system: System, organization_id: string): Promise<void> {
   try {
     const activeEndpoint = sql`select 1 from webhook_endpoints where organization_id = ${organization_id} and state = 'active' limit 1`
@@ -44,7 +42,7 @@ export async function wakeIfSubscribed(system: System, organization_id: string):
   }
 }
 
-/** The body of an event, the same in every attempt. `data` is the same as in the feed (docs/webhooks.md). */
+/** The body of an event's request, which is the same in every attempt. `data` is the same as in the event feed (docs/webhooks.md). */
 export const eventBody = sql`(select json_object('id', id, 'type', type, 'timestamp', strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch'),
     'seq', seq, 'sequence', sequence, 'subject', subject, 'actor', actor, 'data', json(data))
   from events where events.seq = webhook_deliveries.seq

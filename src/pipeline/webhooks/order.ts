@@ -4,13 +4,13 @@ import { webhookDeliveries } from '../../adapters/db/schema/webhooks.ts'
 import type { System } from '../../context.ts'
 
 /**
- * Statements for the batch of a change that decide which of an endpoint's deliveries are due: none while the endpoint is not active, so that
- * the search for due deliveries skips it; and only the first one of each subject that is delivered in order.
+ * Statements that decide which deliveries of an endpoint are due, for the batch that changes the endpoint. No delivery is due while the endpoint is
+ * not active, so that the search for due deliveries skips it. With ordered delivery, only the first delivery of each subject is due.
  */
 
 type Writer = Pick<System, 'db' | 'now'>
 
-/** The endpoint's id if its state matches, otherwise null, so that no delivery is read. */
+/** Selects the endpoint's id if its state matches, otherwise null. With null, no deliveries are read. */
 const ifState = (id: string, comparison: '=' | '<>') =>
   sql`(select id from webhook_endpoints where id = ${id} and state ${sql.raw(comparison)} 'active')`
 
@@ -21,28 +21,28 @@ export const hasPredecessor = sql`exists (select 1 from webhook_deliveries as ea
   where earlier.endpoint_id = webhook_deliveries.endpoint_id and earlier.subject = webhook_deliveries.subject
   and earlier.seq < webhook_deliveries.seq)`
 
-/** Makes deliveries due that no longer wait for another one. */
+/** Makes deliveries due that do not have to wait for an earlier delivery anymore. */
 export const scheduleHeads = ({ db, now }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: now })
     .where(sql`endpoint_id = ${ifState(id, '=')} and due_at is null and state = 'pending' and not ${hasPredecessor}`)
 
-/** Unschedules the deliveries of an inactive endpoint. Deliveries in flight still write their outcome. */
+/** Makes the deliveries of an inactive endpoint no longer due. The outcome of deliveries in flight is still written. */
 export const unscheduleAll = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: null })
     .where(sql`endpoint_id = ${ifState(id, '<>')} and due_at is not null and state = 'pending'`)
 
-/** Unschedules deliveries that wait for an earlier one of their subject. */
+/** Makes deliveries no longer due that have to wait for an earlier one of their subject. */
 export const unscheduleFollowers = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)
     .set({ due_at: null })
     .where(sql`endpoint_id = ${id} and due_at is not null and state = 'pending' and ${hasPredecessor}`)
 
-/** Backfills `subject` in an endpoint's remaining deliveries when it becomes ordered. */
+/** Sets `subject` in an endpoint's remaining deliveries when ordered delivery is switched on for the endpoint. */
 export const backfillSubjects = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)

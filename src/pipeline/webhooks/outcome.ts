@@ -11,17 +11,17 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Milliseconds until the first attempt, then between attempts. */
+/** Milliseconds before each attempt, counted from the event or from the previous attempt. */
 export const SCHEDULE = [0, 5000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, DAY]
 /** Fraction by which each pause is shortened or lengthened at random, so that deliveries that failed together do not all retry together. */
 const JITTER = 0.1
-/** An endpoint is paused after failing for this long and for this many attempts without a success. */
+/** An endpoint is paused when it has been failing for at least this time and for at least this number of attempts, without a success in between. */
 const FAILING_FOR = 72 * HOUR
 const FAILURES = 20
-/** Attempts kept per delivery. */
+/** Maximum number of attempts that are stored per delivery. */
 const KEPT_ATTEMPTS = 30
 
-/** Time of the next attempt: as scheduled, or later if the receiver asks for it; null after the last attempt. */
+/** Returns the time of the next attempt: as scheduled, or later if the receiver asks for a longer pause. Returns null after the last attempt. */
 function nextAttemptAt(attempt: number, { at, retry_after }: AttemptOutcome): number | null {
   const pause = SCHEDULE[attempt]
   if (pause === undefined) return null
@@ -29,7 +29,7 @@ function nextAttemptAt(attempt: number, { at, retry_after }: AttemptOutcome): nu
   return Math.round(at + Math.max(jittered, (retry_after ?? 0) * 1000))
 }
 
-/** Pauses or disables an endpoint and emits an event, in the batch of the attempt that causes it. */
+/** Pauses or disables an endpoint and writes an event, in the batch that stores the attempt that causes this. */
 function stopSending(system: System, id: string, at: number, isGone: boolean) {
   const { db } = system
   const state = isGone ? ('disabled' as const) : ('paused' as const)
@@ -43,7 +43,7 @@ function stopSending(system: System, id: string, at: number, isGone: boolean) {
   ] as const
 }
 
-/** Writes the outcome of an attempt, but only while this sender holds the lease. Idempotent. */
+/** Writes the outcome of an attempt, but only while this sender still holds the lease. Idempotent. */
 export async function writeOutcome(
   system: System,
   delivery: LeasedDelivery,
@@ -72,7 +72,7 @@ export async function writeOutcome(
         and(
           isEndpoint,
           sql`exists (select 1 from webhook_deliveries where ${isLeaseHolder(delivery)})`,
-          // Saves one row write per delivery that arrives.
+          // Without this condition, each successful delivery would cost an additional row write.
           isDelivered
             ? sql`(failing_since is not null or last_success_at is null or last_success_at < ${at - MINUTE})`
             : undefined,
@@ -83,7 +83,7 @@ export async function writeOutcome(
       .update(webhookDeliveries)
       .set({
         state,
-        // In the meantime, its endpoint may have been paused or switched to ordered delivery.
+        // In the meantime, the endpoint may have been paused or ordered delivery switched on.
         due_at: due_at === null ? null : sql`iif(${isActive(endpoint.id)} and not ${hasPredecessor}, ${due_at}, null)`,
         attempt: attempts,
         ...(due_at === null && { subject: null }),
@@ -96,7 +96,7 @@ export async function writeOutcome(
 }
 
 /**
- * Makes the next delivery of a subject due, unless another one besides the ending one precedes it. The subject is read in SQL, because it
+ * Makes the next delivery of a subject due when this delivery ends, unless yet another delivery precedes it. The subject is read in SQL, because it
  * may have been set after the claim.
  */
 const releaseNext = ({ db }: System, delivery: LeasedDelivery) =>

@@ -4,9 +4,9 @@ import { MAX_WEBHOOK_ANSWER } from '../../contract/facts.ts'
 import type { AttemptError } from '../../contract/webhook.ts'
 import { refusalOf } from './url.ts'
 
-/** One request to a receiver, according to Standard Webhooks 1.0 (docs/webhooks.md). */
+/** Sends one request to a receiver, as defined by Standard Webhooks 1.0 (docs/webhooks.md). */
 
-/** The data of a request, with the endpoint and the event as SQL returns them. */
+/** The data of a request, with the endpoint and the event in the form in which SQL returns them. */
 export interface DeliveryRequest {
   endpoint: {
     id: string
@@ -19,18 +19,18 @@ export interface DeliveryRequest {
   body: string
 }
 
-/** The outcome of a request, with the receiver's `Retry-After`. */
+/** The outcome of a request, including the receiver's `Retry-After`. */
 export interface AttemptOutcome extends RecordedAttempt {
-  /** Seconds, from the response's `Retry-After`. */
+  /** Seconds, from the `Retry-After` header of the response. */
   retry_after: number | null
 }
 
 const encoder = new TextEncoder()
 
-/** The purpose for which an endpoint's secret is sealed. */
+/** The purpose that is passed when an endpoint's secret is encrypted. */
 export const sealPurpose = (endpoint_id: string) => `webhook:${endpoint_id}`
 
-/** Returns a new secret: 256 random bits, with a prefix that secret scanners recognize. */
+/** Returns a new secret: 256 random bits with a prefix that secret scanners recognize. */
 export const newWebhookSecret = () =>
   `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
 
@@ -41,20 +41,20 @@ async function sign(secret: string, text: string): Promise<string> {
   return `v1,${btoa(String.fromCharCode(...signature))}`
 }
 
-/** Signs with the secret, and for a limited time with the previous one as well. */
+/** Signs a request with the secret and, for a limited time after a rotation, also with the previous secret. */
 async function signatureOf(env: Env, { endpoint, event, body }: DeliveryRequest, at: number): Promise<string> {
   const { previous_secret, previous_secret_expires_at } = endpoint
   const previous = previous_secret !== null && (previous_secret_expires_at ?? 0) > at ? [previous_secret] : []
   const text = `${event.id}.${Math.floor(at / 1000)}.${body}`
   const signWith = async (sealed: string) =>
     sign(await unseal(env.SIGNING_SECRET, sealPurpose(endpoint.id), sealed), text)
-  // A previous secret that was sealed with an older SIGNING_SECRET cannot be read; the current one signs alone.
+  // A previous secret cannot be decrypted if `SIGNING_SECRET` has changed since. Then only the current secret signs.
   const previousSignatures = previous.map((sealed) => signWith(sealed).catch(() => null))
   const signed = await Promise.all([signWith(endpoint.secret), ...previousSignatures])
   return signed.filter((signature) => signature !== null).join(' ')
 }
 
-/** The headers of an attempt, as sent; also used to show them later. */
+/** The headers of an attempt. They are sent, and later also shown. */
 export const headersOf = (event_id: string, at: number, signature: string) => ({
   'content-type': 'application/json',
   'user-agent': 'Tonearm',
@@ -63,10 +63,10 @@ export const headersOf = (event_id: string, at: number, signature: string) => ({
   'webhook-signature': signature,
 })
 
-/** Milliseconds to wait for the body of a response whose status already decides the outcome. */
+/** Maximum milliseconds to wait for the body of a response, because the status already decides the outcome. */
 const BODY_TIMEOUT = 1000
 
-/** Returns the first bytes of a response as text, without waiting for the remaining ones. */
+/** Returns the beginning of a response's body as text, without waiting for the rest. */
 async function readStart(response: Response, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
@@ -82,7 +82,7 @@ async function readStart(response: Response, signal: AbortSignal): Promise<strin
       bytes.push(...value.subarray(0, MAX_WEBHOOK_ANSWER - bytes.length))
     }
   } catch {
-    // The connection was closed early: keep the bytes that have arrived.
+    // The connection was closed too early; the bytes that have arrived are kept.
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', end)
@@ -91,10 +91,10 @@ async function readStart(response: Response, signal: AbortSignal): Promise<strin
   return new TextDecoder().decode(Uint8Array.from(bytes))
 }
 
-/** Most seconds that a receiver can postpone the next attempt. */
+/** Maximum number of seconds by which a receiver can postpone the next attempt. */
 const MAX_RETRY_AFTER = 86_400
 
-/** Seconds, or a date (RFC 9110 §10.2.3); null if it cannot be parsed. */
+/** Returns the seconds that the header states, as a number or as a date (RFC 9110 §10.2.3); null if it cannot be parsed. */
 function retryAfter(header: string | null, now: number): number | null {
   if (header === null) return null
   const seconds = /^\d{1,9}$/.test(header.trim()) ? Number(header) : (Date.parse(header) - now) / 1000
@@ -104,7 +104,7 @@ function retryAfter(header: string | null, now: number): number | null {
 const errorOf = (status: number): AttemptError | null =>
   status >= 200 && status < 300 ? null : status >= 300 && status < 400 ? 'redirect' : 'status'
 
-/** Sends a request once. Never throws, and stops at the receiver's timeout. */
+/** Sends a request once. Never throws, and gives up after the receiver's timeout. */
 export async function send(env: Env, sending: DeliveryRequest): Promise<AttemptOutcome> {
   const at = Date.now()
   const startedAt = performance.now()

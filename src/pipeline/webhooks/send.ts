@@ -7,20 +7,20 @@ import { writeOutcome } from './outcome.ts'
 import { send } from './request.ts'
 
 /**
- * Sends deliveries (docs/decisions/0057). The rows are the truth; a message only means that something may be due. A sender claims rows for a
- * limited time with one statement that moves `due_at`; if it dies, the next sender takes over. So an event may arrive twice, but is never
+ * Sends deliveries (docs/decisions/0057). The rows are authoritative; a message only means that a delivery may be due. A sender claims rows for a
+ * limited time with one statement that moves `due_at`. If the sender crashes, the next one takes over, so an event may arrive twice but is never
  * lost.
  */
 
-/** Concurrent requests (Workers, Limits: six connections). */
+/** Maximum number of concurrent requests (Workers, Limits: six connections). */
 const AT_ONCE = 6
-/** Milliseconds after which no more deliveries are claimed, and between checks for due ones. */
+/** Milliseconds after which no more deliveries are claimed, and interval between checks for due deliveries. */
 const LIFE = 20_000
 const CHECK_EVERY = 1000
-/** The sweep runs every minute, so only earlier deliveries need a message. */
+/** Milliseconds within which the next delivery must be due to need a message. For later ones, the sweep is enough, because it runs every minute. */
 const SOON = 60_000
 
-/** Sends due deliveries, several at a time, until no delivery is due or its time is over; then a message wakes the next run. */
+/** Sends due deliveries, several at a time, until none is due or the time is over. In the latter case, a message starts the next run. */
 export async function sendDue(system: System): Promise<void> {
   const until = Date.now() + LIFE
   const running = new Map<LeasedDelivery, Promise<void>>()
@@ -30,7 +30,7 @@ export async function sendDue(system: System): Promise<void> {
       const due_at = await writeOutcome(system, delivery, await send(system.env, delivery))
       soonest = Math.min(soonest, due_at ?? Infinity)
     } catch (error) {
-      // The row stays leased, and the delivery is sent again when the lease ends.
+      // The row keeps its lease; when the lease ends, the delivery is sent again.
       log('error', 'webhook_not_written', { error: describeError(error) })
     } finally {
       running.delete(delivery)

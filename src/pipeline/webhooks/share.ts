@@ -1,22 +1,25 @@
 /** Divides the concurrent requests among endpoints, so that slow and failing receivers do not delay others (docs/decisions/0057). */
 
 /**
- * Most concurrent requests to one endpoint, so that a slow one does not delay others. A failing endpoint gets one, and all failing endpoints together
- * half.
+ * Maximum number of concurrent requests to one endpoint, so that a slow endpoint does not delay others. A failing endpoint gets only one, and all
+ * failing endpoints together get half of the total.
  */
 export const MAX_PER_ENDPOINT = 4
 const FOR_FAILING = 3
-/** Requests reserved for endpoints with nothing in flight, so that slow receivers cannot starve them. */
+/** Number of requests reserved for endpoints with nothing in flight, so that slow receivers cannot starve them. */
 const FOR_IDLE = 2
 
-/** An endpoint with due deliveries. `leases` counts deliveries leased by any sender, up to `MAX_PER_ENDPOINT`. */
+/** An endpoint with due deliveries. `leases` is the number of its deliveries that are leased by any sender, counted up to `MAX_PER_ENDPOINT`. */
 export interface DueEndpoint {
   id: string
   failing: number
   leases: number
 }
 
-/** Returns how many further deliveries each endpoint may have: one at a time in rounds, failing endpoints last, each up to its share. */
+/**
+ * Returns how many additional deliveries each endpoint may have. They are granted in rounds, one per endpoint and round, to failing endpoints last,
+ * and up to the limit of each endpoint.
+ */
 export function sharesOf(endpoints: DueEndpoint[], running: Iterable<{ endpoint: { id: string } }>, free: number) {
   const counts = new Map<string, number>()
   for (const { endpoint } of running) counts.set(endpoint.id, (counts.get(endpoint.id) ?? 0) + 1)

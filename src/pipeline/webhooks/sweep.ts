@@ -5,24 +5,30 @@ import type { System } from '../../context.ts'
 import { EVENT_DAYS } from '../../contract/facts.ts'
 import { scheduleHeads } from './order.ts'
 
-/** Deliveries are deleted with their events, by whole days; those of a deleted endpoint before the endpoint itself (docs/decisions/0057). */
+/**
+ * Deletes deliveries together with their events, in whole days. The deliveries of a deleted endpoint are deleted before the endpoint itself
+ * (docs/decisions/0057).
+ */
 
 const DAY = 24 * 3600_000
-/** Rows that one statement deletes, endpoints that one sweep handles, and statements that it runs. */
+/** Maximum number of rows that one statement deletes, of endpoints that one sweep handles, and of statements that it runs. */
 const CHUNK = 5000
 const ENDPOINTS = 100
 const ROUNDS = 200
 
-/** The first `seq` whose deliveries are kept: the start of a day. */
+/** The first `seq` whose deliveries are kept. It is the start of a day. */
 export const sweptUntil = (now: number) => (Math.floor(now / DAY) - EVENT_DAYS) * DAY
 
-/** Has rows if deliveries should be deleted. */
+/** Selects rows if deliveries should be deleted. */
 export const expiredDeliveries = (now: number): SQL => sql`webhook_endpoints where swept_until < ${sweptUntil(now)}`
 
-/** Values that mark an endpoint as deleted. From then on nothing is sent, and its deliveries are deleted in chunks. */
+/** Column values that mark an endpoint as deleted. From then on, nothing is sent to it, and its deliveries are deleted in chunks. */
 export const DELETED_ENDPOINT = { state: 'deleted', swept_until: -1, secret: '', previous_secret: null } as const
 
-/** Deletes a chunk of an endpoint's deliveries: those that are too old, or all of a deleted one. Returns true when none remains. */
+/**
+ * Deletes a chunk of an endpoint's deliveries: of a deleted endpoint any deliveries, otherwise only those that are too old. Returns true when none is
+ * left.
+ */
 export async function deleteDeliveries(system: System, id: string, isDeleted: boolean): Promise<boolean> {
   const { db, now } = system
   const from = sweptUntil(now)
@@ -34,13 +40,13 @@ export async function deleteDeliveries(system: System, id: string, isDeleted: bo
     isDeleted
       ? db.delete(webhookEndpoints).where(isSwept).returning({ id: webhookEndpoints.id })
       : db.update(webhookEndpoints).set({ swept_until: from }).where(isSwept).returning({ id: webhookEndpoints.id }),
-    // Deliveries that waited for the deleted ones.
+    // Makes deliveries due that waited for the deleted ones.
     ...(isDeleted ? [] : [scheduleHeads(system, id)]),
   ])
   return updated.length > 0
 }
 
-/** Deletes old deliveries, and those of deleted endpoints. */
+/** Deletes old deliveries and the deliveries of deleted endpoints. */
 export async function sweepWebhooks(system: System): Promise<void> {
   const { id, state } = webhookEndpoints
   const endpoints = await system.db

@@ -1,26 +1,26 @@
 /**
- * URLs that webhooks may be sent to: public hosts, in canonical form (docs/webhooks.md#urls). `new URL` has already normalized every spelling
- * of an IPv4 address, `0x7f.1` among them, and converted lookalike letters to the name that is resolved.
+ * Checks URLs that webhooks are sent to: only public hosts in canonical form are allowed (docs/webhooks.md#urls). `new URL` has already normalized
+ * every notation of an IPv4 address, such as `0x7f.1`, and converted lookalike letters to the name that is resolved.
  */
 
-/** Names that no public name server resolves (RFC 6761, 6762, 7686, 8375, 9476, and common names of home networks). */
+/** Names that no public name server resolves (RFC 6761, 6762, 7686, 8375, 9476), and common names in home networks. */
 const PRIVATE =
   /(^|\.)(local|localhost|internal|intranet|private|corp|home|lan|localdomain|domain|host|onion|alt|test|invalid|example|arpa)$/
 
-/** At least two labels, the last of which starts with a letter. */
+/** A host name with at least two labels, the last of which starts with a letter. */
 const NAME = /^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/
 
 const isLocal = ({ protocol, hostname }: URL) =>
   protocol === 'http:' && (hostname === 'localhost' || hostname === '127.0.0.1')
 
-/** Probably meant as the local machine, but not accepted in this spelling. */
+/** Names and addresses that are probably meant as the local machine, but that are not accepted in this notation. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 type Settings = Pick<Env, 'WEBHOOK_LOCAL' | 'PUBLIC_BASE_URL' | 'S3_ENDPOINT'>
 
 const parse = (text: string) => (URL.canParse(text) ? new URL(text) : null)
 
-/** Returns why a URL is refused; null if it is allowed. `base_url` is that of the request, for a service without a configured one. */
+/** Returns why a URL is refused; null if it is allowed. `base_url` is the base URL of the request, for a service without a configured one. */
 export function refusalOf(text: string, env: Settings, base_url = ''): string | null {
   const url = parse(text)
   if (!url) return 'must be a URL'
