@@ -10,12 +10,12 @@ import { type StoredResponse, storablePart, renewAnswer, type RepeatedRequest } 
 
 /** Milliseconds for which a response is stored. */
 export const RESPONSE_TTL = 24 * 3600 * 1000
-/** A request that takes longer than this counts as dead, and may be taken over. */
+/** Milliseconds after which a request that has not ended is considered dead. From then on, a repeated request may run in its place. */
 const ABANDONED_AFTER = 60_000
 
 /**
- * Runs a POST once per `Idempotency-Key` of an API key (docs/architecture.md#repeated-requests): a repeated request gets the first response,
- * a different one 422, a concurrent one 409. A failed request may be retried with the same key.
+ * Runs a POST request only once per API key and `Idempotency-Key` (docs/architecture.md#repeated-requests). A repeated request gets the first
+ * response, a different request with the same key gets 422, and a concurrent one gets 409. A failed request may be retried with the same key.
  */
 export async function runIdempotent(
   context: Context,
@@ -27,8 +27,8 @@ export async function runIdempotent(
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw invalid('idempotency-key', 'must be 1 to 255 printable ASCII characters')
   const { db, env, now, principal } = context
   const id = await sha256(`${principal.kind === 'public' ? '' : principal.api_key_id}\n${key}`)
-  // Hashed with a secret, because a body may contain a password that could be guessed from a plain hash. After a change of the secret, a
-  // repeated request counts as a different one: it is rejected, so that it does not run twice.
+  // The request is hashed with a secret, because its body may contain a password that could be guessed from a plain hash. After the secret has
+  // changed, a repeated request looks like a different one, so it is rejected and does not run twice.
   const request_hash = await sha256(`${env.SIGNING_SECRET}\n${request}`)
   const row = { id, request_hash, response: null, created_at: now }
   const stale = or(
@@ -58,7 +58,7 @@ export async function runIdempotent(
     await db.delete(idempotencyKeys).where(and(isReservation, isNull(idempotencyKeys.response)))
     throw error
   })
-  // The request has been executed, so its response is returned even if it cannot be stored.
+  // The request has been executed, so its response is returned even if storing the response fails.
   await storeAnswer(context, id, isReservation, answer)
   return { answer, replayed: false }
 }

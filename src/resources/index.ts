@@ -21,7 +21,7 @@ import { uploadHandlers } from './upload/upload.ts'
 import { eventHandlers } from './webhooks/event_feed.ts'
 import { webhookHandlers } from './webhooks/webhook.ts'
 
-/** Handlers of all operations; the type makes the compiler report a missing one. */
+/** The handlers of all operations. The type makes the compiler report a missing handler. */
 export const handlers: Handlers<OperationTable> = {
   ...organizationHandlers,
   ...collectionHandlers,

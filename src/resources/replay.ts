@@ -6,25 +6,25 @@ import { findTrack, renewUpload, trackCoverUpload } from './library/track.ts'
 import { coverUpload, type UploadHints } from './library/upload_handle.ts'
 import { playHandlers } from './play/play.ts'
 
-/** The response to the first request with an `Idempotency-Key`. */
+/** The stored response to the first request with an `Idempotency-Key`. */
 export type StoredResponse = Record<string, unknown>
 
-/** The repeated request. */
+/** The parts of a repeated request that are needed to renew the response. */
 export interface RepeatedRequest {
   body?: UploadHints | undefined
 }
 
-/** The stored part of a response. A play session's view is rebuilt on replay. */
+/** Returns the part of a response that is stored. The view of a play session is left out, because it is built again for a repeated request. */
 export const storablePart = (answer: StoredResponse): StoredResponse =>
   answer.play_session_id === undefined
     ? answer
     : { play_session_id: answer.play_session_id, expires_at: answer.expires_at }
 
-/** How each upload handle in a response is renewed. */
+/** Functions that renew the upload handles in a response. */
 const RENEW: Record<string, (context: Context, answer: StoredResponse, facts: UploadHints) => Promise<UploadHandle>> = {
   async track_upload(context, answer, facts) {
     const track = await findTrack(context, answer.track_id as string)
-    // A track that has its file by now needs no new URL, and must not wait for another upload.
+    // A track whose file has already arrived needs no new URL, and must not wait for another upload.
     if (!track.awaiting_upload) return answer.track_upload as UploadHandle
     return (await renewUpload(context, track.id, facts)).track_upload
   },
@@ -41,7 +41,7 @@ const RENEW: Record<string, (context: Context, answer: StoredResponse, facts: Up
   },
 }
 
-/** Prepares a stored response for a repeated request: expired URLs are signed again. Throws when the resource is gone. */
+/** Prepares a stored response for a repeated request: expired URLs are signed again. Throws when the resource no longer exists. */
 export async function renewAnswer(
   answer: StoredResponse,
   input: RepeatedRequest,

@@ -14,19 +14,19 @@ import { findPlaylist } from '../library/playlist.ts'
 import { findTrack } from '../library/track.ts'
 import { checkVariants } from '../library/variant.ts'
 
-/** Access of a caller within the organization, as its key allows. */
+/** Determines what a caller may access within its organization, depending on its key. */
 
-/** Each throws 404 for a resource that does not exist in the caller's organization. */
+/** Functions that return a resource, or throw 404 if it does not exist in the caller's organization. */
 export const FIND_RESOURCE = { collection: findCollection, track: findTrack, playlist: findPlaylist }
 
-/** Whether a track is in both the `collection` and the `playlist`; null matches any. */
+/** Whether a track is in the collection `:collection` and in the playlist `:playlist`. A parameter that is null is not checked. */
 export const inScope = sql`(${sql.placeholder('collection')} is null or tracks.collection_id = ${sql.placeholder('collection')})
   and (${sql.placeholder('playlist')} is null or exists (
     select 1 from playlist_tracks where track_id = tracks.id and playlist_id = ${sql.placeholder('playlist')}))`
 
 /**
- * Returns the collection or playlist that a track must also be in to match the binding of the caller's key; null when the binding excludes
- * the resource.
+ * Returns the collection or playlist that must contain a track so that the caller's key, which is bound to one resource, applies to the track. Both
+ * fields are null if the key applies anyway. Returns null when the key does not apply to the resource.
  */
 export function bindingScope(principal: Principal, scope: PlayScope, id: string) {
   const binding = keyOf(principal)?.binding
@@ -43,7 +43,7 @@ const trackWithin = prepareOnce((db) =>
     .where(and(eq(tracks.id, sql.placeholder('id')), inScope)),
 )
 
-/** Whether a resource is, or is part of, the one that the caller's key is bound to. */
+/** Whether the caller's key applies to a resource: the key is bound to this resource, to a collection or playlist that contains it, or to none. */
 export async function mayReach({ db, principal }: Context, scope: PlayScope, id: string): Promise<boolean> {
   const bound = bindingScope(principal, scope, id)
   if (!bound || Object.values(bound).every((owner) => owner === null)) return bound !== null
@@ -51,20 +51,20 @@ export async function mayReach({ db, principal }: Context, scope: PlayScope, id:
   return rows!.length > 0
 }
 
-/** Whether sessions made with a key may be downloadable: always with a server key. */
+/** Whether a key may create sessions that allow downloads. A server key always may. */
 export const mayDownload = (principal: Principal) =>
   principal.kind === 'server' || keyOf(principal)?.is_downloadable === true
 
-/** The default transcodes, AAC first: played by a session whose creator chose no variants (docs/decisions/0019). */
+/** The default transcodes, AAC first. A session plays them if its creator chose no variants (docs/decisions/0019). */
 export const DEFAULT_VARIANTS = CATALOG.filter((v) => v.type === 'transcode').map((v) => v.index)
 
-/** Variants that the session plays; throws for unknown ones and for those that a player key does not allow. */
+/** Returns the variants that a session plays. Throws for unknown variants and for variants that a player key does not allow. */
 export async function chosenVariants(context: Context, variants: string[] = []): Promise<string[]> {
   const { principal } = context
   const granted = keyOf(principal)?.variants
   await checkVariants(context, variants)
   for (const index of variants) {
-    // Browsers play the uploaded file only if their key names it.
+    // A player key must list the uploaded file explicitly, because browsers receive this key.
     const allowed = granted ?? (principal.kind === 'player' && index === 'original' ? [] : null)
     if (allowed && !allowed.includes(index)) {
       throw new ApiError('insufficient_scope', `This API key may not play the variant ${index}`)
@@ -76,7 +76,10 @@ export async function chosenVariants(context: Context, variants: string[] = []):
   return allowedDefaults.length > 0 ? allowedDefaults : granted
 }
 
-/** A player key may be bound to one resource, an uploader key to a collection, a server key to none. */
+/**
+ * Checks the resource to which a new key is bound: a player key accepts at most one resource of any kind, an uploader key at most one collection, and
+ * a server key none.
+ */
 export async function checkBinding(
   context: Context,
   type: KeyType,

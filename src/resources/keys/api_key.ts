@@ -30,7 +30,7 @@ async function findApiKey(context: Context, id: string): Promise<ApiKeyRow> {
   return row
 }
 
-/** Whether another server key without an expiry remains: without one the organization would be locked out. */
+/** Whether another server key without an expiry date remains. Without such a key, the organization would be locked out. */
 const keepsServerKey = ({ principal }: Context, { id, type }: ApiKeyRow) =>
   type === 'server'
     ? sql`exists (select 1 from api_keys as another where another.organization_id = ${principal.organization_id}

@@ -9,7 +9,10 @@ import { queueKeyUse } from '../../pipeline/key_use.ts'
 
 type ApiKeyRow = typeof apiKeys.$inferSelect & { has_subscribers: boolean }
 
-/** Cached with the key, so that a change does not need a query to know whether to wake the webhook consumer. */
+/**
+ * Whether the organization has active webhook endpoints. This is cached with the key, so that a change needs no query to determine whether to wake
+ * the webhook consumer.
+ */
 const hasSubscribers = sql`exists (select 1 from webhook_endpoints
   where webhook_endpoints.organization_id = api_keys.organization_id and state = 'active')`
 
@@ -33,7 +36,7 @@ function toKeyHolder(key: ApiKeyRow): KeyHolder {
   }
 }
 
-/** Returns the key with the hash of a secret, and caches it for a short time; throws 401 for an unknown or expired secret. */
+/** Returns the key with this hash of its secret, and caches it for a short time. Throws 401 for an unknown or expired key. */
 export async function readKey(env: Env, keys: KeyCache, hash: string): Promise<KeyHolder> {
   const key = await openDatabase(env.DB)
     .select({ ...getTableColumns(apiKeys), has_subscribers: hasSubscribers.mapWith(Boolean).as('has_subscribers') })

@@ -4,9 +4,9 @@ import type { Tags } from '../../contract/info.ts'
 import { timestamp } from '../../core/time.ts'
 
 /**
- * How a track looks to listeners (docs/architecture.md#inheritance): track → collection → organization for color, theme and cover; an
- * `is_*_overridable: false` hides the levels below it. Subtitle and title always come from the nearest level, and a file's tags rank behind
- * the values set on its track.
+ * How a track looks to listeners (docs/architecture.md#inheritance). Color, theme and cover are inherited from the organization by the collection and
+ * from the collection by the track; `is_*_overridable: false` on a level hides the values of the levels below it. Titles and subtitles always come
+ * from the nearest level. The tags of a file are used only where the value is not set on the track.
  */
 
 interface Settings {
@@ -29,7 +29,7 @@ interface Named extends Settings {
 export interface LabelSources {
   organization: Settings & Pick<Level, 'is_theme_overridable'> & { uses_tags: boolean }
   collection: Settings & { is_theme_overridable: boolean | 0 | 1 }
-  /** Only in a playlist's session: ranks between the collection and the organization. */
+  /** Only set in the session of a playlist. The playlist is a level between the collection and the organization. */
   playlist: Settings | null
   track: Named
 }
@@ -42,7 +42,10 @@ export interface AppearanceSources extends LabelSources {
 
 const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
 
-/** A theme's colors in the response format: equal areas, lightness and saturation of HSL, 0–1. */
+/**
+ * Returns the colors of a theme in the response format: every color has the same share of the area, and its lightness and saturation are those of
+ * HSL, 0–1.
+ */
 export function themeColors(theme: string[]): ImageColor[] {
   return theme.map((hex) => {
     const values = channels(hex)
@@ -60,7 +63,7 @@ export function themeColors(theme: string[]): ImageColor[] {
 }
 const round = (value: number) => Math.round(value * 1e4) / 1e4
 
-/** Whether white text reads better than black on a color: contrast by relative luminance (WCAG 2.2 §1.4.3). */
+/** Whether white text is easier to read on a color than black text, by the contrast ratio of their relative luminances (WCAG 2.2 §1.4.3). */
 export function isDark(hex: string): boolean {
   const [r, g, b] = channels(hex).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)) as [
     number,
@@ -71,7 +74,7 @@ export function isDark(hex: string): boolean {
   return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05
 }
 
-/** An explicit theme takes precedence over the cover's palette. */
+/** Returns the colors of an explicit theme, or else the palette of the cover. */
 export const imageColors = (owner: { theme: string[]; cover_colors: ImageColor[] }) =>
   owner.theme.length > 0 ? themeColors(owner.theme) : owner.cover_colors
 
@@ -79,15 +82,15 @@ interface Changed {
   created_at: number
   updated_at: number | null
 }
-/** When a row was created and last changed, in the API's time format. */
+/** Returns when a row was created and last changed, in the API's time format. */
 export const times = ({ created_at, updated_at }: Changed) => ({
   created_at: timestamp(created_at),
   updated_at: timestamp(updated_at ?? created_at),
 })
 
 /**
- * A collection or playlist as the API shows it. Color and subtitle default to the organization's, because the specification does not allow
- * null for either.
+ * Returns a collection or playlist as the API shows it. Its color and subtitle default to those of the organization, because the specification allows
+ * null for neither.
  */
 export const withInherited = <
   T extends Settings & Changed & Parameters<typeof imageColors>[0] & { organization_index: string | null },
@@ -103,7 +106,7 @@ export const withInherited = <
   player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
 })
 
-/** A track's effective title, subtitle and color: everything that lists show. */
+/** Returns the effective title, subtitle and color of a track, which is everything that lists show. */
 export function labelsOf({ organization, collection, playlist, track }: LabelSources) {
   const themed = organization.is_theme_overridable
   const { title, artist, album_artist } = (organization.uses_tags && track.tags) || {}
@@ -128,7 +131,7 @@ export function labelsOf({ organization, collection, playlist, track }: LabelSou
 
 interface Cover {
   cover_path: string | null
-  /** Absent if not selected. */
+  /** Missing if the query does not select it. */
   cover_size?: number | null
 }
 type Overrides = Pick<Level, 'is_cover_overridable'>
@@ -139,14 +142,14 @@ interface Covers {
   track: Cover
 }
 
-/** The cover of the nearest level that has one and is allowed to show it. */
+/** Returns the cover of the nearest level that has one and whose cover is not hidden by a level above. */
 export function effectiveCover({ organization, collection, playlist, track }: Covers): Cover {
-  // An organization has no cover, so its `false` hides the covers of tracks but not the collection's.
+  // An organization itself has no cover, so its `false` hides the covers of tracks but not those of collections.
   const mayOverride = organization.is_cover_overridable && collection.is_cover_overridable
   return [mayOverride ? track : null, collection, playlist].find((level) => level?.cover_path) ?? { cover_path: null }
 }
 
-/** A track's appearance, with everything that it inherits. */
+/** Returns the appearance of a track, including everything that it inherits. */
 export function appearance(levels: AppearanceSources) {
   const { organization, collection, playlist, track } = levels
   const themed = organization.is_theme_overridable

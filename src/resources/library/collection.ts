@@ -23,7 +23,7 @@ import { coverUpload } from './upload_handle.ts'
 
 type CollectionRow = typeof collections.$inferSelect
 
-/** Tracks that are deleted in the same batch as their collection. */
+/** Maximum number of tracks that are deleted in the same batch as their collection. */
 const AT_ONCE = 1000
 
 const isOwnedByCaller = ({ principal }: Context, id: string) =>
@@ -36,7 +36,7 @@ export async function findCollection(context: Context, id: string): Promise<Coll
   return row
 }
 
-/** A collection as the API shows it. */
+/** Returns a collection as the API shows it. */
 export const showCollection = async (context: Context, id: string) =>
   withInherited(await findCollection(context, id), await findOrganization(context))
 
@@ -107,8 +107,8 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       await moveToTrash(context, 'collection', collection.id)
       return { collection_id: collection.id, deleted_collection }
     }
-    // The remaining tracks of a large collection are deleted in the background, because a batch may take 30 seconds. They can no longer be
-    // found.
+    // A batch may take at most 30 seconds, so the remaining tracks of a large collection are deleted in the background. From now on, no request finds
+    // them.
     const prefixes = collectionPrefixes(principal.organization_id, collection.id)
     const { purge, inserts } = purgeJobs(context, principal.organization_id, [{ id: collection.id, prefixes }], {
       collection_id: collection.id,
@@ -153,7 +153,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
   async orderCollectionTracks({ params, body: { track_ids } }, context) {
     const { db } = context
     const collection = await showCollection(context, params.collection_id)
-    // The `+` keeps SQLite from walking the whole collection instead of looking up these tracks.
+    // The `+` makes SQLite look up these tracks instead of scanning the whole collection.
     const inCollection = sql`+${tracks.collection_id} = ${collection.id}`
     const inThisCollection = await db
       .select({ id: tracks.id })
@@ -164,7 +164,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       if (!ids.has(id)) throw invalid(`track_ids.${at}`, 'is not a track of this collection')
       if (track_ids.indexOf(id) < at) throw invalid(`track_ids.${at}`, 'stands in the list twice')
     }
-    // The n-th of the ids gets the n-th of the positions that these tracks have now. A track deleted in the meantime counts in neither list.
+    // The n-th id gets the n-th of the positions that these tracks have now. A track that was deleted in the meantime is left out of both lists.
     const ordered = db
       .update(tracks)
       .set({ order: sql`placed.place` })
@@ -178,7 +178,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
         ) as held on held.n = wanted.n) as placed`,
       )
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
-    // From now on tags do not change the order.
+    // From now on, the tags of the tracks no longer change their order.
     const byHand = and(isOwnedByCaller(context, collection.id), eq(collections.is_ordered, false))
     const reordered = sql`collections where ${isOwnedByCaller(context, collection.id)}`
     await db.batch([

@@ -13,7 +13,7 @@ import { firstCover } from './first_cover.ts'
 import { findTrack, showTrack, trackCoverUpload } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
-/** A cover as API callers see it, with the large square. */
+/** Returns a cover as the API shows it, including the large square. */
 export async function ownCover({ env, base_url, now }: Context, cover: StoredCover): Promise<OwnCover> {
   const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
   return { ...(await coverImage(base_url, cover.cover_path, sign)), large: await largeCover(cover, sign) }

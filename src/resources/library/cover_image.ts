@@ -3,7 +3,7 @@ import type { FirstCover } from '../../adapters/db/first_cover.ts'
 import { COVER_SIZES, type CoverSize } from '../../contract/facts.ts'
 import type { CoverImage, OwnCover } from '../../contract/media.ts'
 
-/** The three squares below a storage prefix, signed, or the neutral picture's when there is no cover. */
+/** Returns the signed URLs of the three squares below a storage prefix; without a cover, returns the URLs of the neutral picture. */
 export async function coverImage(base_url: string, cover_path: string | null, sign: Sign): Promise<CoverImage> {
   const square = async <T extends CoverSize>(type: T) => {
     const size = COVER_SIZES[type]
@@ -14,19 +14,21 @@ export async function coverImage(base_url: string, cover_path: string | null, si
   return { icon, small, regular }
 }
 
-/** The stored columns of a cover: the prefix of its squares, and the edge length of the large one. */
+/** The columns in which a cover is stored: the prefix of its squares, and the edge length of the large square. */
 export interface StoredCover {
   cover_path: string | null
   cover_size: number | null
 }
 
-/** The large square. Listeners' views omit it: it would be signed on each request, and playback does not need it. */
+/**
+ * Returns the large square. It is omitted in the views of listeners: playback does not need it, and its URL would have to be signed on each request.
+ */
 export async function largeCover({ cover_path, cover_size }: StoredCover, sign: Sign): Promise<OwnCover['large']> {
   if (cover_path === null || cover_size === null) return null
   return { type: 'large', width: cover_size, height: cover_size, url: await sign(`${cover_path}/large.jpg`) }
 }
 
-/** The cover of a collection: its own, or that of its first track. */
+/** Returns a collection with its own cover, or else with the cover of its first track. */
 export const coverOrFirst = <T extends Pick<StoredCover, 'cover_path'>>(
   collection: T,
   first: FirstCover | null | undefined,

@@ -12,18 +12,18 @@ import { coverImage, coverOrFirst } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
 import { findOrganization } from './organization.ts'
 
-/** The columns and extras (`include`) of lists, so that a page takes one request. */
+/** The columns of lists and the additional data that `include` asks for, so that a page needs only one request. */
 
-/** All columns of a track except the levels, which only play views need, and those that only a reprocess or the search reads. */
+/** The columns of a track, without `levels`, which only play views need, and without columns that are only read by a reprocess or the search. */
 export type TrackRow = Omit<typeof tracks.$inferSelect, 'levels' | 'made_with' | 'folded'>
 const { levels: _levels, made_with: _made_with, folded: _folded, ...withoutLevels } = getTableColumns(tracks)
 export const trackColumns = withoutLevels
 
-/** The columns that lists read: no technical info and no files. */
+/** The columns that lists read: technical info and files are not among them. */
 export type ListedRow = Omit<TrackRow, 'info' | 'files' | 'folder_id'>
 const { info: _info, files: _files, folder_id: _folder_id, ...listedColumns } = withoutLevels
 
-/** Shows the title as it was set; play views fall back to the file name. */
+/** Returns a track with the title that was set for it. Only play views use the file name when no title is set. */
 export const toListedTrack = (row: ListedRow) => ({
   ...row,
   ...times(row),
@@ -35,13 +35,13 @@ export const toListedTrack = (row: ListedRow) => ({
 type Include = string | undefined
 const isIncluded = (include: Include, name: string) => include?.split(',').includes(name) === true
 
-/** Returns a function that signs the squares of a cover. */
+/** Returns a function that signs the URLs of a cover's squares. */
 async function covers({ env, now, base_url }: Context) {
   const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
   return (cover_path: string | null) => coverImage(base_url, cover_path, sign)
 }
 
-/** The covers of collections: their own, or if `borrows` is set, their first track's. */
+/** Reads the covers of collections. If `borrows` is set, a collection without a cover has the cover of its first track. */
 async function coversOf({ db }: Context, ids: string[], borrows = true) {
   const { id, cover_path, is_cover_overridable } = collections
   const rows = await db
@@ -52,7 +52,7 @@ async function coversOf({ db }: Context, ids: string[], borrows = true) {
   return new Map(rows.map(({ ownCover, first }) => [ownCover.id, coverOrFirst(ownCover, borrows ? first : null)]))
 }
 
-/** Rows of collections for `withArtwork`, borrowing the cover of the first track where needed. */
+/** Adds the cover of the first track to collections without a cover. The result is passed to `withArtwork`. */
 export async function withFirstCovers<T extends { id: string; cover_path: string | null }>(
   context: Context,
   include: Include,
@@ -64,7 +64,7 @@ export async function withFirstCovers<T extends { id: string; cover_path: string
   return rows.map((row) => borrowedCovers.get(row.id) ?? row)
 }
 
-/** Collections or playlists with their covers. */
+/** Returns collections or playlists with their covers. */
 export async function withArtwork<T>(
   context: Context,
   include: Include,
@@ -76,7 +76,7 @@ export async function withArtwork<T>(
   return Promise.all(shown.map(async (item, at) => ({ ...item, artwork: await cover(rows[at]!.cover_path) })))
 }
 
-/** The track columns that a list reads. */
+/** Returns the columns of a track that a list reads. */
 export const columnsFor = (include: Include) => ({
   ...listedColumns,
   ...(isIncluded(include, 'levels') && { levels: tracks.levels }),
@@ -86,7 +86,10 @@ export const columnsFor = (include: Include) => ({
 })
 type TrackListRow = ListedRow & { levels?: number[] | null; loudness?: string | null }
 
-/** Tracks as lists show them. A playlist's cover ranks behind the collection's own, and before a borrowed one. */
+/**
+ * Returns tracks as lists show them. The cover of the playlist is used after the collection's own cover, but before one that the collection borrows
+ * from its first track.
+ */
 export async function toTracks(
   context: Context,
   include: Include,

@@ -16,10 +16,10 @@ import { cancelUnwanted } from '../../pipeline/transcode/cancel_unwanted.ts'
 
 type Table = (typeof TABLE_OF)[PlayScope]
 
-/** Columns per function call: two arguments each, 32 in all (D1, Limits). */
+/** Number of columns in one function call: each takes two of at most 32 arguments (D1, Limits). */
 const AT_ONCE = 16
 
-/** A row as JSON. JSON holds no bytes, so these are hexadecimal. */
+/** Returns a row as JSON. Columns that hold bytes are hexadecimal, because JSON has no type for bytes. */
 function packed(table: Table): SQL {
   const pairs = Object.values(getTableColumns(table))
     .filter(({ generated }) => !generated)
@@ -31,7 +31,7 @@ function packed(table: Table): SQL {
   return parts.reduce((all, part) => sql`json_patch(${all}, ${part})`)
 }
 
-/** An item's title; for a track the one that listeners see. */
+/** The title that the trash shows for an item; for a track, it is the title that listeners see. */
 const TITLES: Record<PlayScope, SQL> = {
   track: sql`coalesce(player_title, (
     select tags ->> '$.title' from organizations where organizations.id = organization_id and uses_tags), file_name)`,
@@ -40,8 +40,8 @@ const TITLES: Record<PlayScope, SQL> = {
 }
 
 /**
- * Moves a resource into the trash: its row, and its positions in playlists. A collection's tracks keep their rows, but cannot be found
- * without it. Cancels their transcodes. Throws 404 when the resource is already gone.
+ * Moves a resource into the trash, with its row and its positions in playlists. The tracks of a collection keep their rows, but no request finds them
+ * without the collection. Cancels the transcodes of the tracks. Throws 404 when the resource no longer exists.
  */
 export async function moveToTrash(context: Context, scope: PlayScope, id: string): Promise<void> {
   const { db, principal, now } = context

@@ -27,7 +27,7 @@ const toOrganization = (row: OrganizationRow): Organization => ({
   player_subtitle: row.player_subtitle ?? '',
 })
 
-/** The caller's organization; throws 404 for any other id. */
+/** Returns the caller's organization; throws 404 for any other id. */
 export async function findOrganization(
   { db, principal }: Context,
   id = principal.organization_id,
@@ -92,7 +92,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
 
   async deleteOrganization({ params }, { db, cache, ...system }) {
     const id = params.organization_id
-    // Its rows and files are deleted in the background; deleting the keys ends all access now.
+    // The rows and files of the organization are deleted in the background. Its keys are deleted now, which ends all access.
     const prefixes = [`uploads/${id}/`, `media/${id}/`]
     const { purge, inserts } = purgeJobs({ db, ...system }, id, [{ id, prefixes }], { organization_id: id })
     const existing = await db.select().from(organizations).where(eq(organizations.id, id)).get()
@@ -103,9 +103,9 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       db.delete(apiKeys).where(eq(apiKeys.organization_id, id)),
       deletedRow,
       db.delete(shares).where(eq(shares.organization_id, id)),
-      // Nothing is counted for it after this.
+      // Once these rows are deleted, nothing is counted for the organization anymore.
       db.delete(usageDays).where(eq(usageDays.organization_id, id)),
-      // Nothing is sent after this either; the sweep deletes the rows.
+      // From now on, no webhooks are sent either. The sweep deletes the rows of these endpoints.
       db.update(webhookEndpoints).set(DELETED_ENDPOINT).where(eq(webhookEndpoints.organization_id, id)),
     ])
     const [row] = resultOf(deletedRow)

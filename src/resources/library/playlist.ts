@@ -38,7 +38,7 @@ async function showPlaylist(context: Context, id: string) {
   return { playlist_id: playlist.id, playlist }
 }
 
-/** The storage folder of a playlist's cover, at the level of a collection's. */
+/** Returns the row as the owner of a cover. Each playlist has a storage folder for its cover, at the same level as the folders of collections. */
 const coverOf = (row: PlaylistRow) => ({ ...row, collection_id: row.id })
 
 export const playlistHandlers: Handlers<typeof playlistOperations> = {

@@ -12,20 +12,21 @@ import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { columnsFor, toTracks } from './list_items.ts'
 
 /**
- * The tracks of a playlist. Positions are 0, 1, 2, … after every change, so a page starts directly at its offset, however deep.
+ * The tracks of a playlist. After every change, their positions are 0, 1, 2, …, so the first row of a page is found by its offset, however large the
+ * offset is.
  *
- * D1 has no interactive transactions: a change is one batch. Its first statement checks the version and writes the change's id into the
- * playlist; all others only act if they find that id.
+ * D1 has no interactive transactions, so each change is a single batch. The first statement checks the version and writes the change's id into the
+ * playlist. All other statements have an effect only if the playlist has that id.
  */
 
-/** Returns a page, which reads two rows per track, with the count and version of the same moment. */
+/** Returns a page of a playlist, together with the count and the version at the same moment. This reads two rows per track. */
 export async function listTracks(
   context: Context,
   playlist_id: string,
   { limit, offset, include }: Page & { include?: string | undefined },
 ) {
   const { db, principal } = context
-  // Aliased, because a batch returns only one of two columns with the same name.
+  // The column has an alias, because a batch returns only one of two columns with the same name.
   const playlist_track_id = sql<string>`${playlistTracks.id}`.as('playlist_track_id')
   const [[playlist], entries] = await db.batch([
     db
@@ -51,11 +52,11 @@ export async function listTracks(
   return { ...playlist, tracks: shown.map((track, at) => ({ ...track, ...entries[at]!.place })) }
 }
 
-/** `If-Match: "7"`, `7` or `*`. */
+/** Returns the version in `If-Match`, which is `"7"`, `7` or `*`; undefined if any version matches. */
 const expectedVersion = (if_match: string | undefined) =>
   if_match === undefined || if_match === '*' ? undefined : Number(if_match.replaceAll('"', ''))
 
-/** Runs one change of a playlist's tracks; `change` builds its statements with the condition that the change applies. */
+/** Runs a single change to the tracks of a playlist. `change` builds the statements, given the condition that the change applies. */
 async function changeTracks(
   context: Context,
   playlist_id: string,
@@ -89,7 +90,7 @@ async function changeTracks(
   return false
 }
 
-/** Checks that all tracks belong to the organization; the error names the first that does not. */
+/** Checks that all tracks belong to the organization. The error names the first track that does not. */
 async function checkTracks({ db, principal }: Context, track_ids: string[]): Promise<void> {
   const ownTracks = await db
     .select({ id: tracks.id })
@@ -97,7 +98,7 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
     .where(
       and(
         inArray(tracks.id, inJsonList([...new Set(track_ids)])),
-        // The `+` keeps SQLite from using an index of all tracks.
+        // The `+` keeps SQLite from using an index that covers all tracks.
         sql`+${tracks.organization_id} = ${principal.organization_id}`,
         isInCollection,
       ),
@@ -107,7 +108,7 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
   if (at >= 0) throw invalid(`track_ids.${at}`, 'is not a track of this organization')
 }
 
-/** Inserts tracks from `position` on; omits a track that has just been deleted. */
+/** Inserts tracks from `position` on. A track that has just been deleted is left out. */
 function insertEntries(db: Database, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
   const entries = track_ids.map((track_id, at) => ({ id: newId(), track_id, at: (at + 1) / (track_ids.length + 1) }))
   return insertFrom(
@@ -124,7 +125,7 @@ function insertEntries(db: Database, playlist_id: string, track_ids: string[], p
   )
 }
 
-/** Replaces all tracks; of two concurrent calls, one replaces the other's result completely. */
+/** Replaces all tracks. If two calls run concurrently, the result is that of one of them and never a mixture. */
 export async function replaceTracks(
   context: Context,
   playlist_id: string,
@@ -139,7 +140,7 @@ export async function replaceTracks(
   ])
 }
 
-/** Inserts tracks before the one at `position`, or at the end of a shorter playlist. */
+/** Inserts tracks before the track at `position`; if the playlist is shorter, inserts them at the end. */
 export async function insertTracks(
   context: Context,
   playlist_id: string,
@@ -166,11 +167,11 @@ export async function insertTracks(
 const isEntry = (playlist_id: string, id: string) =>
   and(eq(playlistTracks.id, id), eq(playlistTracks.playlist_id, playlist_id))!
 
-/** True in a batch while the playlist has this entry. */
+/** Whether the playlist has this entry at the time of the batch. */
 const hasEntry = (playlist_id: string, id: string) =>
   sql`exists (select 1 from playlist_tracks where ${isEntry(playlist_id, id)})`
 
-/** Moves one track so that it ends at `position`, or at the end. */
+/** Moves a track so that its new position is `position`, or the end if the playlist is shorter. */
 export async function moveTrack(
   context: Context,
   playlist_id: string,
@@ -179,7 +180,7 @@ export async function moveTrack(
   position: number,
 ) {
   const { db } = context
-  // Moving down, it is placed behind the track that is there now; moving up, before it.
+  // A track that moves down is placed after the track that has this position now; a track that moves up is placed before it.
   const target = sql`case when position < ${position} then ${position} + 0.5 else ${position} - 0.5 end`
   const isChanged = await changeTracks(
     context,
@@ -196,7 +197,7 @@ export async function moveTrack(
   if (!isChanged) throw notFound('playlist track')
 }
 
-/** Removes one entry; the remaining ones are renumbered. */
+/** Removes an entry and renumbers the remaining entries. */
 export async function removeTrack(context: Context, playlist_id: string, if_match: string | undefined, id: string) {
   const { db } = context
   const isChanged = await changeTracks(

@@ -14,7 +14,7 @@ type ReprocessRow = typeof reprocesses.$inferSelect
 
 const toReprocess = (row: ReprocessRow): Reprocess => ({
   ...row,
-  // Tracks may have been added since the start.
+  // Tracks may have been added since the reprocess started.
   total: Math.max(row.total, row.done + row.failed),
   started_at: timestamp(row.started_at),
   finished_at: row.finished_at === null ? null : timestamp(row.finished_at),
@@ -24,7 +24,10 @@ const find = ({ db }: Context, collection_id: string) =>
   db.select().from(reprocesses).where(eq(reprocesses.collection_id, collection_id)).get()
 
 export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
-  /** A running reprocess continues, unless the variants have changed or `all` is now set; then it starts again. */
+  /**
+   * A reprocess that is already running continues, unless the variants have changed or this request sets `all` for the first time. In these cases it
+   * starts again.
+   */
   async reprocessCollection({ params, body: { all } }, context) {
     const { db, principal, now } = context
     const { organization_id } = principal
@@ -46,7 +49,7 @@ export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
       finished_at: null,
     }
     const outdated = sql`state = 'done' or wanted <> ${JSON.stringify(wanted)} or "all" < ${Number(all)}`
-    // Inserts no row when the collection has just been deleted.
+    // If the collection has just been deleted, this inserts no row.
     const source = sql`collections where id = ${collection_id}`
     const [, started] = await db.batch([
       job.insert,

@@ -52,7 +52,9 @@ export async function findTrack(context: Context, id: string): Promise<TrackRow>
 /** Returns the track after checking whether its upload has arrived (docs/architecture.md#how-audio-flows). */
 export const refreshTrack = async (context: Context, id: string) => refresh(context, await findTrack(context, id))
 
-/** The same for a row. The values in `set`, which the caller has just written, override later changes by others. */
+/**
+ * Like `refreshTrack`, but for a row. The values in `set`, which the caller has just written, are returned even if others have changed them since.
+ */
 async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> = {}) {
   const isNew = row.awaiting_upload && (await ingest(context, row))
   const track = toTrack(isNew ? { ...(await findTrack(context, row.id)), ...set } : row)
@@ -61,13 +63,13 @@ async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> =
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 
-/** Columns that an update changes; undefined for an empty update. */
+/** Returns the columns that an update changes; undefined if the update is empty. */
 export function updateColumns({ title, ...fields }: TrackUpdate, now: number) {
   const values = { ...(title !== undefined && { player_title: title }), ...fields }
   return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
 }
 
-/** Names of the fields that an update changes, for its event. */
+/** Returns the names of the fields that an update changes, for the event of the update. */
 export const changedFields = (values: object) => Object.keys(values).filter((name) => name !== 'updated_at')
 
 export const notUploaded = (message = 'This track has no file yet; upload one first') =>
@@ -93,7 +95,7 @@ type NewTrack = Pick<TrackTableRow, 'collection_id' | 'file_name'> &
     is_theme_overridable?: boolean | undefined
   }
 
-/** Adds a track at the end of its collection and returns it with its upload handles; throws 404 when there is no such collection. */
+/** Adds a track at the end of its collection, and returns it with its upload handles. Throws 404 when the collection does not exist. */
 export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
   const { db, principal, now } = context
   checkUploadHints(context.env, { file_size, content_type })
@@ -137,12 +139,15 @@ export async function insertTrack(context: Context, { file_size, content_type, .
   }
 }
 
-/** The upload handle of a track's cover. The cover is stored with the track's files, below its index, where it stays when the track moves. */
+/**
+ * Returns the upload handle for a track's cover. The cover is stored with the track's files, in a folder named after the track's index. It stays
+ * there when the track moves to another collection.
+ */
 export const trackCoverUpload = (context: Context, row: TrackRow) =>
   coverUpload(context, 'track', { ...row, collection_id: `${folderOf(row)}/${row.index}` })
 
 /**
- * Returns a new upload handle for a track's audio, with its own path. Older handles remain valid until a file arrives there
+ * Returns a new upload handle for a track's audio, which has its own path. Older handles remain valid until a file arrives at the new path
  * (docs/decisions/0063).
  */
 export async function renewUpload(
@@ -162,14 +167,14 @@ export async function renewUpload(
   return { row: updated, track_upload: await audioUpload(context, path, facts) }
 }
 
-/** Tracks whose files one job purges. */
+/** Number of tracks whose files one job purges. */
 const PURGED = 25
 
 type DeletableTrack = Pick<TrackTableRow, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'job_id'>
 
 /**
- * Returns the batch that deletes the caller's tracks that meet a condition, and its jobs for `startPurge`. `deletedTracks` returns the ids
- * of the deleted tracks; the others keep their files and their playlist positions.
+ * Returns the batch that deletes those of the caller's tracks that meet a condition, and the purge jobs to pass to `startPurge`. `deletedTracks`
+ * returns the ids of the deleted tracks. The remaining tracks keep their files and their playlist positions.
  */
 export function deleteStatements(context: Context, rows: DeletableTrack[], condition?: SQL) {
   const { db, principal } = context
@@ -195,7 +200,7 @@ export function deleteStatements(context: Context, rows: DeletableTrack[], condi
     deletedTracks,
     ...purges.flatMap(({ inserts }) => inserts),
     ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${stays(sql`value`)})`),
-    // A track that the condition kept still needs its job.
+    // A track that was not deleted because of the condition still needs its job.
     db
       .update(jobs)
       .set({ state: 'done' })
@@ -262,10 +267,10 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
 
   async reprocessTrack({ params }, context) {
     const row = await findTrack(context, params.track_id)
-    // Reads the size again, because the upload URL may have been used twice.
+    // The size is read again, because the upload URL may have been used a second time.
     const source = await findFile(context.env, row.source_path)
     if (!source) throw notUploaded()
-    // A newer file may have been taken and processed since the row was read.
+    // Since the row was read, a newer file may have become the source.
     await startTranscode(context, row, source, sql`${noActiveJob} and source_path = ${source.path}`)
     return { track_id: row.id, track: await showTrack(context, row.id) }
   },

@@ -15,8 +15,8 @@ import { restartTranscodes } from '../../pipeline/transcode/start.ts'
 import { changedFields, deleteStatements, notUploaded, updateColumns } from './track.ts'
 
 /**
- * Changes many tracks at once. All writes are one batch, so either all happen or none. Refusals are determined before it, or from the state
- * of the tracks afterwards.
+ * Changes many tracks at once. All writes are in one batch, so either all of them happen or none. A refused change is detected before the batch, or
+ * afterwards by the state of the tracks.
  */
 
 type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A }>
@@ -24,10 +24,10 @@ type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A 
 const { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status } = tracks
 const columns = { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status }
 
-/** The `+` makes SQLite look up the ids instead of walking all tracks of the organization. */
+/** The `+` makes SQLite look up the ids instead of scanning all tracks of the organization. */
 const isOwnedByCaller = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
 
-/** The tracks of the caller's organization with these ids. */
+/** Returns the tracks with these ids that belong to the caller's organization. */
 const ownTracks = (context: Context, ids: string[]) =>
   context.db
     .select(columns)
@@ -47,14 +47,14 @@ const ownCollections = ({ db, principal }: Context, ids: string[]) =>
     )
 
 /**
- * Moves tracks to the end of other collections, in the requested order. First each track gets its position and then its collection, because
- * separate triggers maintain the counts of the two changes. The files are not moved.
+ * Moves tracks to the end of other collections, in the requested order. Each track gets its new position first, and its new collection in a second
+ * statement, because separate triggers maintain the counts of the two changes. The files are not moved.
  */
 function moveStatements(context: Context, moves: Change<'move'>[]) {
   const { db, now } = context
   const goal = sql`(select value ->> 'track_id' as moved_id, value ->> 'collection_id' as goal_id, key as n
     from json_each(${JSON.stringify(moves)})) as goal`
-  // The tracks of a deleted or trashed collection are hidden, although their rows exist.
+  // A track of a deleted or trashed collection cannot be moved: it is hidden, although its row exists.
   const movable = sql`${isInCollection} and tracks.id = moved_id and ${isOwnedByCaller(context)} and tracks.collection_id <> goal_id
     and exists (select 1 from collections where collections.id = goal_id)`
   const position = sql`coalesce((select max("order") from tracks as other where other.collection_id = goal_id), 0)
@@ -79,7 +79,7 @@ function moveStatements(context: Context, moves: Change<'move'>[]) {
   ]
 }
 
-/** Finds the sources of tracks to reprocess; returns the ids of those without one in `missing`. */
+/** Finds the sources of tracks to reprocess. `missing` contains the ids of tracks without a source. */
 async function sourcesOf({ env }: Context, rows: OwnTrackRow[]) {
   const sourceFiles = await Promise.all(
     rows.map(async ({ id, source_path }) => ({ id, source: await findFile(env, source_path) })),
@@ -90,7 +90,7 @@ async function sourcesOf({ env }: Context, rows: OwnTrackRow[]) {
   return { sources, missing: sourceFiles.filter(({ source }) => !source).map((row) => row.id) }
 }
 
-/** The reason of each refused change, by the track's id. */
+/** Maps the id of a track to the reason for which its change is refused. */
 type Refusals = Map<string, ApiError>
 
 export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
@@ -140,7 +140,7 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
     ])
     await startPurge(context, purges)
 
-    // Concurrent changes are detected from the resulting rows.
+    // Changes by concurrent requests are detected by comparing the rows after the batch.
     const deleted = new Set(resultOf(deletedTracks).map((row) => row.id))
     const rowsAfter = new Map(resultOf(remainingTracks).map((row) => [row.id, row]))
     const jobs = new Map(sources.map((source) => [source.track_id, source.job_id]))
@@ -148,7 +148,7 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
       const row = rowsAfter.get(change.track_id)
       if (change.action === 'delete' ? !deleted.has(change.track_id) : !row) return notFound('track')
       if (change.action === 'move' && row!.collection_id !== change.collection_id) return notFound('collection')
-      // A track that is being processed anyway does not need another job.
+      // If another job is already processing the track, no new job is needed.
       const isStarted = row?.job_id === jobs.get(change.track_id) || row?.status.endsWith('processing')
       return change.action === 'reprocess' && !isStarted ? notUploaded('Another file has come meanwhile') : undefined
     }

@@ -35,7 +35,10 @@ const isOwnedByCaller = ({ principal }: Context, id: string) =>
 
 const itemNotFound = () => notFound('item in the trash')
 
-/** Selects the columns from the stored content. A column added since then gets its default. Bytes are hexadecimal (discard.ts). */
+/**
+ * Returns expressions that read the columns from the stored content. A column that was added to the table later has its default value. Bytes are
+ * stored as hexadecimal text (move_to_trash.ts).
+ */
 function columnsFromContent(table: (typeof TABLE_OF)[PlayScope]): Record<string, SQL> {
   const columns = Object.entries(getTableColumns(table)).map(([name, column]) => {
     const text = `content ->> '${name}'`
@@ -46,7 +49,10 @@ function columnsFromContent(table: (typeof TABLE_OF)[PlayScope]): Record<string,
   return Object.fromEntries(columns) as Record<string, SQL>
 }
 
-/** The number that orders a row in its list: its previous one, or the last if another row has taken it. */
+/**
+ * Returns an expression for the number that orders a row in its list: its previous number, or the one after the last row if another row has that
+ * number now.
+ */
 function orderFromContent(table: string, owner: string, key: string): SQL {
   const previousOrder = `content ->> '${key}'`
   const otherRows = `"${table}" as others where others."${owner}" = content ->> '${owner}'`
@@ -56,24 +62,24 @@ function orderFromContent(table: string, owner: string, key: string): SQL {
 
 const files = sql`content ->> 'files'`
 const inContent = (name: string) => `(content ->> '${name}')`
-/** The files of variants that still exist. An early file was deleted with its job. */
+/** The files of variants that still exist. An early file is left out, because it was deleted together with its job. */
 const keptFiles = sql`iif(${files} is null or (${files}) ->> '$.is_early' = 1, null, ${definedFiles(files)})`
 
-/** Columns that differ after a restore. */
+/** The columns that a restore changes. */
 const CHANGED_COLUMNS: Record<PlayScope, (now: number) => Record<string, SQL>> = {
   track: (now) => ({
     order: orderFromContent('tracks', 'collection_id', 'order'),
     files: keptFiles,
-    // A cover job that has ended in the meantime is dropped.
+    // The id of a cover job that has ended in the meantime is removed.
     cover_job_id: sql`iif(content ->> 'cover_path' is not null or exists (
       select 1 from jobs where id = content ->> 'cover_job_id' and state = 'open'), content ->> 'cover_job_id', null)`,
-    // Its upload may have arrived in the meantime.
+    // The track's upload may have arrived while it was in the trash, so the next check is due now.
     next_check_at: sql`${now}`,
   }),
   collection: () => ({ seq: orderFromContent('collections', 'organization_id', 'seq') }),
   playlist: () => ({
     seq: orderFromContent('playlists', 'organization_id', 'seq'),
-    // Starts at zero; the restored tracks are counted as they return.
+    // The count starts at zero, because the restored tracks are counted when their rows are inserted again.
     track_count: sql`0`,
     version: sql`content ->> 'version' + 1`,
   }),
@@ -86,8 +92,8 @@ async function findItem(context: Context, id: string): Promise<TrashRow> {
 }
 
 /**
- * The batch that restores an item: its row, its playlist positions, and interrupted transcodes. `insert` returns the row, `startedJobs` the
- * jobs.
+ * Returns the batch that restores an item: its row, its playlist positions, and its interrupted transcodes. `insert` returns the row, and
+ * `startedJobs` returns the jobs.
  */
 function restoration(context: Context, { id, scope, organization_id }: TrashRow) {
   const { db, now } = context

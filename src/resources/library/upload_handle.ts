@@ -14,13 +14,13 @@ import { oneLine } from '../../contract/text.ts'
 import { ApiError } from '../../core/errors.ts'
 import { insertHandlePurges } from '../../pipeline/upload_handles.ts'
 
-/** Size and type of the file, as the client gave them; signed into the URL, so that R2 refuses anything else. */
+/** Size and type of the file, as stated by the client. Both are signed into the URL, so that R2 refuses any other file. */
 export interface UploadHints {
   file_size?: number | undefined
   content_type?: string | undefined
 }
 
-/** Throws 413 for a file that would be rejected after its upload. */
+/** Throws 413 if the file would be rejected after its upload because of its size. */
 export function checkUploadHints(env: Env, { file_size = 0 }: UploadHints): void {
   const limit = Number(env.MAX_UPLOAD_BYTES)
   if (file_size > limit) {
@@ -29,7 +29,7 @@ export function checkUploadHints(env: Env, { file_size = 0 }: UploadHints): void
   }
 }
 
-/** The handle to `PUT` audio to R2 directly. */
+/** Returns the handle with which a client sends audio directly to R2, with `PUT`. */
 export async function audioUpload({ env, now }: Context, path: string, facts: UploadHints): Promise<UploadHandle> {
   const headers = {
     ...(facts.content_type && { 'content-type': facts.content_type }),
@@ -44,7 +44,10 @@ interface Owner {
   collection_id: string
 }
 
-/** The handle to `POST` a cover. R2 has no presigned POST, so the URL leads to the Worker (docs/architecture.md#covers). */
+/**
+ * Returns the handle with which a client sends a cover, with `POST`. R2 has no presigned POST requests, so the URL is one of the Worker
+ * (docs/architecture.md#covers).
+ */
 export async function coverUpload(context: Context, owner: CoverOwner, row: Owner): Promise<UploadHandle> {
   const grant = {
     owner,
@@ -56,7 +59,7 @@ export async function coverUpload(context: Context, owner: CoverOwner, row: Owne
   return handle('POST', `${context.base_url}/v1/cover_upload/${token}`, context.now)
 }
 
-/** An upload handle that is valid from now on for an hour (specification §8). */
+/** Returns an upload handle that is valid for an hour from now on (specification §8). */
 const handle = (method: 'PUT' | 'POST', upload_url: string, now: number): UploadHandle => ({
   method,
   upload_url,
@@ -64,7 +67,7 @@ const handle = (method: 'PUT' | 'POST', upload_url: string, now: number): Upload
   expires_at: new Date(now + UPLOAD_TTL * 1000).toISOString(),
 })
 
-/** The columns of a track with a new upload handle. */
+/** Returns the column values of a track that has a new upload handle. */
 export const firstUpload = (now: number) => ({
   upload_expires_at: now + UPLOAD_TTL * 1000,
   next_check_at: now + 60_000,
@@ -74,8 +77,8 @@ export const firstUpload = (now: number) => ({
 type Handle = Parameters<typeof insertHandlePurges>[3]
 
 /**
- * Statements that add a newer upload handle to the track that meets a condition. A track without a source starts over; any other keeps
- * playing under its current name until the new file is ready. `update` returns the row.
+ * Returns the statements that add a newer upload handle to the track that meets a condition. A track without a source becomes `initializing` again;
+ * any other track can still be played under its current name until the new file is ready. `update` returns the row.
  */
 export function addHandle(context: Context, organization_id: string, condition: SQL, handle: Handle) {
   const { db, now } = context
@@ -86,7 +89,7 @@ export function addHandle(context: Context, organization_id: string, condition: 
     .update(tracks)
     .set({
       ...firstUpload(now),
-      // The older of two concurrent calls may commit last.
+      // If two calls run concurrently, the call with the older handle may commit last, so the maximum is kept.
       upload_suffix: sql`max(upload_suffix, ${uploadSuffix(path)})`,
       upload_expires_at: sql`max(upload_expires_at, ${expires_at})`,
       status: ifEmpty(sql`'initializing'`, 'status'),
@@ -102,16 +105,16 @@ export function addHandle(context: Context, organization_id: string, condition: 
     .returning()
   const statements = [
     ...insertHandlePurges(context, organization_id, track, handle),
-    // A new track's first file is not an update.
+    // The upload of a new track's first file is not an update of the track.
     recordEvents(context, 'track.updated', sql`${track} and source_path is not null`, { changed: ['upload'] }),
     update,
   ]
   return { statements, update }
 }
 
-/** A file's name columns; empty without a name. */
+/** Returns the columns for a file's name; no columns if there is no name. */
 export const namesOf = ({ file_name }: { file_name?: string | undefined }) =>
   file_name === undefined ? {} : { file_name: safeFileName(file_name), file_name_original: file_name }
 
-/** A single-line name without folders, for downloads. `file_name_original` keeps the client's name. */
+/** Returns a single-line name without folders, for downloads. `file_name_original` stores the name as the client sent it. */
 export const safeFileName = (name: string) => oneLine(name.split(/[/\\]/).at(-1)!) || 'audio'

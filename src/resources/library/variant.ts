@@ -17,7 +17,7 @@ type VariantRow = typeof variants.$inferSelect
 const isOwnedByCaller = ({ principal }: Context, id: string) =>
   and(eq(variants.id, id), eq(variants.organization_id, principal.organization_id))
 
-/** Returns a custom variant of the caller's organization; throws 404 if it does not exist, 409 for one of the catalogue. */
+/** Returns a custom variant of the caller's organization. Throws 404 if it does not exist, and 409 for a variant of the catalogue. */
 async function findCustomVariant(context: Context, id: string): Promise<VariantRow> {
   const fixed = CATALOG.find((variant) => variant.id === id)
   if (fixed) {
@@ -29,7 +29,7 @@ async function findCustomVariant(context: Context, id: string): Promise<VariantR
   return row
 }
 
-/** Throws 400 `unknown_variant` for a name that is neither in the catalogue nor the organization's. */
+/** Throws 400 `unknown_variant` for a name that is neither in the catalogue nor that of a variant of the organization. */
 export async function checkVariants({ db, principal }: Context, names: readonly string[]): Promise<void> {
   const knownNames = CATALOG.map(({ index }) => index)
   if (names.every((name) => knownNames.includes(name))) return
@@ -43,7 +43,7 @@ export async function checkVariants({ db, principal }: Context, names: readonly 
 /** Names that files or play views already use. */
 const TAKEN = new Set([...CATALOG.map(({ index }) => index), 'early'])
 
-/** `Voice, mono 48k` becomes `voice-mono-48k`. */
+/** Derives the index of a variant from its name: `Voice, mono 48k` becomes `voice-mono-48k`. */
 function toIndex(name: string): string {
   const words =
     name
@@ -61,7 +61,7 @@ const exists = (index: string) =>
 
 export const variantHandlers: Handlers<typeof variantOperations> = {
   async listVariants({ query: { limit, offset } }, { db, principal }) {
-    // At most 20 rows, so counting or paging in the database would gain nothing.
+    // There are at most 20 rows, so counting or paging them in the database would not be faster.
     const all = [...(await findCustomVariants(db, principal.organization_id)).map(toRendition), ...CATALOG]
     return { count: all.length, variants: all.slice(offset, offset + limit) }
   },

@@ -8,7 +8,7 @@ type Settings = Pick<VariantRow, 'type' | 'codec' | 'bitrate' | 'channels' | 'st
 
 const DEFAULT_LENGTH = 30
 
-/** Why a bitrate is invalid for a codec; null if it is valid. */
+/** Returns why a bitrate is invalid for a codec; null if it is valid. */
 function bitrateFault(codec: AudioCodec, bitrate: number, channels: number | null): string | null {
   const { bitrates } = codecOf(codec)
   if (!bitrates) return bitrate === 0 ? null : `must be left out for ${codec}, which has none`
@@ -20,7 +20,7 @@ function bitrateFault(codec: AudioCodec, bitrate: number, channels: number | nul
   return bitrate >= least && bitrate <= most ? null : `must be ${least} to ${most} for ${what}`
 }
 
-/** The settings of a new variant, or of a changed one; throws 400 for invalid combinations. */
+/** Returns the settings of a new or changed variant. Throws 400 if their combination is invalid. */
 export function variantSettings(
   previous: Pick<VariantRow, 'type'> & Partial<Settings>,
   changes: Omit<VariantUpdate, 'name'>,
@@ -28,7 +28,7 @@ export function variantSettings(
   const { type } = previous
   const codec = changes.codec ?? previous.codec
   if (!codec) throw invalid('codec', 'is required')
-  // FLAC has no bitrate, so a value is not carried over to or from a lossy codec.
+  // FLAC has no bitrate, so the previous bitrate is only kept for a codec that has one.
   const bitrate = changes.bitrate ?? (codecOf(codec).bitrates ? previous.bitrate || undefined : 0)
   if (bitrate === undefined) throw invalid('bitrate', `is required for ${codec}`)
   const {

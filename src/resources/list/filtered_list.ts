@@ -22,14 +22,14 @@ import {
 } from './row_source.ts'
 
 /**
- * Lists that are searched, sorted, or filtered by several columns (docs/decisions/0051). All are read in the same way: a limited number of
- * candidates from one index or from the search, then filtered, sorted and paged.
+ * Lists that are searched, sorted, or filtered by several columns (docs/decisions/0051). All of them are read in the same way: a limited number of
+ * candidates is read from one index or from the search, and then filtered, sorted and paged.
  */
 
-/** Up to here `count` is exact in lists without a stored count. */
+/** Maximum `count` that is exact in lists without a stored count. */
 export const MAX_COUNTED = 1000
 
-/** Returns a page of a list, its count, and whether that is exact. `columns` are read only for the rows of the page. */
+/** Returns a page of a list, its count, and whether the count is exact. `columns` are read only for the rows on the page. */
 export async function find<C extends SelectedFields>(
   db: Database,
   search: Search,
@@ -41,7 +41,7 @@ export async function find<C extends SelectedFields>(
   const { kind, organization_id, collection_id } = search
   const words = search.q === undefined ? null : wordsOf(search.q)
   if (words && words.length > MAX_WORDS) throw invalid('q', `takes at most ${MAX_WORDS} words`)
-  // Only punctuation: no matches.
+  // The query consists only of punctuation, so it has no matches.
   if (words?.length === 0) return { rows: [], count: 0 }
   const filters = Object.entries(search.filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const descending = search.sort.startsWith('-')
@@ -50,7 +50,7 @@ export async function find<C extends SelectedFields>(
   const sizes = await sizesOf(db, search, filters)
   const candidates = await chooseCandidates(db, search, filters, words, sizes, most)
   const table = TABLES[kind]
-  // The tracks of a deleted or trashed collection are hidden, although their rows exist.
+  // The tracks of a deleted or trashed collection are hidden, although their rows still exist.
   const isVisible = kind === 'tracks' && !collection_id ? isInCollection : undefined
   const remainingFilters = [
     ...filters
@@ -61,17 +61,17 @@ export async function find<C extends SelectedFields>(
   ]
   const countFilters =
     isVisible && (await hasHidden(db, organization_id)) ? [...remainingFilters, isVisible] : remainingFilters
-  // A wrong search result must not show rows of another organization. The `+` keeps SQLite from using an index.
+  // Ensures that a wrong search result never shows rows of another organization. The `+` keeps SQLite from using an index for this condition.
   const isOwn = sql`+${table.organization_id} = ${search.organization_id}`
   const hits = sql`(${candidates.from} limit ${candidates.most}) as hit`
   const isHit = sql`${table}.rowid = hit.at`
   const page = db
     .select(columns as never)
     .from(hits)
-    // A cross join, because the candidates must come first.
+    // A cross join makes SQLite read the candidates first.
     .crossJoin(table)
     .where(and(isHit, isOwn, ...remainingFilters, isVisible))
-    // Sorted candidates keep their order: sorting them again would read all of them.
+    // Candidates that are already sorted keep their order, because sorting them again would read all of them.
     .orderBy(...(candidates.ordered ? [] : [sql`${key.by} ${way}, ${table}.rowid ${way}`]))
     .limit(limit)
     .offset(offset)
@@ -79,7 +79,7 @@ export async function find<C extends SelectedFields>(
     const rows = await page
     const count = sizes.exact
     if (!collection_id || rows.length >= Math.min(limit, count - offset)) return { rows, count }
-    // The scan limit was reached among rows of other collections. Sorts the collection itself, if it is not too long.
+    // The scan reached its limit while it read rows of other collections. If the collection is not too long, its rows are sorted instead.
     if (most < count && count <= MAX_SCANNED) return find(db, search, columns, { limit, offset }, count)
     return { rows, count, is_count_exact: false }
   }
@@ -94,7 +94,7 @@ export async function find<C extends SelectedFields>(
       return { rows, ...upTo(counts[0]!.count) }
     }
     const rows = await page
-    // A page that is not full is the last one, so its rows need not be counted again.
+    // A page that is not full is the last one, so its end is the number of rows, and no count is needed.
     const isLast = rows.length < limit && (rows.length > 0 || offset === 0)
     const counts = upTo(isLast ? offset + rows.length : (await counted)[0]!.count)
     const inexact = counts.is_count_exact === false || (await isFull(db, candidates))
@@ -102,12 +102,12 @@ export async function find<C extends SelectedFields>(
   })
 }
 
-/** Whether the organization has trashed collections. Only then do counts exclude hidden tracks, which reads more rows. */
+/** Whether the organization has trashed collections. Only in this case do counts exclude hidden tracks, because that reads more rows. */
 async function hasHidden(db: Database, organization_id: string): Promise<boolean> {
   const hidden = sql`organization_id = ${organization_id} and scope = 'collection'`
   return (await db.select({ id: trash.id }).from(trash).where(hidden).limit(1)).length > 0
 }
 
-/** The count fields of a response, counted up to one above the limit. */
+/** Returns the count fields of a response, given a count that stops at one above the limit. */
 const upTo = (count: number): { count: number; is_count_exact?: false } =>
   count > MAX_COUNTED ? { count: MAX_COUNTED, is_count_exact: false } : { count }

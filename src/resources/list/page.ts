@@ -13,34 +13,35 @@ import { find } from './filtered_list.ts'
 import { type Search, TABLES } from './row_source.ts'
 
 /**
- * Pages whose cost does not grow with the list. `count` is one row of `list_counts`. A deep offset is found by the counts per range of 16,384
- * and 256 of the ordering number: for a million rows this reads at most 62 + 64 ranges, then skips at most 256 rows.
+ * Reads pages at a cost that does not grow with the list. `count` is stored in one row of `list_counts`. To find a deep offset, the counts of ranges
+ * of 16,384 and of 256 values of the ordering number are added: in a list of a million rows, this reads at most 62 + 64 ranges and then skips at most
+ * 256 rows.
  */
 
-/** Below this, skipping rows costs no more than looking up ranges. */
+/** Below this offset, skipping rows costs no more than looking up ranges. */
 const DEEP = 300
 
 interface List {
-  /** The name in `list_counts`, for example `tracks:{collection}`. */
+  /** The list's name in `list_counts`, for example `tracks:{collection}`. */
   name: string
   table: SQLiteTable
-  /** The ordering number: unique within the list, ascending. */
+  /** The column of the ordering number, which is unique within the list. Rows are in ascending order unless `descending` is set. */
   key: AnyColumn
   descending: boolean
-  /** Condition for rows of the list; undefined if all rows of the table belong to it. */
+  /** A condition that selects the rows of the list; undefined if the list contains all rows of the table. */
   of?: SQL
-  /** Columns that must be equal; at most one of them is set. */
+  /** Columns with the values that they must have; at most one of the values is defined. */
   filters?: Record<string, string | undefined>
 }
 
 interface PageStart {
-  /** The ordering number to start at (downward if descending); null for the start of the list. */
+  /** The ordering number from which rows are read, upward or, if the list is descending, downward; null for the start of the list. */
   from: number | null
-  /** Rows to skip from there. */
+  /** Number of rows to skip from that number on. */
   skip: number
 }
 
-/** Returns a page of a list, and the list's length. */
+/** Returns a page of a list and the length of the list. */
 export async function readPage<C extends SelectedFields>(
   db: Database,
   list: List,
@@ -68,7 +69,7 @@ export async function readPage<C extends SelectedFields>(
   return { rows, count: total?.count ?? 0 }
 }
 
-/** The ordering number of each kind, and the default sort order of its lists. */
+/** The column of the ordering number for each kind, and the default sort order of its lists. */
 const DEFAULT_ORDER: Record<Kind, { key: AnyColumn; usual: string }> = {
   tracks: { key: tracks.order, usual: 'order' },
   collections: { key: collections.seq, usual: '-created_at' },
@@ -76,8 +77,8 @@ const DEFAULT_ORDER: Record<Kind, { key: AnyColumn; usual: string }> = {
 }
 
 /**
- * Reads a list that may be searched, filtered and sorted: as a counted list if it is in the default order with at most one filter, otherwise
- * by find.ts.
+ * Reads a list that may be searched, filtered and sorted. In the default order with at most one filter, the list is read as a counted list, otherwise
+ * by filtered_list.ts.
  */
 export async function listRows<C extends SelectedFields>(
   db: Database,
@@ -101,7 +102,7 @@ function filteredStart({ offset }: Page): PageStart {
   return { from: null, skip: offset }
 }
 
-/** Where a page starts; null when it is past the end. */
+/** Returns where a page starts; null when this is past the end of the list. */
 async function findStart(db: Database, list: List, { offset }: Page): Promise<PageStart | null> {
   if (offset < DEEP) return { from: null, skip: offset }
   const way = list.descending ? sql`desc` : sql`asc`

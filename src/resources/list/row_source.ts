@@ -6,9 +6,9 @@ import { searchFills } from '../../adapters/db/schema/work.ts'
 import { type Kind, matchExpression, ROWID } from '../../adapters/db/search.ts'
 import { ApiError } from '../../core/errors.ts'
 
-/** Selects the source of a list that is searched, sorted or filtered: one index, or the search (docs/decisions/0051). */
+/** Selects the source of the rows of a list that is searched, sorted or filtered: either one index or the search (docs/decisions/0051). */
 
-/** Limits of the rows read: to sort in memory, to match with the search, and to read in an existing order. */
+/** Maximum number of rows that are read: to be sorted in memory, as matches of the search, and in an order that an index has. */
 export const MAX_SORTED = 5000
 const MOST_MATCHES = 10_000
 export const MAX_SCANNED = 100_000
@@ -22,16 +22,16 @@ export interface Search {
   /** The list's name in `list_counts`; null if it is not counted there. */
   counted: string | null
   q?: string | undefined
-  /** Columns that must be equal. */
+  /** Columns with the values that they must have. */
   filters: Record<string, string | undefined>
-  /** `title`, `-title`, … */
+  /** The sort key, with a minus for descending order: `title`, `-title`, … */
   sort: string
 }
 
 /** The table of each kind. */
 export const TABLES = { tracks, collections, playlists }
 
-/** A sort key: its expression, its index, the rows that the index contains, and the index's tiebreaker. */
+/** Sort keys by name. Each has an expression, an index, a condition for the rows in the index, and the index's tiebreaker. */
 type Keys = Record<string, { by: SQL; index: string; only?: SQL; next?: SQL }>
 const updated_at = sql`coalesce(updated_at, created_at)`
 const listKeys = (kind: Kind): Keys => ({
@@ -39,14 +39,14 @@ const listKeys = (kind: Kind): Keys => ({
   created_at: { by: sql`seq`, index: `${kind}_list` },
   updated_at: { by: updated_at, index: `${kind}_updated` },
 })
-/** Sort keys by name, with the expressions of their indexes (drizzle/0001_triggers.sql). */
+/** The sort keys of each kind, with the expressions of their indexes (drizzle/0001_triggers.sql). */
 export const KEYS: Record<Kind, Keys> = {
   tracks: {
     order: { by: sql`"order"`, index: 'tracks_list', next: sql`id` },
     title: { by: sql`coalesce(player_title, tags ->> '$.title', file_name) collate nocase`, index: 'tracks_title' },
     created_at: { by: sql`created_at`, index: 'tracks_created' },
     updated_at: { by: updated_at, index: 'tracks_updated' },
-    // Other tracks have no duration yet.
+    // The index only contains tracks whose duration is known.
     duration: { by: sql`duration`, index: 'tracks_duration', only: sql`duration > 0` },
   },
   collections: listKeys('collections'),
@@ -54,24 +54,24 @@ export const KEYS: Record<Kind, Keys> = {
 }
 
 interface Candidates {
-  /** Selects the row ids, as `at`. */
+  /** A query that selects the row ids, in a column named `at`. */
   from: SQL
-  /** Most rows that are read. */
+  /** Maximum number of rows that are read. */
   most: number
-  /** Whether they are already in the requested order. */
+  /** Whether the rows are already in the requested order. */
   ordered: boolean
-  /** Filters that all candidates already match; `only` is that of the sort key. */
+  /** Names of the filters that all candidates already match. `only` stands for the condition of the sort key. */
   passed: string[]
 }
 
 interface Sizes {
-  /** Number of rows of the list and of each filter, as far as `list_counts` has them. */
+  /** Number of rows in the list and for each filter, if `list_counts` contains these numbers. */
   of: Record<string, number>
-  /** The exact number of results, if the list has at most one filter. */
+  /** The exact number of results; only known if the list has at most one filter. */
   exact?: number
 }
 
-/** Reads the stored counts. */
+/** Reads the stored counts of a list and its filters. */
 export async function sizesOf(db: Database, { counted }: Search, filters: [string, string][]): Promise<Sizes> {
   if (counted === null) return { of: {} }
   const names: Record<string, string> = { list: counted }
@@ -93,7 +93,7 @@ function indexed({ kind, sort }: Search, index: string, where: SQL, order?: SQL,
   return sql`select rowid as at from ${TABLES[kind]} indexed by ${sql.raw(index)} where ${where} ${ordered}`
 }
 
-/** All rows, or all of the collection, in the requested order. */
+/** Scans all rows, or all rows of the collection, in the requested order. */
 function scan(search: Search): Candidates {
   const { kind, organization_id, sort } = search
   const name = sort.replace('-', '')
@@ -109,8 +109,8 @@ function scan(search: Search): Candidates {
 }
 
 /**
- * Chooses the source of the rows: the search if there is a query, otherwise the shortest counted list that contains them, otherwise an index
- * in the requested order.
+ * Chooses the source of the rows: the search if there is a query, otherwise the shortest counted list that contains the rows, otherwise an index in
+ * the requested order.
  */
 export async function chooseCandidates(
   db: Database,
@@ -126,13 +126,13 @@ export async function chooseCandidates(
 
   const isCounted = sizes.of.list !== undefined
   const isNamed = has('creator_id') || has('organization_index')
-  // No combined count exists; the search has both values as words, in order of creation.
+  // No count is stored for both filters together. The search contains both values as words, and its rows are in order of creation.
   const isBoth = ordered && has('creator_id') && has('organization_index')
   if (words || (((isNamed && !isCounted) || isBoth) && !(await isFilling(db)))) {
     const scope = { organization_id, collection_id, ...search.filters }
     const from = sql`select ${sql.raw(ROWID)} as at from search where search match ${matchExpression(kind, scope, words ?? [])}`
     const passedFilters = ['creator_id', 'organization_index', 'collection_id']
-    // If there are too many, the newest ones.
+    // If there are more rows than the maximum, the newest ones are read, or for an ascending order of creation, the oldest ones.
     const way = sort === 'created_at' ? sql`asc` : sql`desc`
     const matches = { from: sql`${from} order by rowid ${way}`, most: MOST_MATCHES, ordered, passed: passedFilters }
     return words || ordered ? matches : matchesOrWalk(db, search, matches)
@@ -163,21 +163,21 @@ export async function chooseCandidates(
   return scan(search)
 }
 
-/** Whether the search is still being filled. */
+/** Whether the search index does not contain all rows yet. */
 const isFilling = async (db: Database) =>
   (await db.select({ kind: searchFills.kind }).from(searchFills).limit(1)).length > 0
 
-/** If there are more matches than the limit, walks in the requested order instead. */
+/** If there are more matches than the maximum, scans the rows in the requested order instead. */
 const matchesOrWalk = async (db: Database, search: Search, candidates: Candidates) =>
   (await withSearchIndex(() => isFull(db, candidates))) ? scan(search) : candidates
 
-/** Whether there are more candidates than the limit. */
+/** Whether there are more candidates than the maximum. */
 export async function isFull(db: Database, { from, most }: Candidates): Promise<boolean> {
   const counted = sql`select count(*) as count from (${from} limit ${most + 1})`
   return (await db.get<{ count: number }>(counted)).count > most
 }
 
-/** While the search index is rebuilt, its table does not exist. */
+/** Runs a query on the search index. The table of the index does not exist while the index is being rebuilt. */
 export async function withSearchIndex<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()

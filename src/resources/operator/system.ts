@@ -13,15 +13,15 @@ import { log } from '../../core/log.ts'
 import { timestamp } from '../../core/time.ts'
 import { startTranscode } from '../../pipeline/transcode/start.ts'
 
-/** Milliseconds until the database counts as unresponsive, and the sweep, which runs every minute, as stalled. */
+/** Milliseconds after which the database is considered unresponsive, and after which the sweep, which runs every minute, is considered stalled. */
 const DATABASE_TIMEOUT = 2000
 const SWEEP_TIMEOUT = 5 * 60_000
 const DAY = 24 * 3600_000
-/** Tracks that one call starts at most, and how many concurrently. */
+/** Maximum number of tracks that one call starts, and how many of them concurrently. */
 const MAX_STARTED = 100
 const AT_ONCE = 10
 
-/** The result of a database query and its duration in milliseconds; null when it fails or takes too long. */
+/** Returns the result of a database query and its duration in milliseconds; null when the query fails or takes too long. */
 async function timeQuery<T>(query: Promise<T>): Promise<{ answer: T; milliseconds: number } | null> {
   const startedAt = Date.now()
   const { promise: timeout, reject } = Promise.withResolvers<never>()
@@ -41,8 +41,8 @@ type Beats = Awaited<ReturnType<typeof lastHeartbeats>>
 const isStalled = ({ sweep, seen }: Beats, now: number) => now - (sweep ?? seen ?? now) > SWEEP_TIMEOUT
 
 /**
- * Returns which parts that report through the database fail; reads one row. In a deployment that never swept, the sweep's time counts from
- * the first check.
+ * Returns which parts of the system are failing, as far as the database shows it. Reads one row. If no sweep has ever run, the time until the sweep
+ * is considered stalled counts from the first check.
  */
 export async function failingRows(db: Database): Promise<SystemPart[]> {
   const heartbeats = (await timeQuery(lastHeartbeats(db)))?.answer
@@ -56,14 +56,14 @@ const code = sql<string>`coalesce(error ->> 'code', 'unknown')`
 const count = sql<number>`count(*)`.as('count')
 const isTransient = sql`${code} in ${inJsonList(TRANSIENT_ERRORS)}`
 
-/** Jobs with a possibly transient error, whose track still has the state that the job left. */
+/** Whether a job failed with an error that may be transient, and its track is still in the state in which the job left it. */
 const isRetryable = sql`${isTransient} and exists (select 1 from tracks
   where id = payload ->> 'track_id' and job_id = jobs.id and status in ('failed', 'incomplete'))`
 
-// SQLite uses a partial index only if the statement contains its condition verbatim.
+// SQLite uses a partial index only if the statement repeats the condition of the index verbatim.
 const failedSince = (since: number) => sql`state = 'failed' and jobs.created_at >= ${since}`
 
-/** Jobs of all organizations: open ones, those of one day that have ended, and error codes of the failed ones. */
+/** Reads the jobs of all organizations: open jobs, jobs that ended within the last day, and the error codes of failed jobs. */
 function readJobs(db: Database, now: number) {
   const running = sql<number>`sum(slot is not null)`.as('held')
   const oldest = sql<number>`min(created_at)`.as('oldest')
@@ -87,20 +87,20 @@ function readJobs(db: Database, now: number) {
   ])
 }
 
-/** Failed jobs whose tracks can be processed again. */
+/** Selects failed jobs whose tracks can be processed again. */
 const retryableSince = (since: number, only: string | undefined) =>
   and(failedSince(since), isRetryable, only === undefined ? undefined : sql`${code} = ${only}`)
 
 type FailedTrack = { job_id: string; id: string; organization_id: string; source_path: string | null }
 
-/** Starts a track's transcode, unless another request did or its source is gone. */
+/** Starts a track's transcode, unless another request has started it or the source no longer exists. */
 async function startAgain(context: Context, { job_id, source_path, ...track }: FailedTrack): Promise<boolean> {
   const source = await findFile(context.env, source_path)
   if (source) {
     const condition = sql`job_id = ${job_id} and status in ('failed', 'incomplete')`
     return startTranscode(context, track, source, condition)
   }
-  // Changes the code, so that the job is not retried repeatedly while others wait behind it.
+  // A different error code keeps this job from being retried again and again while other jobs wait behind it.
   await context.db
     .update(jobs)
     .set({ error: sql`json_set(error, '$.code', 'track_not_uploaded')` })

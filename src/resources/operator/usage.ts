@@ -7,7 +7,7 @@ import { invalid } from '../../core/errors.ts'
 import { firstReportedDay } from '../../pipeline/usage.ts'
 
 const DAY = 24 * 3600_000
-/** Days in the response if the request sets no start. */
+/** Number of days in the response if the request has no start date. */
 const DEFAULT_DAYS = 30
 
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
@@ -21,7 +21,7 @@ export const usageHandlers: Handlers<typeof usageOperations> = {
     const { from = defaultFrom < first ? first : defaultFrom } = query
     if (from < first || from > to) throw invalid('from', `must lie between ${first} and ${to}`)
 
-    // At most one row per day, with that day's changes.
+    // There is at most one row per day, which contains the changes on that day.
     const rows = await db.select().from(usageDays).where(eq(usageDays.organization_id, principal.organization_id))
     const byDate = new Map(rows.map((row) => [row.date, row]))
     const sums = new Map([['original', { variant: 'original', bytes: 0, files: 0 }]])

@@ -19,11 +19,11 @@ import { findPlayback, notReady, playTrack } from './playback.ts'
 import { bindView, sessionView, toView } from './session_view.ts'
 import { findZip } from './zip.ts'
 
-/** Checks the share again: a cached key must not outlive a revocation, a new slug or a new password. */
+/** Checks the share again, because a key in the cache may be older than the revocation of the share or a change to its slug or password. */
 const stillShared = sql`(${sql.placeholder('share_id')} is null or exists (select 1 from shares where id = ${sql.placeholder('share_id')}
   and slug = ${sql.placeholder('slug')} and password_hash is ${sql.placeholder('password_hash')}))`
 
-/** Inserts a session if its resource exists, belongs to the caller, and matches the binding of its key. */
+/** Inserts a session if its resource exists, belongs to the caller's organization, and matches the binding of the caller's key. */
 const insertSession = (resources: SQL, condition = sql`true`) =>
   prepareOnce((db) => {
     const values = Object.keys(getTableColumns(playSessions)).map((name) => [name, sql.placeholder(name)])
@@ -37,7 +37,7 @@ const insertSession = (resources: SQL, condition = sql`true`) =>
   })
 const insertOf: Record<PlayScope, ReturnType<typeof prepareOnce>> = {
   collection: insertSession(sql`collections`),
-  // Tracks of a deleted collection are hidden, although their rows may exist for a moment.
+  // The tracks of a deleted collection are hidden, although their rows may still exist for a moment.
   track: insertSession(
     sql`tracks`,
     sql`exists (select 1 from collections where id = tracks.collection_id) and ${inScope}`,
@@ -45,14 +45,14 @@ const insertOf: Record<PlayScope, ReturnType<typeof prepareOnce>> = {
   playlist: insertSession(sql`playlists`),
 }
 
-/** The values that the share of this key must still have. */
+/** Returns the values that the share of a key must still have. */
 const sharedBy = (holder: KeyHolder | null) => ({
   share_id: holder?.share ? holder.api_key_id : null,
   slug: holder?.share?.slug ?? null,
   password_hash: holder?.share?.password_hash ?? null,
 })
 
-/** Expiry for the requested lifetime. Sessions of shares are short, so that they end soon after the share is revoked. */
+/** Returns when a session with the requested lifetime expires. Sessions of a share are short, so that they end soon after the share is revoked. */
 function endOf(holder: KeyHolder | null, now: number, life: number): number {
   if (!holder?.share) return now + life
   return Math.min(now + life, now + SHARE_SESSION_TTL * 1000, holder.share.ends_at ?? Infinity)
@@ -68,7 +68,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!bound) throw notFound(scope)
     const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
     const holder = keyOf(principal)
-    // In whole seconds, like the expiry of its URLs.
+    // The expiry is in whole seconds, because that of the session's URLs is as well.
     const expires_at = Math.floor(endOf(holder, now, Math.floor(body.expires_in) * 1000) / 1000) * 1000
     const session = {
       id: newHourlyId(expires_at),
@@ -79,7 +79,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
       organization_index,
       metadata,
       variants,
-      // Both the request and the key must allow it; a server key always does.
+      // Downloads are possible only if both the request and the key allow them. A server key always allows them.
       is_downloadable: is_downloadable && mayDownload(principal),
       expires_at,
       created_at: now,
@@ -116,11 +116,11 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!isIssuedId(play_session_id)) throw notFound('play session')
     checkSessionId(play_session_id, context.now)
     const row = await context.db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
-    // The id is the secret: it grants read access on behalf of the organization.
+    // The session's id is the secret: a caller that knows it may read the session on behalf of the organization.
     const session = checkExpiry('play session', row, context.now)
     const view = await sessionView(context, session)
     const until = Math.min(session.expires_at, context.now + PLAY_CACHE_SECONDS * 1000)
-    // Before a final file plays, players poll for it.
+    // The response is only cached once a final file can be played: until then, players poll for this file.
     if (view.first_track?.track.is_preliminary === false) context.allowCaching(session.organization_id, until)
     return view
   },
@@ -143,7 +143,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!session.is_downloadable) {
       throw new ApiError('download_not_allowed', 'This play session was created without is_downloadable')
     }
-    // An unfinished file is not offered as a download.
+    // Files of a track that is still being processed cannot be downloaded.
     if (is_preliminary) throw notReady(track.status)
     const file = files.find((f) => f.index === params.variant_index)
     if (!file) throw notFound('variant')

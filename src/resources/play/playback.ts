@@ -15,14 +15,14 @@ import { appearance } from '../library/appearance.ts'
 import { coverImage, coverOrFirst } from '../library/cover_image.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
 
-/** A session and a track that it plays; undefined if not found. */
+/** A session and a track that it plays. Each is undefined if it was not found. */
 interface PlaybackParts {
   session?: PlayedSession
   played?: CachedTrack
 }
 
 /**
- * Cache key of a track. In a playlist, a track's appearance depends on the playlist; in other scopes the track's id is enough.
+ * Returns the cache key of a track. In a playlist, the appearance of a track depends on the playlist; in other scopes, the track's id is sufficient.
  */
 const cacheKeyOf = ({ scope, resource_id }: PlayedSession, track_id: string) =>
   scope === 'playlist' ? `${resource_id}/${track_id}` : track_id
@@ -35,7 +35,7 @@ const plays = ({ organization_id, scope, resource_id }: PlayedSession, { track }
 export function toPlaybackParts(row: PlayRow | undefined, now: number): PlaybackParts {
   if (!row?.session) return {}
   const { session, track, playlist, organization } = row
-  // A borrowed cover ranks behind one that was uploaded for the playlist.
+  // A cover of the playlist is preferred to a cover that the collection borrows from its first track.
   const collection = row.collection && coverOrFirst(row.collection, playlist?.cover_path ? null : row.collection.first)
   if (!track || !collection || !organization) return { session }
   const levels = hexLevels(track.levels)
@@ -45,7 +45,7 @@ export function toPlaybackParts(row: PlayRow | undefined, now: number): Playback
   return { session, played: { track, collection, playlist, organization, files, levels, urls, until } }
 }
 
-/** From the isolate's cache, or with one statement. */
+/** Returns the session and the track from the isolate's cache, or reads them with one statement. */
 async function findParts(
   { env, db, cache, now }: Context<Client>,
   session_id: string,
@@ -65,20 +65,20 @@ async function findParts(
   if (env.REUSE_ANSWERS !== 'true' || !session) return parts
   const { expires_at: until, organization_id } = session
   cache.sessions.set(session_id, session, { organization_id, bytes: 2000, until })
-  // A track that does not play yet, or only from an early file, is read again on every request.
+  // A track that cannot be played yet, or only from an early file, is not cached.
   if (played && changes === cache.changes && played.files[0]?.is_early === 0) {
-    // Includes room for the signed URLs.
+    // The size includes space for the signed URLs.
     const bytes = 4 * JSON.stringify(row).length + 20_000
     cache.tracks.set(cacheKeyOf(session, track_id), played, { organization_id, bytes, until: played.until })
   }
   return parts
 }
 
-/** Returns what a session plays of a track. Public: the two ids are the secret. */
+/** Returns what a session plays of a track. No API key is needed, because the two ids are the secret. */
 export const findPlayback = async (context: Context<Client>, play_session_id: string, track_id: string) =>
   playable(context, await findParts(context, play_session_id, track_id))
 
-/** The same for rows that have been read already. */
+/** Like `findPlayback`, but for rows that have already been read. */
 export async function playable(context: Context<Client>, parts: PlaybackParts) {
   const session = checkExpiry('play session', parts.session, context.now)
   if (!parts.played) throw notFound('track')
@@ -92,15 +92,15 @@ export async function playable(context: Context<Client>, parts: PlaybackParts) {
     session,
     track,
     levels,
-    /** Empty when the organization does not use tags. */
+    /** Empty if the organization does not use tags. */
     tags: (parts.played.organization.uses_tags && track.tags) || {},
     list: listOf(session.scope, parts.played),
     urls,
     appearance: appearance(parts.played),
-    /** The session's variants that this track has, in the session's order; for a preliminary track its early file. */
+    /** Those of the session's variants that this track has, in the session's order. A preliminary track has only its early file. */
     files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     is_preliminary,
-    /** When the cached response expires. */
+    /** The time at which the cached response expires. */
     until: Math.min(session.expires_at, until),
   }
 }
@@ -115,14 +115,14 @@ interface ListSources {
   organization: { player_subtitle: string | null }
 }
 
-/** Title and subtitle of the list that the tracks are played from. */
+/** Returns the title and the subtitle of the list from which tracks are played. */
 export function listOf(scope: PlayScope, { collection, playlist, organization }: ListSources): Playback['list'] {
   const list = scope === 'playlist' ? playlist : collection
   if (scope === 'track' || !list) return null
   return { scope, title: list.title, subtitle: list.player_subtitle ?? organization.player_subtitle }
 }
 
-/** 409 for a track that does not play, or not yet. */
+/** Returns a 409 error for a track that cannot be played, or not yet. */
 export const notReady = (status: string) =>
   new ApiError(
     'track_not_ready',
@@ -132,7 +132,8 @@ export const notReady = (status: string) =>
   )
 
 /**
- * Everything that a player needs for one track, field by field, so that no private column can leak. Signed URLs never outlive the session.
+ * Returns everything that a player needs for one track. Every field is listed explicitly, so that no private column is exposed. Signed URLs expire at
+ * the latest with the session.
  */
 export async function playback(
   context: Context<Client>,
@@ -175,8 +176,8 @@ export async function playback(
 }
 
 /**
- * The handler of the operation of the same name, which runs before the table is loaded. Its result has exactly the fields of the operation's
- * schema.
+ * The handler of the operation of the same name. It runs before the table of operations is loaded, and its result has exactly the fields in the
+ * operation's schema.
  */
 export async function playTrack(
   { params: { play_session_id, play_track_id } }: { params: { play_session_id: string; play_track_id: string } },

@@ -15,14 +15,14 @@ import { findPlayback, listOf, toPlaybackParts, playable, playback } from './pla
 
 type SessionRow = typeof playSessions.$inferSelect
 
-/** A play session as the API shows it. */
+/** Returns a play session as the API shows it. */
 const toPlaySession = (row: SessionRow): PlaySession => ({
   ...row,
   organization_index: row.organization_index ?? '',
   expires_at: timestamp(row.expires_at),
 })
 
-/** Columns that all tracks of a list inherit. */
+/** The columns of an organization and a playlist that the tracks of a list inherit. */
 const labelColumns = { id: 'plain', player_color: 'plain', player_subtitle: 'plain' } as const
 const owners = selectOf({
   organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
@@ -72,7 +72,7 @@ export async function countTracks(
   return toRows(sessionList[scope].decode(list!)).length
 }
 
-/** The statements of a session's view, for one batch. */
+/** Returns the statements that read a session's view, for one batch. */
 export function bindView({ db }: Context, { id: session_id, scope, resource_id, organization_id }: SessionRow) {
   return [
     owners.bind(db, { organization_id, resource_id }),
@@ -81,7 +81,10 @@ export function bindView({ db }: Context, { id: session_id, scope, resource_id, 
   ]
 }
 
-/** Builds the view from the rows of `bindView`: the session's tracks as listeners see them, and the first one that plays already. */
+/**
+ * Builds the view from the rows that the statements of `bindView` return: the session's tracks as listeners see them, and the first track that can
+ * already be played.
+ */
 export async function toView(context: Context, session: SessionRow, [owner, list, first]: Record<string, unknown>[][]) {
   const { scope } = session
   const levels = levelsOf(owner!)
@@ -97,11 +100,11 @@ export async function toView(context: Context, session: SessionRow, [owner, list
   }
 }
 
-/** The same for a session that was read separately. */
+/** Returns the view of a session that was read separately. */
 export const sessionView = async (context: Context, session: SessionRow) =>
   toView(context, session, await batch(context.db, bindView(context, session)))
 
-/** Returns the id of the first track that plays in this session, or null. */
+/** Returns the id of the first track that can be played in this session, or null. */
 async function firstPlayable(context: Context, session: SessionRow, rows: ListedRow[]) {
   let best: number | undefined
   for (const { file, id } of rows) {
@@ -114,7 +117,8 @@ async function firstPlayable(context: Context, session: SessionRow, rows: Listed
 }
 
 /**
- * Returns the track's play view; null when the track was deleted in the meantime or does not play. An early file's view is read separately.
+ * Returns the play view of a track; null when the track was deleted in the meantime or cannot be played. The view of an early file is read
+ * separately.
  */
 async function viewOf(context: Context, session: SessionRow, track_id: string, found: PlayRow | undefined) {
   try {

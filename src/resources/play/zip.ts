@@ -23,20 +23,20 @@ export interface ZipEntry {
 // oxlint-disable-next-line no-control-regex -- control characters are
 const FORBIDDEN = /[\u0000-\u001f\u007f\\/:*?"<>|]/g
 
-/** A text as a file name without extension, no longer than every file system allows. */
+/** Returns a text in the form of a file name without extension, short enough for every file system. */
 function fileName(text: string): string {
   const clean = text.normalize('NFC').toWellFormed().replace(FORBIDDEN, '_').trim()
   const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(180))
   return clean.slice(0, read).replace(/[. ]+$/, '') || '_'
 }
 
-/** A file's extension: its own, or for the uploaded file that of its original name. */
+/** Returns the extension of a file; for the uploaded file, returns that of its original name. */
 const endingOf = (file: TrackFile, file_name: string) =>
   /\.[a-z0-9]{1,8}$/i.exec(file.index === 'original' ? file_name : file.path)?.[0].toLowerCase() ?? ''
 
 /**
- * The files of a downloadable session, each track in the `wanted` variant, or else in the session's first one that it has. Throws when a
- * track is not finished: an incomplete archive might go unnoticed for years.
+ * Returns the files of a downloadable session: each track in the `wanted` variant, or else in the first of the session's variants that the track has.
+ * Throws when a track is not finished, because an incomplete archive might go unnoticed for years.
  */
 export async function findZip(context: Context, play_session_id: string, wanted?: string) {
   const { db, now } = context

@@ -24,21 +24,21 @@ export interface Embed {
   title: string
   subtitle: string
   cover_image: CoverImage
-  /** The largest available square. */
+  /** The largest available square of the cover. */
   card_image: { url: string; width: number; height: number }
-  /** Whether the image is a cover, not the neutral picture. */
+  /** Whether the image is a cover and not the neutral picture. */
   has_cover: boolean
-  /** Seconds until the session or the cover's links expire. */
+  /** Seconds until the session expires or, if this is earlier, the links to its cover. */
   seconds_left: number
 }
 
-/** The embed data of a session, in one statement. Public: its id is the secret (specification §5). */
+/** Reads the embed data of a session in one statement. No API key is needed, because the session's id is the secret (specification §5). */
 export async function findEmbed(context: Context, play_session_id: string) {
   checkSessionId(play_session_id, context.now)
   return readEmbed(context, play_session_id, playSessions)
 }
 
-/** Shares in the form of long-lived sessions. */
+/** A subquery that shows shares as sessions, so that both can be read in the same way. */
 export const sharesAsSessions = (db: Database) =>
   db
     .select({
@@ -52,14 +52,14 @@ export const sharesAsSessions = (db: Database) =>
     .from(shares)
     .as('play_sessions') as unknown as typeof playSessions
 
-/** The embed data of a row of sessions or shares. */
+/** Reads the embed data of a session, or of a share that is shown as one. */
 export async function readEmbed(context: Context, id: string, from: typeof playSessions): Promise<Embed> {
   const { env, db, now, base_url } = context
   const { scope, resource_id } = playSessions
   const row = await db
     .select({
       session: playSessions,
-      // A result has at most 100 columns (D1, Limits).
+      // The tables are nested objects, because a result has at most 100 columns (D1, Limits).
       track: trackColumns,
       collection: collections,
       playlist: playlists,

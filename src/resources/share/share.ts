@@ -34,13 +34,13 @@ async function findShare(context: Context, id: string): Promise<ShareRow> {
   return row
 }
 
-/** An unguessable slug: more than 110 random bits. */
+/** Returns a slug that cannot be guessed: it has more than 110 random bits. */
 const randomSlug = () => randomBase62(22).toLowerCase()
 
-/** The columns of a slug: the requested one, or a random one. */
+/** Returns the columns for a slug, which is random if none was requested. */
 const slugColumns = (slug: string | null) => ({ slug: slug ?? randomSlug(), is_custom_slug: slug !== null })
 
-/** The columns of a slug and a password, if the request sets them. */
+/** Returns the columns for a slug and a password, if the request sets them. */
 async function slugAndPasswordColumns({
   slug,
   password,
@@ -56,7 +56,7 @@ async function slugAndPasswordColumns({
 
 const slugTaken = (slug: string) => new ApiError('slug_taken', `/s/${slug} is or was a share; choose another slug`)
 
-/** Whether no other share has used a slug before. */
+/** Whether no other share has ever used this slug. */
 const isUnusedSlug = (slug: string, id: string) =>
   sql`not exists (select 1 from retired_slugs where retired_slugs.slug = ${slug} and retired_slugs.share_id <> ${id})`
 

@@ -8,18 +8,18 @@ import { DEFAULT_VARIANTS } from '../keys/access.ts'
 import { isExpired, shareAt } from './share_view.ts'
 
 /**
- * A share as a key: its page plays with a player key limited to the share, `ta_sh_{slug}`. Password-protected shares also need a signed proof
- * after the slug, `ta_sh_{slug}.{end}.{signature}`, which becomes invalid when the password changes.
+ * The key of a share. A share's page plays with a player key that is limited to the share, `ta_sh_{slug}`. For a share with a password, the key also
+ * has a signed proof after the slug, `ta_sh_{slug}.{end}.{signature}`, which becomes invalid when the password is changed.
  */
 const PREFIX = 'ta_sh_'
 const SHAPE = new RegExp(`^${PREFIX}(${SLUG})(?:\\.(\\d{1,15})\\.([0-9a-f]{64}))?$`)
 
-/** Milliseconds for which a page can play after the password was entered. */
+/** Milliseconds for which a page can play after the password has been entered. */
 const UNLOCKED_FOR = 24 * 3600 * 1000
 
 export const isShareKey = (secret: string) => SHAPE.test(secret)
 
-/** Slug, end and signature of such a key. */
+/** Returns the slug, the end and the signature in the key of a share. */
 const partsOf = (secret: string) => SHAPE.exec(secret)!.slice(1) as [string, string?, string?]
 
 const encoder = new TextEncoder()
@@ -38,7 +38,7 @@ type LockedShare = Pick<ShareRow, 'id' | 'password_hash'>
 const signedText = ({ id, password_hash }: LockedShare, ends: string) =>
   encoder.encode(`${id}\n${password_hash}\n${ends}`)
 
-/** Returns the key of the share's page. Only call it after the password was checked. */
+/** Returns the key for the page of a share. Only call this after the password has been checked. */
 export async function shareKey(env: Env, share: ShareRow, now: number): Promise<string> {
   if (share.password_hash === null) return `${PREFIX}${share.slug}`
   const ends = String(now + UNLOCKED_FOR)
@@ -46,7 +46,7 @@ export async function shareKey(env: Env, share: ShareRow, now: number): Promise<
   return `${PREFIX}${share.slug}.${ends}.${toHex(new Uint8Array(signature))}`
 }
 
-/** Whether a key opens a share. Checked on every request, because the cache is keyed by the slug alone. */
+/** Whether a key opens a share. This is checked on every request, because the cache key contains only the slug. */
 async function opens(env: Env, secret: string, share: LockedShare): Promise<boolean> {
   if (share.password_hash === null) return true
   const [, ends, signature] = partsOf(secret)
@@ -54,18 +54,20 @@ async function opens(env: Env, secret: string, share: LockedShare): Promise<bool
   return crypto.subtle.verify('HMAC', await keyOf(env, 'verify'), fromHex(signature), signedText(share, ends))
 }
 
-/** The cache key of a share: the same for all of its keys, because any number of them can be made up. */
+/** Returns the cache key of a share. It is the same for all keys of the share, because a client can invent any number of them. */
 const nameOf = (secret: string) => PREFIX + partsOf(secret)[0]
 
 export const shareNotFound = () => unauthorized('There is no such share, or not any more')
 
-/** The same as `readShareKey`, from the cache. */
+/** Like `readShareKey`, but only reads the cache. Returns undefined if the share is not cached or the key does not open it. */
 export async function cachedShare(env: Env, keys: KeyCache, secret: string): Promise<KeyHolder | undefined> {
   const holder = keys.get(nameOf(secret))
   return holder?.share && (await opens(env, secret, { id: holder.api_key_id, ...holder.share })) ? holder : undefined
 }
 
-/** Returns the holder for a share's key, and caches it for a short time; throws 401 when the share does not exist or has ended. */
+/**
+ * Reads the share for a key and caches it for a short time. Throws 401 when the share does not exist or has expired, or when its password is needed.
+ */
 export async function readShareKey(env: Env, keys: KeyCache, secret: string, base_url: string): Promise<KeyHolder> {
   const share = await shareAt(env, partsOf(secret)[0])
   if (!share || isExpired(share, Date.now())) throw shareNotFound()
@@ -77,7 +79,7 @@ export async function readShareKey(env: Env, keys: KeyCache, secret: string, bas
     binding: { scope: share.scope, id: share.resource_id },
     variants: share.variants ?? DEFAULT_VARIANTS,
     is_downloadable: share.is_downloadable,
-    // The share's own page and frame have the service's origin.
+    // The share's own page and the embedded frame have the origin of the service, so this origin is always allowed.
     allowed_origins: share.allowed_origins && [...share.allowed_origins, new URL(base_url).origin],
     share: { slug: share.slug, password_hash: share.password_hash, ends_at: share.expires_at },
   }

@@ -8,13 +8,13 @@ import { type Embed, readEmbed, sharesAsSessions } from './embed.ts'
 
 export type { ShareRow }
 
-/** The share with a slug. Reads from the primary, because a replica may lag and a revoked share must not open. */
+/** Returns the share with this slug. It is read from the primary database, because a replica may lag behind, and a revoked share must not open. */
 export const shareAt = async (env: Env, slug: string): Promise<ShareRow | undefined> =>
   openDatabase(env.DB).select().from(shares).where(eq(shares.slug, slug)).get()
 
 export const isExpired = ({ expires_at }: ShareRow, now: number) => expires_at !== null && expires_at <= now
 
-/** The share with a slug, for a visitor; throws 404 for an unknown slug, 410 when the share was revoked or has expired. */
+/** Returns the share with this slug for a visitor. Throws 404 for an unknown slug, and 410 when the share was revoked or has expired. */
 export async function openShare(env: Env, slug: string, now: number): Promise<ShareRow> {
   const share = await shareAt(env, slug)
   if (!share) {
@@ -25,20 +25,20 @@ export async function openShare(env: Env, slug: string, now: number): Promise<Sh
   return share
 }
 
-/** The embed data of a share that its visitor may see. */
+/** Returns the embed data of a share that the visitor may see. */
 export async function embedOfShare(context: Context, share: ShareRow): Promise<Embed> {
   const embed = await readEmbed(context, share.id, sharesAsSessions(context.db))
   return { ...embed, title: share.title ?? embed.title }
 }
 
-/** The same for link previews. A share with a password shows none: its page asks for the password. */
+/** Returns a share and its embed data for a link preview. Throws 404 for a share with a password, because its page asks for the password first. */
 export async function linkPreview(context: Context, slug: string) {
   const share = await openShare(context.env, slug, context.now)
   if (share.password_hash !== null) throw notFound('share')
   return { share, embed: await embedOfShare(context, share) }
 }
 
-/** The same with image URLs that do not expire before the share. */
+/** Returns embed data with image URLs that stay valid as long as the share. */
 export function withLastingPictures(embed: Embed, address: string): Embed {
   if (!embed.has_cover) return embed
   const url = `${address}/cover.jpg`
@@ -48,7 +48,7 @@ export function withLastingPictures(embed: Embed, address: string): Embed {
   return { ...embed, cover_image, card_image: { ...embed.card_image, url } }
 }
 
-/** The number of tracks of a share, from the stored counts, because a list may be long. */
+/** Returns the number of tracks in a share. Stored counts are used, because a list may be long. */
 export async function storedTrackCount({ db }: Context, { scope, resource_id }: ShareRow): Promise<number> {
   const list = `tracks:${resource_id}`
   const row = await db.get<{ count: number | null }>(

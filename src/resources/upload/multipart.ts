@@ -18,7 +18,10 @@ import { findSessionTrack, findUploadSession } from './upload.ts'
 
 const MIB = 1024 * 1024
 
-/** The size of every part, since R2 requires equal parts: at least `PART_SIZE`, and large enough for at most `MAX_PARTS` parts. */
+/**
+ * Returns the size of every part except the last, because R2 requires equal parts: at least `PART_SIZE`, and large enough that there are at most
+ * `MAX_PARTS` parts.
+ */
 export const partSizeOf = (file_size: number) => Math.max(PART_SIZE, Math.ceil(file_size / MAX_PARTS / MIB) * MIB)
 
 type UploadRow = MultipartRow
@@ -35,7 +38,7 @@ const toPublic = (row: UploadRow): MultipartUpload => ({
   expires_at: timestamp(row.expires_at),
 })
 
-/** The upload handles of some parts, each signed for the part's exact size. */
+/** Returns the upload handles of some parts. Each URL is signed for the exact size of its part. */
 async function handles({ env, now }: Context, row: UploadRow, numbers: number[]): Promise<PartUpload[]> {
   const ttl = Math.max(1, Math.min(UPLOAD_TTL, Math.floor((row.expires_at - now) / 1000)))
   return Promise.all(
@@ -47,7 +50,7 @@ async function handles({ env, now }: Context, row: UploadRow, numbers: number[])
   )
 }
 
-/** The first parts that have not been uploaded yet. */
+/** Returns the numbers of the first parts that have not been uploaded yet, at most `most` of them. */
 const missingOf = ({ part_count, parts }: UploadRow, most: number) => {
   const missing: number[] = []
   for (let n = 1; n <= part_count && missing.length < most; n++) if (!(n in parts)) missing.push(n)
@@ -67,8 +70,8 @@ interface MultipartRequest {
 }
 
 /**
- * Starts a multipart upload with its own path, and abandons an open one of a different file. A complete one remains valid until this one is
- * complete.
+ * Starts a multipart upload, which gets a new path. An open upload of a different file is abandoned; one that is already complete remains valid until
+ * the new one is complete.
  */
 async function start(
   context: Context,
@@ -110,7 +113,7 @@ async function start(
   const { statements } = addHandle(context, row.organization_id, isInserted, handle)
   const resultOf = await runBatch(db, [insert, ...statements])
   if (resultOf(insert).length === 0) {
-    // A concurrent request has started one.
+    // A concurrent request has started an upload, so this one is aborted.
     await abortParts(env, row)
     return start(context, await findTrack(context, track_id), body)
   }
@@ -122,7 +125,7 @@ const answer = async (context: Context, row: UploadRow, numbers: number[]) => ({
   parts: await handles(context, row, numbers),
 })
 
-/** Returns an upload of a track of the caller's organization, or throws 404, including after its end. */
+/** Returns a multipart upload of a track that belongs to the caller's organization. Throws 404 if it does not exist or has ended. */
 async function find(context: Context, track_id: string, id: string): Promise<UploadRow> {
   const { db, principal, now } = context
   const isOwned = and(
@@ -132,12 +135,12 @@ async function find(context: Context, track_id: string, id: string): Promise<Upl
   )
   const row = await db.select().from(multipartUploads).where(isOwned).get()
   if (row?.track_id === track_id && row.expires_at > now) return row
-  // If the track does not exist, reports that first.
+  // If the track does not exist, the error is about the track.
   await findTrack(context, track_id)
   throw notFound('multipart upload')
 }
 
-/** Stores reported parts, merged with those that concurrent requests report. */
+/** Stores the parts that a request reports, and merges them with the parts that concurrent requests report. */
 async function report(context: Context, row: UploadRow, done: Part[]): Promise<UploadRow> {
   const outside = done.find(({ part_number }) => part_number > row.part_count)
   if (outside) throw noSuchPart(row, 'done', outside.part_number)
@@ -174,7 +177,7 @@ async function complete(context: Context, row: UploadRow, done: Part[]) {
   return { multipart_upload: toPublic({ ...row, state: 'complete' }), track }
 }
 
-/** R2 joins whatever parts it gets, even an incomplete set, so the size is checked here. */
+/** R2 joins all parts that it is given, even if the set is incomplete, so the size is checked here. */
 async function join(context: Context, row: UploadRow): Promise<void> {
   const { env, db } = context
   const parts = partsOf(row)
@@ -185,18 +188,18 @@ async function join(context: Context, row: UploadRow): Promise<void> {
   }
   const size = await joinParts(env, row, parts)
   if (size === 'invalid') {
-    // R2 does not say which part is wrong, so all are sent again.
+    // R2 does not return which part is wrong, so the client has to send all of them again.
     await db.update(multipartUploads).set({ parts: {} }).where(eq(multipartUploads.id, row.id))
     throw new ApiError('invalid_part', 'The storage does not have a part with such an ETag; send the parts again')
   }
   if (size === row.file_size && (await isCompleted(context, row))) return
-  // Abandoned by another call, or here.
+  // The upload was abandoned, either by another call before or by this one now.
   if (!(await endMultipart(context, row))) await env.MEDIA.delete(row.path)
   if (size === 'gone' || size === row.file_size) throw notFound('multipart upload')
   throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)
 }
 
-/** Marks an upload as complete. Returns true if this or another call completed it; false when it was abandoned. */
+/** Marks an upload as complete. Returns true if this call or another one completed it; false when it was abandoned. */
 async function isCompleted({ db }: Context, { id, path }: UploadRow): Promise<boolean> {
   const [, givenUp] = await db.batch([
     db.update(multipartUploads).set({ state: 'complete' }).where(eq(multipartUploads.id, id)),
@@ -213,7 +216,7 @@ async function cancel(context: Context, row: UploadRow) {
 
 type Params = { upload_session_id: string; track_id: string; multipart_upload_id: string }
 
-/** The same for an uploader key: for a track that its session created, while the upload has not expired. */
+/** Like `find`, but for an uploader key: the track must have been created by the session. The session may have expired, but the upload must not. */
 async function findInSession(context: Context, params: Params): Promise<UploadRow> {
   await findUploadSession(context, params.upload_session_id, async () => true)
   await findSessionTrack(context, params)
@@ -236,7 +239,7 @@ export const multipartHandlers: Handlers<typeof multipartOperations> = {
   async createSessionMultipart({ params, body }, context) {
     await findUploadSession(context, params.upload_session_id)
     const track = await findSessionTrack(context, params)
-    // An uploader key adds files, but does not replace any.
+    // An uploader key can add files, but cannot replace any.
     if (track.source_path !== null) throw new ApiError('track_uploaded', 'This track has its file already')
     return start(context, track, body)
   },

@@ -14,7 +14,7 @@ import { mayReach } from '../keys/access.ts'
 import { findCollection } from '../library/collection.ts'
 import { deleteStatements, findTrack, insertTrack, refreshTrack } from '../library/track.ts'
 
-/** An unexpired upload session of the caller's organization; an expired one only if `mayContinue` resolves to true. */
+/** Returns an upload session of the caller's organization that has not expired; returns an expired one only if `mayContinue` resolves to true. */
 export async function findUploadSession(context: Context, id: string, mayContinue?: () => Promise<boolean>) {
   const session = await context.db
     .select()
@@ -26,7 +26,7 @@ export async function findUploadSession(context: Context, id: string, mayContinu
   return checkExpiry('upload session', session, context.now)
 }
 
-/** A track that a session created. */
+/** Returns a track that an upload session created. */
 export async function findSessionTrack(
   context: Context,
   { upload_session_id, track_id }: { upload_session_id: string; track_id: string },
@@ -36,7 +36,7 @@ export async function findSessionTrack(
   return track
 }
 
-/** Whether a track's file was or is uploaded in parts, which may take longer than a session. */
+/** Whether a track's file was uploaded in parts or still is. Such an upload may take longer than the session. */
 async function isMultipart({ db, now }: Context, track_id: string): Promise<boolean> {
   const { id, track_id: track, expires_at } = multipartUploads
   const row = await db
@@ -47,7 +47,7 @@ async function isMultipart({ db, now }: Context, track_id: string): Promise<bool
   return row !== undefined
 }
 
-/** Excludes a track whose file was rejected, so that its error can be read. */
+/** A condition for tracks without an upload. A track whose file was rejected is excluded, so that its error can still be read. */
 const NEVER_UPLOADED = sql`source_path is null and (status = 'initializing' or info ->> '$.error.code' = 'upload_expired')`
 
 export const uploadHandlers: Handlers<typeof uploadOperations> = {
@@ -115,12 +115,12 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     const { upload_session_id, track_id } = params
     await findUploadSession(context, upload_session_id, async () => true)
     const track = await findSessionTrack(context, params)
-    // The file may have arrived without an event.
+    // The file may have arrived although its event has not.
     await refreshTrack(context, track_id)
     const { statements, deletedTracks, purges } = deleteStatements(context, [track], NEVER_UPLOADED)
     const resultOf = await runBatch(db, [
       ...statements,
-      // The next sweep abandons its multipart upload.
+      // The next sweep abandons the multipart upload of the track.
       db
         .update(multipartUploads)
         .set({ expires_at: now })

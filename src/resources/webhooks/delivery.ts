@@ -13,8 +13,8 @@ import { headersOf } from '../../pipeline/webhooks/request.ts'
 import { endpointsOf, findEndpoint, endpointInactive } from './endpoint.ts'
 
 /**
- * A delivery's id: its event's number, which is a time in milliseconds, and the random part of its endpoint's id, so that it needs neither a
- * column nor an index.
+ * Returns the id of a delivery. It consists of the event's number, which is a time in milliseconds, and the random part of the endpoint's id, so that
+ * deliveries need no column or index for it.
  */
 export const deliveryIdOf = (endpoint_id: string, seq: number) => {
   const number = seq.toString(16).padStart(12, '0')
@@ -63,7 +63,7 @@ const eventOf = (organization_id: string) =>
 
 const deliveryNotFound = () => notFound('webhook delivery')
 
-/** A delivery of one of the caller's endpoints, with its attempts and its body. */
+/** Returns a delivery to one of the caller's endpoints, with its attempts and its body. */
 export async function findDelivery({ db, principal }: Context, id: string) {
   const { organization_id } = principal
   const owner = sql`(select id from webhook_endpoints where organization_id = ${organization_id} and state <> 'deleted'
@@ -95,10 +95,10 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
         ? await db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(endpointsOf(context))
         : [await findEndpoint(context, endpoint_id)]
     if (endpoints.length === 0) return { webhook_deliveries: [], before: null }
-    // Divided among all endpoints, so that the cost of a page does not depend on their number.
+    // The window is divided among all endpoints, so that the cost of a page does not depend on the number of endpoints.
     const windowSize = state === undefined ? limit + 1 : Math.floor(EVENT_WINDOW / endpoints.length)
     const queries = endpoints.map(({ id }) => {
-      // Deliveries of one event are ordered by their ids.
+      // Deliveries of the same event are ordered by their ids.
       const until = before === undefined ? null : seqOf(before) - (deliveryIdOf(id, seqOf(before)) < before ? 0 : 1)
       const window = sql`(select seq from webhook_deliveries where endpoint_id = ${id}
         and (${until} is null or seq <= ${until}) order by seq desc limit ${windowSize})`
@@ -124,7 +124,8 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
     })
     const statements = queries.flatMap(({ deliveries, searched }) => [deliveries, searched])
     const resultOf = await runBatch(db, statements)
-    // Past the end of one endpoint's window, rows of other endpoints are dropped as well: the order there is unknown.
+    // Beyond the end of an endpoint's window, rows of other endpoints are left out as well, because their order relative to the missing rows is
+    // unknown.
     const end = queries
       .flatMap(({ id, searched }) =>
         resultOf(searched).flatMap(({ last, count }) => (count === windowSize ? [deliveryIdOf(id, last)] : [])),
@@ -163,7 +164,7 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
     const endpoint = await findEndpoint(context, endpoint_id)
     if (endpoint.state !== 'active') throw endpointInactive(endpoint.state)
     const isDelivery = and(eq(webhookDeliveries.endpoint_id, endpoint_id), eq(webhookDeliveries.seq, seq))
-    // A delivery that is in flight, or waits for an earlier one of its subject, is left alone.
+    // A delivery that is in flight, or that waits for an earlier delivery of its subject, is not changed.
     await db
       .update(webhookDeliveries)
       .set({ state: 'pending', attempt: 0, due_at: now })

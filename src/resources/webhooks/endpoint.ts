@@ -12,10 +12,10 @@ import { unscheduleFollowers, scheduleHeads } from '../../pipeline/webhooks/orde
 import { sweptUntil } from '../../pipeline/webhooks/sweep.ts'
 
 const HOUR = 3600_000
-/** Events that one call recovers. */
+/** Maximum number of events that one call recovers. */
 const RECOVERED = 2000
 
-/** The caller's endpoints. */
+/** A condition for the caller's endpoints. */
 export const endpointsOf = ({ principal }: Context) =>
   and(eq(webhookEndpoints.organization_id, principal.organization_id), ne(webhookEndpoints.state, 'deleted'))
 
@@ -30,7 +30,10 @@ export async function findEndpoint(context: Context, id: string): Promise<Endpoi
 export const endpointInactive = (state: string) =>
   new ApiError('webhook_endpoint_inactive', `The webhook endpoint is ${state}; resume it first`)
 
-/** Deliveries of endpoints in the last 24 hours, by hour; the endpoints share one window. */
+/**
+ * Returns the number of deliveries to each endpoint by hour, for the last 24 hours. The endpoints share one window, which limits the rows that are
+ * read.
+ */
 export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): Promise<WebhookHour[][]> {
   const since = (Math.floor(now / HOUR) - 23) * HOUR
   const windowSize = Math.floor(EVENT_WINDOW / endpoints.length)
@@ -38,7 +41,7 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
   const counts = endpoints.map(({ id }) =>
     db
       .select({
-        // D1 binds numbers as floats.
+        // The cast is needed because D1 binds numbers as floats.
         hour: sql<number>`cast(seq / ${HOUR} as integer)`.as('hour'),
         delivered: sum('delivered').as('delivered'),
         failed: sum('failed').as('failed'),
@@ -57,8 +60,8 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
 }
 
 /**
- * Whether an endpoint receives an event, by the rule of the trigger on `events` (drizzle/0001_triggers.sql). The alias is needed because
- * `json_each` also has a column `type`.
+ * Whether an endpoint receives an event, as defined by the trigger on `events` (drizzle/0001_triggers.sql). The alias is needed because `json_each`
+ * also has a column `type`.
  */
 const isSubscribed = ({
   id,
@@ -67,12 +70,12 @@ const isSubscribed = ({
   and exists (select 1 from json_each(${JSON.stringify(filters)}) where value in ('*', happened.type)
     or (value like '%.*' and substr(happened.type, 1, length(value) - 1) = substr(value, 1, length(value) - 1)))`
 
-/** The columns of an active endpoint. Earlier failures no longer count. */
+/** The column values of an active endpoint. Earlier failures are reset. */
 export const ACTIVE = { state: 'active', reason: null, failing_since: null, failures: 0 } as const
 
 /**
- * Schedules all events since a time that were neither delivered nor are being delivered. Order is kept: an inactive endpoint receives new
- * events only after all of these have been inserted.
+ * Schedules all events since a point in time that were neither delivered nor are being delivered. The order is kept: an inactive endpoint receives
+ * new events only after all of these have been inserted.
  */
 export async function recoverDeliveries(context: Context, endpoint: EndpointRow, since: number) {
   const { db } = context
@@ -105,7 +108,7 @@ export async function recoverDeliveries(context: Context, endpoint: EndpointRow,
       })
       .returning({ seq: webhookDeliveries.seq }),
     db.update(webhookEndpoints).set(ACTIVE).where(isLast).returning(),
-    // After the update, because this event would count as well.
+    // This event is recorded after the update, because the condition of the update would otherwise count it as well.
     ...(endpoint.state === 'active'
       ? []
       : [

@@ -9,7 +9,7 @@ import { timestamp } from '../../core/time.ts'
 /** Milliseconds between two reads of a waiting request. */
 const PAUSE = 1000
 
-/** An event as the feed and webhooks show it. */
+/** Returns an event in the form that the feed and webhooks use. */
 export const toEvent = ({ created_at, ...row }: EventRow) =>
   ({ ...row, timestamp: timestamp(created_at) }) as unknown as TonearmEvent
 
@@ -25,8 +25,9 @@ const conditionsOf = ({ type, subject }: Filter): SQL[] => [
 ]
 
 /**
- * The events after a position, and the position to continue from, which may be the end of a window without matches. One statement reads both,
- * because an event written between two would be skipped. The window's end, a row without an id, counts only when the page is not full.
+ * Reads the events after a position, and the position from which to continue. If no event matches, this is the end of the window. One statement reads
+ * both, because an event written between two statements would be skipped. The end of the window is a row without an id, and is only used when the
+ * page is not full.
  */
 async function readPage({ db, principal }: Context, after: number, filter: Filter) {
   const { limit } = filter
@@ -44,7 +45,7 @@ async function readPage({ db, principal }: Context, after: number, filter: Filte
   const page = has_more ? rows.slice(0, limit) : rows
   const last = page.at(-1)
   return {
-    // After a rollback, rows may have event types of a newer version.
+    // After a rollback, the table may contain event types of a newer version.
     events: page
       .filter(({ type }) => Object.hasOwn(EVENTS, type))
       .map((row) => toEvent({ ...row, data: JSON.parse(row.data) as EventRow['data'] })),
@@ -57,10 +58,10 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
   async listEvents({ query: { after, wait, ...filter } }, context) {
     const until = Date.now() + wait * 1000
     let page = await readPage(context, after, filter)
-    // When the client disconnects, workerd ends the request.
+    // When the client disconnects, workerd ends the request and with it this loop.
     while (page.events.length === 0 && !page.has_more && Date.now() < until) {
       await scheduler.wait(Math.min(PAUSE, until - Date.now()))
-      // Continues where the previous read ended, so that each reads only newer events.
+      // Continues where the previous read ended, so that each read only covers newer events.
       page = await readPage(context, page.after, filter)
     }
     return page

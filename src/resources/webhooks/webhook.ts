@@ -43,7 +43,7 @@ const withId = (row: EndpointRow, { now }: Context) => ({
   webhook_endpoint: toEndpoint(row, now),
 })
 
-/** Endpoints as the API shows them, with the deliveries of one day if `include` asks for it. */
+/** Returns endpoints as the API shows them, with the deliveries of one day if `include` asks for them. */
 async function withDay(context: Context, include: string | undefined, rows: EndpointRow[]) {
   const shown = rows.map((row) => toEndpoint(row, context.now))
   if (include === undefined || shown.length === 0) return shown
@@ -57,11 +57,11 @@ function checkUrl({ env, base_url }: Context, url: string): string {
   return new URL(url).href
 }
 
-/** Invalidates the cached keys, which store whether the organization has active endpoints. */
+/** Removes the organization's keys from the cache, because they store whether the organization has active endpoints. */
 const invalidateKeys = ({ cache, principal }: Context) => cache.keys.evictOrganization(principal.organization_id)
 
 type Change = [type: 'updated' | 'rotated' | 'deleted', facts?: { changed: string[] }, where?: SQL]
-/** Changes an endpoint and emits an event; the same batch updates its deliveries with `otherStatements`. */
+/** Changes an endpoint and writes an event. `otherStatements` run in the same batch and update the endpoint's deliveries. */
 async function update(
   context: Context,
   id: string,
@@ -152,7 +152,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   async deleteWebhookEndpoint({ params }, context) {
     const row = await findEndpoint(context, params.webhook_endpoint_id)
     await update(context, row.id, ['deleted'], DELETED_ENDPOINT)
-    // Usually deletes all of them; otherwise the sweep continues.
+    // Usually this deletes all deliveries of the endpoint; otherwise the sweep deletes the rest.
     await deleteDeliveries(context, row.id, true)
     return { webhook_endpoint_id: row.id, deleted_webhook_endpoint: toEndpoint(row, context.now) }
   },
@@ -178,7 +178,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const newest = sql`(select max(seq) from events where events.organization_id = ${organization_id})`
     const [, [sent]] = await db.batch([
       recordEvents(context, 'webhook.test', sql`webhook_endpoints where ${isOwned}`),
-      // Only this endpoint receives the test event, and it is due immediately.
+      // Only this endpoint receives the test event, and the delivery is due immediately.
       insertFrom(
         db,
         webhookDeliveries,
