@@ -8,10 +8,10 @@ export interface KeyHolder {
   api_key_id: string
   /** The resource to which a player or uploader key is limited; null if the key applies to the whole organization. */
   binding: { scope: PlayScope; id: string } | null
-  /** Variants that a player key may play; null for all. */
+  /** Variants that a player key may play; null if it may play all. */
   variants: string[] | null
   is_downloadable: boolean
-  /** Accepted values of the `Origin` header; null for all. */
+  /** Accepted values of the `Origin` header; null if all are accepted. */
   allowed_origins: string[] | null
   /** Whether the organization had webhook subscribers when the key was read (docs/decisions/0057). */
   has_subscribers?: boolean

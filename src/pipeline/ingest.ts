@@ -33,7 +33,7 @@ type Waiting = Pick<
   'id' | 'organization_id' | 'status' | 'info' | 'source_path' | 'upload_path' | 'upload_expires_at' | 'created_at'
 >
 
-/** The sweep no longer checks the track. If a file arrives later, R2's event or a request that reads the track finds it. */
+/** The `next_check_at` of a track that the sweep no longer checks. If a file arrives later, R2's event or a request that reads the track finds it. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
 /** Seconds between two checks of an upload handle whose track is in the trash: the maximum delay of a message (Queues, Limits). */

@@ -40,7 +40,7 @@ export const DONE: Outcome = { end: 'done' }
 /** Maximum number of attempts that start and do not finish. After that, the job is given up. */
 export const MAX_ATTEMPTS = 4
 
-/** Backoff in seconds after the n-th failure: 5, 10, 20, … at most 10 minutes. */
+/** Returns the seconds to wait after the n-th failure: 5, 10, 20, …, at most 10 minutes. */
 export const backoff = (n: number) => Math.min(600, 5 * 2 ** Math.max(0, n - 1))
 
 /** Milliseconds without a renewal after which another worker may take over a job. */

@@ -22,7 +22,7 @@ import { deleteItems, MAX_DELETED } from './trash.ts'
 /** Maximum number of rows that one statement deletes, so that the deletion of a large organization does not block the database. */
 const CHUNK = 500
 
-/** The organization's collections, including those in the trash. */
+/** Returns the organization's collections, including collections in the trash. */
 const ownCollections = (
   organization_id: string,
 ) => sql`select id from collections where organization_id = ${organization_id}

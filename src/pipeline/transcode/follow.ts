@@ -26,9 +26,9 @@ export type RunOutcome = 'held' | 'ended' | 'not_started'
 
 /** The transcoder of a job's slot. */
 export interface JobTranscoder {
-  /** Sends a request; throws when the transcoder cannot be reached. */
+  /** Sends a request. Throws when the transcoder cannot be reached. */
   call: (path: string, init: RequestInit) => Promise<Response>
-  /** Cancels the job's processes; returns false when it is not certain that they ended. */
+  /** Cancels the job's processes. Returns false when the processes may still be running. */
   cancel: () => Promise<boolean>
 }
 

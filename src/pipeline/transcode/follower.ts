@@ -102,7 +102,8 @@ export abstract class TranscodeFollower extends DurableObject<Env> {
       const outcome = await port.run(job, transcoder, signal)
       if (outcome === 'held' || signal.aborted) return
       if ((await this.ctx.storage.get(job.id)) === job.holder) await this.ctx.storage.delete(job.id)
-      // If this job could not be started, another one could not be started either. Messages in the queue retry them.
+      // If this job could not be started, another one could not be started either, so nothing is dispatched now. Messages in the queue retry the
+      // jobs.
       if (outcome === 'ended') await port.dispatch()
     } catch (error) {
       // The sweep wakes the queue again, and the job becomes free when its lease expires.

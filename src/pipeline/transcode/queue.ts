@@ -17,7 +17,7 @@ const MAX_COST = 3600_000
 /** Milliseconds added to the rank of jobs that reprocess a collection, so that they come after every upload. */
 const BACKGROUND_DELAY = 365 * 24 * 3600_000
 
-/** A queued transcode is never woken individually. */
+/** The `wake_at` of a queued transcode, which is never woken individually. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
 /** Whether a job is waiting for a slot. */

@@ -54,7 +54,10 @@ function classify(track: WalkedTrack, run: Run): 'busy' | 'due' | 'done' | 'fail
 /** The values that one run of the job changes. */
 type Step = Pick<Run, 'cursor' | 'waiting' | 'done' | 'failed'> & { slots: number; ended: boolean }
 
-/** One run of a collection's reprocess: counts the tracks that have ended, starts those that are due, and saves its position. */
+/**
+ * Executes one run of a collection's reprocess: counts the tracks that are done or failed, starts the transcodes that are due, and saves its
+ * position.
+ */
 export async function runReprocess(system: System, job: Job<'reprocess'>): Promise<Outcome> {
   const { db } = system
   const isCurrentRun = and(eq(reprocesses.collection_id, job.payload.collection_id), eq(reprocesses.job_id, job.id))

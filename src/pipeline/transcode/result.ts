@@ -58,7 +58,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   const current = filePaths(sql`tracks.files`)
   const allFiles = sql`${current} union all ${filePaths(files)}`
   const filesAndEarly = sql`${filePaths(files)} union all select ${earlyPath(base)}`
-  // When the source is reprocessed again, the early file of this job is played until the newer job has its own. Then it is purged like any other
+  // When a newer job reprocesses the track, the early file of this job is played until the newer job has its own. Then it is purged like any other
   // early file.
   const filesInUse = sql`${current} union all values (source_path), (upload_path)`
   const covers = sql`json_array(${`${base}/cover/`})`

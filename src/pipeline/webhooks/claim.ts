@@ -71,7 +71,7 @@ export async function claimDue(
     body: body ?? '',
     event: { id: body === null ? '' : (JSON.parse(body) as { id: string }).id },
   }))
-  // The event of such a delivery was deleted because of its age, so there is nothing to send.
+  // The events of these deliveries were deleted because of their age, so there is nothing to send.
   const withoutEvent = deliveries.filter(({ body }) => body === '')
   for (const delivery of withoutEvent) {
     await db.batch([

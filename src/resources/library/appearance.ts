@@ -43,7 +43,7 @@ export interface AppearanceSources extends LabelSources {
 const channels = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255)
 
 /**
- * Returns the colors of a theme in the response format: every color has the same share of the area, and its lightness and saturation are those of
+ * Returns the colors of a theme in the response format: every color has the same share of the area, and lightness and saturation are as defined by
  * HSL, 0–1.
  */
 export function themeColors(theme: string[]): ImageColor[] {

@@ -16,7 +16,7 @@ import { cancelUnwanted } from '../../pipeline/transcode/cancel_unwanted.ts'
 
 type Table = (typeof TABLE_OF)[PlayScope]
 
-/** Number of columns in one function call: each takes two of at most 32 arguments (D1, Limits). */
+/** Maximum number of columns in one function call: each column takes two of at most 32 arguments (D1, Limits). */
 const AT_ONCE = 16
 
 /** Returns a row as JSON. Columns that hold bytes are hexadecimal, because JSON has no type for bytes. */

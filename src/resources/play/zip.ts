@@ -19,7 +19,7 @@ export interface ZipEntry {
   size: number
 }
 
-/** Characters that some system does not allow in file names. */
+/** Characters that some operating systems do not allow in file names. */
 // oxlint-disable-next-line no-control-regex -- control characters are
 const FORBIDDEN = /[\u0000-\u001f\u007f\\/:*?"<>|]/g
 
