@@ -21,7 +21,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Returns a 404 error. It is the same for a missing resource and for one of another organization. */
+/** Returns a 404 error. A resource that belongs to another organization causes the same error as one that does not exist. */
 export const notFound = (noun: string) => new ApiError('not_found', `${noun} not found`)
 
 /** Returns a 400 error for a single field with an invalid value that the schema cannot detect. */

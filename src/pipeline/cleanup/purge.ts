@@ -53,9 +53,9 @@ export const inTrash = (id: SQL | string) => sql`${id} in (select id from trash)
 type DeletedResource = { id: string; prefixes: string[] }
 
 /**
- * Returns the statements that insert the purge jobs of deleted resources, for the batch that deletes their rows. One job runs now: pass it to
- * `sendJob`. The other one runs after the last signed URL that allows a write to these prefixes has expired. Resources for which `isKept` holds, such
- * as resources in the trash, are left out.
+ * Returns the statements that insert the purge jobs of deleted resources, for the batch that deletes their rows. The first job runs now: pass it to
+ * `sendJob`. The second job runs after the last signed URL that allows a write to these prefixes has expired. Resources for which `isKept` holds,
+ * such as resources in the trash, are left out.
  */
 export function purgeJobs(
   system: System,

@@ -21,7 +21,7 @@ export async function queuePosition({ db, env }: System, job_id: string) {
     size_class: number,
   ) => sql`select * from (select 1 as is_before, payload ->> 'source_size' as bytes from jobs
     where ${isQueued} and size_class = ${size_class} and rank < ${job.rank} limit ${MAX_COUNTED})`
-  // Jobs of larger size classes do not delay this one, because they use other slots.
+  // Jobs of larger size classes do not delay this job, because they use other slots.
   const queuedAhead = sql.join(
     Array.from({ length: job.size_class + 1 }, (_, size_class) => jobsAhead(size_class)),
     sql` union all `,

@@ -47,7 +47,7 @@ function classify(track: WalkedTrack, run: Run): 'busy' | 'due' | 'done' | 'fail
   if (track.status === 'processing' || track.status === 'fallback_processing') return 'busy'
   if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
   if (track.source_path === null) return 'done'
-  // After a failed upload, `made_with` is still that of the previous one.
+  // After a failed upload, `made_with` still belongs to the previous upload.
   return run.all || track.status !== 'ready' || isMissingVariants(run.wanted, track.made_with) ? 'due' : 'done'
 }
 
@@ -65,7 +65,7 @@ export async function runReprocess(system: System, job: Job<'reprocess'>): Promi
     db.select().from(reprocesses).where(isCurrentRun),
     db.select({ count: openCount.as('count') }).from(sql`(select 1)`),
   ])
-  // The collection was deleted, or a newer reprocess has replaced this one.
+  // The collection was deleted, or a newer reprocess has started.
   if (run?.state !== 'running') {
     await endJob(system, job)
     return DONE
@@ -119,7 +119,7 @@ async function scan(system: System, run: Run, step: Step): Promise<void> {
   }
 }
 
-/** Counts a track as done or failed, starts its transcode, or adds it to the waiting ones. */
+/** Counts a track as done or failed, starts its transcode, or adds it to the waiting tracks. */
 async function process(system: System, run: Run, step: Step, track: WalkedTrack): Promise<void> {
   const state = classify(track, run)
   if (state === 'done' || state === 'failed') {

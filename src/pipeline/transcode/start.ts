@@ -80,7 +80,7 @@ export async function startTranscode(
         ...set,
       })
       .where(isStartable),
-    // If the track was not updated, another request was faster: its job is kept, and this one is deleted.
+    // If the track was not updated, another request was faster: the job of that request is kept, and this job is deleted.
     db.delete(jobs).where(and(eq(jobs.id, job.id), sql`not ${isOwner}`)),
     ownJob,
     ...after,

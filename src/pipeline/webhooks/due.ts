@@ -12,7 +12,7 @@ export const scheduledEndpoints = sql`with recursive waiting(id) as (
     union all
     select (select min(endpoint_id) from webhook_deliveries where due_at is not null and endpoint_id > waiting.id)
     from waiting where waiting.id is not null)`
-/** Selects the active endpoints that have due deliveries, among those with scheduled ones. */
+/** Selects the endpoints from `scheduledEndpoints` that are active and have due deliveries. */
 export const dueEndpoints = (
   now: number,
 ) => sql`waiting cross join webhook_endpoints as endpoint on endpoint.id = waiting.id

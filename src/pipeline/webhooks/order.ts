@@ -35,7 +35,7 @@ export const unscheduleAll = ({ db }: Writer, id: string) =>
     .set({ due_at: null })
     .where(sql`endpoint_id = ${ifState(id, '<>')} and due_at is not null and state = 'pending'`)
 
-/** Makes deliveries no longer due that have to wait for an earlier one of their subject. */
+/** Makes deliveries no longer due if they have to wait for an earlier delivery of their subject. */
 export const unscheduleFollowers = ({ db }: Writer, id: string) =>
   db
     .update(webhookDeliveries)

@@ -17,7 +17,10 @@ const AT_ONCE = 6
 /** Milliseconds after which no more deliveries are claimed, and interval between checks for due deliveries. */
 const LIFE = 20_000
 const CHECK_EVERY = 1000
-/** Milliseconds within which the next delivery must be due to need a message. For later ones, the sweep is enough, because it runs every minute. */
+/**
+ * If the next delivery is due within this number of milliseconds, a message is sent for it. For later deliveries, the sweep is enough, because it
+ * runs every minute.
+ */
 const SOON = 60_000
 
 /** Sends due deliveries, several at a time, until none is due or the time is over. In the latter case, a message starts the next run. */

@@ -40,7 +40,7 @@ export async function deleteDeliveries(system: System, id: string, isDeleted: bo
     isDeleted
       ? db.delete(webhookEndpoints).where(isSwept).returning({ id: webhookEndpoints.id })
       : db.update(webhookEndpoints).set({ swept_until: from }).where(isSwept).returning({ id: webhookEndpoints.id }),
-    // Makes deliveries due that waited for the deleted ones.
+    // Makes deliveries due that waited for the deleted deliveries.
     ...(isDeleted ? [] : [scheduleHeads(system, id)]),
   ])
   return updated.length > 0

@@ -45,7 +45,7 @@ interface Owner {
 }
 
 /**
- * Returns the handle with which a client sends a cover, with `POST`. R2 has no presigned POST requests, so the URL is one of the Worker
+ * Returns the handle with which a client sends a cover, with `POST`. R2 has no presigned POST requests, so the URL points to the Worker
  * (docs/architecture.md#covers).
  */
 export async function coverUpload(context: Context, owner: CoverOwner, row: Owner): Promise<UploadHandle> {

@@ -94,7 +94,7 @@ export async function find<C extends SelectedFields>(
       return { rows, ...upTo(counts[0]!.count) }
     }
     const rows = await page
-    // A page that is not full is the last one, so its end is the number of rows, and no count is needed.
+    // A page that is not full is the last one, so the position of its last row is the count, and no query is needed.
     const isLast = rows.length < limit && (rows.length > 0 || offset === 0)
     const counts = upTo(isLast ? offset + rows.length : (await counted)[0]!.count)
     const inexact = counts.is_count_exact === false || (await isFull(db, candidates))

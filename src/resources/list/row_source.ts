@@ -177,7 +177,7 @@ export async function isFull(db: Database, { from, most }: Candidates): Promise<
   return (await db.get<{ count: number }>(counted)).count > most
 }
 
-/** Runs a query on the search index. The table of the index does not exist while the index is being rebuilt. */
+/** Runs a query on the search index. Throws `unavailable` while the index is being rebuilt, because its table does not exist then. */
 export async function withSearchIndex<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()

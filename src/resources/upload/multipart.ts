@@ -113,7 +113,7 @@ async function start(
   const { statements } = addHandle(context, row.organization_id, isInserted, handle)
   const resultOf = await runBatch(db, [insert, ...statements])
   if (resultOf(insert).length === 0) {
-    // A concurrent request has started an upload, so this one is aborted.
+    // A concurrent request has started a multipart upload, so this upload is aborted.
     await abortParts(env, row)
     return start(context, await findTrack(context, track_id), body)
   }
@@ -193,7 +193,7 @@ async function join(context: Context, row: UploadRow): Promise<void> {
     throw new ApiError('invalid_part', 'The storage does not have a part with such an ETag; send the parts again')
   }
   if (size === row.file_size && (await isCompleted(context, row))) return
-  // The upload was abandoned, either by another call before or by this one now.
+  // The upload was abandoned, either by a concurrent call or by this statement.
   if (!(await endMultipart(context, row))) await env.MEDIA.delete(row.path)
   if (size === 'gone' || size === row.file_size) throw notFound('multipart upload')
   throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)
