@@ -2,16 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import { type TonearmEvent, verifyWebhook } from '@tonearm/client'
 
-/** Receives webhooks with plain Node. Version 22.18 or newer runs this file directly. */
+/** Receives webhooks with Node.js and no other packages. Node.js 22.18 or newer runs this file directly. */
 
 const { TONEARM_WEBHOOK_SECRET: secret = '', PORT = '3000' } = process.env
-// Without the secret, every webhook would be rejected, and the service would give up after days of retries.
+// Without the secret, this server would reject every webhook, and the service would give up after days of retries.
 if (!secret) throw new Error('TONEARM_WEBHOOK_SECRET is missing: the secret of the webhook endpoint, whsec_…')
 
-/** Maximum body in bytes; a webhook has about 400. The endpoint is public, so larger bodies are not buffered. */
+/** Maximum size of a request body in bytes; a webhook has about 400. The endpoint is public, so larger bodies are not buffered. */
 const MAX_BODY = 64 * 1024
 
-/** Ids of received events, because an event can arrive more than once. In production, store them where they survive a restart. */
+/** The ids of the events that were received, because an event can arrive more than once. In production, store them where they survive a restart. */
 const seen = new Set<string>()
 
 async function receive(request: IncomingMessage, response: ServerResponse) {
@@ -26,7 +26,7 @@ async function receive(request: IncomingMessage, response: ServerResponse) {
   if (!webhook.ok) return response.writeHead(400).end(webhook.code)
   if (!seen.has(webhook.event.id)) react(webhook.event)
   seen.add(webhook.event.id)
-  // Respond quickly: if your work takes longer than 15 seconds, put the event into a queue.
+  // Respond within 15 seconds. If processing an event may take longer, put the event into a queue first.
   return response.writeHead(204).end()
 }
 

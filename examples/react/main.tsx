@@ -4,7 +4,10 @@ import '@tonearm/elements/react'
 import { useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 
-/** Set in .env: VITE_TONEARM_URL, the URL of your Tonearm, and VITE_PLAY_SESSION_ID, a play session that your server created. */
+/**
+ * Set these variables in .env: VITE_TONEARM_URL, the URL of your Tonearm service, and VITE_PLAY_SESSION_ID, the id of a play session that
+ * your server created.
+ */
 const { VITE_TONEARM_URL: service, VITE_PLAY_SESSION_ID: session } = import.meta.env as Record<string, string>
 
 function Record() {

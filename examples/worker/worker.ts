@@ -1,8 +1,8 @@
 import { createClient, verifyWebhook } from '@tonearm/client'
 
 /**
- * The back end of a site. The server key never leaves it: listeners get a play session, and users who may upload get an uploader key that is
- * bound to one collection and this site, and expires after an hour. `/webhook` receives events about tracks.
+ * The back end of a site. The server key never leaves this Worker: listeners get a play session, and users who may upload get an uploader
+ * key, which works only for one collection and on this site, and expires after an hour. `/webhook` receives events about tracks.
  */
 
 interface Env {
@@ -57,10 +57,13 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-/** Replace this with your own rule, such as a sign-in. Other sites cannot read the response; this site sends `Origin` with every POST. */
+/**
+ * Replace this check with your own, such as a sign-in. It only ensures that the request comes from this site: browsers send `Origin` with
+ * every POST.
+ */
 const mayUpload = (request: Request) => request.headers.get('origin') === new URL(request.url).origin
 
-/** Returns the result of a call as JSON, with status 502 if it failed. */
+/** Returns the result of a call to the service as JSON, with status 502 if the call failed. */
 const answer = (result: { ok: boolean }) => Response.json(result, { status: result.ok ? 200 : 502 })
 
 const page = (service: string) => `<!doctype html>
@@ -93,7 +96,10 @@ uploader.setAttribute('collection-id', collection_id)
 uploader.setAttribute('api-key', api_key)
 `
 
-/** Files are loaded from the bucket and uploaded to it: in production, replace `https:` with the URL of the bucket. */
+/**
+ * `https:` allows the URLs of the bucket, from which files are loaded and to which they are uploaded. In production, replace it with the
+ * URL of your bucket.
+ */
 const policy = (service: string) => ({
   'content-security-policy': [
     `default-src 'none'; script-src 'self' ${service}; connect-src 'self' ${service} https:`,

@@ -1,2 +1,2 @@
-/** The entry `@tonearm/client`; scripts/pack.ts adds the types of the service's responses. */
+/** The entry point `@tonearm/client`. scripts/pack.ts adds the types of the service's responses. */
 export * from '../../src/client/index.ts'

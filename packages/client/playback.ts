@@ -1,4 +1,4 @@
-/** The entry `@tonearm/client/playback`: the engine of the player (docs/decisions/0037). */
+/** The entry point `@tonearm/client/playback`: the engine of the player (docs/decisions/0037). */
 export { Playback } from '../../src/client/playback/playback.ts'
 export { isSounding, namesOf } from '../../src/client/playback/state.ts'
 export type {

@@ -65,10 +65,10 @@ export interface WaveformEventMap {
   'tonearm-seek': CustomEvent<{ time: number }>
 }
 
-/** Properties that can be set like attributes. */
+/** The properties `K` of the element `E`, which JSX and templates can set like attributes. */
 type Properties<E, K extends keyof E> = { [P in K]?: E[P] | undefined }
 
-/** The attributes, properties and events that each element adds to those of all elements. */
+/** The attributes, properties and events of each element, in addition to those that every HTML element has. */
 export interface Elements<Flag = boolean> {
   'tonearm-player': {
     element: TonearmPlayer
@@ -87,5 +87,5 @@ export interface Elements<Flag = boolean> {
   }
 }
 
-/** Listeners with their names in JSX: `ontonearm-ready`. */
+/** Event listeners under their names in JSX, such as `ontonearm-ready`. */
 export type Listeners<Events> = { [N in keyof Events & string as `on${N}`]?: ((event: Events[N]) => void) | undefined }

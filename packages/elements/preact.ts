@@ -2,7 +2,7 @@ import type { HTMLAttributes } from 'preact'
 
 import type { Elements, Listeners } from './attributes.ts'
 
-/** Types of the elements in the JSX of Preact: `import '@tonearm/elements/preact'`. */
+/** Declares the elements for JSX in Preact: `import '@tonearm/elements/preact'`. */
 
 type Intrinsic = {
   [N in keyof Elements]: Omit<HTMLAttributes<Elements[N]['element']>, keyof Elements[N]['props']> &

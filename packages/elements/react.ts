@@ -2,7 +2,7 @@ import type { DetailedHTMLProps, HTMLAttributes } from 'react'
 
 import type { Elements, Listeners } from './attributes.ts'
 
-/** Types of the elements in the JSX of React 19: `import '@tonearm/elements/react'`. */
+/** Declares the elements for JSX in React 19: `import '@tonearm/elements/react'`. */
 
 type Intrinsic = {
   [N in keyof Elements]: DetailedHTMLProps<HTMLAttributes<Elements[N]['element']>, Elements[N]['element']> &

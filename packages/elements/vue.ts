@@ -2,11 +2,14 @@ import type { HTMLAttributes, PublicProps } from 'vue'
 
 import type { Elements } from './attributes.ts'
 
-/** Types of the elements in the templates of Vue 3: `import '@tonearm/elements/vue'`. */
+/** Declares the elements for templates in Vue 3: `import '@tonearm/elements/vue'`. */
 
-/** Vue writes `false` as text, so `false` is excluded: omit the attribute, or pass `undefined`. */
+/**
+ * The type of a boolean attribute. Vue would set the attribute to the text `false`, so `false` is not allowed: omit the attribute, or pass
+ * `undefined`.
+ */
 type Flag = '' | true
-/** Vue checks templates by camel-case names, even if they use kebab case. */
+/** Converts kebab case to camel case. Vue looks attributes up by their camel-case names, even if the template uses kebab case. */
 type Camel<S> = S extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S
 type Props<T> = { [K in keyof T as Camel<K>]: T[K] }
 type Listeners<T> = {

@@ -15,33 +15,33 @@ import {
 } from './retry.ts'
 
 /**
- * The HTTP client: calls, lists, polling a track, uploading a file. The types are derived from the operation table at compile time, so
- * no schema reaches the browser.
+ * The HTTP client: calls the API, iterates over lists, polls a track, and uploads a file. Its types are derived from the operation table at
+ * compile time, so the bundle contains no schemas.
  */
 
 type Operation = Calls[keyof Calls]
 export type Method = Operation['method']
 
-/** The paths that have a method, e.g. `'/v1/track'` for `post`. */
+/** The paths that support a method, e.g. `'/v1/track'` for `post`. */
 export type Path<M extends Method> = Extract<Operation, { method: M }>['path']
 export type OperationAt<M extends Method, P extends string> = Extract<Operation, { method: M; path: P }>
 
 type Field<T, K extends string> = T extends { [P in K]: infer S } ? { [P in K]: S } : unknown
-// Query values are sent as text, so the schema's numeric strings may be passed as numbers.
+// A query whose values may also be numbers. They are sent as text, so a number works wherever the schema expects a numeric string.
 type Loose<Q> = { [K in keyof Q]: Q[K] | number }
 type Query<T> = T extends { query: infer Q } ? { query?: Loose<Q> } : unknown
 
 export interface CallOptions {
   signal?: AbortSignal
-  /** `Idempotency-Key` of a POST; random by default. Set it to make a call safe to repeat after a reload. */
+  /** The `Idempotency-Key` of a POST; random by default. Set it so that the call can be repeated safely after a reload of the page. */
   idempotency_key?: string
 }
-/** Distributes over the operations: an intersection of unions over all of them is too complex for the compiler. */
+/** The conditional type distributes over the operations, because an intersection of unions over all of them is too complex for the compiler. */
 export type Arguments<T> = T extends unknown
   ? Field<T, 'params'> & Query<T> & Partial<Field<T, 'headers'>> & Field<T, 'body'> & CallOptions
   : never
 
-/** The arguments of a call, optional when none of their fields is required. */
+/** The arguments of a call. `options` can be omitted if none of its fields is required. */
 export type CallArguments<T> = {} extends Arguments<T> ? [options?: Arguments<T>] : [options: Arguments<T>]
 
 export type Success<T extends { response: object }> = T['response'] & { ok: true }
@@ -50,7 +50,7 @@ export type Result<T extends { response: object }> = Success<T> | Failure
 export interface ClientOptions {
   /** URL of the service, e.g. `https://audio.example.com`. */
   base_url: string
-  /** Not needed for play views. */
+  /** The API key. Reading a play view does not require one. */
   api_key?: string
   fetch?: typeof fetch
 }
@@ -73,8 +73,8 @@ interface LooseOptions {
 }
 
 /**
- * Creates a client whose calls never throw: they resolve to `{ok: true, …}` or `{ok: false, message, code, status}`. When the network or
- * the service fails, calls that are safe to repeat are retried twice; every POST is, because it carries an `Idempotency-Key`.
+ * Creates a client whose calls never throw: they resolve to `{ok: true, …}` or `{ok: false, message, code, status}`. If the network or the
+ * service fails, a call that is safe to repeat is retried twice. Every POST is safe to repeat, because it has an `Idempotency-Key`.
  */
 export function createClient(options: ClientOptions): Client {
   const base = options.base_url.replace(/\/+$/, '')
@@ -87,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
       // oxlint-disable-next-line typescript/no-base-to-string -- the types allow only strings, numbers and booleans
       if (value !== undefined) search.set(name, String(value))
     }
-    // Not `new URL`, which throws on an invalid `base_url`; `fetch` reports it as a failed call.
+    // `new URL` would throw if `base_url` is invalid; `fetch` rejects instead, which becomes a failed call.
     const url = [base + pathname, search.toString()].filter(Boolean).join('?')
     const headers: Record<string, string> = { ...request.headers }
     if (options.api_key) headers.authorization = `Bearer ${options.api_key}`
@@ -98,7 +98,7 @@ export function createClient(options: ClientOptions): Client {
       headers,
       body: body === undefined ? null : JSON.stringify(body),
     }
-    // If the first response was lost, a repeated DELETE answers 404 and a repeated conditional change 412.
+    // If the first response was lost, a repeated DELETE would return 404, and a repeated conditional change would return 412.
     const repeatable = method !== 'delete' && !('if-match' in headers)
     return sendRequest((signal) => send(url, { ...init, signal }), repeatable, signal)
   }
@@ -108,7 +108,7 @@ export function createClient(options: ClientOptions): Client {
   return { get: calls('get'), post: calls('post'), put: calls('put'), delete: calls('delete') } as unknown as Client
 }
 
-/** Returns a random `Idempotency-Key`. `crypto.randomUUID` is missing on pages without https. */
+/** Returns a random `Idempotency-Key`. Does not use `crypto.randomUUID`, which is unavailable on pages without https. */
 export const randomKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
@@ -116,12 +116,12 @@ const RETRIES = 2
 const DELAYS: Backoff = { first: 300, factor: 2, longest: 5000, jitter: 0.25 }
 /** Milliseconds until a request without a response counts as failed. */
 const REQUEST_TIMEOUT = 60_000
-/** Longest `Retry-After` that is waited out, in milliseconds; with a longer one the call fails and the caller decides. */
+/** Maximum `Retry-After` that the client waits for, in milliseconds. If it is longer, the call fails and the caller decides. */
 const LONGEST_RETRY_AFTER = 5000
 
 type Send = (signal: AbortSignal) => Promise<Response>
 
-/** Sends a request and reads the response. Retries it when the service did not execute it, or when it is safe to repeat. */
+/** Sends a request and reads the response. Retries the request if the service did not execute it, or if it failed and is safe to repeat. */
 async function sendRequest(send: Send, repeatable: boolean, signal?: AbortSignal) {
   const { result } = await retry(
     (attempt) => sendOnce(send, repeatable, attempt, signal),
@@ -139,12 +139,13 @@ async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal
     const response = await send(limit.signal)
     const answer: unknown = await response.json().catch(() => undefined)
     if (response.ok && answer !== undefined) return { result: answer, retryIn: null }
-    // A truncated response counts as no response.
+    // A successful response whose JSON is truncated is treated as a missing response.
     if (response.ok || signal?.aborted) return unanswered()
     const { status } = response
     const retryAfter = Number(response.headers.get('retry-after')) * 1000 || delay
     const result = readFailure(status, answer)
-    // A request answered with 429 or 503 was not executed; one with another 5xx may have been. A POST in flight answers 409 with Retry-After.
+    // With 429 and 503, the service did not execute the request; with another 5xx status it may have. 409 with Retry-After means that the
+    // same POST is still in flight.
     const notExecuted = status === 429 || status === 503 || (status === 409 && response.headers.has('retry-after'))
     return { result, retryIn: notExecuted ? retryAfter : isTransient(result) && repeatable ? delay : null }
   } catch {
@@ -159,14 +160,14 @@ async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal
   }
 }
 
-/** The paths that return a page of a list. */
+/** The paths of the lists, whose responses are pages. */
 export type ListPath = {
   [P in Path<'get'>]: Result<OperationAt<'get', P>> & { ok: true } extends { count: number } ? P : never
 }[Path<'get'>]
 
 /**
- * Iterates over the pages of a list: `for await (const page of pages(client, '/v1/collection')) …`. A page that cannot be read is
- * `{ok: false, …}` and ends the iteration.
+ * Iterates over the pages of a list: `for await (const page of pages(client, '/v1/collection')) …`. If a page cannot be read, the iterator
+ * yields `{ok: false, …}` and ends.
  */
 export async function* pages<P extends ListPath>(
   client: Client,
@@ -183,7 +184,7 @@ export async function* pages<P extends ListPath>(
   }
 }
 
-/** Whether a page is the last one. When `count` is not exact, the first page that is not full is the last. */
+/** Whether a page is the last of its list. If `count` is not exact, the first page that is not full is the last. */
 function isLast(page: object, offset: number, limit: number): boolean {
   const { count, is_count_exact } = page as { count: number; is_count_exact?: boolean }
   if (is_count_exact !== false) return offset + limit >= count
@@ -214,12 +215,12 @@ export async function waitForTrack(
   return last.ok ? { ok: true, track: last.track } : last
 }
 
-/** Whether the track's processing has ended, so that its status no longer changes without a request. */
+/** Whether the processing of the track has ended, so that its status changes only after another request. */
 export const isFinal = (track: Pick<Track, 'status'>) =>
   track.status === 'ready' || track.status === 'incomplete' || track.status === 'failed'
 
 export interface UploadFileOptions {
-  /** Called with a fraction from 0 to 1. */
+  /** Called with the fraction of the file that has been sent, from 0 to 1. */
   onProgress?: (fraction: number) => void
   signal?: AbortSignal
 }
@@ -227,12 +228,12 @@ export interface UploadFileOptions {
 export type UploadResult = { ok: true; etag: string | null } | Failure
 type Handle = Pick<UploadHandle, 'method' | 'upload_url'>
 
-/** Milliseconds without progress after which a connection counts as dead. */
+/** Milliseconds without progress after which a connection is considered dead. */
 const SILENCE_TIMEOUT = 60_000
-/** The same once all bytes are sent: the storage needs time to finish a large file. */
+/** Milliseconds to wait for a response after all bytes were sent: the storage needs time to finish a large file. */
 const ANSWER_TIMEOUT = 300_000
 
-/** Sends a file to an upload handle (specification §2, UploadHandle). Fails with `network` when there is no progress for too long. */
+/** Sends a file to an upload handle (specification §2, UploadHandle). Fails with `network` if there is no progress for too long. */
 export async function uploadFile(handle: Handle, file: Blob, options: UploadFileOptions = {}): Promise<UploadResult> {
   const stall = deadline(SILENCE_TIMEOUT, options.signal)
   const onProgress = (fraction: number) => {
@@ -291,7 +292,7 @@ const sendByFetch: SendFile = async (handle, file, signal, onProgress) => {
   }
 }
 
-/** Reads a failed response: JSON from our routes, XML from the bucket. A refusal by the bucket almost always means that the URL has expired. */
+/** Reads a failed response: JSON from the service, or XML from the bucket. If the bucket refuses a file, the URL has almost always expired. */
 function refusal(status: number, text: string): Failure {
   try {
     return readFailure(status, JSON.parse(text))

@@ -2,25 +2,28 @@ import type { ErrorCode } from '../contract/errors.ts'
 
 /** Failures, delays, retries and polling for the whole client. */
 
-/** A failed call: the service's error envelope, or `network` or `aborted` when there was no response to read. */
+/** A failed call: the service's error envelope, or the code `network` or `aborted` if there was no response to read. */
 export interface Failure {
   ok: false
   message: string
   code: ErrorCode | 'network' | 'aborted'
-  /** The HTTP status; 0 without a response. */
+  /** The HTTP status; 0 if there was no response. */
   status: number
   api_request_id?: string
   errors?: { path: string; message: string }[]
 }
 
-/** Returns the failure of a call without a response: `aborted` by the caller, else `network`. */
+/** Returns the failure of a call without a response: `aborted` if the caller aborted it, otherwise `network`. */
 export function noResponse(aborted: boolean, message = 'The service cannot be reached'): Failure {
   return aborted
     ? { ok: false, message: 'Cancelled', code: 'aborted', status: 0 }
     : { ok: false, message, code: 'network', status: 0 }
 }
 
-/** Returns the failure in a response: the error envelope, or a message with the status when a proxy or a bucket answered instead. */
+/**
+ * Returns the failure in a response: the error envelope of the service, or a message with the status if the response is from a proxy or a
+ * bucket.
+ */
 export function readFailure(status: number, answer: unknown): Failure {
   const envelope = answer as Failure | null | undefined
   if (envelope?.message !== undefined) return { ...envelope, ok: false, status }
@@ -28,19 +31,19 @@ export function readFailure(status: number, answer: unknown): Failure {
 }
 
 /**
- * Whether a failure is transient: no response, an overloaded or failing service, or the same request still in flight. 408 counts, because
- * the request arrived too slowly and was not executed (RFC 9110, §15.5.9).
+ * Whether a failure is transient: no response, an overloaded or failing service, or the same request still in flight. 408 is transient
+ * because the request arrived too slowly and was not executed (RFC 9110, §15.5.9).
  */
 export const isTransient = ({ status, code }: Failure) =>
   status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_in_flight'
 
 interface SleepOptions {
-  /** Ends the sleep early. With `online`, the browser's `online` event does the same. */
+  /** Ends the sleep early. If `online` is set, the browser's `online` event ends it as well. */
   wake?: AbortSignal | undefined
   online?: boolean
 }
 
-/** Waits, or until a signal aborts. Resolves to false when `signal` is aborted, which means: do not continue. */
+/** Waits for a time, or until a signal aborts. Resolves to false if `signal` is aborted, so that the caller does not continue. */
 export function sleep(milliseconds: number, signal?: AbortSignal, { wake, online }: SleepOptions = {}) {
   return new Promise<boolean>((resolve) => {
     const ended = new AbortController()
@@ -60,7 +63,10 @@ export function sleep(milliseconds: number, signal?: AbortSignal, { wake, online
   })
 }
 
-/** Returns a signal that aborts with the caller's or after a timeout, because a dead connection is not always closed. */
+/**
+ * Returns a signal that aborts with the caller's signal or after a timeout. The timeout is necessary because a dead connection is not
+ * always closed.
+ */
 export function deadline(milliseconds: number, signal?: AbortSignal) {
   const controller = new AbortController()
   const abort = () => controller.abort()
@@ -69,7 +75,7 @@ export function deadline(milliseconds: number, signal?: AbortSignal) {
   if (signal?.aborted) abort()
   return {
     signal: controller.signal,
-    /** Restarts the timeout with this length; for signs of progress. */
+    /** Restarts the timeout with this length, after a sign of progress. */
     extend(milliseconds: number) {
       clearTimeout(timer)
       timer = setTimeout(abort, milliseconds)
@@ -81,22 +87,22 @@ export function deadline(milliseconds: number, signal?: AbortSignal) {
   }
 }
 
-/** Growing delays, in milliseconds. */
+/** Delays between attempts, which grow from `first` by `factor` up to `longest`, in milliseconds. */
 export interface Backoff {
   first: number
   factor: number
   longest: number
-  /** Fraction by which a delay is randomly longer or shorter, so that clients do not retry in step. */
+  /** Maximum fraction by which a delay is randomly longer or shorter, so that clients do not all retry at the same time. */
   jitter?: number
 }
 
-/** Returns the delay after an attempt; attempts count from 0. */
+/** Returns the delay in milliseconds after an attempt. Attempts are counted from 0. */
 export const backoff = (attempt: number, { first, factor, longest, jitter = 0 }: Backoff) =>
   Math.min(longest, first * factor ** attempt) * (1 - jitter + 2 * jitter * Math.random())
 
 /**
- * Calls `act` until `delayAfter` returns null for its result or the signal aborts, and returns the last result. Otherwise `delayAfter`
- * returns the milliseconds until the next attempt; attempts count from 0.
+ * Calls `act` until `delayAfter` returns null for its result or the signal aborts, and returns the last result. If another attempt follows,
+ * `delayAfter` returns the milliseconds until then. Attempts are counted from 0.
  */
 export async function retry<T>(
   act: (attempt: number) => Promise<T>,
@@ -117,15 +123,15 @@ export interface PollOptions {
   pace?: Backoff
   /** Delays after consecutive failures. */
   recovery?: Backoff
-  /** Returns the current minimum delay, so that many polls at once can share a rate. */
+  /** Returns the current minimum delay, so that concurrent polls can share a maximum rate. */
   minDelay?: () => number
-  /** Consecutive transient failures that are tolerated; the default lasts about half a minute. */
+  /** Maximum number of consecutive transient failures before polling ends. The default tolerates failures for about half a minute. */
   maxFailures?: number
 }
 
 const PACE: Backoff = { first: 500, factor: 1.3, longest: 4000 }
 
-/** Polls until `isLast` accepts a response or a call fails; a transient failure ends it only after too many in a row. */
+/** Polls until `isLast` returns true for a response or a call fails. Transient failures are tolerated until there are too many in a row. */
 export async function poll<T extends { ok: true }>(
   request: () => Promise<T | Failure>,
   isLast: (answer: T) => boolean,
@@ -150,7 +156,7 @@ export async function poll<T extends { ok: true }>(
   return signal?.aborted && !isOver ? noResponse(true) : last
 }
 
-/** Named timers: starting one replaces the running timer of that name. The signal stops them all. */
+/** Named timers. Starting a timer replaces a running timer with the same name. The signal stops all timers. */
 export class Timers {
   readonly #signal: AbortSignal
   readonly #running = new Map<string, AbortController>()
@@ -160,7 +166,7 @@ export class Timers {
     signal.addEventListener('abort', () => this.clear(), { once: true })
   }
 
-  /** Calls `act` after a delay; with `online`, already when the machine is back on the network. */
+  /** Calls `act` after a delay, or with `online` as soon as the machine is back on the network. */
   after(name: string, milliseconds: number, act: () => void, online = false): void {
     this.stop(name)
     if (this.#signal.aborted) return
@@ -192,7 +198,9 @@ export class Timers {
 /** Returns whether the operation that received it is still the latest one. */
 export type IsCurrent = () => boolean
 
-/** Detects late results of earlier operations: each `next` makes the previous one stale, and the signal makes all stale. */
+/**
+ * Detects late results of earlier operations: each call of `next` makes the previous operation stale, and the signal makes all operations stale.
+ */
 export class Latest {
   readonly #signal: AbortSignal
   #count = 0

@@ -1,13 +1,13 @@
 import type { TonearmEvent } from '../contract/event.ts'
 
-/** Verifies webhook requests (docs/webhooks.md#verify) by Standard Webhooks 1.0, in any runtime with WebCrypto. */
+/** Verifies webhook requests as defined by Standard Webhooks 1.0 (docs/webhooks.md#verify), in any runtime with WebCrypto. */
 
-/** Largest difference between the timestamp and now, in seconds. Limits replay attacks. */
+/** Maximum difference between the timestamp and now, in seconds. Limits replay attacks. */
 const TOLERANCE = 300
-/** Shortest secret that the standard allows, in bytes. */
+/** Minimum length of a secret that the standard allows, in bytes. */
 const MIN_SECRET = 24
 
-/** Why a request fails verification; `secret_invalid` is about the receiver's own secret. */
+/** Why the verification of a request failed. `secret_invalid` refers to the secret that the receiver passed. */
 export type WebhookFault =
   | 'headers_missing'
   | 'timestamp_invalid'
@@ -21,9 +21,9 @@ export type WebhookFault =
 export type VerifiedWebhook = { ok: true; event: TonearmEvent } | { ok: false; code: WebhookFault }
 
 export interface WebhookRequest {
-  /** The raw body, before any parsing. */
+  /** The raw body, which must not have been parsed. */
   body: string | ArrayBuffer | Uint8Array
-  /** `Headers` of `fetch`, headers of Node, or a similar object. */
+  /** The headers: a `Headers` object as in `fetch`, the headers object of Node, or a similar object. */
   headers: Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>
   /** The secret of the endpoint, `whsec_…`. */
   secret: string
@@ -51,7 +51,7 @@ export async function verifyWebhook({ body, headers, secret }: WebhookRequest): 
   const checks = signatures.split(' ').map(async (each) => {
     const [version, text = ''] = each.split(',')
     const signature = version === 'v1' && decodeBase64(text)
-    // The platform compares in constant time.
+    // `crypto.subtle.verify` compares signatures in constant time.
     return signature && crypto.subtle.verify('HMAC', key, signature, content)
   })
   if (!(await Promise.all(checks)).includes(true)) return { ok: false, code: 'signature_mismatch' }
@@ -63,13 +63,13 @@ export async function verifyWebhook({ body, headers, secret }: WebhookRequest): 
 }
 
 function valueOf(headers: WebhookRequest['headers'], name: string): string {
-  // Not `instanceof Headers`: frameworks and polyfills bring other classes.
+  // Does not check `instanceof Headers`, because frameworks and polyfills have their own classes.
   if (typeof headers?.get === 'function') return (headers as Pick<Headers, 'get'>).get(name) ?? ''
   const [, value] = Object.entries(headers ?? {}).find(([each]) => each.toLowerCase() === name) ?? []
   return [value].flat().join(' ')
 }
 
-/** Returns the bytes of a body, or null if it is already parsed. Accepts buffers of another realm, which `instanceof` would not. */
+/** Returns the bytes of a body, or null if the body is already parsed. Accepts buffers from another realm, which `instanceof` would not. */
 function bytesOf(body: unknown): Uint8Array | null {
   if (typeof body === 'string') return new TextEncoder().encode(body)
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength)
@@ -77,7 +77,7 @@ function bytesOf(body: unknown): Uint8Array | null {
   return isBuffer ? new Uint8Array(body as ArrayBuffer) : null
 }
 
-/** Decodes Base64. Returns null for invalid or non-canonical text. */
+/** Decodes Base64. Returns null if the text is invalid or not canonical. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   try {
     const binary = atob(text)
@@ -87,7 +87,7 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** Returns null if the secret is invalid. */
+/** Imports a secret as a key. Resolves to null if the secret is invalid. */
 async function importKey(secret: unknown): Promise<CryptoKey | null> {
   const bytes = typeof secret === 'string' && decodeBase64(secret.replace(/^whsec_/, ''))
   if (!bytes || bytes.length < MIN_SECRET) return null

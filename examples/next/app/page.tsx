@@ -2,10 +2,10 @@ import { createClient } from '@tonearm/client'
 
 import { Player } from './player'
 
-/** The page is rendered for each visitor, because each gets a separate session. */
+/** Renders the page for each request, because every visitor gets a separate session. */
 export const dynamic = 'force-dynamic'
 
-/** Runs only on the server, so the key never reaches a browser. */
+/** This component runs only on the server, so the key is never sent to a browser. */
 export default async function Page() {
   const { TONEARM_URL: service = '', TONEARM_KEY: api_key = '', COLLECTION_ID: collection_id = '' } = process.env
   const client = createClient({ base_url: service, api_key })

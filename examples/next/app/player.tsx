@@ -4,7 +4,7 @@ import '@tonearm/elements/player'
 import '@tonearm/elements/react'
 import { useState } from 'react'
 
-/** The server renders only the tag; the element starts in the browser. */
+/** On the server, this component renders only the tag. The element starts in the browser. */
 export function Player({ service, session }: { service: string; session: string }) {
   const [title, setTitle] = useState('')
   return (

@@ -2,7 +2,7 @@ import { Latest, sleep } from '../retry.ts'
 
 /**
  * Plays through two audio elements: one plays, and the other takes over when the next track starts or the file gets a new URL. The gap
- * between two tracks is about a hundredth of a second. Independent of sessions.
+ * between two tracks is about a hundredth of a second. This module knows nothing about sessions.
  */
 
 interface Callbacks {
@@ -26,9 +26,9 @@ export class AudioPair {
   #other: HTMLAudioElement
   /** URL that the other element has preloaded. */
   #preloaded: string | null = null
-  /** The position while the element does not report it: before it has loaded, and after an error. */
+  /** The position in seconds to use while the element does not report one: before it has loaded, and after an error. */
   #position = 0
-  /** Whether the next `pause` event is our own doing. */
+  /** Whether the next `pause` event is caused by this class, and not by the browser or the system. */
   #isPausing = false
   #isSingle = false
   #lead = LEAD
@@ -77,7 +77,7 @@ export class AudioPair {
     return buffered.length > 0 ? buffered.end(buffered.length - 1) : 0
   }
 
-  /** Resolves to false when the browser demands a gesture first. */
+  /** Starts playback. Resolves to false if the browser requires a user gesture first. */
   play(): Promise<boolean> {
     return this.#active.play().then(
       () => true,
@@ -90,14 +90,14 @@ export class AudioPair {
     this.#stop()
   }
 
-  /** Loads a file, to start at a position. */
+  /** Loads a file and sets the position at which it starts. */
   load(url: string, position: number, eager: boolean): void {
     this.#endSwap()
     this.#position = position
     const audio = this.#active
     audio.preload = eager ? 'auto' : 'metadata'
     audio.src = url
-    // The element applies it once it has loaded (HTML, default playback start position).
+    // The element applies the position once it has loaded the file (HTML, default playback start position).
     if (position > 0) audio.currentTime = position
     audio.playbackRate = audio.defaultPlaybackRate
   }
@@ -117,11 +117,11 @@ export class AudioPair {
     this.#active.currentTime = position
   }
 
-  /** Whether the file is buffered from one position to another. */
+  /** Whether the file is buffered between two positions. */
   has(from: number, to: number): boolean {
     const { buffered } = this.#active
     for (let i = 0; i < buffered.length; i++) {
-      // Encoders pad, so the buffered range differs a little from the stated duration.
+      // Encoders add padding, so the buffered range differs a little from the stated duration.
       if (this.#isKnown && buffered.start(i) <= from + 0.1 && buffered.end(i) >= to - 0.2) return true
     }
     return false
@@ -137,7 +137,7 @@ export class AudioPair {
     this.#other.load()
   }
 
-  /** Switches to the preloaded file. Returns false if another one was preloaded, or if it did not load. */
+  /** Switches to the preloaded file. Returns false if another file was preloaded, or if this file has not loaded. */
   swapTo(url: string): boolean {
     if (this.#preloaded !== url || this.#other.error || this.#other.readyState < 2) return false
     this.#swap()
@@ -145,13 +145,16 @@ export class AudioPair {
     return true
   }
 
-  /** Returns permanently to the previous element: this one may not play, because no gesture has ever started it (iOS). */
+  /**
+   * Switches back to the previous element and uses only that from now on: iOS does not let the current element play, because no gesture has
+   * ever started it.
+   */
   swapBack(): void {
     this.#isSingle = true
     this.#swap()
   }
 
-  /** Continues with another URL of the same audio, without a gap. Resolves to false if the handover failed. */
+  /** Continues the same audio from another URL, without a gap. Resolves to false if the handover failed. */
   async handOver(url: string): Promise<boolean> {
     if (this.isSingle) return false
     const isCurrent = this.#latest.next()
@@ -160,7 +163,7 @@ export class AudioPair {
     const isDone = await takeOver(this.#active, this.#other, this.#lead, isCurrent)
     if (isDone) this.#swap()
     else if (isCurrent()) {
-      // Gives a slow machine or network more time at the next attempt.
+      // The next attempt uses a longer lead, which gives a slow machine or network more time.
       this.#lead = Math.min(LONGEST_LEAD, this.#lead * 2)
       this.#drop()
     }
@@ -172,7 +175,7 @@ export class AudioPair {
   }
 
   setRate(rate: number): void {
-    // Also the default, because loading another file resets the rate to it.
+    // The default rate is set as well, because the element resets its rate to the default when it loads another file.
     for (const each of [this.#active, this.#other])
       Object.assign(each, { defaultPlaybackRate: rate, playbackRate: rate })
   }
@@ -214,7 +217,7 @@ export class AudioPair {
     if (this.#other.hasAttribute('src')) unload(this.#other)
   }
 
-  /** Cancels a handover in progress; a preloaded file stays. */
+  /** Cancels a handover that is in progress. A preloaded file stays loaded. */
   #endSwap(): void {
     this.#latest.next()
     if (this.#preloaded === null) this.#drop()
@@ -234,11 +237,11 @@ function unload(audio: HTMLAudioElement): void {
   audio.pause()
   audio.removeAttribute('src')
   audio.load()
-  // Otherwise the next file would start at the position meant for this one (HTML, default playback start position).
+  // Without this, the next file would start at the position that was set for this file (HTML, default playback start position).
   audio.currentTime = 0
 }
 
-/** Seconds of playing time that the other element has to become ready at the takeover position. */
+/** Seconds of playback before the takeover position, in which the other element must become ready there. */
 const LEAD = 1.5
 const LONGEST_LEAD = 12
 /** Approximate seconds between `play()` and the first sound. */
@@ -246,8 +249,8 @@ const START = 0.03
 const LOAD_TIMEOUT = 20_000
 
 /**
- * Hands over from `now`, which plays, to `next`, which loads the same audio: `next` waits at a position a little ahead and starts when
- * `now` gets there. Resolves to false if it did not load, was late, or is no longer wanted; then `now` keeps playing.
+ * Hands over from `now`, which is playing, to `next`, which loads the same audio: `next` waits at a position a little ahead of `now` and
+ * starts when `now` reaches it. Resolves to false if `next` did not load, was late, or is no longer wanted; then `now` keeps playing.
  */
 async function takeOver(
   now: HTMLAudioElement,

@@ -31,7 +31,10 @@ import {
 export interface EngineContext {
   store: Store
   options: PlaybackOptions
-  /** Where to start: the first entry whose track is in the session, else the last entry without its position. */
+  /**
+   * Where playback may start. The first entry whose track is in the session applies; if there is none, the last entry applies, but without
+   * its position.
+   */
   starts: StartOptions[]
   session: SessionClient
   audio: AudioPair
@@ -40,16 +43,16 @@ export interface EngineContext {
   signal: AbortSignal
 }
 
-/** Longest wait for a track's gain before it loads, in milliseconds. */
+/** Maximum milliseconds to wait for a track's gain before the track loads without it. */
 const GAIN_TIMEOUT = 800
-/** While a track plays, its gain changes by half a decibel every 20 milliseconds, which is heard neither as a click nor as a jump. */
+/** While a track plays, its gain changes by half a decibel every 20 milliseconds, so that listeners hear neither a click nor a jump. */
 const GAIN_STEP = 10 ** (0.5 / 20)
 const GAIN_PACE = 20
 
 /** Opens the session, loads tracks into the audio element, and recovers from errors. */
 export class Loader {
   readonly #core: EngineContext
-  /** Cached gains by the path of the analysis: a reloaded file needs its gain at once, even during an outage of the storage. */
+  /** Cached gains by the path of the analysis, because a reloaded file needs its gain at once, even during an outage of the storage. */
   readonly #gains = new Map<string, number>()
 
   constructor(core: EngineContext) {
@@ -68,13 +71,13 @@ export class Loader {
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.open())
     if (answer.tracks.length === 0) return store.set({ status: 'empty' })
-    // A position is only valid for its track.
+    // The position of an entry applies only to the track of the entry.
     const start = starts.find(({ track }) => hasTrack(this.#state.session, track)) ?? { ...starts.at(-1)!, position: 0 }
     store.set(goTo(this.#state, start, options))
     await this.select(this.#state.index, start.position, start.play)
   }
 
-  /** Switches to a track. If the listener did not choose it, skips up to `passes` tracks that cannot be played. */
+  /** Switches to a track. Skips up to `passes` tracks that cannot be played; 0 if the listener chose the track. */
   async select(index: number, position = 0, play = this.#state.playing, passes = 0): Promise<void> {
     const { store, session, audio } = this.#core
     const id = store.track(index)?.id
@@ -97,11 +100,11 @@ export class Loader {
     this.#refused(answer, () => void this.reload())
   }
 
-  /** Continues with the next track: in the other element, if that has preloaded it. */
+  /** Continues with the next track. If the other element has preloaded it, that element plays it. */
   async advance(index: number): Promise<void> {
     const { store, audio } = this.#core
     const { prefetched, order } = this.#state
-    // Compared by id, because its index may differ in a renewed session.
+    // Compares ids, because the index of a track may differ in a renewed session.
     const isAhead = prefetched?.trackId === store.track(index)?.id && !store.resumeAt(index)
     if (!isAhead || !audio.swapTo(prefetched!.url)) return await this.select(index, 0, true, order.length)
     const isCurrent = this.#leave()
@@ -111,12 +114,12 @@ export class Loader {
     store.set({ index, view, status: 'ready', loaded: prefetched })
     store.emit('trackchange', store.detail())
     if ((await started) || !isCurrent()) return
-    // iOS plays only the element that a gesture has started.
+    // iOS lets an element play only if a gesture has started that element before.
     audio.swapBack()
     await this.select(index)
   }
 
-  /** Starts playback, or shows the play button when the browser demands a gesture first. */
+  /** Starts playback, or shows the play button if the browser requires a user gesture first. */
   async start(): Promise<void> {
     if (!(await this.#core.audio.play())) this.#core.store.set({ playing: false })
   }
@@ -125,11 +128,11 @@ export class Loader {
   async reload(): Promise<void> {
     const { store, session } = this.#core
     const id = store.track()?.id
-    // Pressing play in an expired session shows the message again, even if the session never opened.
+    // If the listener presses play in an expired session, the page is informed again, even if the session was never opened.
     if (this.#state.status === 'expired') store.set({ expiryAnnounced: false })
     if (id === undefined) return await this.open()
     const isCurrent = this.#supersede()
-    // After a refusal, only a fresh response shows that the problem is solved.
+    // After a refusal, only a fresh response can show that the problem is solved, so the cache is not used.
     const answer = await (this.#state.status === 'ready' ? session.view(id) : session.refresh(id))
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.reload())
@@ -155,7 +158,7 @@ export class Loader {
     const answer = await session.refresh(loaded.trackId)
     if (!isCurrent()) return
     if (!answer.ok) return this.#refused(answer, () => void this.reload())
-    // Counted only now: a lost connection does not mean that a file is bad.
+    // The failure is counted only after the service has responded: while the connection is lost, a failure does not mean that the file is bad.
     if (!isStalled) store.set({ attempts: afterMediaError(attempts, audio.time, fault !== null || audio.isCorrupt) })
     await this.#show(answer, isCurrent)
   }
@@ -165,24 +168,24 @@ export class Loader {
     await this.#show(timed, this.#supersede())
   }
 
-  /** Moves the gain of the playing track to its target, unless another track plays by then. */
+  /** Gradually changes the gain of the playing track to `gain`, unless the track has changed before `gain` is known. */
   async followGain(view: PlayView, gain = this.gainOf(view)): Promise<void> {
     const isCurrent = this.#core.latest.current()
     const target = await gain
     if (isCurrent()) this.#approachGain(target)
   }
 
-  /** Returns the gain of a track from its analysis; 1 without normalization. */
+  /** Returns the gain of a track from its analysis; 1 if normalization is off. */
   async gainOf(view: PlayView): Promise<number> {
     const { options } = this.#core
     const { normalize } = options
     const analysis = normalize && view.variants.find(({ variant }) => variant.index === ANALYSIS)
     const gain = analysis ? await this.#readGain(analysis) : 1
-    // The option may have changed during the request.
+    // The option `normalize` may have changed during the request.
     return options.normalize === normalize ? gain : await this.gainOf(view)
   }
 
-  /** Returns the gain from an analysis; 1 when it cannot be read. */
+  /** Returns the gain from an analysis; 1 if the analysis cannot be read. */
   async #readGain({ path, url }: VariantFile): Promise<number> {
     const gains = this.#gains
     const read = async (response: Response) =>
@@ -221,20 +224,23 @@ export class Loader {
     store.emit('sessionexpired', { playSessionId: this.#state.session?.play_session.id ?? null })
   }
 
-  /** Makes all earlier operations stale and cancels a scheduled poll. Returns the check for the new operation. */
+  /**
+   * Makes all earlier operations stale and cancels a scheduled poll. Returns a function that returns whether the new operation is still the
+   * latest.
+   */
   #supersede(): IsCurrent {
     this.#core.timers.stop('poll')
     return this.#core.latest.next()
   }
 
-  /** Stops the timers and resets the attempts of the current track, before a change of track. */
+  /** Before a change of the track: stops the timers of the current track and resets its attempts. */
   #leave(): IsCurrent {
     for (const name of ['refresh', 'better', 'stall']) this.#core.timers.stop(name)
     this.#core.store.set({ attempts: NO_ATTEMPTS })
     return this.#supersede()
   }
 
-  /** Shows a play view, loads its best file at the current position, and plays it if playback is wanted. */
+  /** Shows a play view, loads its best file at the current position, and plays the file if the listener wants playback. */
   async #show({ view, until }: TimedView, isCurrent: IsCurrent): Promise<void> {
     const { store, audio } = this.#core
     store.set({ view })
@@ -250,14 +256,14 @@ export class Loader {
     audio.load(entry.url, audio.time, this.#state.playing)
     const loaded = { trackId: view.track_id, variant: entry.variant.index, url: entry.url, until }
     const isFirst = !this.#state.wasReady
-    // After a failure, the outage may last until the file plays, so the polls keep counting.
+    // After a failure, the outage is over only when the file plays, so the number of polls is not reset here.
     const polls = this.#state.attempts.failures && this.#state.polls
     store.set({ loaded, polls, status: 'ready', code: null, wasReady: true })
     if (isFirst) store.emit('ready', { ...store.detail(), tracks: this.#state.session?.tracks ?? [] })
     if (this.#state.playing && isCurrent()) await this.start()
   }
 
-  /** Handles a refusal, or a missing response, of the service or the storage. Retries a transient failure. */
+  /** Handles a refusal by the service or the storage, or a missing response. Calls `again` later if the failure is transient. */
   #refused(failure: Refusal, again: () => void): void {
     const { store, timers } = this.#core
     const { code } = failure
@@ -271,7 +277,7 @@ export class Loader {
 
   #fail(code: string, message: string | null): void {
     const { store } = this.#core
-    // A retry starts with the best file again.
+    // Resets the attempts, so that a retry starts with the best file again.
     store.set({ status: 'failed', code, attempts: NO_ATTEMPTS, playing: false })
     store.emit('error', { code, message })
   }

@@ -21,8 +21,8 @@ import {
 } from './state.ts'
 
 /**
- * Plays a session, without a user interface. Starts at the first entry of `starts` whose track is in the session; until a session is
- * open, the methods below change these entries.
+ * Plays a session, without a user interface. Playback starts at the first entry of `starts` whose track is in the session. Until a session
+ * is open, the methods below change these entries.
  */
 export class Playback {
   readonly #callbacks: PlaybackCallbacks
@@ -79,7 +79,7 @@ export class Playback {
   get audio(): HTMLAudioElement {
     return this.#core.audio.audio
   }
-  /** Whether playback is stopped and will not start by itself; true after the end of the session. */
+  /** Whether playback is stopped and will not start by itself. True after the session has ended. */
   get paused(): boolean {
     return !isSounding(this.state)
   }
@@ -105,7 +105,7 @@ export class Playback {
     const { store, audio } = this.#core
     this.#changeStarts({ play: true })
     store.set({ playing: true })
-    // A listener of the event may have paused again.
+    // A listener of the `play` event may have paused playback again.
     if (!this.state.playing) return
     if (audio.audio.ended) audio.seek(0)
     const next = onPlay(this.state.status, this.#isStale && !audio.has(audio.time, this.duration))
@@ -124,7 +124,7 @@ export class Playback {
   async seek(seconds: number): Promise<void> {
     const { audio } = this.#core
     const { session, status } = this.state
-    // Stops short of the end, so that a seek to the right edge does not end the track.
+    // The maximum is slightly before the end, so that a seek to the right edge of the waveform does not end the track.
     const last = session ? Math.max(0, this.duration - 0.05) : Infinity
     const position = Math.min(Math.max(0, seconds), last)
     if (!Number.isFinite(position)) return
@@ -142,12 +142,12 @@ export class Playback {
     return this.#step(1)
   }
 
-  /** Goes to the previous track, or to the start of this one after more than 3 seconds. */
+  /** Goes to the previous track, or to the start of the current track if more than 3 seconds of it have played. */
   previous(): Promise<void> {
     return this.time > 3 ? this.seek(0) : this.#step(-1)
   }
 
-  /** Goes to a position, of another track if `track` is set. Resolves to false when the session has no such track. */
+  /** Goes to a position in the current track, or in the given `track`. Resolves to false if the session does not contain that track. */
   async goTo({ track, position }: Pick<StartOptions, 'track' | 'position'>): Promise<boolean> {
     const { session, index } = this.state
     if (!session && track !== null) {
@@ -174,7 +174,7 @@ export class Playback {
     return this.#loader.reload()
   }
 
-  /** Returns a download URL for the track: of the given variant, else of the one that plays. */
+  /** Returns a download URL for the current track in the given variant; by default in the variant that is loaded. */
   download(variant: string) {
     const { store, session } = this.#core
     return session.download(store.track()?.id ?? '', variant || (this.state.loaded?.variant ?? ''))
@@ -192,7 +192,10 @@ export class Playback {
     void this.#loader.followGain(view)
   }
 
-  /** Sets the sleep timer: pauses at a time of this machine's clock or at the end of the track. Null cancels it. */
+  /**
+   * Sets the sleep timer: playback pauses at a time, in milliseconds since 1970 by this machine's clock, or at the end of the track. Null
+   * cancels the timer.
+   */
   sleepAt(sleep: number | 'track' | null): void {
     const { store, timers } = this.#core
     store.set({ sleep })
@@ -220,7 +223,7 @@ export class Playback {
     for (const start of this.#core.starts) Object.assign(start, change)
   }
 
-  /** Adds a start that takes precedence over the existing ones if its track is in the session. */
+  /** Adds an entry to `starts` that takes precedence over the existing entries if its track is in the session. */
   #startAt(start: StartOptions): void {
     this.#core.starts.unshift(start)
     this.#core.audio.clear(start.position)
@@ -231,7 +234,7 @@ export class Playback {
     const index = nextIndex(this.state, options, by)
     if (index !== undefined) return await this.#loader.select(index)
     if (!this.state.session) for (const start of starts) start.step = (start.step ?? 0) + by
-    // `next` does nothing at the last track; `previous` restarts the first.
+    // `next` does nothing at the last track; `previous` restarts the first track.
     if (!this.state.session || by < 0) await this.seek(0)
   }
 
@@ -248,7 +251,7 @@ export class Playback {
     this.#callbacks.onChange()
   }
 
-  /** Handles a change of the position, by playback or by a seek. */
+  /** Handles a change of the position, whether by playback or by a seek. */
   #onTime(): void {
     const { store } = this.#core
     const { time: currentTime, duration } = this
@@ -264,7 +267,7 @@ export class Playback {
     const after = afterEnded(this.state, options)
     const isCurrent = latest.current()
     store.emit('ended', { ...store.detail(), last: after.next === 'stop' })
-    // A listener of the event may have paused or changed the track.
+    // A listener of the `ended` event may have paused playback or changed the track.
     if (!this.state.playing || !isCurrent()) return
     if (after.next !== 'play') {
       store.set({ sleep: null, playing: false })

@@ -12,29 +12,29 @@ import {
 } from './state.ts'
 
 /**
- * Decides what happens after a refusal, a media error, the end of a track and a refresh, which file plays, and how loud. Pure functions;
- * `loader.ts` and `refresh.ts` act on them.
+ * Pure functions that decide what happens after a refusal, a media error, the end of a track and a refresh, which file plays, and how loud
+ * it plays. `loader.ts` and `refresh.ts` carry out the decisions.
  */
 
 type Answer = (TimedView & { ok: true }) | Failure
 
 const POLLS = { first: 2000, factor: 1.5, longest: 30_000 }
 
-/** The state after a refusal, and the delay before the next request in milliseconds if there is one. */
+/** The state after a refusal, and the milliseconds until the next request, if there is one. */
 export interface AfterFailure {
   status: 'expired' | 'failed' | 'processing' | 'offline'
   delay?: number
 }
 
-/** `wait`: minimum delay before the next request in milliseconds, from `Retry-After`. */
+/** A failure with `wait`: minimum milliseconds until the next request, from `Retry-After`. */
 export type Refusal = Failure & { wait?: number }
 
-/** Longest `Retry-After` that is obeyed in full, in milliseconds, because a listener is waiting. */
+/** Maximum milliseconds to wait because of `Retry-After`. Longer values are shortened to this one, because a listener is waiting. */
 const LONGEST_WAIT = 60_000
 
 /**
- * Decides after a refusal, or a missing response, of the service or the storage; `polls` is the number of earlier ones in a row. Transient
- * failures are retried with growing delays.
+ * Decides what happens after a refusal by the service or the storage, or after a missing response. `polls` is the number of consecutive
+ * failures before this one. Transient failures are retried with growing delays.
  */
 export function afterFailure(failure: Refusal, polls: number): AfterFailure {
   if (failure.code === 'session_expired') return { status: 'expired' }
@@ -44,35 +44,35 @@ export function afterFailure(failure: Refusal, polls: number): AfterFailure {
 }
 
 /**
- * Consecutive requests without a response, over about a minute, after which a missing response no longer counts as an outage: a page's
- * content security policy may block them.
+ * Number of consecutive requests without a response, over about a minute, after which a missing response is no longer treated as an outage:
+ * the content security policy of the page may block the requests.
  */
 const MOST_UNANSWERED = 7
 
-/** Whether the storage has an outage, judged by its response for a file. */
+/** Whether the storage has an outage, based on its response to a request for a file. */
 export const isOutage = (fault: Failure, polls: number) =>
   isTransient(fault) && (fault.status > 0 || polls < MOST_UNANSWERED)
 
 /** Whether playback skips a track that the listener did not choose, because it cannot be played now. */
 export const isSkipped = ({ code }: Failure) => code === 'track_not_ready' || code === 'not_found'
 
-/** Whether a session has ended: the service answers 410 for a day, then 404. */
+/** Whether a session has ended: the service returns 410 for a day, and then 404. */
 export const isSessionOver = ({ code }: Failure) => code === 'session_expired' || code === 'not_found'
 
 /**
- * Counts a media error. The first may be due to an expired URL. After that the next file is tried: at once if the file `isFaulty`, else
- * after one more attempt, because the storage may just have recovered.
+ * Counts a media error. The first error may be due to an expired URL, so the same file is tried again. At the next error, the next file is
+ * tried if the current one `isFaulty`; otherwise there is one more attempt, because the storage may just have recovered.
  */
 export function afterMediaError({ skipped, failures }: Attempts, position: number, isFaulty: boolean): Attempts {
   const isNext = failures > (isFaulty ? 0 : 1)
   return { skipped: skipped + Number(isNext), failures: isNext ? 1 : failures + 1, failedAt: position }
 }
 
-/** Whether the file played for a second since its last failure, so that a later failure counts separately. */
+/** Whether the file has played for a second since its last failure, so that a later failure is counted as the first again. */
 export const isProgress = ({ failures, failedAt }: Attempts, position: number) =>
   failures > 0 && position > failedAt + 1
 
-/** What to do on `play`. `needsUrl`: more of the file must be loaded, but its URL has expired. */
+/** Decides what to do on `play`. `needsUrl`: more of the file must be loaded, but its URL has expired. */
 export function onPlay(status: Status, needsUrl: boolean): 'wait' | 'reload' | 'start' {
   if (status === 'processing' || status === 'loading') return 'wait'
   return status !== 'ready' || needsUrl ? 'reload' : 'start'
@@ -80,7 +80,7 @@ export function onPlay(status: Status, needsUrl: boolean): 'wait' | 'reload' | '
 
 export type AfterEnded =
   | { next: 'stop' }
-  /** Another track, or the same; `wait` when the sleep timer ends with this track. */
+  /** Continues with another track or the same one. `wait`: the sleep timer has ended with this track, so the next one does not start. */
   | { next: 'play' | 'wait'; index: number }
 
 /** Decides where playback continues after the end of a track. */
@@ -90,10 +90,10 @@ export function afterEnded(state: Pick<State, 'index' | 'order' | 'sleep'>, opti
   return { next: state.sleep === 'track' ? 'wait' : 'play', index }
 }
 
-/** Milliseconds without sound and without new data after which the connection counts as dead. */
+/** Milliseconds without sound and without new data after which the connection is considered dead. */
 export const STALL = 15_000
 
-/** Fraction of a signed URL's lifetime that is certainly left on arrival: the service may have cached it (docs/decisions/0028). */
+/** Minimum fraction of its lifetime that a signed URL still has when it arrives, because the service may have cached it (docs/decisions/0028). */
 const REMAINING = 0.6
 
 interface Signed {
@@ -112,16 +112,17 @@ export function lifetime({ variants, play_session }: Signed, now = Date.now()): 
     : Math.max(0, Date.parse(play_session.expires_at) - now)
 }
 
-/** Milliseconds before their expiry at which URLs are replaced: a fifth of their lifetime, at most a minute. */
+/** Returns how many milliseconds before their expiry URLs are replaced: a fifth of their lifetime, but at most a minute. */
 export const refreshMargin = (life: number) => Math.min(60_000, life / 5)
 
-/** Milliseconds until the URL of a file is replaced. */
+/** Returns the milliseconds until the URL of a file is replaced. */
 export const refreshDelay = ({ until }: LoadedFile, now = Date.now()) =>
   Math.max(1000, until - now - refreshMargin(until - now))
 
 /**
- * Milliseconds before a failed refresh is retried, repeatedly until the handover succeeds or the session ends: a download in progress
- * outlives its URL for a while. Also the minimum by which fresh URLs must outlive the current ones.
+ * Milliseconds between the attempts to refresh a URL, which are repeated until the handover succeeds or the session ends: a download in
+ * progress continues for a while after its URL has expired. Also the minimum milliseconds by which fresh URLs must outlive the current
+ * ones.
  */
 export const RETRY = 5000
 
@@ -131,7 +132,7 @@ export type AfterRefresh =
   | { next: 'ask-again'; delay: number }
   | { next: 'hand-over'; file: LoadedFile }
 
-/** Decides whether the fresh URL of the playing file takes over or is not needed. */
+/** Decides whether the fresh URL replaces that of the playing file, or is not needed. */
 export function afterRefresh(
   loaded: LoadedFile,
   answer: Answer,
@@ -139,31 +140,34 @@ export function afterRefresh(
 ): AfterRefresh {
   if (!answer.ok) {
     if (answer.code === 'session_expired') return { next: 'expire' }
-    // A removed track plays until its URL expires.
+    // A track that was removed keeps playing until its URL expires.
     return answer.code === 'not_found' ? { next: 'keep' } : { next: 'ask-again', delay: RETRY }
   }
   const { view, until } = answer
-  // The fresh URLs last no longer: the session ends with them and cannot be renewed from here.
+  // The fresh URLs expire no later than the current ones, so the session ends with them. It cannot be renewed from here.
   if (until - loaded.until < RETRY) return { next: 'ask-again', delay: until - now + 1000 }
-  // A buffered file needs no URL, and a single element cannot hand over. Both get the new URL when they next load.
+  // A fully buffered file needs no URL, and a single audio element cannot hand over. In both cases, the next load uses the new URL.
   if (isSingle || isComplete) return { next: 'keep' }
   const url = view.variants.find(({ variant }) => variant.index === loaded.variant)?.url
   return url ? { next: 'hand-over', file: { ...loaded, url, until } } : { next: 'ask-again', delay: RETRY }
 }
 
-/** Milliseconds until the next check for a better file. */
+/** Returns the milliseconds until the next check for a better file. */
 export const checkDelay = (checks: number) => backoff(checks, { first: 10_000, factor: 1.5, longest: 30_000 })
 
-/** Whether to check for a better file. A single element switches to the final file when it next loads one. */
+/** Whether to check for a better file. A single audio element cannot hand over, so it gets the final file with its next load. */
 export const mayGetBetter = (isPreliminary: boolean, { variant }: LoadedFile, isSingle: boolean) =>
   isPreliminary || (variant === EARLY && !isSingle)
 
 export type AfterCheck =
   | { next: 'expire' }
   | { next: 'ask-again' }
-  /** Nothing plays, so the other file can be loaded without a handover. This includes a missing file, which then fails visibly. */
+  /**
+   * Nothing is playing, so the better file can be loaded without a handover. This decision is also made if there is no file to play; the
+   * load then fails visibly.
+   */
   | { next: 'load' }
-  /** The file stays, but its levels and loudness are now available. */
+  /** The best file is already loaded, but its levels and loudness are now available. */
   | { next: 'show' }
   | { next: 'hand-over'; file: LoadedFile }
 
@@ -188,7 +192,7 @@ export interface VariantFile {
   variant: { index: string }
 }
 
-/** The file that plays while a long track is still being processed. It is deleted soon after. */
+/** The variant that plays while a long track is still being processed. It is deleted soon after the processing. */
 const EARLY = 'early'
 export const ANALYSIS = 'analysis'
 
@@ -217,21 +221,21 @@ export function playableFiles<T extends VariantFile>(
   return usable.toSorted((a, b) => rank(a) - rank(b))
 }
 
-/** LUFS, as ReplayGain 2.0. Nearly all published music is louder, and volume can only lower it. */
+/** Target loudness in LUFS, as in ReplayGain 2.0. Nearly all published music is louder, and the volume of an element can only be lowered. */
 const TARGET = -18
-/** dBTP, the maximum true peak of EBU R 128. */
+/** Maximum true peak in dBTP, as defined by EBU R 128. */
 const PEAK_LIMIT = -1
 
 /** Returns the linear gain that brings a track to -18 LUFS with a true peak of at most -1 dBTP; 1 if the loudness is unknown. */
 export function gainOf({ integrated_lufs, true_peak_dbtp }: Partial<Loudness>): number {
   if (typeof integrated_lufs !== 'number') return 1
-  // With an unknown peak, the track is only lowered.
+  // If the peak is unknown, the gain may only lower the track.
   const headroom = typeof true_peak_dbtp === 'number' ? PEAK_LIMIT - true_peak_dbtp : 0
   return 10 ** (Math.min(TARGET - integrated_lufs, headroom) / 20)
 }
 
 /**
- * Returns the volume of the audio element for the listener's volume and the track's gain. It cannot exceed 1, so a quiet track is raised
- * only as far as the listener's volume allows.
+ * Returns the volume of the audio element for the listener's volume and the track's gain. The volume of an element cannot exceed 1, so a
+ * quiet track is raised only if the listener's volume leaves room.
  */
 export const effectiveVolume = (volume: number, gain: number) => Math.min(1, Math.max(0, volume * gain))

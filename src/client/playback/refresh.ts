@@ -6,14 +6,14 @@ import { nextIndex, type LoadedFile, type State } from './state.ts'
 const AHEAD = 20
 
 /**
- * Background work while a track plays: replaces URLs before they expire and a preliminary file by the final one, and preloads the next
- * track. A paused player sends no requests unless its track is preliminary; it checks its URL when playback resumes.
+ * Does the background work while a track plays: replaces URLs before they expire, replaces a preliminary file with the final one, and
+ * preloads the next track. A paused player sends no requests unless its track is preliminary; it checks its URL when playback resumes.
  */
 export class Refresher {
   readonly #core: EngineContext
   readonly #loader: Loader
   #checks = 0
-  /** The loaded URL and the next track at the last prefetch. */
+  /** Key of the last prefetch: the URL that was loaded and the id of the next track. */
   #prefetched = ''
 
   constructor(core: EngineContext, loader: Loader) {
@@ -25,7 +25,7 @@ export class Refresher {
     return this.#core.store.state
   }
 
-  /** Schedules the next refresh, by the expiry of the current URL. */
+  /** Schedules the next refresh before the current URL expires, and the next check for a better file. */
   plan(): void {
     const { timers, audio } = this.#core
     const { loaded, view } = this.#state
@@ -36,7 +36,10 @@ export class Refresher {
     else this.#checks = 0
   }
 
-  /** Preloads the next track near the end of this one, so that albums play without gaps. `remaining` is in seconds. */
+  /**
+   * Preloads the next track near the end of the current one, so that albums play without gaps. `remaining` is the rest of the current track
+   * in seconds.
+   */
   prefetch(remaining: number): void {
     const { store, options } = this.#core
     const { playing, index, loaded, order, sleep } = this.#state
@@ -49,7 +52,7 @@ export class Refresher {
     void this.#prefetch(next, loaded?.url)
   }
 
-  /** Discards the prefetched track, because the options have changed. The next `prefetch` loads it again. */
+  /** Discards the prefetched track after the options have changed. The next call of `prefetch` loads it again. */
   prefetchAgain(): void {
     this.#prefetched = ''
     this.#core.store.set({ prefetched: null })
@@ -73,7 +76,7 @@ export class Refresher {
   async #refresh(loaded: LoadedFile): Promise<void> {
     const { session, audio, timers } = this.#core
     const { playing, status } = this.#state
-    // A file that waits for the storage or the service gets a fresh URL when it is reloaded.
+    // While the player waits for the storage or the service, no refresh is necessary: the file gets a fresh URL when it is reloaded.
     if (this.#state.loaded !== loaded || !playing || status !== 'ready') return
     const answer = await session.refresh(loaded.trackId)
     if (this.#state.loaded !== loaded) return
@@ -110,7 +113,7 @@ export class Refresher {
     return isDone
   }
 
-  /** Seconds: the duration of the file, else the one from the service. */
+  /** Duration of the track in seconds: from the file if it is known there, otherwise from the service. */
   get duration(): number {
     return this.#core.audio.duration || this.#state.view?.track.duration || this.#core.store.track()?.duration || 0
   }

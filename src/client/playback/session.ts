@@ -6,21 +6,21 @@ import type { PlayView, Session, Source, TimedView } from './state.ts'
 type Answer<T> = (T & { ok: true }) | Failure
 
 interface Callbacks {
-  /** A session was opened, or another one took its place. */
+  /** Called when a session was opened. `renewed`: it replaces a session that has ended. */
   onSession: (session: Session, renewed: boolean) => void
   onRefresh: (view: PlayView) => void
 }
 
 /**
- * Milliseconds. The session is about to end if the URLs of a fresh view expire this soon, and less than `LEAST_GAIN` after the previous
- * ones.
+ * Milliseconds. If the URLs of a fresh view expire within this time, and less than `LEAST_GAIN` after the previous URLs, the session is
+ * about to end.
  */
 const SOON = 65_000
 const LEAST_GAIN = 5000
-/** Minimum remaining lifetime of a cached URL that is returned, in milliseconds. */
+/** Minimum milliseconds until a cached URL expires; the cache returns no older ones. */
 const MARGIN = 3000
 
-/** The service as the player uses it: returns play views with valid URLs and renews sessions when they end. */
+/** The player's interface to the service: returns play views with valid URLs, and renews sessions that have ended. */
 export class SessionClient {
   readonly #source: Source
   readonly #callbacks: Callbacks
@@ -44,7 +44,7 @@ export class SessionClient {
     return Boolean(apiKey && scope && resourceId)
   }
 
-  /** Opens the session of the source, or a new one. */
+  /** Opens the session of the source, or creates one. */
   async open(): Promise<Answer<Session>> {
     if (this.#id === null) return await this.#renew(false)
     const answer = await this.#readSession(this.#id)
@@ -58,7 +58,7 @@ export class SessionClient {
     return cached && cached.until - MARGIN > Date.now() ? { ok: true, ...cached } : await this.refresh(trackId)
   }
 
-  /** Returns a fresh play view; from a new session if the current one is about to end and the source has a key. */
+  /** Returns a fresh play view. Creates a new session for it if the current session is about to end and the source has a key. */
   async refresh(trackId: string): Promise<Answer<TimedView>> {
     const previousUntil = this.#views.get(trackId)?.until ?? 0
     const read = () => this.#readView(trackId)
@@ -107,7 +107,7 @@ export class SessionClient {
     return { ...session, ok: true }
   }
 
-  /** Creates a session to replace the ended one. Concurrent callers share it. */
+  /** Creates a session, to replace one that has ended if `renewed`. Concurrent callers share the new session. */
   #renew(renewed: boolean): Promise<Answer<Session>> {
     this.#renewing ??= create(this.#client, this.#source, this.#signal)
       .then((answer) => (answer.ok ? this.#accept(answer, renewed) : answer))
@@ -115,14 +115,14 @@ export class SessionClient {
     return this.#renewing
   }
 
-  /** Whether a call failed because its session has ended. A 404 can also mean a deleted track, so the session is read as well. */
+  /** Whether a call failed because its session has ended. A 404 can also mean that the track was deleted, so the session is read as well. */
   async #isGone(failure: Failure, id: string | null): Promise<boolean> {
     if (failure.code !== 'not_found' || id === null) return failure.code === 'session_expired'
     const session = await this.#readSession(id)
     return !session.ok && isSessionOver(session)
   }
 
-  /** Runs a call in the session, and once more in a new one if the session has ended. */
+  /** Runs a call in the session. If the session has ended, renews it and runs the call again. */
   async #inSession<T>(act: () => Promise<Answer<T>>): Promise<Answer<T>> {
     const id = this.#id
     const answer = await act()
@@ -133,15 +133,18 @@ export class SessionClient {
   }
 }
 
-/** Milliseconds until a request for one byte without a response counts as failed. */
+/** Milliseconds without a response after which a request for one byte counts as failed. */
 const STORAGE_TIMEOUT = 10_000
 
-/** Requests the first byte of a file. Resolves to the storage's refusal, with status 0 if there is no readable response, or to null. */
+/**
+ * Requests the first byte of a file from the storage. Resolves to null if the storage returns it, otherwise to the refusal, whose status is
+ * 0 if there is no readable response.
+ */
 export async function storageFault(url: string): Promise<Refusal | null> {
   try {
     const { ok, status, headers, body } = await fetch(url, {
       headers: { range: 'bytes=0-0' },
-      // The browser's cache may hold that byte.
+      // The browser's cache could contain that byte even if the storage is unavailable.
       cache: 'no-store',
       signal: AbortSignal.timeout(STORAGE_TIMEOUT),
     })
@@ -171,7 +174,8 @@ async function create(client: Client, source: Source, signal: AbortSignal): Prom
     })
   const session = await open(variants)
   if (!session.ok || !normalize || session.play_session.variants.includes(ANALYSIS)) return session
-  // The default variants of the service are known only now. If the key does not allow the analysis, playback goes without it.
+  // Only the created session shows the default variants of the service, so a second session adds the analysis to them. If the key does not
+  // allow the analysis, the first session is used.
   const withAnalysis = await open([...session.play_session.variants, ANALYSIS])
   return withAnalysis.ok ? withAnalysis : session
 }

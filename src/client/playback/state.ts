@@ -1,7 +1,7 @@
 import type { Calls } from '../../contract/index.ts'
 import type { Success } from '../client.ts'
 
-/** The state of playback, the store that changes it, and functions that compute its changes. */
+/** The state of playback, the store that holds it, and functions that compute changes to it. */
 
 export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'list' | 'tracks' | 'first_track'>
 export type SessionTrack = Session['tracks'][number]
@@ -9,7 +9,7 @@ export type SessionTrack = Session['tracks'][number]
 export type PlayView = Omit<Success<Calls['playTrack']>, 'ok' | 'api_request_id'>
 export type Chapter = PlayView['chapters'][number]
 
-/** A play view and when its URLs expire, by this machine's clock. */
+/** A play view. `until`: when its URLs expire, in milliseconds since 1970 by this machine's clock. */
 export interface TimedView {
   view: PlayView
   until: number
@@ -20,7 +20,7 @@ export type Status = 'loading' | 'ready' | 'processing' | 'offline' | 'expired' 
 
 export type Loop = 'none' | 'all' | 'one'
 
-/** The file that an audio element has loaded, and when its URL expires. */
+/** The file that an audio element has loaded. `until`: when its URL expires, in milliseconds since 1970 by this machine's clock. */
 export interface LoadedFile {
   trackId: string
   variant: string
@@ -36,7 +36,7 @@ export interface Prefetched extends LoadedFile {
 
 /** Media errors of the current track. */
 export interface Attempts {
-  /** Number of files that were given up. */
+  /** Number of files that were skipped because they could not be played. */
   skipped: number
   failures: number
   failedAt: number
@@ -45,26 +45,26 @@ export const NO_ATTEMPTS: Attempts = { skipped: 0, failures: 0, failedAt: 0 }
 
 export interface State {
   status: Status
-  /** The error code of the status. */
+  /** Error code that explains the status; null if there is no error. */
   code: string | null
   session: Session | null
   /** The track's index in the session, from 0. */
   index: number
-  /** The indices in playing order. */
+  /** The indices of the tracks in playing order. */
   order: readonly number[]
   view: PlayView | null
-  /** Whether the listener wants playback. Stays true when the session ends, so that a new one continues; see `isSounding`. */
+  /** Whether the listener wants playback. Stays true when the session ends, so that a new session continues playback; see `isSounding`. */
   playing: boolean
   loaded: LoadedFile | null
   prefetched: Prefetched | null
   /** Linear gain that normalizes the track's loudness. */
   gain: number
   attempts: Attempts
-  /** Consecutive polls that the service could not satisfy yet. */
+  /** Number of consecutive requests for which the track was not ready or the service or the storage was unavailable. */
   polls: number
-  /** Whether a track was ready before. */
+  /** Whether any track of the session has been ready. */
   wasReady: boolean
-  /** Whether the end of the session was announced to the page. */
+  /** Whether the page has been informed that the session ended. */
   expiryAnnounced: boolean
   /** When the sleep timer pauses playback: milliseconds since 1970 on this device's clock, or `track` for the end of the track. */
   sleep: number | 'track' | null
@@ -88,11 +88,11 @@ export const initialState = (status: Status): State => ({
   sleep: null,
 })
 
-/** Whether the player plays, or will without further action. */
+/** Whether the player is playing, or will play without further action by the listener. */
 export const isSounding = ({ playing, status }: Pick<State, 'playing' | 'status'>) =>
   playing && status !== 'expired' && status !== 'empty'
 
-/** Returns title, subtitle and album of the current track; from the session until the play view has loaded. */
+/** Returns the title, subtitle and album of the current track. Until its play view has loaded, they come from the session. */
 export function namesOf({ view, session, index }: State) {
   const track = session?.tracks[index]
   const list = (view ?? session)?.list
@@ -103,18 +103,18 @@ export function namesOf({ view, session, index }: State) {
   }
 }
 
-/** The source of a playback: an existing session, a key to create sessions with, or both. */
+/** What to play: an existing session, or a key with which sessions are created, or both. */
 export interface Source {
   baseUrl: string
   playSessionId: string | null
   apiKey: string | null
   scope: string | null
   resourceId: string | null
-  /** Variants requested for a created session. */
+  /** The variants to request when a session is created. */
   variants: string[]
   isDownloadable: boolean
   normalize: boolean
-  /** Lifetime of a created session in seconds; null for the service's default. */
+  /** Lifetime of the sessions that are created, in seconds; null for the service's default. */
   expiresIn: number | null
 }
 
@@ -124,19 +124,19 @@ export interface PlaybackOptions {
   variants: string[]
   loop: Loop
   shuffle: boolean
-  /** Whether every track plays at the same loudness. */
+  /** Whether all tracks play at the same loudness. */
   normalize: boolean
   volume: number
   muted: boolean
   rate: number
 }
 
-/** Where to start. A track is named by its id or by its number, counted from 1. */
+/** Where playback starts. `track` is the id of a track or its number in the list, counted from 1. */
 export interface StartOptions {
   track: string | null
   position: number
   play: boolean
-  /** Tracks to skip from there, negative for backward: `next` and `previous` before a session is open. */
+  /** Number of tracks to move from `track`, negative for backward. Set by `next` and `previous` before a session is open. */
   step?: number
 }
 
@@ -146,19 +146,19 @@ interface TrackDetail {
   index: number
 }
 
-/** The events by name, with their details. */
+/** The details of the events, by the name of the event. */
 export interface PlaybackEvents {
   ready: TrackDetail & { tracks: SessionTrack[] }
   play: TrackDetail
   pause: TrackDetail
   /** Seconds. */
   timeupdate: { currentTime: number; duration: number }
-  /** A track has ended; `last` when nothing follows. */
+  /** A track has ended. `last`: no track follows. */
   ended: TrackDetail & { last: boolean }
   trackchange: TrackDetail
-  /** `code` is an error code of the service or `no_playable_variant`. `message` is the service's, for developers. */
+  /** `code` is an error code of the service or `no_playable_variant`. `message` is the message of the service, for developers. */
   error: { code: string; message: string | null }
-  /** `renewed`: a new session replaced one that had ended. */
+  /** A session was opened. `renewed`: it replaced a session that had ended. */
   sessionrefresh: { playSessionId: string; expiresAt: string; renewed: boolean }
   /** The session has ended and cannot be renewed from here. */
   sessionexpired: { playSessionId: string | null }
@@ -171,7 +171,7 @@ export interface PlaybackCallbacks {
   onEvent: <N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]) => void
   /** Called when the other audio element has taken over. */
   onSwap: (now: HTMLAudioElement, before: HTMLAudioElement) => void
-  /** Returns the position at which a track resumes when no other is given, in seconds. */
+  /** Returns the position in seconds at which a track starts if no other position is given. */
   resumeAt?: (track: SessionTrack) => number
 }
 
@@ -193,13 +193,13 @@ export class Store {
     return this.#state.session?.tracks[index]
   }
 
-  /** Where a track resumes when no position is given, in seconds. */
+  /** Returns the position in seconds at which a track starts if no other position is given. */
   resumeAt(index: number): number {
     const track = this.track(index)
     return (track && this.#callbacks.resumeAt?.(track)) ?? 0
   }
 
-  /** Changes the state. Every change of `isSounding` emits `play` or `pause`, including one by the end of a session. */
+  /** Changes the state. Emits `play` or `pause` whenever `isSounding` changes, even if the cause is the end of a session. */
   set(change: Partial<State>): void {
     const before = isSounding(this.#state)
     Object.assign(this.#state, change)
@@ -219,8 +219,8 @@ export class Store {
 }
 
 /**
- * Returns the track indices in playing order; when shuffled, the current one comes first. Indices, not ids, because a playlist may
- * contain a track twice.
+ * Returns the indices of the tracks in playing order. If shuffled, the current track comes first. Returns indices and not ids, because a
+ * playlist may contain a track twice.
  */
 export function playingOrder(count: number, shuffle: boolean, current: number, random = Math.random): number[] {
   const indices = Array.from({ length: count }, (_, i) => i)
@@ -234,7 +234,7 @@ export function playingOrder(count: number, shuffle: boolean, current: number, r
   return current < count ? [current, ...others] : others
 }
 
-/** Returns the index `step` entries away in playing order, or undefined beyond its ends. */
+/** Returns the index that is `step` entries away from `current` in playing order, or undefined if the order ends before. */
 export function neighbor(order: readonly number[], current: number, step: number, loop: Loop): number | undefined {
   const at = order.indexOf(current)
   if (at < 0) return order[0]
@@ -245,11 +245,11 @@ export function neighbor(order: readonly number[], current: number, step: number
 
 type Options = Pick<PlaybackOptions, 'shuffle' | 'loop'>
 
-/** Returns the index of the track after the current one, or `step` tracks away. */
+/** Returns the index of the track that is `step` tracks away from the current one; by default of the next track. */
 export const nextIndex = ({ order, index }: Pick<State, 'order' | 'index'>, { loop }: Options, step = 1) =>
   neighbor(order, index, step, loop)
 
-/** Returns the index of a track by its id or its number, counted from 1; -1 if it is missing. */
+/** Returns the index of the track with an id or a number, counted from 1; -1 if the session has no such track. */
 export const indexOfTrack = (session: Session | null, track: string | null) =>
   session?.tracks.findIndex(({ id }, index) => id === track || String(index + 1) === track) ?? -1
 
@@ -257,7 +257,10 @@ export const indexOfTrack = (session: Session | null, track: string | null) =>
 export const hasTrack = (session: Session | null, track: string | null) =>
   track === null || indexOfTrack(session, track) >= 0
 
-/** Switches to the tracks of another session. The current track may have another index there; if it is missing, its entry is kept. */
+/**
+ * Returns the changes for the tracks of another session, in which the current track may have another index. If the track is missing there,
+ * the index is kept.
+ */
 export function adoptSession(state: State, session: Session, { shuffle }: Options): Partial<State> {
   const current = state.session?.tracks[state.index]
   let { tracks } = session
@@ -278,8 +281,8 @@ export function adoptSession(state: State, session: Session, { shuffle }: Option
 }
 
 /**
- * Goes to a track by its id or its number, counted from 1; else to the session's first playable one, else to the first. Then moves
- * `step` tracks from there.
+ * Returns the changes for a start at the given track, which is an id or a number counted from 1. If the session has no such track, playback
+ * starts at its first playable track, or else at its first. From there it moves by `step` tracks.
  */
 export function goTo({ session }: State, { track, step = 0 }: StartOptions, options: Options): Partial<State> {
   const start = indexOfTrack(session, track)
@@ -290,13 +293,13 @@ export function goTo({ session }: State, { track, step = 0 }: StartOptions, opti
   return { index, order }
 }
 
-/** Returns the index of the chapter at a time; -1 before the first. */
+/** Returns the index of the chapter at a time; -1 before the first chapter. */
 export const chapterAt = (chapters: readonly Chapter[], time: number) =>
   chapters.findLastIndex(({ start }) => start <= time + 0.05)
 
 /**
- * Returns the start of the next or previous chapter, in seconds. Back means the start of the current chapter if more than 3 seconds of
- * it have played.
+ * Returns the start of the next or previous chapter, in seconds. A step back returns the start of the current chapter if more than 3
+ * seconds of it have played.
  */
 export function chapterStep(chapters: readonly Chapter[], time: number, step: 1 | -1): number | undefined {
   const at = chapterAt(chapters, time)

@@ -2,9 +2,9 @@ import { detachTrack, requeueCover } from './deliver.ts'
 import type { UploadItem } from './item.ts'
 import type { UploadContext } from './session.ts'
 
-/** Actions on one file: pause, resume, cancel, retry. */
+/** The actions on one file: pause, resume, cancel and retry. */
 
-/** Pauses a file. Parts in flight still arrive; a second pause aborts them. */
+/** Pauses a file. Parts that are in flight are still sent; a second pause aborts them. */
 export function pauseItem(item: UploadItem, context: UploadContext): void {
   if (item.state === 'paused') return item.controller.abort()
   if (!['queued', 'uploading', 'waiting'].includes(item.state)) return
@@ -16,13 +16,13 @@ export function pauseItem(item: UploadItem, context: UploadContext): void {
 
 export function resumeItem(item: UploadItem, context: UploadContext): void {
   if (item.state !== 'paused') return
-  // The last parts may still be in flight.
+  // The parts that were in flight at the pause may still be on their way; then the same run continues.
   item.state = item.isActive && !item.controller.signal.aborted ? 'uploading' : 'queued'
   context.emit('upload-resume', item, {})
 }
 
 export function cancelItem(item: UploadItem, context: UploadContext): void {
-  // A listener of an event may have canceled it already.
+  // The listener of an event may have canceled the file already.
   if (!item.isUnsent) return
   Object.assign(item, { state: 'cancelled', problem: null, sent: 0 })
   void context.ledger.remove(item)
@@ -32,7 +32,7 @@ export function cancelItem(item: UploadItem, context: UploadContext): void {
 }
 
 export function requeueItem(item: UploadItem, context: UploadContext): void {
-  // The processing failed, so the file needs a new track.
+  // If the processing failed, the file needs a new track.
   if (item.status !== null) detachTrack(item, context)
   if (item.cover?.state === 'failed') requeueCover(item)
   Object.assign(item, { state: 'queued', problem: null, status: null, progress: null, sent: item.stored })

@@ -24,9 +24,12 @@ import {
   type Verdict,
 } from './session.ts'
 
-/** Uploads one file and its cover, then follows its track until that is ready. */
+/** Uploads one file and its cover, then polls the track until it is ready. */
 
-/** How the delivery of a file ended. `stopped`: a problem of all files, this one stays queued. `elsewhere`: another tab uploads it. */
+/**
+ * How the delivery of a file ended. `stopped`: a problem affects all files, and this file stays queued. `elsewhere`: another tab is
+ * uploading the file.
+ */
 export type Delivery = { end: 'done' | 'aborted' | 'elsewhere' } | { end: 'failed' | 'stopped'; problem: Problem }
 
 const CHANGED = stepOf({ code: 'file_changed', message: '' }, 'fail')
@@ -47,29 +50,29 @@ export async function discardUpload(item: UploadItem, context: UploadContext): P
 }
 
 /**
- * Uploads a file's bytes to the storage, with retries. The URL is requested just before the first attempt and again when it has expired.
- * A URL signed for one `PUT` cannot be resumed, so each attempt sends a small file from its start; a large one continues after the parts
- * that are stored.
+ * Uploads a file's bytes to the storage, with retries. The URL is requested just before the first attempt and again when it has expired. A
+ * URL signed for one `PUT` cannot be resumed, so each attempt sends a small file from its start; a large file is sent in parts, and
+ * continues with those that are not stored yet.
  */
 export async function deliver(item: UploadItem, context: UploadContext): Promise<Delivery> {
   const { signal } = item.controller
   if (item.fingerprint && !(await context.ledger.claim(item))) return { end: 'elsewhere' }
   for (let attempt = 0; ;) {
-    // The file may have been canceled just as a pause ended.
+    // The file may have been canceled at the end of the delay.
     if (signal.aborted) return { end: 'aborted' }
     Object.assign(item, { state: 'uploading', problem: null, retryAt: null, sent: item.stored })
     context.changed(item)
     const { stored } = item
     const step = await attemptOnce(item, context, signal)
     const mayHaveArrived = !step.ok && (step.verdict === 'fail' || step.verdict === 'renew')
-    // Perhaps only the response was lost, or another tab has sent the file.
+    // The file may have arrived nevertheless: the response was lost, or another tab has sent the file.
     const isThere = mayHaveArrived && item.target && (await hasArrived(item.target, context, signal))
     if (signal.aborted) return { end: 'aborted' }
     if (step.ok || isThere) return { end: 'done' }
-    // The last parts before the pause have arrived.
+    // The file was paused, and the parts that were in flight have arrived.
     if (item.state === 'paused') return { end: 'aborted' }
     const { verdict, problem } = step
-    // Progress resets the count of attempts.
+    // Attempts are counted again from 0 after more parts were stored.
     if (item.stored > stored) attempt = 0
     if (verdict === 'stop') return { end: 'stopped', problem }
     if (verdict === 'fail' || attempt + 1 === MAX_ATTEMPTS) return { end: 'failed', problem }
@@ -100,10 +103,10 @@ async function attemptOnce(item: UploadItem, context: UploadContext, signal: Abo
   const { file } = item
   if (item.target && !isFresh(item)) detachTrack(item, context)
   const isRepeated = item.target !== null
-  // A file that was changed or deleted since it was chosen cannot be read any more.
+  // A file that was changed or deleted after the user chose it can no longer be read.
   const isThere = async () => file !== null && (await headOf(file, 1)) !== null
   if (!isRepeated) {
-    // In order, because a collection plays its tracks in order of creation.
+    // Tracks are created in the order of the list, because a collection plays its tracks in the order in which they were created.
     const created = await context.inOrder(async () => ((await isThere()) ? createTarget(item, context, signal) : null))
     if (!created) return CHANGED
     if (created.ok) item.target = created.target
@@ -112,12 +115,12 @@ async function attemptOnce(item: UploadItem, context: UploadContext, signal: Abo
     context.emit('upload-start', item, {})
   }
   const { target } = item
-  // A listener of `upload-start` may have canceled it.
+  // A listener of `upload-start` may have canceled the file.
   if (signal.aborted || !target || !file) return ABORTED
   if (!(await isThere())) return CHANGED
   void sendCover(item, context)
   if (file.size > MULTIPART_THRESHOLD) return new PartSender(item, file, target, context, signal).send()
-  // All bytes may have arrived if only the response was lost.
+  // If the response to the previous attempt was lost, all bytes may have arrived.
   if (isRepeated && (await hasArrived(target, context, signal))) return { ok: true }
   return sendFile(item, file, target, context, signal)
 }
@@ -141,11 +144,11 @@ async function sendFile(
   return sent.ok ? { ok: true } : { ok: false, verdict: afterUpload(sent), problem: problemOfUpload(sent) }
 }
 
-/** An ended session that was opened here only needs a renewal: the next attempt opens another. */
+/** A session that was opened by this module can be renewed when it has ended: the next attempt opens another. */
 const afterCreating = (failure: Failure, context: UploadContext): Verdict =>
   failure.status === 410 && !context.session().fixedId ? 'renew' : afterCall(failure)
 
-/** Sets the cover of a file's track. It is sent once the track exists. */
+/** Sets the cover of a file's track. The cover is sent once the track exists. */
 export async function setCover(item: UploadItem, file: File, context: UploadContext): Promise<void> {
   item.cover?.controller.abort()
   item.cover = { file, state: 'queued', problem: null, controller: new AbortController() }
@@ -155,20 +158,20 @@ export async function setCover(item: UploadItem, file: File, context: UploadCont
   await sendCover(item, context)
 }
 
-/** Returns why an image is rejected as a cover, or null. */
+/** Returns why an image is rejected as a cover, or null if it is accepted. */
 function faultOf(file: File): string | null {
   if (!isAccepted(file, COVER_ACCEPT)) return 'unsupported_image'
   return file.size > MAX_COVER_BYTES ? 'image_too_large' : null
 }
 
-/** Aborts the upload of the cover and queues it again. An image that was rejected here stays rejected. */
+/** Aborts the upload of the cover and queues it again. An image that `faultOf` rejects stays rejected. */
 export function requeueCover({ cover }: UploadItem): void {
   if (!cover || faultOf(cover.file)) return
   cover.controller.abort()
   Object.assign(cover, { state: 'queued', problem: null, controller: new AbortController() })
 }
 
-/** Sends a queued cover if the track exists. */
+/** Sends the cover if it is queued and the track exists. */
 export async function sendCover(item: UploadItem, context: UploadContext): Promise<void> {
   const { cover, target } = item
   if (!target || cover?.state !== 'queued') return
@@ -185,7 +188,7 @@ export async function sendCover(item: UploadItem, context: UploadContext): Promi
     signal,
     { online: true },
   )
-  // The cover or the track was replaced in the meantime.
+  // Ignores the result if the cover or the track was replaced in the meantime.
   if (item.cover !== cover || item.target !== target || signal.aborted) return
   if (!sent.ok) return failCover(item, context, { code: sent.code, message: sent.message })
   cover.state = 'ready'
@@ -201,7 +204,10 @@ function failCover(item: UploadItem, context: UploadContext, problem: Problem): 
   context.changed(item)
 }
 
-/** Milliseconds per followed file that are added to the minimum delay, so that all polls together stay far below the service's rate limit. */
+/**
+ * Milliseconds that each polled track adds to the minimum delay between polls, so that all polls together stay far below the service's rate
+ * limit.
+ */
 const POLL_SHARE = 200
 
 let followed = 0
@@ -236,7 +242,7 @@ interface TrackState {
   error: Problem | null
 }
 
-/** Applies the state of the track to the item. Returns true if the state is final. */
+/** Applies the state of the track to the item. Returns true if the state of the item is final. */
 function update(item: UploadItem, { status, progress, duration, error }: TrackState, context: UploadContext): boolean {
   const isNew = status !== item.status || progress !== item.progress || item.problem !== null
   Object.assign(item, { status, progress, duration, problem: null })
@@ -255,7 +261,7 @@ function update(item: UploadItem, { status, progress, duration, error }: TrackSt
   return item.state !== 'processing'
 }
 
-/** Handles a track that can no longer be read: it was deleted, or the service refuses. The file has arrived. */
+/** Handles a track that can no longer be read, because it was deleted or the service refuses the request. Its file has arrived before. */
 function endFollowing(item: UploadItem, failure: Failure, context: UploadContext): void {
   if (failure.status === 404) {
     const problem = { code: 'track_deleted', message: '' }

@@ -2,13 +2,16 @@ import type { UploadHandle } from '../../contract/media.ts'
 import type { TrackStatus } from '../../contract/track.ts'
 import type { Client } from '../client.ts'
 
-/** Bytes. Larger files are sent in parts: a lost connection costs only the parts in flight, and a pause costs nothing. */
+/**
+ * Size in bytes above which a file is sent in parts. Then only the parts in flight must be sent again after a lost connection, and none
+ * after a pause.
+ */
 export const MULTIPART_THRESHOLD = 32_000_000
 
 /**
- * The states of a file. `waiting`: before another attempt. `uploaded`: it has arrived, but its processing can no longer be followed.
- * `rejected`: it is never sent. `interrupted`: it continues when the user chooses it again, or when the other tab that uploads it has
- * closed.
+ * The states of a file. `waiting`: the next attempt starts after a delay. `uploaded`: the file has arrived, but its processing can no
+ * longer be observed. `rejected`: the file is never sent. `interrupted`: the upload continues when the user chooses the file again, or when
+ * the other tab that was uploading it has released it.
  */
 export type UploadState =
   | 'queued'
@@ -23,7 +26,7 @@ export type UploadState =
   | 'cancelled'
   | 'interrupted'
 
-/** An error: a code, and the English message of the service or the storage, which is empty if the code says everything. */
+/** An error: a code, and the English message of the service or the storage, which is empty if there is none. */
 export interface Problem {
   code: string
   message: string
@@ -33,13 +36,16 @@ export interface Problem {
 
 /** Fields that the page provides for a file; they are stored with the track (specification §4, Upload sessions). */
 export interface Description {
-  /** Title for listeners; by default the title from the file's tags, or its name. */
+  /** Title that listeners see; by default the title from the file's tags, or else the name of the file. */
   title?: string
   organizationIndex?: string
   metadata?: Record<string, unknown>
 }
 
-/** The request that creates a file's track. It is repeated unchanged until there is a response, so that a lost one causes no second track. */
+/**
+ * The request that creates a file's track. It is repeated unchanged until there is a response, so that a lost response does not cause a
+ * second track.
+ */
 export interface TrackRequest {
   upload_session_id: string
   idempotencyKey: string
@@ -48,17 +54,17 @@ export interface TrackRequest {
 
 /** The track of a file, and its upload URLs. */
 export interface Target {
-  /** Client with the key that created the track. Missing after `ledger` restored the track, until its first call. */
+  /** The client with the key that created the track. After `ledger` has restored a track, it is missing until the first call for the track. */
   client?: Client
   upload_session_id: string
   track_id: string
   track_upload: UploadHandle
   track_cover_upload: UploadHandle
-  /** When the response arrived, in milliseconds since 1970 by this machine's clock, which may differ from the service's. */
+  /** When the service's response arrived, in milliseconds since 1970. Measured by this machine's clock, which may differ from the service's. */
   received: number
 }
 
-/** A multipart upload; can be stored and restored. */
+/** A multipart upload. It can be stored, so that it continues after a reload. */
 export interface Parts {
   id: string
   part_size: number
@@ -84,27 +90,27 @@ export class UploadItem {
   name: string
   /** Bytes. */
   size: number
-  /** Null if the upload was interrupted by leaving the page: the user must choose the file again. */
+  /** Null if the user left the page during the upload: the user must choose the file again. */
   file: File | null
   /** Title that the user typed; if empty, the one from `describe` is used. */
   title = ''
-  /** Whether the content was checked; nothing is sent before. */
+  /** Whether the content of the file was checked. Nothing is sent before that. */
   checked = false
   state: UploadState = 'queued'
-  /** Bytes that are stored or in flight. */
+  /** Number of bytes that are stored, plus those that were sent of the parts in flight. */
   sent = 0
-  /** Status of the track, once the file has arrived. */
+  /** Status of the track; null until the file has arrived. */
   status: TrackStatus | null = null
   /** Progress of the processing, 0–1. */
   progress: number | null = null
-  /** Duration in seconds; 0 until known. */
+  /** Duration of the track in seconds; 0 until it is known. */
   duration = 0
   problem: Problem | null = null
   /** Whether another attempt can help. */
   retriable = true
   /** Time of the next attempt, in milliseconds since 1970; null while the browser is offline. */
   retryAt: number | null = null
-  /** Whether a run is active, including that of a paused file whose last parts still arrive. */
+  /** Whether the file is being delivered. Remains true until the last parts of a paused file have been sent. */
   isActive = false
   target: Target | null = null
   request: TrackRequest | null = null
@@ -114,9 +120,9 @@ export class UploadItem {
   /** Ends the wait before the next attempt. */
   wake = new AbortController()
 
-  /** Identifies a large file after a reload. */
+  /** Identifies a large file, so that its upload can continue after a reload. */
   fingerprint: string | null = null
-  /** Key of the entry in `ledger`, while this tab holds the lock. */
+  /** Key of the file's entry in `ledger`; null unless this tab holds the lock. */
   key: string | null = null
   parts: Parts | null = null
 
@@ -126,7 +132,7 @@ export class UploadItem {
     this.size = size
   }
 
-  /** Bytes in stored parts, which are not sent again. */
+  /** Number of bytes in the parts that are stored, which are not sent again. */
   get stored(): number {
     if (!this.parts) return 0
     const { part_size, part_count, etags } = this.parts
@@ -134,7 +140,7 @@ export class UploadItem {
     return Object.keys(etags).reduce((sum, n) => sum + (Number(n) === part_count ? last : part_size), 0)
   }
 
-  /** Fraction of the bytes that are sent, 0–1. */
+  /** Fraction of the file's bytes that were sent, 0–1. */
   get fraction(): number {
     return this.size > 0 ? this.sent / this.size : 0
   }
@@ -150,14 +156,14 @@ export class UploadItem {
   }
 }
 
-/** Returns the progress over the bytes of all files that were or will be sent, 0–1. */
+/** Returns the fraction of the bytes of all files that was sent, 0–1. Files that are never sent are not counted. */
 export function totalFraction(items: readonly UploadItem[]): number {
   const counted = items.filter(({ state }) => !['rejected', 'cancelled', 'interrupted'].includes(state))
   const total = counted.reduce((sum, { size }) => sum + size, 0)
   return total > 0 ? counted.reduce((sum, { sent }) => sum + sent, 0) / total : 0
 }
 
-/** Events about a file, with their details. */
+/** The details of the events about a file, by the name of the event. */
 export interface UploadEvents {
   'file-added': object
   'file-rejected': Problem
@@ -174,14 +180,14 @@ export interface UploadEvents {
   'upload-complete': object
   'track-processing': { status: TrackStatus; progress: number | null }
   'track-ready': { duration: number }
-  /** The processing can no longer be followed. */
+  /** The file has arrived, but its processing can no longer be observed. */
   'track-unfollowed': Problem
   'cover-start': { cover: File }
   'cover-complete': { cover: File }
   'cover-failed': Problem & { cover: File }
 }
 
-/** Events about the whole queue. */
+/** The details of the events about the whole queue, by the name of the event. */
 export interface QueueEvents {
   /** A problem with the key, the origin or the session stops all files. */
   'upload-error': Problem
@@ -195,15 +201,18 @@ export interface UploadOptions {
   /** Collection for which upload sessions are opened as needed, unless there is an `uploadSessionId`. */
   collectionId?: string
   uploadSessionId?: string
-  /** As the attribute of `<input type="file">`. */
+  /** The accepted files, as in the attribute `accept` of `<input type="file">`. */
   accept?: string
   /** Maximum size of a file in bytes; null for no limit. */
   maxSize?: number | null
-  /** Number of files that are uploaded at the same time. */
+  /** Maximum number of files that are uploaded at the same time. */
   concurrency?: number
   /** Whether files wait for `start()`. */
   manual?: boolean
-  /** Keeps a track when its file is removed or can no longer be read: the page shows the track and deletes it itself. */
+  /**
+   * Whether a track is kept when its file is removed from the list or can no longer be read. For pages that show the track and delete it
+   * themselves.
+   */
   keepsTracks?: boolean
   describe?: (file: File) => Description
 }
@@ -212,6 +221,6 @@ export interface UploadOptions {
 export interface UploadListener {
   onEvent?: <K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]) => void
   onQueueEvent?: <K extends keyof QueueEvents>(type: K, detail: QueueEvents[K]) => void
-  /** Called when a file or, without an item, the list has changed. */
+  /** Called with a file that has changed, or without one if the list has changed. */
   onChange?: (item?: UploadItem) => void
 }

@@ -1,28 +1,28 @@
 import { type Parts, type Target, UploadItem } from './item.ts'
 
 /**
- * Stores multipart uploads, so that they can continue after a reload or a crash. Uses IndexedDB, which also works on pages without
- * https. Where it is unavailable (a private window, no space left), uploads work but are not stored.
+ * Stores multipart uploads, so that they can continue after a reload or a crash. Uses IndexedDB, which also works on pages without https.
+ * If IndexedDB is unavailable, e.g. in a private window or on a full disk, uploads work but are not stored.
  */
 
 /** A stored upload. */
 interface Entry {
-  /** Destination and fingerprint. */
+  /** The destination and the fingerprint of the file. */
   key: string
   name: string
   size: number
   fingerprint: string
-  /** Without the client, which cannot be stored. */
+  /** The target without its client, which cannot be stored. */
   target: Target
   parts: Parts
 }
 
 export interface Ledger {
-  /** Returns the stored uploads for this destination; with `idle`, only those that no other tab is sending. */
+  /** Returns the stored uploads for this destination that have no lock in this tab; with `idle`, only those that no tab is sending. */
   read: (unlocked?: 'idle') => Promise<Entry[]>
   /**
-   * Locks a large file for this tab until `remove` (Web Locks, which need https). Resolves to false while another tab sends the file. With
-   * a signal, waits until that tab releases it, and resolves to false if the signal aborts.
+   * Locks a large file for this tab until `remove` (Web Locks, which need https). Resolves to false while another tab sends the file. If a
+   * signal is given, waits until the other tab releases the file, and resolves to false if the signal aborts.
    */
   claim: (item: UploadItem, signal?: AbortSignal) => Promise<boolean>
   save: (item: UploadItem) => Promise<void>
@@ -32,19 +32,22 @@ export interface Ledger {
 /** The largest prime below 2⁴⁴: its products with 257 stay exact integers. */
 const PRIME = 17_592_186_044_399
 
-/** Polynomial hash of 44 bits. Sufficient to distinguish files together with size and time. */
+/** Returns a polynomial hash of 44 bits, which together with the size and time is sufficient to distinguish files. */
 const hash = (bytes: Uint8Array) => bytes.reduce((sum, byte) => (sum * 257 + byte) % PRIME, 0)
 
 const SAMPLE = 65_536
 
-/** Identifies a file by size, time, name, and its first and last bytes. Does not need https, unlike `crypto.subtle`. */
+/**
+ * Returns a fingerprint of a file from its size, time and name, and its first and last bytes. Does not use `crypto.subtle`, which requires
+ * https.
+ */
 async function fingerprintOf(file: File): Promise<string> {
   const ends = new Blob([file.name, '\0', file.slice(0, SAMPLE), file.slice(-SAMPLE)])
   const bytes = await ends.arrayBuffer().catch(() => new ArrayBuffer(0))
   return [file.size, file.lastModified, hash(new Uint8Array(bytes))].map((number) => number.toString(36)).join('-')
 }
 
-/** Stores nothing; for Node and other places without IndexedDB. */
+/** Stores nothing. Used in Node and other environments without IndexedDB. */
 const NONE: Ledger = { read: async () => [], claim: async () => true, save: async () => {}, remove: async () => {} }
 
 const STORE = 'uploads'
@@ -61,18 +64,18 @@ const resultOf = <T>(request: IDBRequest<T>) =>
   })
 
 async function openDatabase(): Promise<IDBDatabase> {
-  // Throws where storage is forbidden, such as in a sandboxed frame.
+  // Throws if storage is forbidden, e.g. in a sandboxed frame.
   const opening = indexedDB.open('tonearm', 1)
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: 'key' })
   return resultOf(opening)
 }
 
-/** The locks of this tab by key, for all queues of the page. */
+/** The locks that this tab holds, by key, for all queues of the page. */
 const held = new Map<string, { item: UploadItem; release: () => void }>()
 
 const lockOf = (key: string) => `tonearm ${key}`
 
-/** Opens the stored uploads of one destination. */
+/** Opens the ledger, which stores the uploads to one destination. */
 export function openLedger(place: () => string): Ledger {
   if (typeof indexedDB === 'undefined') return NONE
   const database = openDatabase()
@@ -99,12 +102,12 @@ export function openLedger(place: () => string): Ledger {
       if (!item.fingerprint || item.key) return true
       const holder = held.get(key)
       if (holder && holder.item !== item) {
-        // The same file twice in this tab: the second gets a track without a stored entry.
+        // The file is in this tab twice. The second item gets its own track, which is not stored.
         if (!item.target?.client) item.target = item.parts = null
         return true
       }
       if (!holder) {
-        // Reserves the key, because another item of this tab may claim it during the request.
+        // Reserves the key, because another item of this tab may claim it while the lock is requested.
         if (!signal) held.set(key, { item, release() {} })
         const release = await lock(key, signal)
         if (release) held.set(key, { item, release })
@@ -123,7 +126,7 @@ export function openLedger(place: () => string): Ledger {
       if (key === null) return
       item.key = null
       await query('readwrite', (entries) => entries.delete(key))
-      // The lock is released only now, unless the item was claimed again.
+      // The lock is released only after the entry was deleted, unless the item was claimed again in the meantime.
       if (item.key !== null) return
       held.get(key)?.release()
       held.delete(key)
@@ -139,8 +142,8 @@ export function openLedger(place: () => string): Ledger {
 }
 
 /**
- * Takes the lock of a key. Resolves to the function that releases it, or to null while another tab holds it. Always succeeds in a
- * browser without Web Locks.
+ * Acquires the lock of a key. Resolves to the function that releases it, or to null while another tab holds it. Always succeeds if the
+ * browser does not support Web Locks.
  */
 const lock = (key: string, signal?: AbortSignal) =>
   new Promise<(() => void) | null>((resolve) => {
@@ -153,7 +156,7 @@ const lock = (key: string, signal?: AbortSignal) =>
       .catch(() => (signal ? resolve(null) : always()))
   })
 
-/** Returns the stored uploads of this destination that are not in the list, as interrupted items. */
+/** Returns the stored uploads of this destination that are not in the list yet, as interrupted items. */
 export async function findInterrupted(items: readonly UploadItem[], ledger: Ledger): Promise<UploadItem[]> {
   const entries = await ledger.read('idle')
   const isNew = (entry: Entry) => !items.some(({ fingerprint }) => fingerprint === entry.fingerprint)
@@ -178,7 +181,7 @@ function restore(item: UploadItem, { fingerprint, target, parts }: Entry): void 
   item.sent = item.stored
 }
 
-/** Gives an interrupted item its file again. Resolves to false if it is another file, or if the item is no longer interrupted. */
+/** Assigns the file to an interrupted item again. Resolves to false if it is a different file, or if the item is no longer interrupted. */
 export async function reattachFile(item: UploadItem, file: File): Promise<boolean> {
   const isSame = (await fingerprintOf(file)) === item.fingerprint
   if (item.state !== 'interrupted') return false

@@ -15,14 +15,14 @@ import {
 } from './session.ts'
 
 const AT_ONCE = 4
-/** Factor by which one more connection must raise the total speed. */
+/** Minimum factor by which an additional connection must raise the total speed; otherwise no more connections are added. */
 const GAIN = 1.2
-/** If a part takes longer than this, in milliseconds, and another connection did not help, that connection is dropped. */
+/** Milliseconds. If a part takes longer than this and the last additional connection did not raise the speed, that connection is removed. */
 const SLOW = 5000
-/** URLs per request; the same request reports the parts that have arrived. */
+/** Maximum number of URLs per request. The same request reports the parts that have arrived. */
 const URLS_AT_ONCE = 8
 const REPORTED_AT_ONCE = 200
-/** Minimum remaining lifetime of a URL that is used, in milliseconds. */
+/** Minimum milliseconds until a URL expires; URLs that expire sooner are not used. */
 const MARGIN = 60_000
 
 const IN_SESSION = '/v1/upload/{upload_session_id}/track/{track_id}/multipart'
@@ -42,14 +42,14 @@ export class PartSender {
   #urls = new Map<number, PartUpload & { endsAt: number }>()
   #reported = new Set<number>()
   #inFlight = new Set<number>()
-  /** Sent bytes of the parts in flight, by part number. */
+  /** Number of bytes that were sent of each part in flight, by part number. */
   #loaded = new Map<number, number>()
   #requesting: Promise<Failure | null> | null = null
   #active = 0
-  /** Maximum number of connections. It grows only while that raises the total speed, because the parts in flight can be lost. */
+  /** Maximum number of connections. It grows only while additional connections raise the total speed, because every part in flight can be lost. */
   #maxActive = 1
   #isSettled = false
-  /** Parts per millisecond, over all connections. */
+  /** The last measured speed over all connections, in parts per millisecond. */
   #rate = 0
   #result: Step | null = null
 
@@ -61,11 +61,11 @@ export class PartSender {
     this.#signal = signal
   }
 
-  /** Sends parts until the file is complete, paused, or stuck. The caller retries if it is stuck. */
+  /** Sends parts until the file is complete or paused, or until all connections have failed. In the last case, the caller retries. */
   async send(): Promise<Step> {
     const opened = await this.#open()
     if (opened) return opened
-    // The file may be resumed while the last parts before a pause arrive.
+    // The file may be resumed while the parts that were in flight at the pause are still being sent.
     while (!this.#isHalted && this.#next !== undefined) await this.#work()
     return this.#result ?? (this.#isHalted ? stepOf(noResponse(true), 'retry') : this.#complete())
   }
@@ -86,7 +86,7 @@ export class PartSender {
     if (parts) return null
     const body = { file_size: this.#file.size, ...(fingerprint && { fingerprint }) }
     const opened = await this.#call((client, options) => client.post(IN_SESSION, { ...options, body }))
-    // The upload is complete, but the response was lost.
+    // The upload was completed before, but the response was lost.
     if (!opened.ok && opened.code === 'track_uploaded') return { ok: true }
     if (!opened.ok) return stepOf(opened, this.#afterCall(opened))
     const { id, part_size, part_count, parts: stored, expires_at } = opened.multipart_upload
@@ -98,7 +98,10 @@ export class PartSender {
     return null
   }
 
-  /** One of several concurrent senders. After a failure it backs off while others are active; if it is the last one, the attempt ends. */
+  /**
+   * Sends one part after another, concurrently with other calls. After a failure it waits while others are active; if it is the last one,
+   * the attempt ends.
+   */
   async #work(): Promise<void> {
     const started: Promise<void>[] = []
     this.#active++
@@ -119,14 +122,14 @@ export class PartSender {
     await Promise.all(started)
   }
 
-  /** Backs off. Resolves to false, which ends the attempt, if no other sender is active before or after. */
+  /** Waits after a failure. Resolves to false if no other call of `#work` is active, before or after the wait; the attempt then ends. */
   async #waitForOthers(step: Step, failures: number): Promise<boolean> {
     if (--this.#active === 0) this.#result ??= step
     else await sleep(backoff(failures, DELAYS), this.#signal, { online: true })
     return this.#active++ > 0
   }
 
-  /** The number of the first part that is neither stored nor in flight. */
+  /** The number of the first part that is neither stored nor in flight; undefined if there is none. */
   get #next(): number | undefined {
     const { part_count, etags } = this.#parts
     for (let n = 1; n <= part_count; n++) if (!(n in etags) && !this.#inFlight.has(n)) return n
@@ -152,7 +155,7 @@ export class PartSender {
     return { ok: false, verdict: afterPart(sent), problem: problemOfUpload(sent) }
   }
 
-  /** Adapts the number of connections after a part was sent over one of `active` in `time` milliseconds. */
+  /** Adapts the number of connections after a part was sent in `time` milliseconds, while `active` connections were in use. */
   #adaptConnections(active: number, time: number): void {
     if (this.#isSettled || active < this.#maxActive) return
     const rate = active / time
@@ -164,7 +167,7 @@ export class PartSender {
   }
 
   #store(part_number: number, etag: string | null): Step {
-    // Completing the upload needs the ETags, so the bucket's CORS rules must have `ExposeHeaders: ETag`.
+    // The ETags are necessary to complete the upload, so the bucket's CORS rules must have `ExposeHeaders: ETag`.
     if (!etag)
       return { ok: false, verdict: 'fail', problem: { code: 'etag_hidden', message: 'The storage hides ETags' } }
     this.#parts.etags[part_number] = etag
@@ -225,7 +228,7 @@ export class PartSender {
       Object.entries(this.#parts.etags)
         .map(([part_number, etag]) => ({ part_number: Number(part_number), etag }))
         .filter(({ part_number }) => !this.#reported.has(part_number))
-        // `#reported` is empty after a reload, but the first parts were reported before it.
+        // After a reload, `#reported` is empty, but the first parts were reported before the reload.
         .slice(-REPORTED_AT_ONCE)
     )
   }
@@ -238,12 +241,12 @@ export class PartSender {
     if (completed.ok) return { ok: true }
     const isMismatch = ['parts_missing', 'invalid_part', 'size_mismatch'].includes(completed.code)
     if (!isMismatch) return stepOf(completed, this.#afterCall(completed))
-    // The storage has other parts than expected, so the next attempt asks the service for them again.
+    // The storage does not have the expected parts, so the next attempt requests the list of parts again from the service.
     this.#item.parts = null
     return stepOf(completed, 'retry')
   }
 
-  /** Returns `renew` if the track or its session is gone, so that the upload starts again with another track. */
+  /** Decides what follows a refusal by the service. `renew`: the track or its session is gone, so the upload starts again with another track. */
   #afterCall(failure: Failure): Verdict {
     if (isTransient(failure)) return 'retry'
     const isOther = this.#target.upload_session_id !== this.#context.session().fixedId
@@ -260,7 +263,10 @@ export class PartSender {
   }
 }
 
-/** Judges the storage's refusal of a part. 403 only needs another URL; 404 means that the multipart upload no longer exists. */
+/**
+ * Decides what follows a refusal of a part by the storage. With 403, another URL is sufficient; 404 means that the multipart upload no
+ * longer exists.
+ */
 function afterPart(failure: Failure): Verdict {
   const verdict = afterUpload(failure)
   if (failure.status === 404) return 'renew'

@@ -7,7 +7,7 @@ import { createSerialQueue, destinationOf, type UploadContext, UploadSession } f
 
 const CONCURRENCY = 3
 
-/** Uploads a list of files into a collection, a few at a time. Independent of the DOM, and without user-facing texts. */
+/** Uploads a list of files into a collection, a few at a time. Does not use the DOM, and contains no user-facing texts. */
 export class UploadQueue {
   readonly items: readonly UploadItem[]
   #items: UploadItem[] = []
@@ -48,19 +48,19 @@ export class UploadQueue {
     return this.#options.manual === true && !this.#isStarted
   }
 
-  /** The problem that stops all files, or null. */
+  /** The problem that stops all files; null if there is none. */
   get problem(): Problem | null {
     return this.#problem
   }
 
-  /** Changes some options. Existing tracks are kept, and so is the key that created them, until it is refused. */
+  /** Changes some options. Existing tracks are kept. They use the key that created them until the service refuses it. */
   configure(options: Partial<UploadOptions>): void {
     const previous = this.#options
     this.#options = { ...previous, ...options }
     const place = ['baseUrl', 'apiKey', 'collectionId', 'uploadSessionId'] as const
     if (place.every((name) => previous[name] === this.#options[name])) return this.#pump()
     this.#session = new UploadSession(this.#options)
-    // Attributes that are set one after the other take effect together.
+    // In a microtask, so that attributes that are set one after the other take effect together.
     queueMicrotask(() => this.reconsider())
   }
 
@@ -78,32 +78,32 @@ export class UploadQueue {
     return added
   }
 
-  /** Starts the uploads: those that `manual` holds back, and again after a problem that stopped all files. */
+  /** Starts the uploads that wait because of `manual`, or resumes after a problem that stopped all files. */
   start(): void {
     this.#isStarted = true
     this.#isHeld = false
     this.reconsider()
   }
 
-  /** Clears the problem that stopped all files and tries again. */
+  /** Clears the problem that stopped all files, and continues the uploads. */
   reconsider(): void {
     this.#problem = null
     this.#changed()
     this.#pump()
   }
 
-  /** Pauses a file. Parts in flight still arrive; a second pause aborts them. */
+  /** Pauses a file. Parts that are in flight are still sent; a second pause aborts them. */
   pause(item: UploadItem): void {
     pauseItem(item, this.#context)
   }
 
-  /** Adds the uploads that leaving the page interrupted. Each continues when the user chooses its file again. */
+  /** Adds the uploads that were interrupted when the user left the page. Each continues when the user chooses its file again. */
   async restore(): Promise<void> {
     this.#items.push(...(await findInterrupted(this.items, this.#context.ledger)))
     this.#changed()
   }
 
-  /** Gives an interrupted item its file again, or replaces a file that has changed on disk. */
+  /** Assigns a file to an item: the file of an interrupted item, or a new version of a file that has changed on disk. */
   choose(item: UploadItem, file: File): void {
     if (item.state === 'interrupted') return void this.#chooseAgain(item, file)
     const isAlike = file.name === item.name && file.size === item.size
@@ -150,13 +150,13 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** Retries a file that failed or was canceled, or ends its wait for the next attempt. */
+  /** Retries a file that failed or was canceled. If the file waits for its next attempt, the attempt starts now. */
   retry(item: UploadItem): void {
     if (item.state === 'waiting') item.wake.abort()
     this.#retry(['failed', 'cancelled'].includes(item.state) ? [item] : [])
   }
 
-  /** Retries all failed files. Canceled ones need `retry`. */
+  /** Retries all failed files, and those that wait for their next attempt. Canceled files are retried only by `retry`. */
   retryFailed(): void {
     for (const item of this.items) if (item.state === 'waiting') item.wake.abort()
     this.#retry(this.items.filter(({ state, retriable }) => state === 'failed' && retriable))
@@ -170,13 +170,13 @@ export class UploadQueue {
       item.cover?.controller.abort()
       const at = this.#items.indexOf(item)
       if (at >= 0) this.#items.splice(at, 1)
-      // `#run` does this at its end.
+      // The upload of an active item is discarded by `#run` when it ends.
       if (!item.isActive) void discardUpload(item, this.#context)
     }
     this.#changed()
   }
 
-  /** Sets the cover of a file's track. */
+  /** Sets the cover of the file's track. */
   addCover(item: UploadItem, file: File): void {
     void setCover(item, file, this.#context)
   }
@@ -217,7 +217,7 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** Starts queued files up to the limit of concurrency. */
+  /** Starts queued files until `concurrency` files are being uploaded. */
   #pump(): void {
     if (!this.items.some((item) => item.isUnsent)) this.#isStarted = false
     if (this.#isHeld || this.#problem || this.isIdle) return
@@ -227,7 +227,7 @@ export class UploadQueue {
       return this.#stop({ code: 'not_set_up', message: '' })
     }
     for (const item of waiting.slice(0, Math.max(0, concurrency - this.#running))) {
-      // Later files wait, because the tracks must have the order of the list.
+      // Later files wait for this file, because the tracks must be created in the order of the list.
       if (!item.checked) return
       void this.#run(item)
     }
@@ -235,12 +235,12 @@ export class UploadQueue {
 
   async #run(item: UploadItem): Promise<void> {
     this.#running++
-    // Ends a wait for another tab.
+    // Aborts the previous controller, which ends a wait for another tab.
     item.controller.abort()
     item.controller = new AbortController()
     item.isActive = true
     const { signal } = item.controller
-    // The page's own `describe` may throw.
+    // The callback `describe` of the page may throw.
     const delivery = await deliver(item, this.#context).catch(failed)
     item.isActive = false
     this.#running--
@@ -264,7 +264,7 @@ export class UploadQueue {
         retriable: delivery.problem.code !== 'file_changed',
       })
       this.#context.emit('file-failed', item, delivery.problem)
-      // The replacement file gets another track.
+      // The file that replaces it gets another track.
       if (!item.retriable && !this.#context.keepsTracks) void discardUpload(item, this.#context)
       this.#completeIfSettled()
     } else if (delivery.end === 'stopped') {
@@ -277,15 +277,15 @@ export class UploadQueue {
     }
   }
 
-  /** Waits until the other tab releases the file, then continues it. */
+  /** Waits until the other tab releases the file, and then continues the upload in this tab. */
   async #takeOver(item: UploadItem): Promise<void> {
     if ((await this.#context.ledger.claim(item, item.controller.signal)) && item.state === 'interrupted') {
-      // If there is no track to continue with, the user must choose the file again.
+      // If the item has no track with which it can continue, the user must choose the file again.
       Object.assign(item, { problem: null }, item.target ? { state: 'paused' } : { file: null })
       if (!item.file) void this.#context.ledger.remove(item)
       this.resume(item)
     }
-    // The item may have been removed, or wait for the user.
+    // The queue may be complete now, because the item was removed or waits for the user.
     this.#completeIfSettled()
   }
 
@@ -297,7 +297,7 @@ export class UploadQueue {
     this.#pump()
   }
 
-  /** Stops all files until the problem is solved. */
+  /** Starts no more files until the problem is solved. */
   #stop(problem: Problem): void {
     if (this.#problem) return
     this.#problem = problem
@@ -306,7 +306,7 @@ export class UploadQueue {
   }
 
   #completeIfSettled(): void {
-    // An interrupted item that has its file waits for another tab.
+    // An interrupted item that has its file is not done: it waits for another tab.
     const isDone = (item: UploadItem) => item.isSettled && !(item.state === 'interrupted' && item.file)
     if (this.#isComplete || this.items.length === 0 || !this.items.every(isDone)) return
     this.#isComplete = true

@@ -4,24 +4,24 @@ import { type Backoff, type Failure, isTransient, noResponse } from '../retry.ts
 import type { Description, Problem, Target, TrackRequest, UploadEvents, UploadItem, UploadOptions } from './item.ts'
 import type { Ledger } from './ledger.ts'
 
-/** Upload sessions, the creation of tracks in them, and decisions after a refusal. */
+/** Opens upload sessions, creates tracks in them, and decides what follows a refusal. */
 
-/** Minimum remaining lifetime of a session or URL that is used, in milliseconds. */
+/** Minimum milliseconds until a session or URL expires; those that expire sooner are not used. */
 const MARGIN = 60_000
-/** Milliseconds: sessions last an hour, like their first URLs (docs/architecture.md#uploads). Measured by this machine's clock. */
+/** Lifetime of a session in milliseconds: an hour, as for its first URLs (docs/architecture.md#uploads). Measured by this machine's clock. */
 const SESSION_LENGTH = 3600_000
 
 type Destination = Pick<UploadOptions, 'baseUrl' | 'apiKey' | 'collectionId' | 'uploadSessionId'>
-/** Returns the destination of files as a key of `ledger`. */
+/** Returns a key for the destination of files, with which `ledger` stores their uploads. */
 export const destinationOf = ({ baseUrl, collectionId, uploadSessionId }: Omit<Destination, 'apiKey'>) =>
   `${baseUrl} ${uploadSessionId || collectionId}`
 
 type Opened = { ok: true; upload_session_id: string } | Failure
 
-/** The client and the current upload session of a destination. */
+/** The client for a destination, and its current upload session. */
 export class UploadSession {
   readonly client: Client
-  /** The session that the page provided. Without one, sessions are opened here and replaced when they end. */
+  /** Id of the session that the page provided. If there is none, this class opens sessions and replaces them when they end. */
   readonly fixedId: string | undefined
   #place: Destination
   #current: { id: string; endsAt: number } | null = null
@@ -33,16 +33,16 @@ export class UploadSession {
     this.fixedId = place.uploadSessionId || undefined
   }
 
-  /** Resolves to the id of a valid session: the page's own, or one that is opened when the first file needs it. */
+  /** Resolves to the id of a valid session: the one that the page provided, or one that is opened when the first file needs it. */
   async open(): Promise<Opened> {
     if (this.fixedId) return { ok: true, upload_session_id: this.fixedId }
     if (this.#current && this.#current.endsAt > Date.now()) return { ok: true, upload_session_id: this.#current.id }
-    // Several files may need it at once.
+    // Several files may need a session at the same time, so they share the request.
     this.#opening ??= this.#create().finally(() => (this.#opening = null))
     return this.#opening
   }
 
-  /** Drops an ended session; the next file opens another. */
+  /** Forgets a session that has ended. The next file opens another. */
   drop(upload_session_id: string): void {
     if (this.#current?.id === upload_session_id) this.#current = null
   }
@@ -56,7 +56,7 @@ export class UploadSession {
   }
 }
 
-/** The queue, as the steps of an upload use it. */
+/** The parts of the queue that the steps of an upload use. */
 export interface UploadContext {
   session: () => UploadSession
   describe: (file: File) => Description
@@ -64,7 +64,7 @@ export interface UploadContext {
   emit: <K extends keyof UploadEvents>(type: K, item: UploadItem, detail: UploadEvents[K]) => void
   changed: (item?: UploadItem) => void
   ledger: Ledger
-  /** Runs tasks one at a time, in the order of the calls. */
+  /** Runs tasks one at a time, in the order in which they are passed. */
   inOrder: <T>(work: () => Promise<T>) => Promise<T>
 }
 
@@ -72,7 +72,10 @@ export interface UploadContext {
 export const isFresh = ({ target, parts }: UploadItem) =>
   target !== null && Date.now() < (parts?.endsAt ?? target.received + target.track_upload.ttl * 1000 - MARGIN)
 
-/** Creates `inOrder` of the context. It keeps the order of the list, because a collection plays its tracks in order of creation. */
+/**
+ * Creates the function `inOrder` of a context. It keeps the order of the list, because a collection plays its tracks in the order in which
+ * they were created.
+ */
 export function createSerialQueue() {
   let last: Promise<unknown> = Promise.resolve()
   return function inOrder<T>(work: () => Promise<T>): Promise<T> {
@@ -82,7 +85,10 @@ export function createSerialQueue() {
   }
 }
 
-/** Creates the track of a file in the current session. A request in flight is never aborted, because its track would belong to no item. */
+/**
+ * Creates the track of a file in the current session. A request in flight is never aborted, because a track that it creates would not
+ * belong to any item.
+ */
 export async function createTarget(
   item: UploadItem,
   context: UploadContext,
@@ -92,7 +98,7 @@ export async function createTarget(
     if (signal.aborted) return noResponse(true)
     const session = context.session()
     const created = await createTrack(item, session, context)
-    // If the page has replaced the key or session during the request, a refusal does not apply to the new one.
+    // If the page has replaced the key or the session during the request, the refusal does not apply to the new one, so the loop tries again.
     if (created.ok || isTransient(created) || session === context.session()) return created
   }
 }
@@ -102,7 +108,7 @@ async function createTrack(item: UploadItem, session: UploadSession, context: Up
   if (!opened.ok) return opened
   const { client } = session
   const { upload_session_id } = opened
-  // The service accepts only one path and one body per `Idempotency-Key`.
+  // The service accepts an `Idempotency-Key` only with the same path and body, so another session needs another key.
   if (item.request?.upload_session_id !== upload_session_id) item.request = newRequest(item, upload_session_id, context)
   const { idempotencyKey, description } = item.request
   const { title, organizationIndex, metadata } = description
@@ -135,13 +141,16 @@ const newRequest = (
 ): TrackRequest => ({
   upload_session_id,
   idempotencyKey: randomKey(),
-  // A copy of the JSON, because the page may change the object later.
+  // The JSON is copied, because the page may change the object later.
   description: JSON.parse(JSON.stringify({ ...(file && describe(file)), ...(title && { title }) })) as Description,
 })
 
 const TRACK = '/v1/upload/{upload_session_id}/track/{track_id}'
 
-/** Calls the service for a track, with the key that created it; if that is refused, with the page's current key. */
+/**
+ * Calls the service about a track with the key that created the track. If the service refuses that key, repeats the call with the page's
+ * current key.
+ */
 export async function callFor<T extends { ok: true }>(
   target: Target,
   context: UploadContext,
@@ -160,13 +169,16 @@ export async function callFor<T extends { ok: true }>(
 export const readTrack = (target: Target, context: UploadContext, signal: AbortSignal) =>
   callFor(target, context, (client) => client.get(TRACK, { params: target, signal }))
 
-/** Whether the bytes of a track have arrived, from this tab or another. */
+/** Whether the file of a track has arrived, from this tab or another. */
 export async function hasArrived(target: Target, context: UploadContext, signal: AbortSignal): Promise<boolean> {
   const answer = await readTrack(target, context, signal)
   return answer.ok && answer.track.status !== 'initializing' && answer.track.error?.code !== 'upload_expired'
 }
 
-/** Discards a track without a file or, with `keepsTracks`, only its parts. The service keeps a track that already has its file. */
+/**
+ * Deletes a track whose file has not arrived, or with `keepsTracks` only its parts. The service does not delete a track that already has
+ * its file.
+ */
 export function discardTrack({ target, parts }: UploadItem, context: UploadContext): void {
   const keeps = context.keepsTracks
   if (!target || (keeps && !parts)) return
@@ -190,25 +202,28 @@ export const stepOf = ({ code, message }: Problem, verdict: Verdict): Step => ({
   problem: { code, message },
 })
 
-/** Judges a refusal by the service. */
+/** Decides what follows a failed call to the service. */
 export function afterCall(failure: Failure): Verdict {
   if (isTransient(failure)) return 'retry'
   return [401, 403, 404, 410].includes(failure.status) ? 'stop' : 'fail'
 }
 
-/** Judges a refusal by the storage. S3 answers 403 for an expired URL. */
+/** Decides what follows a failed upload to the storage. S3 returns 403 if the URL has expired. */
 export function afterUpload(failure: Failure): Verdict {
   if (isTransient(failure)) return 'retry'
   return failure.status === 403 ? 'renew' : 'fail'
 }
 
-/** Returns the problem of a failed upload: the storage's status, or the connection error if there was no response. */
+/** Returns the problem of a failed upload. Its code is the storage's status, or the connection error if there was no response. */
 export const problemOfUpload = ({ status, code, message }: Failure): Problem => ({
   code: status > 0 ? `storage_${status}` : code,
   message,
 })
 
-/** Error codes only: the messages of the contract would add half a kilobyte to the bundle. */
+/**
+ * Codes of the errors that are not caused by the file. They are repeated here because the contract's messages would add half a kilobyte to
+ * the bundle.
+ */
 const NOT_THE_FILE: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRORS, 1> = {
   timed_out: 1,
   source_unavailable: 1,
@@ -224,14 +239,17 @@ const NOT_THE_FILE: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRO
   transcoder_unavailable: 1,
 }
 
-/** Whether the same file may succeed at another attempt. All other errors are due to the file itself. */
+/** Whether another attempt with the same file may succeed. All other errors are due to the file itself. */
 export const isRetriable = (code: string) => Object.hasOwn(NOT_THE_FILE, code)
 
-/** Consecutive attempts before an upload fails, about two minutes with the delays between them. */
+/** Maximum number of consecutive attempts before an upload fails. With the delays, they take about two minutes. */
 export const MAX_ATTEMPTS = 8
 export const DELAYS: Backoff = { first: 1000, factor: 2, longest: 30_000, jitter: 0.25 }
 
-/** Milliseconds between attempts while offline: some machines report that wrongly, so attempts continue, but rarely. */
+/**
+ * Milliseconds between attempts while the browser reports that it is offline. Some browsers report that wrongly, so attempts continue, but
+ * rarely.
+ */
 export const OFFLINE_DELAY = 30_000
-/** False in Node, where `navigator` lacks `onLine`. */
+/** Whether the browser reports that it is offline. False in Node, where `navigator` has no `onLine`. */
 export const isOffline = () => (globalThis.navigator as { onLine?: boolean } | undefined)?.onLine === false

@@ -1,6 +1,6 @@
 import { type Command, type FrameEvent, type FrameEvents, isMarked, marked } from './protocol.ts'
 
-/** The module `/elements/embed.js`: controls a player in a frame of another origin and receives its events. */
+/** The module `/elements/embed.js`, with which a page controls a player in a frame from another origin and receives its events. */
 
 type Listener<N extends keyof FrameEvents> = (detail: FrameEvents[N]) => void
 
@@ -26,11 +26,11 @@ export class EmbeddedPlayer {
     const { signal } = this.#ended
     window.addEventListener('message', (event) => this.#onMessage(event), { signal })
     if (autoHeight) this.on('resize', ({ height }) => (frame.height = String(height)))
-    // A loaded frame answers this. One that is still loading sends an event itself once it is ready.
+    // A frame that has loaded responds to this message. A frame that is still loading sends an event when it is ready.
     this.#post({ command: 'hello' })
   }
 
-  /** Starts playback, if the browser lets the page start sound in its frame (`allow="autoplay"`). */
+  /** Starts playback, if the browser allows the page to start sound in its frame (`allow="autoplay"`). */
   play(): void {
     this.#send({ command: 'play' })
   }
@@ -50,23 +50,23 @@ export class EmbeddedPlayer {
   select(track: string | number): void {
     this.#send({ command: 'select', value: String(track) })
   }
-  /** 0 to 1. */
+  /** Sets the volume, from 0 to 1. */
   setVolume(volume: number): void {
     this.#send({ command: 'volume', value: volume })
   }
-  /** 0.5 to 2. */
+  /** Sets the playback speed, from 0.5 to 2. */
   setRate(rate: number): void {
     this.#send({ command: 'rate', value: rate })
   }
 
-  /** Calls back on each event. Returns a function that stops this. */
+  /** Adds a listener for an event. Returns a function that removes the listener. */
   on<N extends keyof FrameEvents>(name: N, listener: Listener<N>): () => void {
     const all = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, all.add(listener))
     return () => void all.delete(listener)
   }
 
-  /** Removes all listeners. */
+  /** Removes all listeners, including those on the page. */
   close(): void {
     this.#ended.abort()
     this.#listeners.clear()

@@ -1,8 +1,8 @@
 import type { PlaybackEvents } from '../../client/playback/state.ts'
 
-/** The messages between a page and the player in its frame, over `postMessage`. */
+/** The messages that a page and the player in its frame exchange with `postMessage`. */
 
-/** Marks our messages, with the version of their format. */
+/** Marks the messages of this protocol, and contains the version of their format. */
 export const PROTOCOL = 'tonearm-1'
 
 export type Command =
@@ -11,8 +11,9 @@ export type Command =
   | { command: 'select'; value: string }
 
 /**
- * The player's events without `tonearm-`, and `resize`, the height in pixels that fits the list. The frame of a share sends titles and
- * ids only to pages of the share's `allowed_origins`; for others, `track` and `playSessionId` are null and `tracks` is empty.
+ * The player's events under their names without `tonearm-`, and `resize` with the height in pixels that the list needs. The frame of a
+ * share sends titles and ids only to pages from the share's `allowed_origins`; for other pages, `track` and `playSessionId` are null and
+ * `tracks` is empty.
  */
 export type FrameEvents = Omit<PlaybackEvents, 'sessionrefresh'> & {
   sessionrefresh: Omit<PlaybackEvents['sessionrefresh'], 'playSessionId'> & { playSessionId: string | null }
@@ -24,7 +25,7 @@ type Marked<T> = T & { protocol: typeof PROTOCOL }
 
 export const marked = <T extends object>(message: T): Marked<T> => ({ protocol: PROTOCOL, ...message })
 
-/** Whether a message is one of ours. */
+/** Whether a message belongs to this protocol. */
 export const isMarked = (data: unknown): data is Marked<Record<string, unknown>> =>
   typeof data === 'object' && data !== null && (data as { protocol?: unknown }).protocol === PROTOCOL
 
@@ -32,7 +33,7 @@ export const isMarked = (data: unknown): data is Marked<Record<string, unknown>>
 export const isPlay = ({ data, origin }: MessageEvent<unknown>, service = '') =>
   isMarked(data) && data.event === 'play' && service.startsWith(`${origin}/`)
 
-/** Pauses the players in frames of the service on this page. The target origin is `*`, because a loading frame has no origin yet. */
+/** Pauses the players in this page's frames from the service. The target origin is `*`, because a loading frame has no origin yet. */
 export function pauseFrames(service: string): void {
   for (const frame of document.querySelectorAll<HTMLIFrameElement>(`iframe[src^="${service}"]`))
     frame.contentWindow?.postMessage(marked({ command: 'pause' }), '*')

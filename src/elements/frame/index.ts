@@ -2,7 +2,7 @@ import { EMBED_MIN_WIDTH, embedHeight } from '../../contract/embed.ts'
 import { type Command, type FrameEvent, isMarked, marked } from '../embed/protocol.ts'
 import type { TonearmPlayer } from '../player/element.ts'
 
-/** The module `/elements/frame.js` of the embed page: lets the embedding page control the player and receive its events. */
+/** The module `/elements/frame.js` of the embed page, which lets the embedding page control the player and receive its events. */
 
 const EVENTS = [
   'ready',
@@ -15,13 +15,13 @@ const EVENTS = [
   'sessionrefresh',
   'sessionexpired',
 ] as const
-/** Maximum number of rows that a growing frame shows. */
+/** Maximum number of rows for which a frame grows. */
 const ROWS = 12
 
-/** The fields of an event that the frame of a share sends to every page: no titles, ids or texts of the service. */
+/** The fields of events that the frame of a share sends to every page. They contain no titles, no ids and no texts from the service. */
 const PUBLIC_FIELDS = ['index', 'last', 'currentTime', 'duration', 'code', 'expiresAt', 'renewed', 'height']
 
-/** Returns the event without titles and ids. */
+/** Returns the event with only its public fields. Other fields become null or an empty array. */
 function redact({ event, detail }: FrameEvent): FrameEvent {
   const fields = Object.entries(detail).map(([name, value]) => [
     name,
@@ -31,8 +31,8 @@ function redact({ event, detail }: FrameEvent): FrameEvent {
 }
 
 /**
- * Connects the player of this page with the embedding page. Returns a function that ends this. `origins` receive titles and ids; null for
- * all origins, if the URL of the frame contains the id of its session anyway.
+ * Connects the player of this page to the embedding page. Returns a function that disconnects them. Only pages from `origins` receive
+ * titles and ids. Null allows all origins, for frames whose URL contains the id of their session anyway.
  */
 export function connectFrame(
   player: TonearmPlayer,
@@ -41,7 +41,7 @@ export function connectFrame(
 ): () => void {
   const ended = new AbortController()
   const { signal } = ended
-  // A page can hide its origin from its frames (`referrerpolicy`), but its messages always contain it.
+  // Undefined if the browser does not report the origin, or if the page hides it with `referrerpolicy`. Its messages always contain it.
   let parentOrigin: string | undefined = frame.location.ancestorOrigins?.[0]
   const send = (event: FrameEvent) => {
     if (parentOrigin && origins?.includes(parentOrigin)) frame.parent.postMessage(marked(event), parentOrigin)
@@ -53,7 +53,7 @@ export function connectFrame(
   }
   const resize = () => {
     const { length } = player.tracks
-    // In a narrow frame, a single track needs the height of a list as well.
+    // In a narrow frame, the player needs the height of one more row, even for a single track.
     const isNarrow = frame.innerWidth < EMBED_MIN_WIDTH
     if (length > 0)
       send({ event: 'resize', detail: { height: embedHeight('collection', isNarrow ? length + 1 : length, ROWS) } })
@@ -80,18 +80,20 @@ export function connectFrame(
 }
 
 /**
- * Lets the frames of a service pause each other: browsers share a channel between all frames below pages of one site. The last player to
- * start wins. Each start has a number, so that of two at the same time exactly one keeps playing.
+ * Lets the frames from a service pause each other, so that only the last player to start keeps playing. They communicate over a channel
+ * that browsers share between all frames of pages from one site. Each start has a number, so that exactly one player keeps playing if two
+ * start at the same time.
  */
 function pauseOthers(player: TonearmPlayer, frame: Window, signal: AbortSignal): void {
-  // A sandboxed frame without an origin has no channel; Chromium throws.
+  // In a sandboxed frame without an origin there are no channels, and Chromium throws.
   if (frame.origin === 'null') return
   const channel = new BroadcastChannel('tonearm-play')
   let started = 0
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has none
   const start = () => channel.postMessage((started = Date.now() + Math.random()))
   player.addEventListener('tonearm-play', start, { signal })
-  // A player that has not started keeps its autoplay. One whose session has ended is paused, because it would continue in another session.
+  // A player that has not started is not paused, so that its autoplay still works. A player whose session has ended is paused, because it
+  // would continue in another session.
   channel.onmessage = ({ data }: MessageEvent<number>) =>
     data > started && (started > 0 || !player.paused) && player.pause()
   signal.addEventListener('abort', () => channel.close())

@@ -1,11 +1,11 @@
 /**
- * Console messages for the developer of a page: the mistake and how to fix it. In English, like the rest of the console. Loaded only when
- * there is a message, and imports nothing.
+ * Console messages that explain to the developer of a page what is wrong and how to fix it. They are in English, like the other messages of
+ * the console. This module is loaded only if there is a message, and imports nothing.
  */
 
 const DOCS = 'docs/player.md'
 
-/** Returns the message for a faulty setup; `fault` comes from `faultOf` in attributes.ts. */
+/** Returns the message for a faulty setup. `fault` is the result of `faultOf` in attributes.ts. */
 export function setupAdvice(
   fault: 'id' | 'scope' | 'missing',
   { playSessionId, scope }: { playSessionId: string | null; scope: string | null },
@@ -16,7 +16,7 @@ export function setupAdvice(
   return 'api-key, scope and resource-id go together: one of them is missing.'
 }
 
-/** Returns the fix for a failure by its code; null for failures that also happen on correct pages. */
+/** Returns the message that explains how to fix the failure with a code. Null for failures that also occur on correct pages. */
 export function failureAdvice(code: string, { baseUrl }: { baseUrl: string }, origin: string): string | null {
   const service = new URL(baseUrl).origin
   const advice: Record<string, string> = {

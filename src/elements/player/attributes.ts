@@ -2,9 +2,9 @@ import type { Loop, PlaybackOptions, Source, StartOptions } from '../../client/p
 
 /** Reads the attributes of `<tonearm-player>`. */
 
-/** Attributes of the source. A change opens another session. */
+/** Attributes that determine the source. A change to one of them opens another session. */
 export const SOURCE = ['base-url', 'play-session-id', 'api-key', 'scope', 'resource-id', 'expires-in']
-/** Attributes of the playback. A change takes effect at once. */
+/** Attributes that determine the playback. A change to one of them takes effect at once. */
 export const OPTIONS = ['variants', 'loop', 'shuffle', 'rate', 'volume', 'muted', 'normalize'] as const
 export const isOption = (name: string): name is (typeof OPTIONS)[number] =>
   (OPTIONS as readonly string[]).includes(name)
@@ -17,14 +17,14 @@ function number(text: string | null, low: number, high: number, otherwise: numbe
   return Number.isFinite(value) ? Math.min(high, Math.max(low, value)) : otherwise
 }
 
-/** Parses `90`, `1:30` or `1:02:03` into seconds; returns 0 for anything else. */
+/** Parses `90`, `1:30` or `1:02:03` into seconds. Returns 0 for any other text. */
 export function seconds(text: string | null): number {
   const parts = (text ?? '').split(':').map(Number)
   const value = parts.reduce((sum, part) => sum * 60 + part, 0)
   return Number.isFinite(value) && value > 0 ? value : 0
 }
 
-/** Parses `loop`: `none`, `one` for the track, or an empty attribute or `all` for the whole list. */
+/** Parses the attribute `loop`. Its values are `none`, `one` for the current track, and `all` or an empty text for the whole list. */
 export const loopOf = (value: string | null): Loop =>
   value === null || value === 'none' ? 'none' : value === 'one' ? 'one' : 'all'
 
@@ -51,7 +51,7 @@ export const isComplete = ({ playSessionId, apiKey, scope, resourceId }: Source)
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Returns what is visibly wrong with a source, or null. */
+/** Returns which fault a source obviously has, or null. */
 export function faultOf({ playSessionId, apiKey, scope, resourceId }: Source): 'id' | 'scope' | 'missing' | null {
   if (playSessionId !== null && !UUID.test(playSessionId)) return 'id'
   if (scope !== null && !/^(track|collection|playlist)$/.test(scope)) return 'scope'
@@ -59,7 +59,7 @@ export function faultOf({ playSessionId, apiKey, scope, resourceId }: Source): '
   return count % 3 === 0 ? null : 'missing'
 }
 
-/** Reads the playback options. Volume and rate keep their current values if there is no attribute. */
+/** Reads the playback options. If the attribute `volume` or `rate` is missing, its current value is kept. */
 export function readOptions(host: Host, current?: PlaybackOptions): PlaybackOptions {
   const get = (name: string) => host.getAttribute(name)
   return {
@@ -79,20 +79,23 @@ export const readStart = (host: Host): StartOptions => ({
   play: host.hasAttribute('autoplay'),
 })
 
-/** Reads the start from a URL's hash, such as `#t=90` or `#t=1:30&track=2`. */
+/** Reads the position and the track from the hash of a URL, such as `#t=90` or `#t=1:30&track=2`. */
 export function readHash(hash: string): Partial<StartOptions> {
   const params = new URLSearchParams(hash.replace(/^#/, ''))
   const [track, t] = [params.get('track'), params.get('t')]
   return { ...(track && { track }), ...(t && { position: seconds(t) }) }
 }
 
-/** Returns the seconds that the skip buttons go back and forward. */
+/** Returns by how many seconds the two skip buttons go back and forward. */
 export function readSkip(value: string | null): readonly [number, number] {
   const [back, forward] = words(value).map(Number)
   return back && forward ? [back, forward] : [15, 30]
 }
 
-/** Returns the link to share: the attribute's, or else the URL of the page, in both cases with the track. Null without the attribute. */
+/**
+ * Returns the link to share: the value of the attribute, or the URL of the page if the value is empty. The track is added to both. Null if
+ * there is no attribute.
+ */
 export function shareLink(value: string | null, page: string, track: number | null): string | null {
   if (value === null) return null
   const url = new URL(value || page, page)

@@ -1,6 +1,6 @@
 import { keyTarget } from '../waveform/keys.ts'
 
-/** The part of the element that the controls, the keys and the lock screen use. */
+/** The members of the element that the controls, the keys and the lock screen use. */
 export interface Player {
   play: () => Promise<void>
   pause: () => void
@@ -21,7 +21,7 @@ interface ElementCommands {
   select: (index: number) => void
   retry: () => void
   download: () => void
-  /** Goes back or forward by the seconds of the skip buttons. */
+  /** Goes back or forward by as many seconds as the skip buttons. */
   skip: (step: 1 | -1) => void
   stepChapter: (step: 1 | -1) => void
   showKeys: () => void
@@ -31,7 +31,7 @@ interface ElementCommands {
   remember: (chosen: { volume?: number; rate?: number }) => void
 }
 
-/** The commands of the controls and the keys. */
+/** The commands that the controls and the keys can execute. */
 export interface Commands extends ElementCommands {
   previous: () => void
   next: () => void
@@ -50,7 +50,7 @@ export const commandsOf = (player: Player, elementCommands: ElementCommands): Co
   next: () => void player.next(),
   seek: (seconds) => void player.seek(seconds),
   mute() {
-    // At zero volume, unmuting alone would not be audible.
+    // At volume 0, the player would remain silent after unmuting.
     if (player.volume === 0) player.volume = 1
     else player.muted = !player.muted
   },
@@ -69,7 +69,7 @@ export const commandsOf = (player: Player, elementCommands: ElementCommands): Co
 
 const VOLUME_STEP = 0.05
 
-/** Returns the command of a key, or undefined. `isOwnKey` excludes the keys that a focused control uses itself. */
+/** Returns the command for a key, or undefined. `isOwnKey` excludes keys to which the focused control itself responds. */
 export function keyCommand(key: string, player: Player, commands: Commands): (() => void) | undefined {
   const louder = (step: number) => () => commands.setVolume(Math.round((player.volume + step) * 100) / 100)
   const keys: Record<string, () => void> = {
@@ -92,7 +92,7 @@ export function keyCommand(key: string, player: Player, commands: Commands): (()
   return target === undefined ? undefined : () => commands.seek(target)
 }
 
-/** Whether the focused control uses a key itself: a button its space, a slider its arrows, a select its letters. */
+/** Whether the focused control itself responds to a key: a button to the space bar, a slider to the arrow keys, a select to letters. */
 function isOwnKey(target: HTMLElement, key: string): boolean {
   if (target.matches('select')) return true
   if (target.matches('input[type=range], input[type=checkbox]'))
@@ -102,7 +102,7 @@ function isOwnKey(target: HTMLElement, key: string): boolean {
 }
 
 /**
- * Handles keys wherever the focus is within the player (docs/player.md#keyboard). They work only with the focus (WCAG 2.2, 2.1.4), so
+ * Handles keys while the focus is anywhere in the player (docs/player.md#keyboard). The keys work only with the focus (WCAG 2.2, 2.1.4), so
  * several players on a page do not conflict.
  */
 export function listenToKeys(root: HTMLElement, player: Player, commands: Commands): void {

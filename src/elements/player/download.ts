@@ -7,17 +7,19 @@ interface Problem {
 }
 type Answer = { ok: true; download: { url: string } } | ({ ok: false } & Problem)
 
-/** Milliseconds after which a tab that is still empty is closed: its file has become a download. */
+/** Milliseconds after which a tab that is still empty is closed. Its file was downloaded and not shown in the tab. */
 const SETTLED = 5000
 
 /**
- * Requests the URL of a file and lets the browser download it, without loading it into memory. Resolves to the problem, or null.
+ * Requests the URL of a file and lets the browser download the file, without loading it into memory. Resolves to the problem, or null if
+ * there is none.
  *
  * Uses a separate tab, so that the page with the player stays even if the storage answers with an error or with audio that the browser
- * plays. A frame would play such audio in the page and would have to be allowed by `frame-src`.
+ * plays. A frame would play the audio within the page, and `frame-src` would have to allow it.
  */
 export async function download(requestUrl: () => Promise<Answer>): Promise<Problem | null> {
-  // WebKit blocks new tabs after an `await`. In other browsers, a tab opened with the URL closes by itself if the file is an `attachment`.
+  // WebKit blocks new tabs after an `await`, so the tab is opened first. In other browsers, a tab that is opened with the URL closes by
+  // itself if the file is an `attachment`.
   const tab = navigator.vendor.startsWith('Apple') ? open('', '_blank') : null
   const answer = await requestUrl()
   const problem = answer.ok ? await refusal(answer.download.url) : answer
@@ -38,12 +40,15 @@ function isEmpty(tab: Window): boolean {
   try {
     return tab.location.href === 'about:blank'
   } catch {
-    // The tab shows a document of the storage's origin.
+    // The tab shows a document from the storage's origin, so it is not empty.
     return false
   }
 }
 
-/** Returns why the storage refuses the file. Null if the page's policy blocks the request; the tab then shows the refusal. */
+/**
+ * Returns why the storage refuses the file, or null if it does not. Also returns null if the page's content security policy blocks the
+ * request; the tab then shows the refusal.
+ */
 async function refusal(url: string): Promise<Problem | null> {
   const fault = await storageFault(url)
   return fault?.status ? { code: 'download_failed', message: `The storage answered ${fault.status}` } : null

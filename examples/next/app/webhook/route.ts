@@ -1,7 +1,8 @@
 import { verifyWebhook } from '@tonearm/client'
 
 const { TONEARM_WEBHOOK_SECRET: secret = '' } = process.env
-// Without the secret, every webhook would be rejected, and the service would give up after days of retries. `next build` needs it as well.
+// Without the secret, this route would reject every webhook, and the service would give up after days of retries. `next build` needs the
+// secret as well.
 if (!secret) throw new Error('TONEARM_WEBHOOK_SECRET is missing: the secret of the webhook endpoint, whsec_…')
 
 /** Receives webhooks. */
