@@ -5,7 +5,7 @@ import { type Command, type FrameEvent, type FrameEvents, isMarked, marked } fro
 type Listener<N extends keyof FrameEvents> = (detail: FrameEvents[N]) => void
 
 /**
- * The player in an `<iframe>` with an embed page. Commands before it has loaded are sent once it has.
+ * Controls the player in an `<iframe>` that shows an embed page. Commands are queued until the frame has loaded.
  *
  * @example
  * const player = new EmbeddedPlayer(document.querySelector('iframe'), { autoHeight: true })
@@ -66,7 +66,7 @@ export class EmbeddedPlayer {
     return () => void all.delete(listener)
   }
 
-  /** Removes all listeners, including those on the page. */
+  /** Removes all listeners. */
   close(): void {
     this.#ended.abort()
     this.#listeners.clear()

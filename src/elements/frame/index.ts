@@ -41,7 +41,7 @@ export function connectFrame(
 ): () => void {
   const ended = new AbortController()
   const { signal } = ended
-  // Undefined if the browser does not report the origin, or if the page hides it with `referrerpolicy`. Its messages always contain it.
+  // Some browsers do not report this origin, and a page can hide it from its frames (`referrerpolicy`). The page's messages always contain it.
   let parentOrigin: string | undefined = frame.location.ancestorOrigins?.[0]
   const send = (event: FrameEvent) => {
     if (parentOrigin && origins?.includes(parentOrigin)) frame.parent.postMessage(marked(event), parentOrigin)

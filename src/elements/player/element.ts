@@ -26,13 +26,13 @@ import { type Model, PlayerView } from './view.ts'
 import css from './player.css'
 
 const styles = sheet(css)
-/** Origin of this module: the default service. */
+/** The origin from which this module was loaded. By default, the service has the same origin. */
 const HOME = new URL(import.meta.url).origin
 const NOTHING = initialState('empty')
-/** Seconds between two writes of the position in a long track. */
+/** Seconds of playback after which the position in a long track is stored again. */
 const STORE_INTERVAL = 5
 
-/** Warns the developer of a page in the console. The module with the messages is loaded only if there is a problem. */
+/** Writes a warning for the developer of a page to the console. Loads the module with the messages, which is not in the bundle. */
 async function warn(messageOf: (module: typeof advice) => string | null): Promise<void> {
   const text = messageOf(await import('./advice.ts'))
   if (text !== null) console.warn(`<tonearm-player>: ${text}`)
@@ -48,14 +48,14 @@ export class TonearmPlayer extends MediaElement {
   static observedAttributes = [...attributes.SOURCE, ...attributes.OPTIONS, ...attributes.APPEARANCE]
 
   #source: Source | null = null
-  /** The attributes `track` and `start` when a source was last opened. */
+  /** The values of the attributes `track` and `start` when a source was last opened. */
   #openedAt = ''
   #isOpening = false
   #view: PlayerView
   #theme = new Theme()
   #lockScreen = new LockScreen(this)
   #memory = new ListenerSettings(() => !this.hasAttribute('no-memory'))
-  /** Where the last closed playback would resume. */
+  /** Where to resume the playback that was closed last. */
   #resumePoint: StartOptions | undefined
   #frame = 0
   #connected = new AbortController()
@@ -90,8 +90,8 @@ export class TonearmPlayer extends MediaElement {
     this.#connected = new AbortController()
     const { signal } = this.#connected
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.update(), { signal })
-    // The player that starts last pauses the others: those in this document by its event, which is retargeted at the host of a shadow tree, and
-    // those in frames by messages. A player without a playback is not paused and keeps its autoplay.
+    // A player that starts pauses all other players: those in this document with its event, which is retargeted to the host of a shadow
+    // tree, and those in frames with messages. A player whose playback is not open yet is not paused, so that its autoplay still works.
     const pause = (event: Event) => this.#ownEvents.has(event) || this.playback?.pause()
     document.addEventListener('tonearm-play', pause, { signal })
     addEventListener('message', (event) => isPlay(event, this.#source?.baseUrl) && this.playback?.pause(), { signal })
@@ -105,7 +105,7 @@ export class TonearmPlayer extends MediaElement {
   disconnectedCallback(): void {
     this.#connected.abort()
     cancelAnimationFrame(this.#frame)
-    // A player that is only moved within the page keeps playing.
+    // Checked in a microtask, so that a player that is only moved within the page keeps playing.
     queueMicrotask(() => {
       if (this.isConnected) return
       this.playback?.pause()
@@ -121,7 +121,7 @@ export class TonearmPlayer extends MediaElement {
     else this.update()
   }
 
-  /** Opens the source in a microtask, after all attributes that the page sets together. */
+  /** Opens the source in a microtask, after the page has set all attributes. */
   #openSoon(): void {
     if (this.#isOpening) return
     this.#isOpening = true
@@ -143,7 +143,8 @@ export class TonearmPlayer extends MediaElement {
     const fault = attributes.faultOf(source)
     if (fault) void warn(({ setupAdvice }) => setupAdvice(fault, source))
     if (!attributes.isComplete(source)) return this.update()
-    // Another session with the same track continues at the same position. If the previous one was playing, the new one always plays.
+    // If another session has the same track, playback continues at the same position. If the previous playback was playing, the new one
+    // plays in any case.
     const next = { ...start, play: start.play || previous?.play === true }
     const starts = previous && openedAt === this.#openedAt ? [previous, next] : [next]
     this.#openedAt = openedAt
@@ -220,7 +221,7 @@ export class TonearmPlayer extends MediaElement {
       duration,
       hasNext: playback?.hasNext ?? false,
       skip: this.#skip,
-      // On by default for long tracks.
+      // The skip buttons are shown by default for long tracks.
       hasSkip: skip === null ? duration >= LONG_TRACK : skip !== 'none',
       link: attributes.shareLink(this.getAttribute('share'), location.href, number),
       hasRemote: this.#hasRemote,
@@ -231,7 +232,7 @@ export class TonearmPlayer extends MediaElement {
     return attributes.readSkip(this.getAttribute('skip'))
   }
 
-  /** Moves the waveform on every frame. With reduced motion, only `timeupdate` moves it, four times a second. */
+  /** Updates the waveform on every frame. If the user prefers reduced motion, it is updated only by `timeupdate`, about four times a second. */
   #animate(): void {
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
     this.#frame = requestAnimationFrame(() => {
@@ -252,7 +253,7 @@ export class TonearmPlayer extends MediaElement {
     if (target !== undefined) void this.seek(target)
   }
 
-  /** Goes to the position in the URL's hash after a change. */
+  /** Goes to the track and the position in the URL's hash after the hash has changed. */
   #followHash(): void {
     const { track = null, position } = attributes.readHash(location.hash)
     if (!this.hasAttribute('share') || (track === null && position === undefined)) return
@@ -282,14 +283,14 @@ export class TonearmPlayer extends MediaElement {
 
   async #download(): Promise<void> {
     this.#problem = null
-    // Clears the previous message, so that screen readers announce the next one even if it is the same.
+    // Clears the previous message, so that screen readers announce the next message even if it has the same text.
     this.update()
     const { playback, track } = this
     if (!playback) return
     const failure = await download(() => playback.download(this.getAttribute('download') ?? ''))
     if (playback !== this.playback || track?.id !== this.track?.id) return
     if (failure) this.#emit('error', { code: failure.code, message: failure.message })
-    // The view shows `download_failed` for every cause.
+    // The view shows the text of `download_failed` for every cause.
     this.#problem = failure && 'download_failed'
     this.update()
   }

@@ -1,16 +1,19 @@
-/** Restores volume, speed, and the position in long tracks after a reload. The data stays in the listener's browser. */
+/**
+ * Stores the volume, the speed, and the positions in long tracks, so that they can be restored after a reload. The data stays in the
+ * listener's browser.
+ */
 
 export interface StoredSettings {
   volume?: number
   rate?: number
-  /** By track id: the position in seconds, and when it was stored. */
+  /** The position in seconds and when it was stored, by track id. */
   positions?: Record<string, [position: number, at: number]>
 }
 
 const KEY = 'tonearm.player'
-/** Seconds from which a track counts as long: a mix, an episode, a chapter. */
+/** Minimum duration of a long track in seconds, such as a mix, an episode or a chapter. */
 export const LONG_TRACK = 600
-/** A position this close to either end of a track is not restored, in seconds. */
+/** Seconds. A position that is closer than this to the start or the end of a track is not restored. */
 const EDGE = 30
 const MAX_POSITIONS = 50
 
@@ -29,7 +32,7 @@ export class ListenerSettings {
       const kept: unknown = JSON.parse(this.#storage().getItem(KEY) ?? '{}')
       return typeof kept === 'object' && kept !== null ? kept : {}
     } catch {
-      // Cross-origin frames may have no storage.
+      // A cross-origin frame may have no access to the storage.
       return {}
     }
   }
@@ -39,11 +42,11 @@ export class ListenerSettings {
     try {
       this.#storage().setItem(KEY, JSON.stringify({ ...this.stored, ...change }))
     } catch {
-      // As above, or the storage is full.
+      // The frame may have no access to the storage, or the storage is full.
     }
   }
 
-  /** Returns the stored position of a track in seconds; 0 for a short track or one that was played to its end. */
+  /** Returns the stored position of a track in seconds; 0 if the track is short or was played to its end. */
   positionOf({ id, duration }: { id: string; duration: number }): number {
     const position = this.stored.positions?.[id]?.[0] ?? 0
     return duration >= LONG_TRACK && position > EDGE && position < duration - EDGE ? position : 0

@@ -4,15 +4,15 @@ import { setAttributes } from '../shared/dom.ts'
 import type { Overrides, PlayerTexts } from '../texts/texts.ts'
 import { readOptions } from './attributes.ts'
 
-/** The methods of a player, similar to those of an audio element. Calls before a playback exists are queued for it. */
+/** The methods and properties of a player, similar to those of an audio element. Calls are queued until a playback exists. */
 export abstract class MediaElement extends HTMLElement {
   protected playback: Playback | null = null
   protected options: PlaybackOptions = readOptions(this)
-  /** Queued calls from before the playback existed, in order. */
+  /** The queued calls that were made before the playback existed, in their order. */
   protected early: ((playback: Playback) => unknown)[] = []
   #texts: Overrides<PlayerTexts> = {}
 
-  /** Renders a change. */
+  /** Renders the current state. */
   protected abstract update(): void
 
   protected setOptions(change: Partial<PlaybackOptions>): void {
@@ -46,7 +46,7 @@ export abstract class MediaElement extends HTMLElement {
   select(track: string | number): void {
     void this.#call((playback) => playback.selectTrack(String(track)))
   }
-  /** Sets the sleep timer: pauses after some minutes or at the end of the track. Null cancels it. */
+  /** Sets the sleep timer: playback pauses after a number of minutes or at the end of the track. Null cancels the timer. */
   sleep(minutes: number | 'track' | null): void {
     const at = typeof minutes === 'number' ? Date.now() + minutes * 60_000 : minutes
     void this.#call((playback) => playback.sleepAt(at))
@@ -87,18 +87,18 @@ export abstract class MediaElement extends HTMLElement {
     const { state } = this.playback ?? {}
     return state?.session?.tracks[state.index] ?? null
   }
-  /** Sets the attribute. Frameworks prefer the property if there is one. */
+  /** Sets the attribute `track`. The setter exists because frameworks set the property instead of the attribute if there is one. */
   set track(track: string | number | null) {
     setAttributes(this, { track })
   }
   get tracks(): readonly SessionTrack[] {
     return this.playback?.state.session?.tracks ?? []
   }
-  /** The index of the variant that is loaded. */
+  /** The `index` of the variant that is loaded, such as `mp3-128`. */
   get variant(): string | null {
     return this.playback?.state.loaded?.variant ?? null
   }
-  /** Texts that override the player's own; see docs/player.md for their names. */
+  /** Texts that override the default texts of the player. docs/player.md lists their names. */
   get texts(): Overrides<PlayerTexts> {
     return this.#texts
   }

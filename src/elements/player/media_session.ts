@@ -1,7 +1,7 @@
 import { isSounding, namesOf, type State } from '../../client/playback/state.ts'
 import type { Player } from './commands.ts'
 
-/** Seconds. */
+/** Default seconds by which the keys of the lock screen go back or forward. */
 const SKIP = 10
 const ACTIONS = [
   'play',
@@ -15,14 +15,17 @@ const ACTIONS = [
 ] as const
 type Handlers = Partial<Record<(typeof ACTIONS)[number], MediaSessionActionHandler | null>>
 
-/** The player that controls the lock screen. A page has one lock screen; the last player to start keeps it until `leave`. */
+/**
+ * The player that the lock screen shows and controls. A page has only one lock screen. The last player to start keeps it until `leave` is
+ * called.
+ */
 let owner: Player | null = null
 
-/** Connects a player to the lock screen, media keys and headphones (Media Session). */
+/** Connects a player to the lock screen, media keys and headphones with the Media Session API. */
 export class LockScreen {
   readonly #player: Player
   readonly #session = navigator.mediaSession as MediaSession | undefined
-  /** The play view or track in the current metadata. */
+  /** The play view or track for which the current metadata was set. */
   #shown: unknown = null
   #hasNext: boolean | null = null
 
@@ -33,7 +36,7 @@ export class LockScreen {
   showPosition(): void {
     if (!this.#session || owner !== this.#player) return
     const { currentTime, duration, rate: playbackRate } = this.#player
-    // A position beyond the end throws. Without a duration, the previous track's position is cleared.
+    // `setPositionState` throws if the position is after the end. Without a duration, it clears the position of the previous track.
     this.#session.setPositionState?.(
       duration > 0 ? { position: Math.min(currentTime, duration), duration, playbackRate } : undefined,
     )
@@ -68,7 +71,7 @@ export class LockScreen {
   }
 }
 
-/** Returns the lock screen's metadata of the current track. */
+/** Returns the metadata of the current track for the lock screen. */
 function metadataOf(state: State): MediaMetadataInit {
   const { title, subtitle, album } = namesOf(state)
   const covers = Object.values(state.view?.cover_image ?? {})

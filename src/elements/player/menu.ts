@@ -4,8 +4,8 @@ import type { PlayerTexts } from '../texts/texts.ts'
 import css from './menu.css'
 
 /**
- * The menu: a link to share, the sleep timer, other devices, the list of keys. It is loaded when it is first opened. It imports no code of
- * the player, which would split the player's bundle; the player passes the shared functions as `Kit`.
+ * The menu with a link to share, the sleep timer, playback on other devices, and the list of keys. It is loaded when it is first opened. It
+ * imports no code of the player, because that would split the player's bundle: the player passes the shared functions as `Kit`.
  */
 
 export { css }
@@ -50,7 +50,7 @@ export class Menu {
   readonly #keyList: HTMLElement
   readonly #keys: HTMLDetailsElement
   #model: MenuModel | null = null
-  /** Key of the rendered texts. */
+  /** Key of the texts that are rendered, to detect changes. */
   #rendered = ''
 
   constructor(kit: Kit, commands: Commands, opener: HTMLButtonElement) {
@@ -87,11 +87,12 @@ export class Menu {
     this.root.addEventListener('toggle', () =>
       this.root.querySelector<HTMLElement>(':is(input, select):not([hidden] *)')?.focus(),
     )
-    // The browser opens and closes it from now on. With a click handler, a press on the open menu would close and reopen it.
+    // From now on, the browser opens and closes the menu. With a click handler, a click on the button of an open menu would close the menu
+    // and open it again.
     opener.popoverTargetElement = this.root
   }
 
-  /** Opens or closes the menu; `keys` expands the list of keys. */
+  /** Opens or closes the menu. If `keys` is true, also expands the list of keys. */
   toggle(keys: boolean): void {
     if (keys) this.#keys.open = true
     this.root.togglePopover()
@@ -151,7 +152,7 @@ export class Menu {
     try {
       await navigator.clipboard.writeText(this.#link.value)
     } catch {
-      // A frame may lack the permission. The text is selected, so the listener can copy it.
+      // A frame may not be allowed to write to the clipboard. The link is selected, so the listener can copy it.
       return
     }
     this.#copy.textContent = this.#model?.texts.copied ?? ''
@@ -160,7 +161,7 @@ export class Menu {
 
 const sleepOf = (value: string) => (value === 'off' ? null : value === 'track' ? value : Number(value))
 
-/** Adds a time to the hash of a link. */
+/** Returns a link with a time in its hash. */
 export function withTime(link: string, seconds: number): string {
   const url = new URL(link)
   const params = new URLSearchParams(url.hash.slice(1))
@@ -171,7 +172,7 @@ export function withTime(link: string, seconds: number): string {
 
 const EDGE = 8
 
-/** Positions a popover below or above its button, or over everything in a small frame. */
+/** Positions a popover below or above its button, or over the whole window if there is little space. */
 function place({ style }: HTMLElement, anchor: HTMLElement): void {
   const { top, bottom, right } = anchor.getBoundingClientRect()
   const [above, below] = [top, innerHeight - bottom].map((room) => room - 2 * EDGE) as [number, number]
@@ -183,7 +184,7 @@ function place({ style }: HTMLElement, anchor: HTMLElement): void {
   style.maxHeight = `${isTight ? innerHeight - 2 * EDGE : isBelow ? below : above}px`
 }
 
-/** Returns the keys with their descriptions, which reuse the labels of the buttons. */
+/** Returns the keys with their descriptions, which are composed of the labels of the buttons. */
 function keysOf(
   texts: PlayerTexts,
   [back, forward]: readonly [number, number],

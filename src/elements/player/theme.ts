@@ -1,14 +1,14 @@
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { contrast, inkOn, isHex, mix, readable } from '../shared/color.ts'
 
-/** The colors of a player. All adjacent pairs have the contrast that WCAG 2.2 requires (1.4.3 text, 1.4.11 controls). */
+/** The colors of a player. All colors that are next to each other have the contrast that WCAG 2.2 requires (1.4.3 text, 1.4.11 controls). */
 export interface Palette {
   surface: string
   /** Background of the current row and of the row under the pointer. */
   raised: string
   text: string
   muted: string
-  /** Color of text and lines in the track's color. */
+  /** The track's color for text and lines. */
   accent: string
   /** Background of the play button. */
   button: string
@@ -21,10 +21,10 @@ export interface Palette {
 
 const TEXT = 4.5
 const CONTROL = 3
-/** The default color on a dark background; the normal one would make the played part as gray as the unplayed one. */
+/** The default color on a dark background. With the normal default color, the played part of the waveform would be as gray as the unplayed part. */
 const FALLBACK_ON_DARK = '#C2CBD8'
 
-/** A color of a cover in a play view. Fractions of 0–1; lightness and saturation as in HSL. */
+/** A color of a cover in a play view. The numbers are from 0 to 1; lightness and saturation are those of HSL. */
 interface CoverColor {
   hex: string
   area: number
@@ -32,23 +32,24 @@ interface CoverColor {
   saturation: number
 }
 
-/** The colors of a track in a play view. */
+/** The fields of a track in a play view that determine its colors. */
 interface ColoredTrack {
   player_color: string | null
   image_colors: CoverColor[]
 }
 
-/** Returns the color for a player: the one chosen for the track, else the strongest color of its cover. */
+/** Returns the color for a player: the color that was chosen for the track, or else the strongest color of its cover. */
 export function trackColor(chosen: string | null | undefined, cover: readonly CoverColor[] = []): string {
   if (isHex(chosen) && chosen.toUpperCase() !== DEFAULT_COLOR) return chosen
-  // Ignores grays and colors close to black or white. A small saturated spot ranks like a large dull area.
+  // Colors of medium lightness are the strongest. A small saturated spot is as strong as a large dull area. Grays and colors close to black
+  // or white are excluded below.
   const strength = ({ area, lightness, saturation }: CoverColor) =>
     saturation * (1 - Math.abs(2 * lightness - 1)) * Math.sqrt(area)
   const strong = cover.filter(({ lightness, saturation }) => saturation >= 0.25 && lightness > 0.12 && lightness < 0.9)
   return strong.toSorted((a, b) => strength(b) - strength(a))[0]?.hex ?? DEFAULT_COLOR
 }
 
-/** Returns the palette for a color, on a light or dark background that is tinted with the first color of the cover. */
+/** Returns the palette for a color, with a light or dark background that is tinted with `tint`, the first color of the cover. */
 export function palette(color: string | null | undefined, tint: string | null | undefined, dark: boolean): Palette {
   const hasColor = isHex(color) && color.toUpperCase() !== DEFAULT_COLOR
   const main = hasColor ? color : dark ? FALLBACK_ON_DARK : DEFAULT_COLOR
@@ -65,7 +66,7 @@ export function palette(color: string | null | undefined, tint: string | null | 
     muted: readable(mix(surface, strong, 0.62), TEXT, raised, surface),
     accent: readable(main, TEXT, raised, surface),
     button,
-    // 3:1 is sufficient for an icon. White is preferred, because it is common on colors of medium lightness.
+    // A contrast of 3:1 is sufficient for an icon. White is preferred, because it is more common on colors of medium lightness.
     ink: contrast('#ffffff', button) >= CONTROL ? '#ffffff' : inkOn(button),
     rest: readable(mix(mix(surface, strong, 0.34), main, 0.08), CONTROL, raised, surface),
     line: mix(surface, strong, 0.14),
@@ -73,16 +74,16 @@ export function palette(color: string | null | undefined, tint: string | null | 
 }
 
 /**
- * The palette as a style sheet. A page overrides `--_accent` with `--tonearm-accent`, and so on. Not style attributes, because a strict
- * Content-Security-Policy blocks them.
+ * Writes the palette to a style sheet. A page overrides `--_accent` with `--tonearm-accent`, and so on. Style attributes are not used,
+ * because a strict Content-Security-Policy blocks them.
  */
 export class Theme {
   readonly sheet = new CSSStyleSheet()
   #rules = ''
-  /** Kept while the next track loads, so that the colors do not flash. */
+  /** The last track that was shown. Its colors are used while the next track loads, so that they do not flash. */
   #lastTrack: ColoredTrack | null = null
 
-  /** Applies a player's theme, accent and track. Returns whether the palette has changed. */
+  /** Updates the style sheet for the theme, accent and track of a player. Returns whether the palette has changed. */
   update(host: Element, track: ColoredTrack | undefined): boolean {
     this.#lastTrack = track ?? this.#lastTrack
     const theme = host.getAttribute('theme')

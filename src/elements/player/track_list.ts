@@ -4,11 +4,11 @@ import { button, element, setAttributes } from '../shared/dom.ts'
 /** A row of a list. */
 export interface ListEntry {
   title: string | null
-  /** Seconds, shown at the end of the row. */
+  /** Time in seconds that is shown at the end of the row. */
   time: number | null
 }
 
-/** Returns the row of a track. */
+/** Returns the list entry of a track. */
 export const rowOf = ({
   player_title: title,
   duration,
@@ -25,12 +25,12 @@ interface Names {
   row: string
 }
 
-/** Tracks or chapters as a list of buttons. The arrow keys move the focus. */
+/** Shows tracks or chapters as a list of buttons. The arrow keys move the focus. */
 export class TrackList {
   readonly root: HTMLElement
   readonly #names: Names
   readonly #onSelect: (index: number) => void
-  /** The rendered rows as JSON. */
+  /** The rows that are rendered, as JSON. */
   #rendered = ''
   /** Index of the row that is marked as current. */
   #current = -1
@@ -49,7 +49,7 @@ export class TrackList {
     })
   }
 
-  /** Renders the rows and marks the current one. Unchanged rows are not rebuilt, so they keep the focus. */
+  /** Renders the rows and marks the current one. If the rows have not changed, they are not rebuilt, so the focus is kept. */
   update(rows: readonly ListEntry[], current: number, label: string): void {
     setAttributes(this.root, { 'aria-label': label })
     const json = JSON.stringify(rows)
@@ -81,7 +81,7 @@ export class TrackList {
     return button('track', () => this.#onSelect(index), number, mark, name, length)
   }
 
-  /** Scrolls a row into view. Unlike `scrollIntoView`, scrolls only the list. */
+  /** Scrolls a row into view. Unlike `scrollIntoView`, it scrolls only the list and not the page. */
   #reveal(row: HTMLElement): void {
     const list = this.root
     const top = row.offsetTop - list.offsetTop

@@ -19,7 +19,7 @@ const RATES = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2]
 const NO_LEVELS: readonly number[] = []
 const NO_CHAPTERS: readonly Chapter[] = []
 
-/** The input of the view. */
+/** Everything that the view renders. */
 export interface Model {
   state: State
   options: PlaybackOptions
@@ -31,7 +31,7 @@ export interface Model {
   problem: string | null
   duration: number
   hasNext: boolean
-  /** Seconds that the skip buttons go back and forward. */
+  /** The seconds by which the skip buttons go back and forward. */
   skip: readonly [number, number]
   hasSkip: boolean
   /** The link to share; null if sharing is off. */
@@ -86,7 +86,7 @@ export class PlayerView {
 
   constructor(commands: Commands) {
     this.#commands = commands
-    // The menu needs popovers.
+    // The menu requires a browser that supports popovers.
     this.#more.hidden = !('popover' in HTMLElement.prototype)
     this.root = this.#build()
     this.#cover.addEventListener('error', () => (this.#cover.hidden = true))
@@ -171,7 +171,7 @@ export class PlayerView {
     this.#showChapter(time)
   }
 
-  /** Shows the current chapter. */
+  /** Shows the chapter at a time. */
   #showChapter(time: number): void {
     const at = chapterAt(this.#chapters, time)
     setTitle(this.#chapter, this.#chapters[at]?.title ?? '')
@@ -243,7 +243,7 @@ export class PlayerView {
 
   #showStatus({ state, texts, problem }: Model): void {
     const text = messageOf(state, texts) || (problem ? (texts.errors[problem] ?? texts.status.failed) : '')
-    // Only when it changes, because screen readers repeat text that is written again.
+    // `setText` writes only if the text changes, because screen readers repeat text that is written again.
     setText(this.#message, text)
     setAttributes(this.#status, { hidden: text === '' })
     setText(this.#retry, texts.retry)
@@ -251,13 +251,13 @@ export class PlayerView {
   }
 }
 
-/** Returns the message of the status, or the text for the error code if there is one. Empty while the player works. */
+/** Returns the message to show: the text for the error code if there is one, otherwise the text for the status. Empty if there is no problem. */
 function messageOf({ status, code }: State, texts: PlayerTexts): string {
   if (status === 'ready' || status === 'loading') return ''
   return (status === 'failed' && code && texts.errors[code]) || texts.status[status]
 }
 
-/** Shows a cover. Every play view has another signed URL for the same picture, so only a change of the path reloads it. */
+/** Shows a cover. Every play view has a different signed URL for the same image, so the image is reloaded only if the path changes. */
 function showCover(cover: HTMLImageElement, url: string | undefined): void {
   const path = url?.split('?')[0] ?? ''
   if (cover.dataset.path === path) return

@@ -2,7 +2,7 @@ import { clock } from '../../contract/facts.ts'
 
 export { clock }
 
-/** Formats `75.4` as `1 minute 15 seconds` in a language. For screen readers, because many read `1:15` as a time of day. */
+/** Formats `75.4` as `1 minute 15 seconds` in a language. Intended for screen readers, many of which read `1:15` as a time of day. */
 export function spoken(seconds: number, locale: string): string {
   const parts = clock(seconds).split(':').map(Number)
   const words = ['hour', 'minute', 'second']
@@ -18,7 +18,7 @@ function formatOf(locale: string, unit: string): Intl.NumberFormat {
   try {
     return new Intl.NumberFormat(locale, options)
   } catch {
-    // Not a valid language tag, such as `en_US`.
+    // The locale is not a valid language tag, e.g. `en_US`.
     return new Intl.NumberFormat('en', options)
   }
 }

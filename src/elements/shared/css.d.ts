@@ -1,4 +1,4 @@
-/** A style sheet as text; scripts/build.ts minifies it. */
+/** An imported style sheet is a string. scripts/build.ts minifies it. */
 declare module '*.css' {
   const css: string
   export default css

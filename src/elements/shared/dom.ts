@@ -3,8 +3,8 @@ const isChild = (child: Child): child is Node | string => Boolean(child)
 type Attributes = Record<string, string | number | boolean | null | undefined>
 
 /**
- * Creates an element. The value `true` sets an empty attribute; `undefined`, `null` and `false` set none. Text becomes text nodes, so user
- * input can never become markup. Do not pass `style`: a strict Content-Security-Policy blocks it.
+ * Creates an element. The value `true` sets an empty attribute; `undefined`, `null` and `false` set none. Strings become text nodes, so
+ * user input can never become markup. Do not pass `style`, because a strict Content-Security-Policy blocks it.
  */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -17,17 +17,17 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return created
 }
 
-/** Sets and removes attributes by the same rule as `element`. */
+/** Sets or removes attributes. Values have the same meaning as for `element`. */
 export function setAttributes(target: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     const text = value === true ? '' : String(value)
     if ((value ?? false) === false) target.removeAttribute(name)
-    // Writing the same value would trigger mutation observers.
+    // An unchanged value is not written, because that would trigger mutation observers.
     else if (target.getAttribute(name) !== text) target.setAttribute(name, text)
   }
 }
 
-/** Creates a button around an icon or a text. The last word of `part` is also its class. */
+/** Creates a button that contains an icon or a text. The last word of `part` is also its class. */
 export function button(part: string, onclick: () => void, ...children: Child[]): HTMLButtonElement {
   const created = element('button', { type: 'button', part, class: part.split(' ').at(-1) ?? '' }, ...children)
   created.addEventListener('click', onclick)
@@ -36,7 +36,7 @@ export function button(part: string, onclick: () => void, ...children: Child[]):
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** Creates a 24 × 24 icon from the data of one path. Hidden from screen readers. */
+/** Creates a 24 × 24 icon from path data. The icon is hidden from screen readers. */
 export function icon(path: string): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg')
   setAttributes(svg, { viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' })
@@ -46,12 +46,12 @@ export function icon(path: string): SVGSVGElement {
   return svg
 }
 
-/** Sets the text if it differs. */
+/** Sets the text of an element, unless it has that text already. */
 export function setText(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.textContent = text
 }
 
-/** Sets text of any direction. It is isolated in a `<bdi>`, so the element keeps its alignment. */
+/** Sets a text of any direction. The text is isolated in a `<bdi>`, so that it does not affect the alignment of the element. */
 export function setTitle(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.replaceChildren(...(text ? [element('bdi', {}, text)] : []))
 }
@@ -62,19 +62,21 @@ export function setLabel(target: HTMLButtonElement, text: string, path?: string)
   if (path) setAttributes(target.querySelector('path')!, { d: path })
 }
 
-/** Creates a style sheet for a shadow root. A Content-Security-Policy without 'unsafe-inline' blocks `<style>`, but not constructed sheets. */
+/**
+ * Creates a style sheet for a shadow root. A Content-Security-Policy without 'unsafe-inline' blocks `<style>`, but not constructed style sheets.
+ */
 export function sheet(css: string): CSSStyleSheet {
   const created = new CSSStyleSheet()
   created.replaceSync(css)
   return created
 }
 
-/** Registers an element unless it is already defined: two bundles may both contain it. */
+/** Registers an element unless it is already defined, because two bundles may contain the same element. */
 export function define(tag: string, element: CustomElementConstructor): void {
   if (!customElements.get(tag)) customElements.define(tag, element)
 }
 
-/** Reapplies properties that a page set before the element was defined, because they hide the accessors of its class. */
+/** Sets the properties again that a page set before the element was defined: until then, they hide the accessors of the element's class. */
 export function upgradeProperties(host: HTMLElement): void {
   for (const name of Object.keys(host)) {
     if (!(name in Object.getPrototypeOf(host))) continue

@@ -1,4 +1,4 @@
-/** Draws waveforms. Stateless; all measures are in device pixels. */
+/** Draws waveforms. The functions have no state, and all lengths are in device pixels. */
 
 export interface Picture {
   width: number
@@ -7,13 +7,13 @@ export interface Picture {
   heights: readonly number[]
   bar: number
   gap: number
-  /** Played fraction, 0–1. */
+  /** Fraction of the track that has been played, 0–1. */
   progress: number
   /** Colors of the played bars, the unplayed bars, and the line between them. */
   played: string
   rest: string
   head: string
-  /** Width of that line; 0 for none. */
+  /** Width of the line between the played and the unplayed bars; 0 for no line. */
   line: number
 }
 
@@ -22,11 +22,11 @@ type Context = Pick<
   'save' | 'restore' | 'beginPath' | 'rect' | 'clip' | 'clearRect' | 'roundRect' | 'fill' | 'fillRect' | 'fillStyle'
 >
 
-/** Returns how many bars fit into a width. */
+/** Returns the number of bars that fit into a width; at least 1. */
 export const barCount = (width: number, bar: number, gap: number) =>
   Math.max(1, Math.floor((width + gap) / (bar + gap)))
 
-/** Returns the heights of `count` bars. Each is the loudest of its levels; 0 without levels. */
+/** Returns the heights of `count` bars. The height of a bar is the maximum of its levels, or 0 if there are no levels. */
 export function barHeights(levels: readonly number[], count: number): number[] {
   return Array.from({ length: count }, (_, i) => {
     const from = Math.floor((i / count) * levels.length)
@@ -37,10 +37,10 @@ export function barHeights(levels: readonly number[], count: number): number[] {
   })
 }
 
-/** Returns the column that a progress from 0 to 1 has reached; an integer, so that separately drawn parts meet exactly. */
+/** Returns the column that corresponds to a progress from 0 to 1. It is an integer, so that parts that are drawn separately meet exactly. */
 export const column = (progress: number, width: number) => Math.round(Math.min(1, Math.max(0, progress)) * width)
 
-/** Draws the columns between `from` and `to`, by default the whole picture. Other columns are not touched. */
+/** Draws the columns between `from` and `to`, by default the whole picture. Other columns remain unchanged. */
 export function drawWaveform(context: Context, picture: Picture, from = 0, to = picture.width): void {
   const { width, height, progress, played, rest, head, line } = picture
   const at = column(progress, width)
@@ -52,8 +52,8 @@ export function drawWaveform(context: Context, picture: Picture, from = 0, to = 
 }
 
 /**
- * Returns the range of columns that a change of progress affects. The range contains only whole bars, because clipping through a rounded
- * end changes its antialiased pixels.
+ * Returns the range of columns that a change in progress affects. The range contains only whole bars, because clipping a bar at its rounded
+ * end would change its antialiased pixels.
  */
 export function changedColumns(before: number, after: number, picture: Picture): [number, number] {
   const { width, line, bar, gap } = picture
@@ -64,7 +64,7 @@ export function changedColumns(before: number, after: number, picture: Picture):
   return [Math.max(0, first), Math.min(width, last)]
 }
 
-/** Returns the column of the first bar. The bars are centered. */
+/** Returns the column at which the first bar starts. The bars are centered. */
 const startOf = ({ width, heights, bar, gap }: Picture) =>
   Math.floor((width - (heights.length * (bar + gap) - gap)) / 2)
 
@@ -83,7 +83,7 @@ function drawPart(context: Context, picture: Picture, color: string, from: numbe
   const end = Math.min(heights.length, Math.ceil((to - start) / pitch))
   for (let i = first; i < end; i++) {
     const barHeight = Math.max(bar, Math.round(heights[i]! * height))
-    // One path per bar, so that its edge pixels do not depend on the other bars.
+    // Each bar has its own path, so that the pixels at its edges do not depend on the other bars.
     context.beginPath()
     context.roundRect(start + i * pitch, Math.round((height - barHeight) / 2), bar, barHeight, bar / 2)
     context.fill()

@@ -1,8 +1,8 @@
 const warn = (event: BeforeUnloadEvent) => event.preventDefault()
 
 /**
- * Makes the browser ask before the page is left, while it is needed. The listener is removed otherwise, because it excludes the page from
- * the back/forward cache.
+ * Returns a function that turns a guard on or off. While it is on, the browser asks the user before leaving the page. The listener is
+ * removed while the guard is off, because it excludes the page from the back/forward cache.
  */
 export function createLeaveGuard() {
   let on = false

@@ -2,9 +2,9 @@ import type { Problem, UploadItem } from '../../client/upload/item.ts'
 import { fill, type UploaderTexts } from '../texts/texts.ts'
 import { clock } from './clock.ts'
 
-/** Texts for the states and error codes of uploads, for the uploader and the studio. */
+/** Returns the texts for the states and error codes of uploads, which the uploader and the studio show. */
 
-/** Texts, and the locale for their numbers. */
+/** The texts of a language, and the locale for the numbers in them. */
 export interface Language {
   locale: string
   texts: UploaderTexts
@@ -12,7 +12,7 @@ export interface Language {
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte']
 
-/** Formats `12400000` as `12.4 MB`, in a language. */
+/** Formats `12400000` as `12.4 MB` in a language. */
 export function formatSize(bytes: number, locale: string): string {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
   const value = bytes / 1000 ** power
@@ -21,17 +21,17 @@ export function formatSize(bytes: number, locale: string): string {
   return new Intl.NumberFormat(locale, unit).format(value)
 }
 
-/** Formats `0.456` as `45 %`, in a language. Rounds down, so that 100 % means complete. */
+/** Formats `0.456` as `45 %` in a language. Rounds down, so that 100 % always means that the upload is complete. */
 export const formatPercent = (fraction: number, locale: string) =>
   new Intl.NumberFormat(locale, { style: 'percent' }).format(Math.floor(fraction * 100) / 100)
 
-/** Codes with the same text as another code. */
+/** Error codes that have the same text as another code. */
 const ALIASES: Record<string, string> = { storage_429: 'rate_limited', storage_503: 'rate_limited' }
 
-/** Returns the text of a problem in the user's language, or else the service's message. */
+/** Returns the text of a problem in the user's language, or the service's message if there is no text. */
 export function problemText({ code, message, limit }: Problem, { texts, locale }: Language, item?: UploadItem): string {
   const { errors } = texts
-  // If the service examined the file, its message says what is wrong.
+  // If the service has examined the file, the service's message explains what is wrong with it.
   const isExamined = item?.status === 'failed' && message !== ''
   const isImage = code === 'not_accepted' && item?.file?.type.startsWith('image/')
   const key = item?.state === 'uploaded' ? 'unfollowed' : isImage ? 'image_alone' : (ALIASES[code] ?? code)
@@ -39,10 +39,10 @@ export function problemText({ code, message, limit }: Problem, { texts, locale }
   return fill(text, { size: formatSize(limit ?? 0, locale), origin: location.origin, name: item?.name ?? '' })
 }
 
-/** The displayed status of a file. */
+/** The status of a file as it is displayed. */
 export interface UploadStatus {
   text: string
-  /** Fraction of the progress bar: null if it is unknown, undefined for no bar. */
+  /** Fraction that the progress bar shows. Null if the progress is unknown, undefined if there is no bar. */
   fraction?: number | null
   isProblem?: boolean
 }
@@ -100,7 +100,7 @@ function waiting({ retryAt }: UploadItem, reason: string, texts: UploaderTexts):
 
 function processing({ status, progress }: UploadItem, problem: string, { texts, locale }: Language): UploadStatus {
   if (problem) return { text: problem, fraction: null, isProblem: true }
-  // The progress is 0 while the track is queued.
+  // The progress is 0 while the track is in the queue.
   if (status === 'initializing' || !progress) return { text: texts.received, fraction: null }
   const text = status === 'fallback_processing' ? texts.processingAgain : texts.processing
   return { text: fill(text, { percent: formatPercent(progress, locale) }), fraction: progress }

@@ -1,9 +1,9 @@
 import type * as english from './en.ts'
 
-/** A language: the texts of each element. */
+/** A language, which contains the texts of each element. */
 export type Language = typeof english
 
-/** The languages other than English, each loaded on demand. */
+/** The languages other than English. Each is loaded when it is needed. */
 const LOADERS: Record<string, () => Promise<Language>> = {
   ar: () => import('./ar.ts'),
   de: () => import('./de.ts'),
@@ -15,8 +15,8 @@ export const LOCALES = ['en', ...Object.keys(LOADERS)]
 const loaded = new Map<string, Language | null>()
 
 /**
- * Returns a language if it is loaded; otherwise returns undefined, loads it, and calls `onLoad`. English is bundled, so callers use it
- * until then, and for unknown languages.
+ * Returns the language of a locale if it is loaded. Otherwise returns undefined, loads the language, and then calls `onLoad`. English is
+ * bundled, so callers use English until then, and if the language is not supported.
  */
 export function languageOf(locale: string, onLoad: () => void): Language | undefined {
   const name = locale.split('-')[0]!
@@ -28,7 +28,7 @@ const loading = new Map<string, Promise<void>>()
 function load(name: string, loader: () => Promise<Language>): Promise<void> {
   const pending = loading.get(name)
   if (pending) return pending
-  // A language that fails to load is not requested again.
+  // If a language fails to load, it is not requested again.
   const request = loader().then(
     (language) => void loaded.set(name, language),
     () => void loaded.set(name, null),

@@ -1,9 +1,9 @@
-/** The texts of the elements. `{…}` are placeholders. */
+/** The types of the elements' texts. `{…}` in a text is a placeholder. */
 
 /** Texts of the player. */
 export interface PlayerTexts {
   player: string
-  /** The player's name for screen readers while it shows a track. */
+  /** Name of the player for screen readers while it shows a track. */
   playerOf: string
   play: string
   pause: string
@@ -36,13 +36,13 @@ export interface PlayerTexts {
   chapters: string
   nextChapter: string
   previousChapter: string
-  /** Shown when the player cannot play, by its status. */
+  /** The messages for a player that cannot play, by its status. */
   status: Record<'processing' | 'offline' | 'expired' | 'empty' | 'failed', string>
-  /** Shown for some failures, by error code. */
+  /** The messages for some failures, by error code. They replace the message for the status. */
   errors: Record<string, string>
 }
 
-/** Forms of a text with a number `{n}`, by its plural category in the language. */
+/** The forms of a text with a number `{n}`, by the plural category of the number in the language. */
 export type Plural = { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>
 
 /** Texts of the uploader. */
@@ -55,7 +55,7 @@ export interface UploaderTexts {
   addMore: string
   limit: string
   list: string
-  // Status of a file.
+  // The status of a file.
   waiting: string
   starting: string
   uploading: string
@@ -71,7 +71,7 @@ export interface UploaderTexts {
   processingAgain: string
   ready: string
   cancelled: string
-  // Actions.
+  // The actions on a file, and their hints.
   pause: string
   pauseHint: string
   resume: string
@@ -84,14 +84,14 @@ export interface UploaderTexts {
   retryAll: string
   clear: string
   start: Plural
-  /** Label of a button, with the file that it affects. */
+  /** Label of a button, which includes the name of the file that it affects. */
   actionOn: string
   addCover: string
   changeCover: string
   coverSending: string
   coverReady: string
   coverFailed: string
-  // All files.
+  // The summary of all files.
   held: string
   stillSending: Plural
   total: Plural
@@ -101,27 +101,27 @@ export interface UploaderTexts {
   percentDone: string
   titleOf: string
   progressOf: string
-  /** Errors by code. For other codes, the service's message is shown. */
+  /** The messages for errors, by code. For all other codes, the service's message is shown. */
   errors: Record<string, string>
 }
 
-/** Texts of a page that override the element's own. */
+/** Texts with which a page overrides the default texts of an element. */
 export type Overrides<T> = { [K in keyof T]?: T[K] extends string ? string : Partial<T[K]> }
 
-/** Returns the first valid language tag, by default `en`. */
+/** Returns the first candidate that is a valid language tag, or `en` if there is none. */
 export function pickLocale(...candidates: (string | null | undefined)[]): string {
   for (const candidate of candidates) {
     try {
       const [tag] = candidate ? Intl.getCanonicalLocales(candidate) : []
       if (tag) return tag
     } catch {
-      // Not a valid language tag, such as `en_US`.
+      // The candidate is not a valid language tag, e.g. `en_US`.
     }
   }
   return 'en'
 }
 
-/** Merges the texts with a page's overrides. */
+/** Merges the default texts with the overrides of a page. */
 export function withOverrides<T extends object>(texts: T, overrides: Overrides<T>): T {
   const merged = Object.entries(overrides).map(([key, text]) => [
     key,
@@ -130,10 +130,10 @@ export function withOverrides<T extends object>(texts: T, overrides: Overrides<T
   return { ...texts, ...(Object.fromEntries(merged) as Partial<T>) }
 }
 
-/** Fills the placeholders `{…}` of a text. Unknown ones stay. */
+/** Fills the placeholders `{…}` of a text. Placeholders without a value remain. */
 export const fill = (text: string, values: Record<string, string | number>) =>
   text.replace(/\{(\w+)\}/g, (placeholder, name: string) => String(values[name] ?? placeholder))
 
-/** Fills a text with a number, in the plural form of the language. */
+/** Fills a text that contains a number. Uses the plural form that the language requires for the number. */
 export const fillNumber = (forms: Plural, n: number, locale: string, values: Record<string, string | number> = {}) =>
   fill(forms[new Intl.PluralRules(locale).select(n)] ?? forms.other, { n: n.toLocaleString(locale), ...values })

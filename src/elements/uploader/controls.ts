@@ -13,7 +13,7 @@ export const icons = {
   alert: 'M12 3 1.5 21h21L12 3zm1 14.5h-2v-2h2v2zm0-3.5h-2V9.5h2V14z',
 }
 
-/** Creates a progress bar. Without a fraction it is indeterminate. */
+/** Creates a progress bar. It is indeterminate while it has no fraction. */
 export function createBar(part: string) {
   const fill = element('div', { class: 'fill', part: `${part}-fill` })
   const root = element(
@@ -32,7 +32,10 @@ export function createBar(part: string) {
   return { root, show }
 }
 
-/** Applies a change within an element. If it hides or removes the focused control, `next` moves the focus, which would otherwise be lost. */
+/**
+ * Applies a change within an element. If the change hides or removes the focused control, calls `next` to move the focus, which would
+ * otherwise be lost.
+ */
 export function keepFocus(container: HTMLElement, change: () => void, next: () => void): void {
   const root = container.getRootNode()
   const focused = () => (root instanceof ShadowRoot ? root.activeElement : null)

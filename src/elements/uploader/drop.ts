@@ -44,7 +44,7 @@ export function acceptDrops(root: HTMLElement, { onFiles, onCover, canTakeCover,
   })
 }
 
-/** Whether the user pastes into an editable field of the page. */
+/** Whether the user is pasting into an editable field. */
 const isWriting = (event: ClipboardEvent) => {
   const [target] = event.composedPath()
   return (
@@ -52,7 +52,7 @@ const isWriting = (event: ClipboardEvent) => {
   )
 }
 
-/** Accepts files that are pasted anywhere on the page, unless another handler does. */
+/** Accepts files that are pasted anywhere on the page, unless another handler has accepted them or the user is pasting into an editable field. */
 export function acceptPastes(onFiles: (files: File[]) => void, signal: AbortSignal): void {
   const paste = (event: ClipboardEvent) => {
     if (event.defaultPrevented || isWriting(event) || !hasFiles(event.clipboardData)) return
@@ -64,7 +64,7 @@ export function acceptPastes(onFiles: (files: File[]) => void, signal: AbortSign
 
 /** Returns the files of a drop or a paste, including those in dropped folders, sorted by name. */
 async function gatherFiles(data: DataTransfer): Promise<File[]> {
-  // The items can be read only while the event is handled.
+  // The items can be read only while the event is being handled.
   const sources = [...data.items].map((item) => ({ entry: item.webkitGetAsEntry?.() ?? null, file: item.getAsFile() }))
   const nested = await Promise.all(
     sources.map(async ({ entry, file }) => (entry?.isDirectory ? filesOf(entry as FileSystemDirectoryEntry) : file)),
@@ -76,7 +76,7 @@ async function filesOf(folder: FileSystemDirectoryEntry): Promise<File[]> {
   const reader = folder.createReader()
   const entries: FileSystemEntry[] = []
   for (;;) {
-    // `readEntries` returns batches, and an empty one at the end.
+    // `readEntries` returns the entries in batches. An empty batch is the last.
     const batch = await new Promise<FileSystemEntry[]>((resolve) => reader.readEntries(resolve, () => resolve([])))
     if (batch.length === 0) break
     entries.push(...batch)
@@ -96,7 +96,7 @@ const fileOf = (entry: FileSystemFileEntry) =>
   new Promise<File | null>((resolve) =>
     entry.file(
       (file) => {
-        // The same path as of files chosen by folder. `findCovers` needs it to find the cover in the same folder.
+        // The path has the same form as if the user had chosen the folder. `findCovers` uses it to find the cover in the same folder.
         Object.defineProperty(file, 'webkitRelativePath', { value: entry.fullPath.slice(1) })
         resolve(file)
       },
@@ -107,6 +107,6 @@ const fileOf = (entry: FileSystemFileEntry) =>
 /** Whether a drag or a paste contains files. */
 const hasFiles = (data: DataTransfer | null): data is DataTransfer => data?.types.includes('Files') ?? false
 
-/** Whether a drag is a single image. Its name and bytes are hidden until it is dropped. */
+/** Whether the user is dragging a single image. The browser hides its name and content until it is dropped. */
 const isOnePicture = ({ items }: DataTransfer) =>
   items.length === 1 && items[0]!.kind === 'file' && items[0]!.type.startsWith('image/')

@@ -16,21 +16,21 @@ import css from './uploader.css'
 const styles = sheet(css)
 const CONCURRENCY = 3
 const MAX_CONCURRENCY = 6
-/** Milliseconds between updates of the countdown to the next attempt. */
+/** Milliseconds between two updates of the countdown to the next attempt. */
 const TICK = 1000
 
 /**
- * `<tonearm-uploader>`: uploads audio files into a collection, each as a track.
+ * `<tonearm-uploader>`: uploads audio files into a collection. Each file becomes a track.
  *
  * @attr api-key - an uploader key, with `collection-id` or `upload-session-id`
  * @attr base-url - URL of the service; by default the origin of this script
- * @attr accept, max-size - accepted files, as `<input accept>`; a size such as `500MB`
- * @attr concurrency - files at the same time, 1–6; 3 by default
- * @attr manual - files wait for the button, or for `start()`
- * @attr edit-titles - shows a field for the title of each file, until it is sent
+ * @attr accept, max-size - the accepted files, as in `<input accept>`; the maximum size, such as `500MB`
+ * @attr concurrency - maximum number of files that are uploaded at the same time, 1–6; 3 by default
+ * @attr manual - files wait until the user presses the button, or for `start()`
+ * @attr edit-titles - shows a field for the title of each file until the title is sent
  * @attr theme - `auto`, `light` or `dark`
  * @attr accent - `#RRGGBB`
- * @attr locale - BCP 47; by default the page's language
+ * @attr locale - a BCP 47 language tag; by default the page's language
  * @fires tonearm-file-*, tonearm-upload-*, tonearm-track-*, tonearm-cover-*, tonearm-queue-complete - see events.ts
  */
 export class TonearmUploader extends HTMLElement {
@@ -89,7 +89,7 @@ export class TonearmUploader extends HTMLElement {
     if (this.isConnected && /^(base-url|collection-id|upload-session-id)$/.test(name)) void this.#queue.restore()
   }
 
-  /** Texts that override the element's own, for example in another language. */
+  /** Texts that override the default texts, for example in another language. */
   get texts(): Overrides<UploaderTexts> {
     return this.#texts
   }
@@ -98,7 +98,7 @@ export class TonearmUploader extends HTMLElement {
     this.refresh()
   }
 
-  /** Returns the fields that are stored with the track of a file. */
+  /** A function that returns the fields to store with the track of a file. */
   get describe(): (file: File) => Description {
     return this.#describe
   }
@@ -106,13 +106,13 @@ export class TonearmUploader extends HTMLElement {
     this.#describe = describe
   }
 
-  /** Rereads the attributes and texts. Call it after a change within `texts` or of the page's language. */
+  /** Reads the attributes and texts again. Call it after a change within `texts` or to the language of the page. */
   refresh(): void {
     this.#cached = null
     this.#view.update()
   }
 
-  /** Snapshots of the files in the list. */
+  /** Snapshots of all files in the list. */
   get files(): FileView[] {
     return this.#queue.items.map((item) => viewOf(item, this.#appearance))
   }
@@ -126,12 +126,12 @@ export class TonearmUploader extends HTMLElement {
     return added.map(({ id }) => id)
   }
 
-  /** Starts the uploads: those that `manual` holds back, and again after an error that stopped all files. */
+  /** Starts the uploads that wait because of `manual`, or resumes after an error that stopped all files. */
   start(): void {
     this.#queue.start()
   }
 
-  /** Pauses one file, or holds back all files that have not started. */
+  /** Pauses one file. Without an id, holds back all files that have not started. */
   pause(id?: string): void {
     if (id === undefined) this.#queue.pauseAll()
     else this.#find(id).forEach((item) => this.#queue.pause(item))
@@ -142,12 +142,12 @@ export class TonearmUploader extends HTMLElement {
     else this.#queue.resume(...this.#find(id))
   }
 
-  /** Cancels one file, or all incomplete uploads. */
+  /** Cancels one file. Without an id, cancels all incomplete uploads. */
   cancel(id?: string): void {
     this.#queue.cancel(...(id === undefined ? this.#queue.items : this.#find(id)))
   }
 
-  /** Retries one file, or all failed files. */
+  /** Retries one file. Without an id, retries all failed files. */
   retry(id?: string): void {
     if (id === undefined) this.#queue.retryFailed()
     else this.#find(id).forEach((item) => this.#queue.retry(item))
@@ -158,7 +158,7 @@ export class TonearmUploader extends HTMLElement {
     this.#find(id).forEach((item) => this.#queue.addCover(item, picture))
   }
 
-  /** Provides the file of an item again, after an interruption or a change on disk. */
+  /** Provides the file with an id again, after its upload was interrupted or the file has changed on disk. */
   chooseFile(id: string, file: File): void {
     this.#find(id).forEach((item) => this.#queue.choose(item, file))
   }
@@ -168,7 +168,7 @@ export class TonearmUploader extends HTMLElement {
     this.#queue.remove(...this.#find(id))
   }
 
-  /** Empties the list and cancels all uploads. */
+  /** Removes all files from the list and cancels their uploads. */
   clear(): void {
     this.#queue.remove(...this.#queue.items)
   }
@@ -193,13 +193,13 @@ export class TonearmUploader extends HTMLElement {
     }
   }
 
-  /** The settings from the attributes and properties. */
+  /** The settings from the attributes and properties, which are cached until the next change. */
   get #appearance(): Appearance {
     if (this.#cached) return this.#cached
     const { accept = DEFAULT_ACCEPT, maxSize = null } = this.#options()
     const inherited = this.closest('[lang]')?.getAttribute('lang')
     const locale = pickLocale(this.getAttribute('locale'), inherited, navigator.language)
-    // English until the language has loaded.
+    // The texts are English until the language has loaded.
     const texts = withOverrides(languageOf(locale, () => this.refresh())?.uploader ?? english, this.texts)
     const editsTitles = this.hasAttribute('edit-titles')
     return (this.#cached = { accept, maxSize, editsTitles, locale, texts })
@@ -218,7 +218,7 @@ export class TonearmUploader extends HTMLElement {
     if (item) this.#view.updateItem(item)
     else this.#view.update()
     const { items } = this.#queue
-    // Outside of the document, only active uploads can be lost.
+    // If the element is not in the document, only active uploads can be lost.
     const unsent = this.isConnected ? 'isUnsent' : 'isActive'
     this.#guard(items.some((item) => item[unsent] || item.cover?.state === 'uploading'))
     const counting = items.some(({ state, retryAt }) => state === 'waiting' && retryAt !== null)
@@ -230,15 +230,15 @@ export class TonearmUploader extends HTMLElement {
   }
 }
 
-/** The default accent. */
+/** The default accent color. */
 const ACCENT = '#B5541A'
 const TEXT_CONTRAST = 4.5
-/** Backgrounds of the accent, as in uploader.css: cards and fields. */
+/** The backgrounds on which the accent is shown: those of cards and of fields, as in uploader.css. */
 const BACKGROUNDS: Record<string, [string, string]> = { light: ['#f3f3f5', '#ffffff'], dark: ['#24272e', '#17191e'] }
 
 /**
- * Sets the accent as custom properties of an element, for light and dark. It is darkened or lightened until it has enough contrast for
- * text (WCAG 2.2, 1.4.3). Uses the CSSOM, which a strict Content-Security-Policy allows.
+ * Sets the accent color as custom properties of an element, one for light and one for dark backgrounds. Darkens or lightens the color until
+ * it has enough contrast for text (WCAG 2.2, 1.4.3). Uses the CSSOM, which a strict Content-Security-Policy allows.
  */
 function setAccent(target: HTMLElement, accent: string | null): void {
   for (const [name, backgrounds] of Object.entries(BACKGROUNDS)) {

@@ -2,16 +2,16 @@ import type { Problem, QueueEvents, UploadEvents, UploadItem, UploadState } from
 import type { TrackStatus } from '../../contract/track.ts'
 import { type Language, problemText } from '../shared/upload_status.ts'
 
-/** A snapshot of a file for the page. Texts are in the language of the element. */
+/** A snapshot of a file, which the page receives. Its texts are in the language of the element. */
 export interface FileView {
   id: string
   /** Null while the upload is interrupted, until the user chooses the file again. */
   file: File | null
   name: string
-  /** Bytes. */
+  /** Size of the file in bytes. */
   size: number
   state: UploadState
-  /** Fraction of the bytes that are sent, 0–1. */
+  /** Fraction of the file's bytes that were sent, 0–1. */
   fraction: number
   trackId: string | null
   uploadSessionId: string | null
@@ -21,10 +21,10 @@ export interface FileView {
   problem: { code: string; message: string } | null
 }
 
-/** The `detail` of each event, by its name without `tonearm-`. */
+/** The `detail` of each event, by the name of the event without `tonearm-`. */
 export type EventDetails = { [K in keyof UploadEvents]: FileView & UploadEvents[K] } & QueueEvents
 
-/** For typed listeners: `UploaderEventMap['tonearm-track-ready']` is a `CustomEvent` with that detail. */
+/** The events by name, for typed listeners: `UploaderEventMap['tonearm-track-ready']` is a `CustomEvent` with the matching detail. */
 export type UploaderEventMap = { [K in keyof EventDetails as `tonearm-${K}`]: CustomEvent<EventDetails[K]> }
 
 export const viewOf = (item: UploadItem, language: Language): FileView => ({
@@ -41,7 +41,7 @@ export const viewOf = (item: UploadItem, language: Language): FileView => ({
   problem: item.problem && withMessage(item.problem, language, item),
 })
 
-/** Returns the detail of an event about a file. */
+/** Returns the `detail` of an event about a file. */
 export function detailOf<K extends keyof UploadEvents>(
   detail: UploadEvents[K],
   item: UploadItem,

@@ -6,7 +6,7 @@ import { fill, type UploaderTexts } from '../texts/texts.ts'
 import { createBar, icons, keepFocus } from './controls.ts'
 
 export type RowAction = 'pause' | 'resume' | 'retry' | 'cancel' | 'remove' | 'pickCover' | 'pickFile'
-/** Handles the buttons of a row. */
+/** Called when the user presses a button of a row. */
 type OnAction = (action: RowAction, item: UploadItem) => void
 
 interface Choice {
@@ -25,7 +25,7 @@ const RETRY_NOW: Choice = { action: 'retry', icon: icons.retry, label: (t) => t.
 const CANCEL: Choice = { action: 'cancel', icon: icons.close, label: (t) => t.cancel }
 const REMOVE: Choice = { action: 'remove', icon: icons.close, label: (t) => t.remove }
 
-/** Returns the current action of a row's first button, or null. */
+/** Returns the current action of a row's first button; null if it has none. */
 function mainChoice({ state, retriable, problem, parts }: UploadItem): Choice | null {
   if (state === 'uploading') return parts ? PAUSE_PARTS : PAUSE
   if (state === 'interrupted' || problem?.code === 'file_changed') return CHOOSE
@@ -34,14 +34,14 @@ function mainChoice({ state, retriable, problem, parts }: UploadItem): Choice | 
   return state === 'cancelled' || (state === 'failed' && retriable) ? RETRY : null
 }
 
-/** Returns the current action of a row's second button. Null during processing, which cannot be canceled. */
+/** Returns the current action of a row's second button; null during processing, which cannot be canceled. */
 function endChoice(item: UploadItem): Choice | null {
   if (item.state === 'queued') return REMOVE
   if (item.state === 'processing') return null
   return item.isUnsent ? CANCEL : REMOVE
 }
 
-/** One file of the list: its cover, name, status and actions. */
+/** The row of a file in the list, with its cover, name, status and actions. */
 export class FileRow {
   readonly item: UploadItem
   #thumb = createThumb(() => this.#onAction('pickCover', this.item))
@@ -64,7 +64,7 @@ export class FileRow {
     this.#title.addEventListener('input', () => (item.title = this.#title.value.trim()))
   }
 
-  /** Updates the row. With `isEditable`, it has a field for the title until that is sent. */
+  /** Updates the row. If `isEditable`, the row has a field for the title until the title is sent. */
   update(language: Language, isEditable: boolean): void {
     keepFocus(
       this.root,
@@ -80,7 +80,8 @@ export class FileRow {
     this.root.dataset.state = item.state
     const name = item.title || item.name
     if (this.#name.textContent !== name) this.#name.textContent = this.#name.title = name
-    // A file that is queued again after a pause or a failure may already have a track, or a request for one, with its title.
+    // A file that is queued again after a pause or a failure may already have a track with its title, or a request for one. The title can
+    // then no longer be edited.
     this.#name.hidden = isEditable && item.state === 'queued' && !item.target && !item.request
     this.#title.hidden = !this.#name.hidden
     this.#title.placeholder = item.name
@@ -141,7 +142,7 @@ class ActionButton {
 
 const THUMB_SIZE = 104
 
-/** Creates the thumbnail of a row. It shows the cover, and a click chooses one. */
+/** Creates the thumbnail of a row. It shows the cover, and a click lets the user choose one. */
 function createThumb(onPick: () => void) {
   const canvas = document.createElement('canvas')
   canvas.width = canvas.height = THUMB_SIZE
@@ -157,7 +158,7 @@ function createThumb(onPick: () => void) {
     if (shown) void draw(shown)
   }
 
-  // Drawn on a canvas, because a strict Content-Security-Policy blocks blob: URLs.
+  // Draws the image on a canvas, because a strict Content-Security-Policy blocks blob: URLs.
   async function draw(file: File): Promise<void> {
     const picture = await createImageBitmap(file).catch(() => null)
     if (!picture || file !== shown) return

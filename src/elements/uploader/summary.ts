@@ -5,11 +5,11 @@ import { formatPercent, type Language, problemText } from '../shared/upload_stat
 import { fill, fillNumber } from '../texts/texts.ts'
 import { createBar, keepFocus } from './controls.ts'
 
-/** Whether the user has nothing left to do for a file. */
+/** Whether nothing remains to be done for a file, by the queue or the user. */
 const isDone = (item: UploadItem) => item.isSettled && item.state !== 'interrupted'
 const canRetry = ({ state, retriable }: UploadItem) => state === 'failed' && retriable
 
-/** The summary above the list: total progress, and actions on all files. */
+/** The summary above the list, with the total progress and the actions on all files. */
 export class Summary {
   #text = element('p', { class: 'total', part: 'summary', tabindex: -1 })
   #bar = createBar('total-progress')
@@ -47,7 +47,7 @@ export class Summary {
     const { items, isHeld, isIdle } = this.#queue
     const unsent = items.filter((item) => item.isUnsent).length
     label(this.#start, isIdle && unsent > 0, fillNumber(texts.start, unsent, locale))
-    // With a single file, there is nothing to hold back.
+    // If only one file is left, there are no others to hold back.
     label(this.#hold, isSending && (isHeld || unsent > 1), isHeld ? texts.resume : texts.pause)
     label(this.#cancel, unsent > 1 && !isIdle, texts.cancelAll)
     label(this.#retry, unsent === 0 && items.some(canRetry), texts.retryAll)
@@ -77,7 +77,7 @@ function label(target: HTMLButtonElement, shown: boolean, text: string): void {
   target.textContent = text
 }
 
-/** Returns a text with the numbers of ready and failed files. */
+/** Returns a text with the number of files that are ready and that failed. */
 function outcomeOf(items: readonly UploadItem[], { texts, locale }: Language): string {
   const count = (...states: string[]) => items.filter(({ state }) => states.includes(state)).length
   const [ready, failed] = [count('ready', 'uploaded'), count('failed', 'rejected')]
@@ -90,14 +90,14 @@ function outcomeOf(items: readonly UploadItem[], { texts, locale }: Language): s
 /** Joins parts with the separator of the language. */
 const joined = (locale: string, parts: string[]) => new Intl.ListFormat(locale, { type: 'unit' }).format(parts)
 
-/** Milliseconds for which sentences are collected, so that three files that finish together cause one announcement. */
+/** Milliseconds for which sentences are collected, so that files that finish at the same time cause only one announcement. */
 const COLLECT = 500
 /** Minimum milliseconds between two announcements of progress. */
 const PROGRESS_INTERVAL = 10_000
-/** Minimum step between two announcements of progress, as a fraction. */
+/** Minimum progress between two announcements of it, as a fraction. */
 const STEP = 0.1
 
-/** A live region for screen readers. Announces events, but not every percent of progress. */
+/** A live region for screen readers. It announces events, but not every percent of progress. */
 export class Announcer {
   readonly root = element('p', { class: 'visually-hidden', role: 'status' })
   #sentences: string[] = []
@@ -114,7 +114,7 @@ export class Announcer {
     }, COLLECT)
   }
 
-  /** Announces an event, except for alerts, which are live regions themselves, and the user's own actions. */
+  /** Announces an event. Ignores problems of all files, because the alert that shows them is itself a live region, and actions of the user. */
   report(
     type: keyof (UploadEvents & QueueEvents),
     items: readonly UploadItem[],
@@ -150,7 +150,7 @@ export class Announcer {
   }
 
   #announceProgress(fraction: number, { texts, locale }: Language): void {
-    // The first progress, or one that has started over.
+    // This is the first progress, or the progress has started over.
     if (fraction < this.#spoken.fraction) this.#spoken = { at: Date.now(), fraction }
     if (fraction - this.#spoken.fraction < STEP || Date.now() - this.#spoken.at < PROGRESS_INTERVAL) return
     this.#spoken = { at: Date.now(), fraction }

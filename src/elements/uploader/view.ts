@@ -9,7 +9,7 @@ import { acceptDrops } from './drop.ts'
 import { FileRow, type RowAction } from './row.ts'
 import { Announcer, Summary } from './summary.ts'
 
-/** Settings from the element's attributes and texts. */
+/** The settings from the element's attributes and texts. */
 export interface Appearance extends Language {
   accept: string
   /** Maximum size of a file in bytes; null for no limit. */
@@ -17,7 +17,7 @@ export interface Appearance extends Language {
   editsTitles: boolean
 }
 
-/** The user interface. Reads the state of the queue and calls its methods. */
+/** The user interface. It reads the state of the queue and calls the methods of the queue. */
 export class View {
   readonly announcer = new Announcer()
   #queue: UploadQueue
@@ -59,7 +59,7 @@ export class View {
     })
   }
 
-  /** Updates everything, including the set of rows. */
+  /** Updates the whole user interface, and adds and removes rows. */
   update(): void {
     keepFocus(
       this.root,
@@ -106,7 +106,7 @@ export class View {
     const { problem } = this.#queue
     const appearance = this.#appearance()
     this.#alert.hidden = problem === null
-    // Only when it changes, because screen readers repeat a live region after each write.
+    // The text is written only if it has changed, because screen readers repeat a live region after each write.
     const text = problem ? problemText(problem, appearance) : ''
     if (this.#message.textContent !== text) this.#message.textContent = text
     this.#again.textContent = appearance.texts.retry
@@ -129,7 +129,7 @@ export class View {
     })
   }
 
-  /** Removes a row and moves the focus to its neighbor, so that keyboard users keep their place. */
+  /** Removes a file from the list and moves the focus to the next row, so that keyboard users keep their place. */
   #remove(item: UploadItem): void {
     const at = this.#queue.items.indexOf(item)
     const neighbor = this.#queue.items[at + 1] ?? this.#queue.items[at - 1]
@@ -144,7 +144,7 @@ export class View {
   }
 }
 
-/** The drop zone with the button to choose files. */
+/** The drop zone, with a button to choose files. */
 class Zone {
   #input = element('input', { type: 'file', multiple: true, hidden: true, tabindex: -1, 'aria-hidden': 'true' })
   #title = element('p', { class: 'title', part: 'prompt' })

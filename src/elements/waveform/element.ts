@@ -9,21 +9,21 @@ import css from './waveform.css'
 
 const styles = sheet(css)
 interface Chapter {
-  /** Seconds. */
+  /** Start of the chapter in seconds. */
   start: number
   title: string | null
 }
 
-/** CSS pixels. */
+/** Widths of the bars, the gaps and the line in CSS pixels. */
 const BAR = 3
 const GAP = 1.5
 const LINE = 2
 
 /**
- * `<tonearm-waveform>`: levels as a slider of time. Works alone, and is part of `<tonearm-player>`.
+ * `<tonearm-waveform>`: shows levels as a time slider. Can be used alone, and is part of `<tonearm-player>`.
  *
- * @attr levels - JSON array of numbers 0–1, as a play view's `levels.levels`
- * @attr duration, current-time - seconds
+ * @attr levels - JSON array of numbers from 0 to 1, like a play view's `levels.levels`
+ * @attr duration, current-time - in seconds
  * @attr for - the id of an `<audio>` or `<video>` in the same document to follow and to seek
  * @attr label, value-text, locale - text for screen readers; `value-text` is `{time} of {duration}` in another language
  * @attr disabled - shows the position, but does not seek
@@ -36,11 +36,11 @@ export class TonearmWaveform extends HTMLElement {
   #chapters: readonly Chapter[] = []
   #duration = 0
   #time = 0
-  /** Position of a drag in progress, in seconds. */
+  /** Position of the current drag in seconds; null if there is none. */
   #dragged: number | null = null
   #media: HTMLMediaElement | null = null
   #picture: Picture | null = null
-  /** Key of the current `aria-valuetext`. */
+  /** Key of the current `aria-valuetext`, to detect changes. */
   #described = ''
   #canvas = element('canvas', { part: 'canvas', 'aria-hidden': 'true' })
   #marks = element('div', { class: 'marks', part: 'chapters', 'aria-hidden': 'true' })
@@ -68,7 +68,7 @@ export class TonearmWaveform extends HTMLElement {
     this.#redraw()
   }
 
-  /** Chapters, drawn as ticks. The title of the one under the pointer is shown. */
+  /** The chapters, which are drawn as ticks. The title of the chapter under the pointer is shown. */
   get chapters(): readonly Chapter[] {
     return this.#chapters
   }
@@ -118,7 +118,7 @@ export class TonearmWaveform extends HTMLElement {
     else this.#describe()
   }
 
-  /** Redraws everything. Call it after a change of the colors. */
+  /** Redraws the waveform. Call it after the colors have changed. */
   refresh(): void {
     this.#redraw()
   }
@@ -162,7 +162,7 @@ export class TonearmWaveform extends HTMLElement {
     this.#advance(this.#duration > 0 ? time / this.#duration : 0)
   }
 
-  /** Draws only the columns that a new progress changes, because this runs on every frame. */
+  /** Draws only the columns that change with the progress, because this method runs on every frame. */
   #advance(progress: number): void {
     const picture = this.#picture
     const context = this.#canvas.getContext('2d')
@@ -180,7 +180,7 @@ export class TonearmWaveform extends HTMLElement {
     const ratio = devicePixelRatio || 1
     const width = Math.round(clientWidth * ratio)
     const height = Math.round(clientHeight * ratio)
-    // Setting the size clears the canvas, so it is set only when it changes.
+    // Setting the size clears the canvas, so the size is set only if it changes.
     if (this.#canvas.width !== width) this.#canvas.width = width
     if (this.#canvas.height !== height) this.#canvas.height = height
     const bar = Math.max(1, Math.round(BAR * ratio))
@@ -201,7 +201,7 @@ export class TonearmWaveform extends HTMLElement {
     drawWaveform(context, this.#picture)
   }
 
-  /** Follows the media element that `for` names. */
+  /** Follows the media element whose id is the value of `for`. */
   #follow(): void {
     this.#following.abort()
     const id = this.getAttribute('for')
@@ -220,7 +220,7 @@ export class TonearmWaveform extends HTMLElement {
   #seek(time: number): void {
     if (this.hasAttribute('disabled') || this.#duration === 0) return
     this.currentTime = time
-    // Stops short of the end, so that a click at the right edge does not end the track.
+    // The maximum is slightly before the end, so that a click at the right edge does not end the track.
     if (this.#media) this.#media.currentTime = Math.min(time, Math.max(0, this.#duration - 0.05))
     this.dispatchEvent(new CustomEvent('tonearm-seek', { detail: { time }, bubbles: true, composed: true }))
   }

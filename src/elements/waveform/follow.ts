@@ -1,6 +1,6 @@
 const EVENTS = ['play', 'seeking', 'timeupdate', 'durationchange', 'emptied']
 
-/** Calls back when the position of a media element changes, on every frame while it plays, until the signal aborts. */
+/** Calls `onTime` whenever the position of a media element changes, and on every frame while it plays, until the signal aborts. */
 export function followMedia(media: HTMLMediaElement, onTime: () => void, signal: AbortSignal): void {
   let frame = 0
   function update(): void {

@@ -1,7 +1,7 @@
-/** Seconds per arrow key. */
+/** Seconds by which an arrow key changes the position. */
 export const STEP = 5
 
-/** Returns the position in seconds for a key on a slider of time (ARIA Authoring Practices, slider), or undefined for other keys. */
+/** Returns the position in seconds to which a key moves a time slider (ARIA Authoring Practices, slider), or undefined for other keys. */
 export function keyTarget(key: string, position: number, duration: number): number | undefined {
   const targets: Record<string, number> = {
     ArrowRight: position + STEP,

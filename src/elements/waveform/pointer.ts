@@ -2,20 +2,20 @@ import { clock } from '../shared/clock.ts'
 
 interface Hover {
   line: HTMLElement
-  /** Label next to the line. */
+  /** The label next to the line, which shows the time. */
   time: HTMLElement
 }
 interface Slider {
   duration: () => number
-  /** Returns the title of the chapter at a time. */
+  /** Returns the title of the chapter at a time in seconds. */
   nameAt: (time: number) => string
   enabled: () => boolean
-  /** Called with the position of a drag, and with null when the drag ends. */
+  /** Called with the position during a drag, and with null when the drag ends. */
   drag: (time: number | null) => void
   seek: (time: number) => void
 }
 
-/** Lets pointers seek on a slider of time, and shows the time under the pointer. */
+/** Lets the user seek with a pointer on a time slider, and shows the time under the pointer. */
 export function listenToPointers(
   slider: HTMLElement,
   hover: Hover,
@@ -35,7 +35,7 @@ export function listenToPointers(
     const time = timeAt(event)
     hover.time.textContent = [clock(time), nameAt(time)].filter(Boolean).join(' · ')
     hover.line.classList.toggle('on', duration() > 0)
-    // The line follows the pointer; its label stays within the element.
+    // The line follows the pointer. Its label stays within the element.
     const half = Math.min(width / 2, hover.time.offsetWidth / 2)
     hover.line.style.transform = `translateX(${x}px)`
     hover.time.style.left = `${Math.min(width - half, Math.max(half, x)) - x}px`
