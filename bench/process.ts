@@ -6,23 +6,26 @@ import { join } from 'node:path'
 
 const TICKS = 100 // USER_HZ, the same on every architecture that Node runs on
 
-/** CPU seconds, user and system, of a process and of all its children that have exited. */
+/** Returns the CPU seconds, user and system, of a process and of all its children that have exited. */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  // proc(5): utime, stime, cutime and cstime are fields 14 to 17; the name before them can hold spaces.
+  // utime, stime, cutime and cstime are fields 14 to 17 (proc(5)). The process name before them can contain spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS
 }
 
-/** CPU seconds of a process by its scheduler statistics: to the nanosecond, but without threads that have exited. */
+/**
+ * Returns the CPU seconds of a process from the scheduler's statistics. These have a resolution of a nanosecond, but exclude threads that
+ * have exited.
+ */
 export function threadSeconds(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`)
-  // A thread may end between the two calls.
+  // A thread may end after it has been listed.
   const nanoseconds = threads.map((thread) => Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ', 1)[0]))
   return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9
 }
 
-/** CPU seconds that the machine has worked, including time stolen by its host. */
+/** Returns the CPU seconds that the machine has been busy, including time that its host gave to other machines (steal). */
 export function machineSeconds(): number {
   const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'latin1')
     .split('\n', 1)[0]!
@@ -33,8 +36,8 @@ export function machineSeconds(): number {
 }
 
 /**
- * Starts a measurement of other programs. The returned function reports the fraction of the machine, 0–1, that they have used since.
- * This process and its children do not count.
+ * Starts to measure the CPU use of other programs, without this process and its children. The returned function returns the fraction of the
+ * machine's CPU time, 0–1, that they have used since the start.
  */
 export function watchOthers(children: () => number[]): () => number {
   const clocks = () => ({
@@ -51,15 +54,15 @@ export function watchOthers(children: () => number[]): () => number {
 }
 
 export type Peaks = {
-  /** Largest resident set of the process, in bytes. */
+  /** Maximum resident set size of the process, in bytes. */
   memory: number
-  /** Largest resident set of one of its descendants, in bytes. */
+  /** Maximum resident set size of a single descendant, in bytes. */
   childMemory: number
-  /** Disk space used by its directory, in bytes. */
+  /** Maximum disk space used by the directory of the process, in bytes. */
   disk: number
 }
 
-/** Watches a process, its descendants and its directory until `stop`, which returns the peaks. */
+/** Watches a process, its descendants and its directory until `stop` is called, which returns the peaks. */
 export function watchPeaks(pid: number, directory: string) {
   const peaks: Peaks = { memory: 0, childMemory: 0, disk: 0 }
   const sample = () => {
@@ -82,7 +85,7 @@ function residentPeak(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 }
 
-// A child with its parent's executable is a fork that has not called exec yet.
+// A child with the same executable as its parent is a fork that has not called exec yet, so it is skipped.
 function descendants(pid: number): number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
   const others = children.filter((child) => programOf(child) !== programOf(pid))

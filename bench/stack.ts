@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { freePorts } from '../test/support/stack.ts'
 
-/** The processes of `npm start` with persistent data. Each can be killed separately (Linux only). */
+/** The processes of `npm start`, with data that outlives them. Each process can be killed separately (Linux only). */
 export interface Stack extends Caller {
   root_key: string
   /** Starts the stack with the data of the previous run. */
@@ -34,8 +34,8 @@ interface Process {
 }
 
 /**
- * Lists the processes of a STATE_DIR: each child inherits the variable or has it in its arguments. ffmpeg has neither and is found by its
- * parent.
+ * Lists the processes that belong to a STATE_DIR. Each has the directory in its environment or arguments, except ffmpeg, which is found by
+ * its parent process.
  */
 export function processesOf(state_dir: string): Process[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
@@ -80,7 +80,7 @@ export interface Created {
   track_upload: { method: string; upload_url: string }
 }
 
-/** Uploads a file or a part to a signed URL; returns its ETag, or null if it was rejected. */
+/** Uploads a file or a part to a signed URL. Returns the ETag, or null if the upload was rejected. */
 export async function put(url: string, file: Uint8Array<ArrayBuffer>, seconds = 30): Promise<string | null> {
   const response = await fetch(url, { method: 'PUT', body: file, signal: AbortSignal.timeout(seconds * 1000) })
   await response.body?.cancel()
@@ -93,7 +93,7 @@ export const send = async ({ track_upload }: Created, file: Uint8Array<ArrayBuff
 
 const root = join(import.meta.dirname, '..')
 
-/** Prepares a stack on free ports without starting it; `say` receives its output. */
+/** Prepares a stack on free ports without starting it. `say` receives the output of its processes. */
 export async function prepareStack(state_dir: string, say: (text: string) => void): Promise<Stack> {
   const [PORT, TRANSCODER_PORT] = await freePorts()
   let child: ChildProcess | undefined
@@ -135,7 +135,7 @@ export async function prepareStack(state_dir: string, say: (text: string) => voi
     kill(part) {
       const all = processesOf(state_dir).toSorted((a, b) => a.startedAt - b.startedAt)
       const named = (name: string) => all.filter(({ command }) => command.includes(name))
-      // Wrangler's first workerd is the proxy; the last one runs the Worker.
+      // The first workerd process that wrangler starts is the proxy, and the last one runs the Worker.
       const target = {
         proxy: () => named('workerd serve')[0],
         runtime: () => named('workerd serve').at(-1),

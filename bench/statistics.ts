@@ -8,7 +8,10 @@ export function median(values: number[]): number {
 
 const RESAMPLES = 2000
 
-/** The 95 % interval of a median by bootstrap: medians of samples of the same size, drawn with replacement. */
+/**
+ * Returns the 95 % confidence interval of a median. It is computed by bootstrapping: from the medians of samples of the same size, drawn
+ * with replacement.
+ */
 export function interval(values: number[]): [low: number, high: number] {
   const medians = Array.from({ length: RESAMPLES }, () =>
     median(values.map(() => values[Math.floor(Math.random() * values.length)]!)),

@@ -11,8 +11,8 @@ import { findFaults } from './judge.ts'
 
 /**
  * `npm run chaos`: uploads, renews and replaces short files in a separate stack while its processes are killed. At the end, every track
- * must have exactly one complete file: the one that should have won. The last line prints the result, and the exit code is 1 if a check
- * failed. Loopback only.
+ * must have exactly one complete file: the last one that a client sent to it. The last line of the output is the result, and the exit code
+ * is 1 if a check failed. All traffic stays on the loopback interface.
  */
 
 const USAGE = `npm run chaos [-- OPTIONS]      Linux only
@@ -67,7 +67,7 @@ interface Song {
   action: string
   /** The file that the track should end up with. */
   winner: ExpectedFile
-  /** Times in milliseconds: when the bucket accepted the file, and when the track was first seen as ready. */
+  /** Times in milliseconds: when the bucket accepted the file, and when a poll first found the track ready. 0 until then. */
   sent_at: number
   ready_at: number
   status: string
@@ -79,7 +79,7 @@ const startedAt = Date.now()
 
 const actionNames = Object.keys(ACTIONS)
 
-/** Every other track is uploaded once; the others cycle through all actions. */
+/** Tracks with an even number get one plain upload. The others cycle through the remaining actions. */
 const actionOf = (at: number) => actionNames[at % 2 === 0 ? 0 : 1 + (((at - 1) / 2) % (actionNames.length - 1))]!
 
 async function uploadOne(stack: Stack, collection_id: string, at: number, random: () => number): Promise<Song> {
@@ -88,7 +88,7 @@ async function uploadOne(stack: Stack, collection_id: string, at: number, random
   return { track_id, winner, action, sent_at: Date.now(), ready_at: 0, status: '', duration: 0 }
 }
 
-/** Polls the unsettled songs; returns whether any of them changed. */
+/** Polls the songs that are not finished yet. Returns whether the status or duration of any of them changed. */
 async function pollSongs(stack: Stack, songs: Song[]): Promise<boolean> {
   let hasChanged = false
   for (const song of songs.filter(({ ready_at }) => ready_at === 0)) {
@@ -97,7 +97,7 @@ async function pollSongs(stack: Stack, songs: Song[]): Promise<boolean> {
     const { status, duration } = answer.track
     hasChanged ||= status !== song.status || duration !== song.duration
     Object.assign(song, { status, duration: duration ?? 0 })
-    // A ready track with a different file may still be waiting for the service to notice its last upload.
+    // A ready track may still have an older file, because the service has not noticed the last upload yet.
     if (status === 'failed' || (status === 'ready' && isSettled(song))) song.ready_at = Date.now()
   }
   return hasChanged
@@ -118,7 +118,7 @@ async function killRepeatedly(
     if (part === 'all') {
       await stack.killAll()
       say('killed all processes')
-      // On a busy machine, a start may exceed its own timeout.
+      // On a busy machine, the start of the stack may time out.
       for (let tries = 1; ; tries++) {
         const startError = await stack.start().catch((error: Error) => error)
         if (!startError) break
@@ -147,7 +147,7 @@ async function run(state_dir: string): Promise<boolean> {
     const kills: Record<string, number> = {}
     let isOver = false
     const killer = killRepeatedly(stack, createRandom(number('seed') + 1), kills, () => isOver)
-    // Four clients, so that work does not pile up while the stack is down.
+    // Four clients upload in parallel, so that few uploads are pending while the stack is down.
     let next = 0
     const client = async () => {
       for (let at = next++; at < number('uploads'); at = next++) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeWav } from '../../scripts/deploy/sample_files.ts'
 import { call, type Created, put, type Stack } from '../stack.ts'
 
-/** Client actions on a track: uploads, renewals, replacements and races, by one `PUT` or in parts. */
+/** Client actions on a track: uploads, renewals, replacements and races, with a single `PUT` or in parts. */
 
 /** A file that a track should have in the end. */
 export interface ExpectedFile {
@@ -13,15 +13,15 @@ export interface ExpectedFile {
 }
 
 interface Handle {
-  /** Object path of the upload; the newest handle of a track sorts last. */
+  /** Path of the uploaded object. The paths of a track sort by age, with the newest handle last. */
   path: string
-  /** Sends the file and reports the end of the upload. */
+  /** Sends the file and reports to the service that the upload is complete. */
   send: () => Promise<unknown>
 }
 
 type File = ExpectedFile & { data: Uint8Array<ArrayBuffer> }
 
-/** A tone sampled at a multiple of 16 kHz and declared as 16 kHz, so that it lasts `seconds`. */
+/** Generates one second of a tone at a high sample rate and declares it as 16 kHz, so that it plays for `seconds`. */
 function makeFile(file_name: string, seconds: number): File {
   const data = makeWav(16_000 * seconds)
   const header = new DataView(data.buffer)
@@ -30,7 +30,7 @@ function makeFile(file_name: string, seconds: number): File {
   return { file_name, seconds, bytes: data.length, data }
 }
 
-/** Retries while a part of the stack is down. */
+/** Repeats an attempt until it returns a value, because a part of the stack may be down. */
 export async function retryUntilDone<T>(attempt: () => Promise<T | null>): Promise<T> {
   for (;;) {
     const result = await attempt().catch(() => null)
@@ -52,7 +52,7 @@ async function createTrack(stack: Stack, collection_id: string, clientId: string
     const key = `${clientId}-${++calls}`
     return retryUntilDone(() => call<T>(stack, `${trackPath}${path}`, sent, key))
   }
-  // Not retried: the service detects the upload without this call.
+  // This call is not retried, because the service also detects the upload without it.
   const reportUpload = () => call(stack, `${trackPath}/upload_complete`, {}).catch(() => null)
   const single = (url: string, file: File): Handle => ({
     path: pathOf(url),
@@ -77,7 +77,7 @@ async function createTrack(stack: Stack, collection_id: string, clientId: string
         send: async () => {
           const etag = await retryUntilDone(() => put(upload_url, file.data))
           const done = [{ part_number: 1, etag }]
-          // Retried without an idempotency key, which this call does not need.
+          // This call needs no idempotency key to be retried safely.
           await retryUntilDone(() => call(stack, `${trackPath}/multipart/${multipart_upload.id}/complete`, { done }))
         },
       }
@@ -90,10 +90,10 @@ interface StartedMultipart {
 }
 type Track = Awaited<ReturnType<typeof createTrack>>
 
-/** One action on a created track. Returns the handles that were sent, with their files. `a` is the first handle's file. */
+/** Performs one action on a new track. Returns the handles that were sent, with their files. `a` is the file of the first handle. */
 type Action = (track: Track, a: File, b: File, c: File) => Promise<[Handle, File][]>
 
-/** Each action returns every file that it sent; the newest handle wins. */
+/** Each action returns every file that it sent. The track ends up with the file of the newest handle. */
 export const ACTIONS: Record<string, Action> = {
   async upload(track, a) {
     await track.first.send()

@@ -6,11 +6,11 @@ import { filesOf, type StoredFiles } from '../../src/adapters/bucket/track_files
 import { SIZE_SQL } from '../../src/adapters/db/track_info.ts'
 import type { ExpectedFile } from './clients.ts'
 
-/** Faults found in a STATE_DIR after its stack has stopped. */
+/** Number of faults of each kind in a STATE_DIR after its stack has stopped. */
 export interface Faults {
-  /** Open jobs after all work should be done, and tracks that are neither ready nor failed. */
+  /** Jobs that are still open, although all work should be done, and tracks that are neither ready nor failed. */
   stuck: number
-  /** Objects in the bucket that no row references and no purge will delete, and multipart uploads without a row. */
+  /** Objects in the bucket that no row references and no scheduled purge will delete, and multipart uploads without a row. */
   orphans: number
   /** Files that rows reference but the bucket does not contain. */
   missing: number
@@ -31,7 +31,7 @@ function read(state_dir: string, kind: string, sql: string): SqlRow[] {
   return rows
 }
 
-/** Tolerance of lengths in seconds: one frame of AAC or MP3 at 16 kHz. */
+/** Tolerance for durations in seconds: one frame of AAC or MP3 at 16 kHz. */
 const TOLERANCE = 0.07
 
 /** `expected` maps track ids to the expected files. */
@@ -84,7 +84,7 @@ export function findFaults(state_dir: string, expected: Map<string, ExpectedFile
   }
 }
 
-/** The files of a row, whose values are texts. */
+/** Returns the files that a track row references. All values of a row are strings. */
 const filesOfRow = ({
   id = '',
   organization_id = '',

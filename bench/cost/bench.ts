@@ -16,13 +16,13 @@ prices. Then counts the rows that lists read and changes write. Linux only. CPU 
 
 /** Assumptions for values that this bench cannot count. */
 const ASSUMED = {
-  /** For a collection of 100 tracks; the other plays reuse a session. */
+  /** New sessions per play, for a collection of 100 tracks: most plays reuse a session. */
   sessions_per_play: 0.2,
-  /** The audio in one range request, and a cover. */
+  /** Files that a play requests: the audio with one range request, and a cover. */
   files_per_play: 2,
-  /** Requests for the status of a track until it is ready. */
+  /** Number of status requests for a track until it is ready. */
   status_per_upload: 5,
-  /** Seconds of one vCPU for four minutes of music. */
+  /** Seconds that one vCPU needs to transcode four minutes of music. */
   work: 10,
   /** Seconds until an idle container stops (`src/adapters/transcoder/client.ts`). */
   idle: 60,
@@ -82,7 +82,7 @@ function sum(...parts: [times: number, use: Use][]): Use {
   return total
 }
 
-/** Views with cold caches for session and track: the most expensive case. */
+/** Counts play views without a cached session or track, which is the most expensive case. */
 async function plays(system: System) {
   const tenant = await createTenant(system)
   const collection_id = await createCollection(system, tenant)
@@ -110,7 +110,9 @@ async function plays(system: System) {
   return { '1,000,000 plays': sum([1_000_000, play]) }
 }
 
-/** Counts an upload of four minutes of music, its cleanup a week later, and the requests to a webhook receiver. */
+/**
+ * Counts the operations for an upload of four minutes of music and for its cleanup a week later, and the requests to a webhook receiver.
+ */
 async function countUpload(
   system: System,
   tenant: Awaited<ReturnType<typeof createTenant>>,
@@ -127,7 +129,8 @@ async function countUpload(
   const status = await count(system, () => system.call('GET', `/v1/track/${id}`, tenant.key))
   const swept = await count(system, () => system.sweep(8 * DAY))
   return sum(
-    // Two requests are billed: `POST /v1/track` and the last status request. The bench itself sends R2's event, so that adds one message.
+    // Two requests are billed: `POST /v1/track` and the last status request. The bench delivers R2's event itself, so its message is added
+    // here.
     [1, use({ ...counted, messages: counted.messages + 1 }, 2)],
     [ASSUMED.status_per_upload - 1, use(status, 1)],
     [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }],
@@ -163,13 +166,13 @@ async function uploads(system: System) {
   }
 }
 
-/** Rows of counts, one column per list size. */
+/** Formats counts as rows of text, with one column per number of tracks. */
 const table = (what: string, counts: Record<string, number[]>) =>
   Object.entries({ [`${what}, by tracks:`]: SIZES, ...counts }).map(
     ([name, numbers]) => name.padEnd(72) + numbers.map((number) => number.toLocaleString('en').padStart(9)).join(''),
   )
 
-/** Formats a use with its prices, highest first. */
+/** Formats a use as a bill: one line per item, with the most expensive item first. */
 function bill([name, amounts]: [string, Use]): string {
   const lines = (Object.entries(amounts) as [Item, number][])
     .map(([item, amount]) => ({ item, amount, dollars: amount * PRICES[item] }))

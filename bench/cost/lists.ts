@@ -1,7 +1,9 @@
 import { createCollection, createReadyTrack, createTenant, copyRows } from '../worker/seed.ts'
 import type { System } from '../worker/system.ts'
 
-/** Numbers of tracks in the organization, all in one collection and with the same title: the worst case for every list query. */
+/**
+ * Numbers of tracks in the organization. All are in one collection and have the same title, which is the worst case for every list query.
+ */
 export const SIZES = [1000, 100_000]
 
 const RARE = 'Flamenco'
@@ -16,7 +18,7 @@ const listQueries = (collection_id: string): string[] => {
     .concat(`${tracksPath}?include=levels,loudness,artwork`)
 }
 
-/** Counts rows read by lists and rows written by changes, per organization size and operation. */
+/** Counts the rows that lists read and that changes write, for each number of tracks and each operation. */
 export async function lists(system: System) {
   const read: Record<string, number[]> = {}
   const written: Record<string, number[]> = {}

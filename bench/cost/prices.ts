@@ -1,5 +1,5 @@
 /**
- * Cloudflare's list prices in dollars, from developers.cloudflare.com/workers/platform/pricing and r2/pricing in 2026: check them before
+ * Cloudflare's list prices in dollars, from developers.cloudflare.com/workers/platform/pricing and r2/pricing in 2026. Check them before
  * you quote a result. Free allowances and storage are not included.
  */
 const MILLION = 1_000_000
@@ -20,8 +20,8 @@ export const PRICES = {
 }
 
 export type Item = keyof typeof PRICES
-/** The used amount of each item. */
+/** Amount of each billed item that was used. */
 export type Use = Partial<Record<Item, number>>
 
-/** One write, one read and one delete. */
+/** Billed operations per queue message: one write, one read and one delete. */
 export const OPERATIONS_PER_MESSAGE = 3

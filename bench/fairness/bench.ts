@@ -87,7 +87,7 @@ async function measure(settings: Settings, format: SourceFormat, verbose: boolea
   const idle: number[] = []
   for (let n = 0; n < settings.idle; n++) {
     idle.push(await timeUpload(small, short))
-    // Lets the job end fully and its caches cool down, so that every upload starts from the same state.
+    // Waits until the job has ended completely and its caches have expired, so that every upload starts from the same state.
     await sleep(1000)
   }
   const idleMedian = median(idle)
@@ -156,7 +156,7 @@ async function upload(tenant: Tenant, file: Uint8Array<ArrayBuffer>): Promise<st
 const statusOf = async (tenant: Tenant, track_id: string) =>
   (await requireSuccess(call<{ track: { status: string } }>(tenant, `/track/${track_id}`), 'the status')).track.status
 
-/** Milliseconds from the first byte sent until the track is ready. */
+/** Uploads a file. Returns the milliseconds from the first byte sent until the track is ready. */
 async function timeUpload(tenant: Tenant, file: Uint8Array<ArrayBuffer>): Promise<number> {
   const startedAt = performance.now()
   const track_id = await upload(tenant, file)

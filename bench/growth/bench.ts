@@ -40,7 +40,7 @@ const TAGS = {
   date: '1959',
   track: '3/5',
 }
-/** Bytes of a D1 database at most (D1, Limits). */
+/** Maximum size of a D1 database in bytes (Cloudflare's documentation of D1, Limits). */
 const MOST_BYTES = 10e9
 
 export const growth = {
@@ -108,7 +108,7 @@ async function must<T>(stack: Stack, path: string, body?: object): Promise<T> {
   return answer
 }
 
-/** The path of an MP3 with tags. */
+/** Returns the path of an MP3 file with tags. */
 async function taggedFile(ffmpeg: string): Promise<string> {
   const source = await sourceFile(MINUTES, 'mp3', ffmpeg)
   const path = join(mkdtempSync(join(tmpdir(), 'tonearm-growth-')), 'tagged.mp3')

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { readMigrations } from '../../scripts/shared/migrations.ts'
 import { newHourlyId } from '../../src/adapters/crypto/id.ts'
 
-/** A library made of one track: its rows are copied with other ids. */
+/** A library with copies of a single track: its rows are inserted many times, with new ids. */
 
 export type Row = Record<string, unknown>
 /** The rows of one track. */
@@ -21,7 +21,7 @@ export interface Sample {
 const COLLECTIONS = 1000
 const ORGANIZATIONS = 10
 
-/** Reads the rows of one track and its owners from a database. */
+/** Reads the rows of one track, its collection and its organization from a database. */
 export function readRows(path: string, track_id: string): Sample {
   using database = new DatabaseSync(path, { readOnly: true })
   const rows = (table: string, where: string, id: string): Row[] => {
@@ -39,17 +39,17 @@ export function readRows(path: string, track_id: string): Sample {
   }
 }
 
-/** Names of the columns that are not generated. */
+/** Returns the names of a table's columns, without generated ones. */
 const columnsOf = (database: DatabaseSync, table: string) =>
   database
     .prepare('select name from pragma_table_info(?)')
     .all(table)
     .map(({ name }) => String(name))
 
-/** A new id in the form of the service: it starts with the shard. */
+/** Returns a new id in the format of the service: a UUID that starts with the shard number. */
 const newId = () => `000${randomUUID().slice(3)}`
 
-/** Fills a new database with copies of a track; returns the bytes of each part per track. */
+/** Fills a new database with copies of a track. Returns the bytes per track of each part of the database. */
 export function createLibrary(path: string, sample: Sample, tracks: number) {
   using database = new DatabaseSync(path)
   database.exec('pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -65536')
@@ -98,7 +98,7 @@ export function createLibrary(path: string, sample: Sample, tracks: number) {
   }
 }
 
-/** Returns a row with other ids, also inside longer texts. */
+/** Returns a row in which the old ids are replaced, also inside longer strings. */
 function withIds(row: Row, old: string[], own: string[]): Row {
   const renamed = (value: unknown) =>
     typeof value === 'string' ? old.reduce((text, id, at) => text.replaceAll(id, own[at]!), value) : value
@@ -117,7 +117,7 @@ function inserter(database: DatabaseSync) {
   }
 }
 
-/** The average bytes of a row, without the free space on its pages. */
+/** Returns the average size of a table's rows in bytes, without the free space on the pages. */
 const payloadOf = (database: DatabaseSync, table: string) =>
   Number(
     database
@@ -125,7 +125,7 @@ const payloadOf = (database: DatabaseSync, table: string) =>
       .get(table)!.bytes,
   )
 
-/** The bytes of the pages of each table and index. */
+/** Returns the total size of the pages of each table and index, in bytes. */
 const pages = (database: DatabaseSync) =>
   new Map(
     database

@@ -30,11 +30,11 @@ const options = {
 
 const VARIANTS = ['aac-160', 'mp3-128', 'opus-96', 'preview', 'lossless']
 const MAX_SPREAD = 0.5
-/** LU by which a mono signal is louder when two speakers play it. */
+/** A mono signal is this many LU louder when two speakers play it. */
 const TWO_SPEAKERS = 3.01
 const ORIGIN = 'http://localhost'
 
-/** Measures levels and lengths of the variants of every layout. */
+/** Measures the levels and lengths of the variants of every channel layout. */
 export const layouts = {
   about: 'loudness, true peak, length and position of every variant of every channel layout',
   async run(args: string[]): Promise<void> {
@@ -91,7 +91,7 @@ async function measureVariant(
   const { rate } = await probeAudio(bytes)
   const deviations: Deviation[] = []
   for (const browser of browsers) deviations.push(await measureDeviation(browser, bytes, rate))
-  // A lossless variant keeps more than two channels, and each player mixes them itself.
+  // A lossless variant keeps more than two channels, and the player mixes them down.
   const keepsChannels = variant === 'lossless' && source.channels > 2
   return {
     source: source.name,
@@ -102,7 +102,7 @@ async function measureVariant(
   }
 }
 
-/** Estimates the loudness of a preview without its fades: compares its middle with the same part of an MP3 of known loudness. */
+/** Estimates how loud a preview would be without its fades, by comparing its middle with the same part of the MP3 variant. */
 async function loudnessWithoutFades(variant: string, file: (index: string) => Buffer, lufs: number): Promise<number> {
   if (variant !== 'preview') return lufs
   const part = async (index: string) =>
@@ -116,7 +116,7 @@ async function measureDeviation(browser: Browser, bytes: Buffer, rate: number): 
     await openListeningPage(page, ORIGIN)
     await page.route('**/file', (route) => route.fulfill({ body: bytes }))
     const { left } = await decodeInPage(page, { url: `${ORIGIN}/file`, rate })
-    // Measures in the middle of a burst, where the pitch is high.
+    // The lag is measured in the middle of each burst, where the pitch is high.
     const late = BURSTS.map((second) => lagOf(left, burst, rate, second + 0.03, Math.ceil(rate / 40)))
     const added = left.length - Math.round(SECONDS * rate)
     return { added, late: median(late) }

@@ -3,8 +3,8 @@ import { chirps, sample, silence, sine, type Wave } from '../../test/support/sig
 import { wavFile } from '../../test/support/wav.ts'
 
 /**
- * Sources of every layout: bursts in the first channel, which can be located to the sample, and chords in all channels between the
- * bursts.
+ * One source file for each layout. The first channel contains bursts, whose position can be measured to the sample. All channels contain
+ * chords between the bursts.
  */
 
 export const SECONDS = 3
@@ -14,7 +14,7 @@ export const burst: Wave = chirps(0.5)
 
 export type LayoutSource = { name: string; channels: number; make: () => Promise<Buffer> }
 
-/** Name, speaker mask (WAVEFORMATEXTENSIBLE; 0 is unspecified), channels. */
+/** Name, speaker mask of WAVEFORMATEXTENSIBLE (0 if unspecified), and number of channels. */
 const LAYOUTS: [name: string, mask: number, channels: number][] = [
   ['mono', 0x4, 1],
   ['stereo', 0x3, 2],
@@ -35,7 +35,7 @@ const LAYOUTS: [name: string, mask: number, channels: number][] = [
   ['FC+LFE+BC', 0x10c, 3],
 ]
 
-/** Peak of a channel's chords: plain mono and stereo pass unchanged, more channels must trigger the limiter. */
+/** Peak level of the chords in a channel. Mono and stereo must pass unchanged; with more channels, the mix must trigger the limiter. */
 const PEAKS = { plain: 0.6, many: 0.95 }
 
 export const SOURCES: LayoutSource[] = [

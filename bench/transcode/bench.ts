@@ -63,7 +63,7 @@ async function measure({ minutes, rounds, source }: Measurement, signal: AbortSi
   try {
     const results: Round[] = []
     for (let round = 0; round < rounds; round++) {
-      // Alternates the order, so that a machine that slows down affects both equally.
+      // The order alternates, so that a machine that becomes slower affects both contestants equally.
       results.push(await runRound(storage, round % 2 === 0, signal))
       console.error(`${minutes} min, round ${round + 1} of ${rounds}: ${describe(results[round]!)}`)
     }
@@ -83,7 +83,8 @@ async function runRound(storage: Storage, serviceFirst: boolean, signal: AbortSi
   return { service, sequence: sequence.run, costs: sequence.costs, sizes }
 }
 
-// A comparison is invalid if one side did less work. Some headers contain random or optional bytes.
+// Throws if the outputs of the two contestants differ in size: one of them did less work. Small differences are allowed, because some
+// headers contain random or optional bytes.
 function requireSame(sizes: Record<string, number>, others: Record<string, number>): void {
   for (const index of new Set([...Object.keys(sizes), ...Object.keys(others)])) {
     const [size = 0, other = 0] = [sizes[index], others[index]]
@@ -107,7 +108,7 @@ function positive(text: string, name: string): number {
   return value
 }
 
-// The abort lets the children exit first, so that their directories can be removed.
+// On Ctrl-C, the signal lets the children exit first, so that their directories can be removed.
 function abortedByCtrlC(): AbortSignal {
   const controller = new AbortController()
   process.once('SIGINT', () => controller.abort(new Error('interrupted')))

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 import { cpuSeconds, machineSeconds, type Peaks, watchPeaks } from '../process.ts'
 
-/** Resources used by one run, end to end: wall-clock seconds, CPU seconds with all child processes, bytes. */
+/** Resources that one complete run used: wall-clock seconds, CPU seconds including all child processes, and bytes. */
 export type Run = Peaks & {
   wall: number
   cpu: number
@@ -18,14 +18,14 @@ export type Run = Peaks & {
 
 export type Contestant = {
   pid: number
-  /** The next line of its standard output, parsed as JSON. */
+  /** Reads the next line of the process's standard output and parses it as JSON. */
   line: () => Promise<Record<string, unknown>>
   /** Measures the resources used by `work`. */
   measure: (work: () => Promise<void>) => Promise<Run>
   write: (text: string) => void
 }
 
-/** Starts a script as a process in a temporary directory, passes it to `use`, and removes both afterwards. */
+/** Runs a script in a process with a temporary directory and passes it to `use`. Afterward, stops the process and removes the directory. */
 export async function withContestant<T>(
   script: string,
   signal: AbortSignal,

@@ -4,7 +4,7 @@ import { CATALOG, toJobVariant } from '../../src/contract/catalog.ts'
 import type { TranscodeJob } from '../../src/contract/job.ts'
 import type { Storage } from './storage.ts'
 
-/** The job that the Worker would send for the source in this storage: every variant of the default catalog. */
+/** Returns the job that the Worker would send for the source in this storage. It requests every variant of the default catalog. */
 export function newJob(storage: Storage): TranscodeJob {
   const job_id = randomUUID()
   const entries = CATALOG.filter((entry) => entry.type !== 'original')

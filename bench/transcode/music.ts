@@ -10,7 +10,7 @@ export const RATE = 44100
 const BEAT = Math.round((60 / 112) * RATE)
 const BAR = 4 * BEAT
 const TAIL = 4 * RATE
-/** Semitones above the key: the thirds and fifths of I, V, vi and IV. */
+/** The chords I, V, vi and IV, in semitones above the keynote. */
 const CHORDS = [
   [0, 4, 7, 12],
   [-5, -1, 2, 7],
@@ -18,7 +18,7 @@ const CHORDS = [
   [-7, -3, 0, 5],
 ]
 
-/** Yields one bar at a time as interleaved s16le stereo, up to `frames` in total. */
+/** Yields one bar of music at a time as interleaved s16le stereo, `frames` frames in total. */
 export function* music(frames: number): Generator<Buffer> {
   const random = createRandom(1877)
   const band = createBand(random)
@@ -56,7 +56,7 @@ function playBar(bar: number, band: ReturnType<typeof createBand>, mix: Mix, ran
 function add({ left, right }: Mix, sound: Float32Array, at: number, gain: number, pan: number): void {
   const toLeft = gain * Math.cos((pan * Math.PI) / 2)
   const toRight = gain * Math.sin((pan * Math.PI) / 2)
-  // The far ear hears it slightly later, as in a room.
+  // The sound reaches the far ear slightly later, as in a room.
   const late = Math.round(40 * (pan - 0.5))
   const shiftLeft = at + Math.max(0, late)
   const shiftRight = at + Math.max(0, -late)
@@ -69,7 +69,7 @@ function add({ left, right }: Mix, sound: Float32Array, at: number, gain: number
 
 function interleave({ left, right }: Mix, frames: number, random: Random): Buffer {
   const samples = new Int16Array(frames * 2)
-  // Soft limiting, and hiss at -80 dBFS.
+  // tanh limits the peaks softly, and the random value adds hiss at -80 dBFS.
   for (let i = 0; i < frames; i++) {
     samples[2 * i] = 32000 * Math.tanh(left[i]! + 0.0001 * (random() * 2 - 1))
     samples[2 * i + 1] = 32000 * Math.tanh(right[i]! + 0.0001 * (random() * 2 - 1))
@@ -77,7 +77,7 @@ function interleave({ left, right }: Mix, frames: number, random: Random): Buffe
   return Buffer.from(samples.buffer)
 }
 
-/** The instruments; each note is computed once. */
+/** Creates the instruments. Each note is computed once and then cached. */
 function createBand(random: Random) {
   const strings = new Map<number, Float32Array>()
   const voices = new Map<number, Float32Array>()
@@ -93,7 +93,7 @@ function createBand(random: Random) {
   function pluck(pitch: number): Float32Array {
     const period = Math.round(RATE / hertz(pitch))
     const hard = Float32Array.from({ length: period }, noise)
-    // A soft pick.
+    // Smoothing the noise imitates a soft pick.
     const line = hard.map((v, i) => (hard.at(i - 1)! + 2 * v + hard[(i + 1) % period]!) / 4)
     return Float32Array.from({ length: 2.5 * RATE }, (_, i) => {
       const value = line[i % period]!
@@ -102,7 +102,7 @@ function createBand(random: Random) {
     })
   }
 
-  // Twelve harmonics with vibrato, and breath.
+  // A sung note: twelve harmonics with vibrato, plus noise for the breath.
   function sing(pitch: number): Float32Array {
     let phase = 0
     return Float32Array.from({ length: 2.4 * RATE }, (_, i) => {
@@ -130,7 +130,7 @@ function createBand(random: Random) {
   }
 }
 
-/** A pseudorandom generator of numbers from 0 to 1, always the same (mulberry32). */
+/** A pseudorandom generator of numbers from 0 to 1 (mulberry32): the same seed gives the same numbers. */
 function createRandom(seed: number): Random {
   let state = seed
   return () => {

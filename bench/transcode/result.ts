@@ -2,12 +2,12 @@ import { median } from '../statistics.ts'
 import type { Run } from './contestant.ts'
 import type { Costs } from './sequence.ts'
 
-/** One run of each contestant; `sizes` are the bytes of each output. */
+/** One run of each contestant. `sizes` contains the size of each output in bytes. */
 export type Round = { service: Run; sequence: Run; costs: Costs; sizes: Record<string, number> }
 
 export type Result = ReturnType<typeof summarize>
 
-/** Computes the medians of all rounds; ratios are computed within a round, under the same load. */
+/** Computes the medians over all rounds. Ratios are computed within each round, because both runs of a round have the same load. */
 export function summarize(minutes: number, rounds: Round[], cores: number) {
   const medianOf = (figure: (round: Round) => number) => median(rounds.map(figure))
   const run = (pick: (round: Round) => Run) => ({
@@ -23,9 +23,9 @@ export function summarize(minutes: number, rounds: Round[], cores: number) {
     service: run((round) => round.service),
     sequence: run((round) => round.sequence),
     limit: medianOf(({ costs }) => limit(costs, cores)),
-    /** Speed relative to the sequence. */
+    /** How many times as fast as the sequence the service is. */
     speedup: medianOf(({ service, sequence }) => sequence.wall / service.wall),
-    /** Time relative to the limit. */
+    /** The service's time divided by the theoretical minimum (`limit`). */
     over_limit: medianOf(({ service, costs }) => service.wall / limit(costs, cores)),
     /** Fraction of the machine that other programs used while the service ran, 0–1. */
     noise: medianOf(({ service }) => service.others / (service.wall * cores)),
@@ -40,8 +40,8 @@ export function summarize(minutes: number, rounds: Round[], cores: number) {
 }
 
 /**
- * Approximate lower bound in seconds: the total work spread evenly over all cores, or the longest single piece, whichever is more. Each
- * process that runs alone also decodes, which is needed only once. Download and upload are not included.
+ * Returns the approximate minimum time of a job in seconds: the total work spread evenly over all cores, or the longest single encode,
+ * whichever is longer. The processes that run alone all decode, but a job must decode only once. Download and upload are not included.
  */
 export function limit({ variants, decoding }: Costs, cores: number): number {
   const alone = Object.values(variants)

@@ -5,7 +5,10 @@ import { type Run, withContestant } from './contestant.ts'
 
 const ENTRY = join(import.meta.dirname, 'sequence_process.ts')
 
-/** CPU seconds, including our reading of PCM, of each process that made a single variant, and of one that only decoded. */
+/**
+ * CPU seconds of each process that produced a single variant, and of a process that only decoded. They include the time in which this
+ * program reads the PCM.
+ */
 export type Costs = { variants: Record<string, number>; decoding: number }
 
 /** Runs the same job as one process per variant, in sequence. */

@@ -20,8 +20,8 @@ import { cpuSeconds } from '../process.ts'
 import type { Costs } from './sequence.ts'
 
 /**
- * The obvious first implementation: one ffmpeg process per variant, in sequence, with the service's flags, download and upload, so that
- * only the order of work differs. Writes `ready`, reads one job, runs it, writes `done`, and then the cost of each process.
+ * The simplest implementation: it runs one ffmpeg process per variant, in sequence. Flags, download and upload are those of the service, so
+ * that only the order of work differs. Writes `ready`, reads one job, runs it, and writes `done` and then the cost of each process.
  */
 
 const TIMEOUT = 24 * 3600
@@ -54,7 +54,7 @@ async function work(job: TranscodeJob): Promise<void> {
     costs.variants[encode.index] = await costOf(() => ffmpeg(args))
     files[encode.index] = encode.file
   }
-  // Each measurement runs in a separate process that skips the other one.
+  // Each of the two measurements runs in a separate ffmpeg process.
   const meter = createPcmMeter(source.channels)
   const measure = (kind: Measure) =>
     ffmpeg(ffmpegArguments({ ...command, encodes: [], measures: [kind] }), (chunk) => meter.add(chunk))
@@ -72,7 +72,7 @@ async function work(job: TranscodeJob): Promise<void> {
   await Promise.all(
     job.variants.map(async ({ index, url, content_type }) => {
       const file = join(directory, files[index] ?? index)
-      // Variants that the source does not allow (FLAC of a lossy source) were not made.
+      // Some variants do not exist, because the source does not allow them (FLAC from a lossy source).
       if (await stat(file).catch(() => null)) await uploadFile(file, url, content_type, signal)
     }),
   )

@@ -8,13 +8,13 @@ import { type Run, withContestant } from './contestant.ts'
 
 const ENTRY = join(import.meta.dirname, '../../container/service/server.ts')
 
-/** Runs one job on a freshly started service after a health check; measures from the request to the result line. */
+/** Runs one job on a newly started service, after a health check. Measures from the request to the line with the result. */
 export function runService(job: TranscodeJob, signal: AbortSignal): Promise<Run> {
   return withContestant(ENTRY, signal, async ({ line, measure }) => {
     const started = await line()
     if (started.event !== 'started') throw new Error(`the service did not start: ${String(started.message)}`)
     const url = `http://127.0.0.1:${Number(started.port)}`
-    // A health check, as container hosts send one. It also loads our HTTP client outside the measured time.
+    // Container hosts also send a health check. This request also loads the HTTP client of the bench before the measurement starts.
     await (await fetch(`${url}/health`, { signal })).text()
     return measure(async () => {
       const result = await follow(`${url}/jobs/${job.job_id}`, job, signal)
@@ -31,7 +31,7 @@ async function follow(url: string, job: TranscodeJob, signal: AbortSignal): Prom
     signal,
   })
   if (!response.ok || !response.body) throw new Error(`the service answered ${response.status}`)
-  // The DOM type of a stream, from this project's lib setting, differs slightly from Node's.
+  // The DOM's type of a stream, which the compiler uses for responses, differs slightly from Node's.
   const input = Readable.fromWeb(response.body as NodeStream)
   for await (const text of createInterface({ input })) {
     const event = JobEvent.parse(JSON.parse(text))

@@ -7,9 +7,9 @@ import { pipeline } from 'node:stream/promises'
 
 import { music, RATE } from './music.ts'
 
-/** Cached, because an hour of music takes half a minute to generate; `.cache` is not in git. */
+/** Sources are cached here, because it takes half a minute to generate an hour of music. Git ignores `.cache`. */
 const CACHE = join(import.meta.dirname, '../../.cache/bench')
-/** Increase it when `music.ts` or the flags below change. */
+/** Part of the cached files' names. Increase it when `music.ts` or the flags below change. */
 const VERSION = 2
 
 const formats = {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A bucket that serves one file and counts uploads; like R2, it requires the correct Content-Length. */
+/** Starts a server that acts as a bucket: it serves one file and records uploads. Like R2, it requires the correct Content-Length. */
 export async function startStorage(path: string) {
   const { size } = await stat(path)
   const uploads = new Map<string, number>()
@@ -36,7 +36,7 @@ export async function startStorage(path: string) {
   return {
     size,
     url: (name: string) => `http://127.0.0.1:${port}/${name}`,
-    /** Bytes of each upload under a prefix, by the name after the prefix. */
+    /** Returns the size in bytes of each upload under a prefix, keyed by the rest of its name. */
     uploaded(prefix: string): Record<string, number> {
       const matching = [...uploads].filter(([name]) => name.startsWith(`${prefix}/`))
       return Object.fromEntries(matching.map(([name, bytes]) => [name.slice(prefix.length + 1), bytes]))

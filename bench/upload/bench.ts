@@ -41,7 +41,10 @@ export const upload = {
   },
 }
 
-/** The bytes after which each browser is killed; the same for the same seed. Their sum is less than the file. */
+/**
+ * Returns the number of uploaded bytes after which each browser is killed. The same seed gives the same numbers. Their sum is less than the
+ * size of the file.
+ */
 function killPoints(kills: number, size: number, seed: number): number[] {
   const roll = (at: number) => createHash('sha256').update(`${seed} ${at}`).digest().readUInt32LE() / 2 ** 32
   return Array.from({ length: kills }, (_, at) => ((0.2 + 0.9 * roll(at)) * size) / (kills + 1))
@@ -90,7 +93,10 @@ async function uploadOne({ size, cut, killAfter }: Plan): Promise<void> {
   await report(stack, collection_id, { hash, line, kills: killAfter.length })
 }
 
-/** Writes a second of sound after a chunk of noise that decoders skip, so that transcoding is quick; returns its SHA-256. */
+/**
+ * Writes a WAV file of this size and returns its SHA-256. Most of it is a chunk of noise that decoders skip, followed by one second of
+ * sound, so that transcoding is fast.
+ */
 async function writeWav(path: string, size: number): Promise<string> {
   const wav = Buffer.from(makeWav())
   const chunk = Buffer.from('JUNK\0\0\0\0')
@@ -111,7 +117,7 @@ async function writeWav(path: string, size: number): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Chooses the file; after a kill, chooses it again when the row asks for it. */
+/** Chooses the file in the uploader. After a kill, waits until the upload's list item requests the file, and chooses it again. */
 async function choose(page: Page, path: string, isFirst: boolean): Promise<void> {
   const element = page.locator('tonearm-uploader')
   const name = isFirst ? 'Choose files' : 'Choose the file'
@@ -127,7 +133,7 @@ async function untilPassed(line: NetworkProxy, bytes: number): Promise<void> {
   }
 }
 
-/** Waits until the track is processed: its original cannot be fetched earlier. */
+/** Waits until the track is processed, because its original cannot be fetched earlier. */
 async function untilReady(page: Page): Promise<void> {
   const item = page.locator('tonearm-uploader li')
   const timeout = { timeout: LIMIT }
@@ -166,7 +172,7 @@ async function report(stack: Stack, collection_id: string, { hash, line, kills }
   const isEqual = tracks[0] !== undefined && (await hashOf(stack, tracks[0].id)) === hash
   const parts = new Set(line.parts.map(({ number }) => number)).size
   const resent = line.parts.length - parts
-  // Requests in flight when the browser was killed count as cut.
+  // Requests that were in flight when the browser was killed count as failed.
   const broken = line.parts.filter(({ isAnswered }) => !isAnswered).length
   const isCorrect = isEqual && tracks.length === 1 && resent <= broken
   console.log(

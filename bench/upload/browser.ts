@@ -8,7 +8,7 @@ import { definedEnvironment, findChromium, FLAGS } from '../../test/support/brow
 
 export interface LaunchedBrowser {
   page: Page
-  /** Kills all its processes at once, so that it cannot save anything. */
+  /** Kills all processes of the browser at once, so that it cannot save anything. */
   kill: () => Promise<void>
 }
 

@@ -7,13 +7,13 @@ import { startUp } from './startup.ts'
 import type { System } from './system.ts'
 
 /**
- * Compares the Worker's CPU time with that of another checkout. The ratio varies less between rounds than absolute times vary between
- * runs.
+ * Compares the CPU time of the Worker in this checkout with that of the Worker in another checkout. The ratio of the two varies less than
+ * absolute times do.
  */
 
 const times = (ratios: number[]) => `${formatNumber(median(ratios))}× [${interval(ratios).map(formatNumber).join('–')}]`
 
-/** Returns one line per figure. The other Worker must be able to serve plays from this one's database. */
+/** Returns one line of text per figure. The other Worker must be able to serve plays from this checkout's database. */
 export async function compare(system: System, otherBundle: Bundle, plan: Plan, say: (text: string) => void) {
   const views = await viewsOf(system, plan, say)
   const tenant = await createTenant(system)

@@ -5,17 +5,17 @@ import { unstable_readConfig } from 'wrangler'
 import type { Bundle } from './bundle.ts'
 import { type Config, file, socket, startWorkerd, type Value } from './workerd.ts'
 
-/** The Worker with the bindings of wrangler.toml; each binding leads to another process. */
+/** The Worker with the bindings from wrangler.toml. Each binding is served by another process. */
 
 export type Addresses = {
   d1: string
   r2: string
-  /** Receives the messages of all queues. */
+  /** Address of the server that receives the messages of all queues. */
   queue: string
   transcoder: string
 }
 
-/** The parts of wrangler.toml that the bench reads; wrangler's own types need packages that are not installed. */
+/** The parts of wrangler.toml that the bench reads. The types that wrangler exports need packages that are not installed. */
 type Settings = {
   compatibility_date: string
   compatibility_flags: string[]
@@ -32,13 +32,16 @@ type Settings = {
 
 export const config: Settings = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })
 
-/** As long as a real endpoint. */
+/** This address has the same length as a real endpoint. */
 const S3_ENDPOINT = 'https://0123456789abcdef0123456789abcdef.r2.cloudflarestorage.com'
 export const S3_BUCKET = config.vars.S3_BUCKET!
 const secrets = Object.fromEntries(config.secrets.required.map((name) => [name, randomBytes(24).toString('hex')]))
 export const ROOT_KEY = secrets.ROOT_KEY ?? ''
 
-/** In production, Cloudflare decides this in the same process; the simulator would add a trip to another one. */
+/**
+ * A rate limiter that allows every request. In production, Cloudflare decides in the Worker's process, but the simulator would add a
+ * request to another process.
+ */
 const RATE_LIMIT = 'export default () => ({ limit: () => Promise.resolve({ success: true }) })'
 
 const service = (name: string, url: string, headers: Value[] = []): Value => ({
@@ -48,7 +51,7 @@ const service = (name: string, url: string, headers: Value[] = []): Value => ({
 
 const modules = (bundle: Bundle): Value => Object.keys(bundle).map((name) => ({ name, esModule: file(name) }))
 
-/** The Worker as one service; `queue` leads to the service `queue:{queue}`. */
+/** Returns workerd's configuration of the Worker as one service. The binding of each queue leads to the service `queue:{queue}`. */
 function worker(bundle: Bundle, { transcoder }: Addresses): Value {
   const texts = { ...config.vars, ...secrets, S3_ENDPOINT, TRANSCODER_URL: transcoder, WEBHOOK_LOCAL: 'true' }
   const bindings: Value[] = [
@@ -83,7 +86,7 @@ const peers = ({ d1, r2, queue }: Addresses): Value[] => [
   ...config.queues.producers.map((producer) =>
     service(`queue:${producer.queue}`, queue, [{ name: 'queue', value: producer.queue }]),
   ),
-  // Allows only loopback traffic: to the fake transcoder.
+  // The Worker can only reach local addresses, such as the fake transcoder.
   { name: 'internet', network: { allow: ['local'] } },
 ]
 
@@ -111,7 +114,10 @@ export function startPlain(bundle: Bundle, isolates = 1) {
   return startWorkerd({ services, sockets: names.map((name) => socket(name)) }, bundle)
 }
 
-/** Starts the Worker with the clock of `clock.ts` on the socket `0`, and the driver on `driver`, which has an unmetered bucket. */
+/**
+ * Starts the Worker with the clock of `clock.ts` on the socket `0`, and the driver on the socket `driver`. Operations on the driver's
+ * bucket are not counted.
+ */
 export function startCounted(bundle: Bundle, driver: Bundle, addresses: Addresses, r2: string) {
   const setting: Config = {
     services: [

@@ -33,7 +33,7 @@ const options = {
 const FULL: Plan = { rounds: 12, seconds: 1, starts: 7, cold: 4000, tracks: 1_000_000 }
 const QUICK: Plan = { rounds: 4, seconds: 0.5, starts: 3, cold: 1600, tracks: 20_000 }
 
-/** Compares the deployed Worker on bare workerd with plain Hono, and counts its database operations. */
+/** Compares the Worker, built as for a deployment, with plain Hono on bare workerd, and counts its database operations. */
 export const worker = {
   about: 'the API Worker compared with plain Hono: CPU, throughput, D1 trips and rows, start-up',
   async run(args: string[]): Promise<void> {

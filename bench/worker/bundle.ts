@@ -10,7 +10,7 @@ import { build } from 'esbuild'
 import { buildPublic } from '../../scripts/build.ts'
 import { onEnd } from './cleanup.ts'
 
-/** Modules by name; the first one is the entry point. */
+/** Source code of each module by name. The first module is the entry point. */
 export type Bundle = Record<string, string>
 
 const root = join(import.meta.dirname, '../..')

@@ -1,4 +1,4 @@
-/** Processes, servers and directories that must not outlive a bench. The last one to start ends first. */
+/** Removes processes, servers and directories at the end of a bench, in the reverse order of their creation. */
 
 const cleanups: (() => unknown)[] = []
 
@@ -15,7 +15,7 @@ async function endEach(): Promise<void> {
 export async function withCleanup(run: () => Promise<void>): Promise<void> {
   const interrupted = () => void endAll().finally(() => process.exit(130))
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  // npm forwards a Ctrl-C that the process has already received.
+  // These listeners stay during the cleanup, because npm forwards a Ctrl-C that the process has already received.
   for (const signal of signals) process.on(signal, interrupted)
   try {
     await run()

@@ -11,7 +11,7 @@ import {
 } from './seed.ts'
 import type { System } from './system.ts'
 
-/** Figures that are counted, not timed: exact regardless of the machine's load. */
+/** Figures that are counted and not timed, so that the load of the machine does not affect them. */
 
 const HOUR = 3600_000
 const DAY = 24 * HOUR
@@ -24,7 +24,7 @@ async function maxCounts(system: System, requests: (() => Promise<unknown>)[]): 
   return Object.fromEntries(names.map((name) => [name, Math.max(...counts.map((count) => count[name]))])) as Counts
 }
 
-/** Counts of a repeated play view. */
+/** Counts the operations of a play view that was requested before. */
 export async function countWarm(system: System, path: string): Promise<Counts> {
   await system.call('GET', path)
   return maxCounts(
@@ -33,7 +33,10 @@ export async function countWarm(system: System, path: string): Promise<Counts> {
   )
 }
 
-/** Maximum counts of play views that are requested for the first time; `first` are requested before the count. */
+/**
+ * Returns the maximum counts of play views that are requested for the first time. The paths in `first` are requested before the
+ * measurement.
+ */
 export async function countViews(system: System, paths: string[], first: string[] = []): Promise<Counts> {
   for (const path of first) await system.call('GET', path)
   return maxCounts(
@@ -42,7 +45,7 @@ export async function countViews(system: System, paths: string[], first: string[
   )
 }
 
-/** Counts of `POST /v1/play_session` with a cached key. */
+/** Counts the operations of `POST /v1/play_session` with a cached key. */
 export async function countCreate(
   system: System,
   tenant: Tenant,
@@ -54,7 +57,7 @@ export async function countCreate(
   return maxCounts(system, [create, create, create])
 }
 
-/** Counts of a track from its `POST` until it is ready, after `seconds` of work. */
+/** Counts the operations of a track from its `POST` until it is ready. Its job takes `seconds`. */
 export async function countReady(
   system: System,
   tenant: Tenant,
@@ -65,8 +68,8 @@ export async function countReady(
 }
 
 /**
- * Rows written per session from its `POST` until it is swept. Computed from the difference between two numbers of sessions, because some
- * rows are written only once an hour.
+ * Returns the number of rows that are written per session, from its `POST` until the sweep deletes it. Some rows are written only once an
+ * hour, so the result is computed from the difference between a run with few and a run with many sessions.
  */
 export async function countLife(system: System, tenant: Tenant, track_id: string): Promise<number> {
   const [few, many] = [20, 60]
@@ -77,17 +80,19 @@ export async function countLife(system: System, tenant: Tenant, track_id: string
     const swept = await system.sweep(2 * DAY)
     return made.written + swept.written
   }
-  // First sweeps the existing rows and creates the usage row of the day.
+  // The first run sweeps the existing rows and creates the usage row of the day.
   await life(1)
   const rows = [await life(few), await life(many)] as const
   return (rows[1] - rows[0]) / (many - few)
 }
 
 const ENDED = 1_000_000
-/** Maximum number of cron ticks to run; the total is extrapolated from them. */
+/** Maximum number of cron ticks to run. The total is extrapolated from them. */
 const MOST_TICKS = 20
 
-/** Minutes until a million sessions that ended over a day are deleted, with one cron tick per minute. */
+/**
+ * Counts the minutes until a million sessions are deleted, with one cron tick per minute. The sessions have ended over the course of a day.
+ */
 export async function countSweep(system: System, tenant: Tenant, track_id: string) {
   const hours = 24
   let table = ''
@@ -111,7 +116,7 @@ export async function countSweep(system: System, tenant: Tenant, track_id: strin
     }
   })
   const deleted = before - remaining
-  // Keeps these rows out of the other parts' measurements.
+  // The remaining rows would affect the measurements of the other parts.
   await system.simulator.query(`delete from "${table}"`)
   return {
     minutes: (ticks * ENDED) / deleted,
@@ -123,7 +128,7 @@ export async function countSweep(system: System, tenant: Tenant, track_id: strin
 
 const OFFSETS = [0, 250, 299, 300, 1000, 0.1, 0.25, 0.4, 0.5, 0.77, 0.99]
 
-/** Rows read by pages of 50 in a collection with `tracks` tracks: by the first page, and by the worst. */
+/** Counts the rows read by a page of 50 tracks in a collection with `tracks` tracks: by the first page, and by the most expensive page. */
 export async function countLists(
   system: System,
   tenant: Tenant,
@@ -143,7 +148,10 @@ export async function countLists(
   return { first: read[0]!, worst: Math.max(...read) }
 }
 
-/** Pairs each session with one track, so that all are cached after these views, and lists the remaining combinations. */
+/**
+ * Returns the paths of two groups of views. `cached` pairs each session with one track, so that all sessions and tracks are cached after
+ * these views. `uncached` contains the remaining combinations.
+ */
 export function pairViews(sessions: string[], tracks: string[]): { cached: string[]; uncached: string[] } {
   const pair = (session: string, at: number) => viewPath(session, tracks[at % tracks.length]!)
   return {

@@ -1,4 +1,7 @@
-/** A helper Worker in the same process as the counted one: delivers messages and cron ticks, and puts objects into its bucket. */
+/**
+ * A helper Worker in the same process as the counted Worker. It delivers messages and cron ticks to that Worker, and puts objects into its
+ * bucket.
+ */
 
 type Bindings = {
   APP: {

@@ -24,17 +24,17 @@ import { startUp } from './startup.ts'
 import type { System } from './system.ts'
 import type { Workerd } from './workerd.ts'
 
-/** The parts of the bench, and the only definition of its goals. */
+/** The parts of the bench and their goals. */
 
 export type Plan = {
   rounds: number
-  /** Approximate seconds per target in a round. */
+  /** Approximate duration of a target's turn in a round, in seconds. */
   seconds: number
   /** Number of processes to start, with 20 isolates each. */
   starts: number
-  /** Number of views with a new session and track each. */
+  /** Number of views that each have a new session and a new track. */
   cold: number
-  /** Size of the collection for the page counts. */
+  /** Number of tracks in the collection for which the pages of lists are counted. */
   tracks: number
 }
 
@@ -78,7 +78,7 @@ export async function startTarget(
   return { name, workerd, ...spec, prepare: () => spec.prepare?.(workerd) }
 }
 
-/** Numbers of sessions and tracks; each pair is requested once. */
+/** Numbers of sessions and tracks. Each pair of a session and a track is requested once. */
 const PAIRED = { sessions: 200, tracks: 100 }
 const COUNTED = 20
 
@@ -131,7 +131,7 @@ const play: Part = async (system, plan, say) => {
   ]
 }
 
-/** A request to `POST play_session`. */
+/** Returns a request to `POST /v1/play_session`. */
 export const sessionRequest = (key: string, scope: 'track' | 'collection', id: string): RequestSpec => ({
   path: `/v1/play_session/${scope}`,
   method: 'POST',
@@ -176,7 +176,7 @@ const sessions: Part = async (system, _plan, say) => {
 const ready: Part = async (system, _plan, say) => {
   const tenant = await createTenant(system)
   const collection_id = await createCollection(system, tenant)
-  // The first track of a collection creates the counts for its lists.
+  // The first track of a collection also creates the stored counts for its lists, so it is not measured.
   await createReadyTrack(system, tenant, collection_id, 1)
   say('following jobs of 10 s and of 3 min …')
   const [short, long] = [10, 180].map((seconds) => () => countReady(system, tenant, collection_id, seconds))
@@ -209,5 +209,5 @@ const lists: Part = async (system, plan, say) => {
   ]
 }
 
-/** In this order: `lists` leaves uploads that a sweep would check. */
+/** `lists` must be last, because it leaves uploads behind that a sweep would check. */
 export const parts: Record<string, Part> = { play, create, sessions, ready, start, lists }

@@ -4,29 +4,30 @@ import { threadSeconds } from '../process.ts'
 import { interval, median } from '../statistics.ts'
 import type { Workerd } from './workerd.ts'
 
-/**
- * Sends requests over 16 connections, enough to keep workerd busy, in rounds. Every target has one turn per round, in alternating order.
- */
+/** Sends requests in rounds. Every target has one turn per round, in alternating order. 16 connections are enough to keep workerd busy. */
 
 const CONNECTIONS = 16
 
 export type Target = {
   name: string
-  /** A separate process; its socket `0` receives the requests. It stops after the rounds. */
+  /** A separate process, whose socket `0` receives the requests. It is stopped after the rounds. */
   workerd: Workerd
-  /** The same path each time, or paths that are requested once each. */
+  /** One path that is requested every time, or a list of paths that are each requested once. */
   path: string | string[]
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
   body?: string
-  /** Runs before each of its turns. */
+  /** Runs before each turn of this target. */
   prepare?: (workerd: Workerd) => Promise<void> | undefined
 }
 
 /** Results of one turn: CPU seconds per request, and requests per second. */
 type Turn = { cpu: number; rate: number }
 
-/** Runs the rounds. Returns a function that returns the median of a target's figures, relative to the first target in the same round. */
+/**
+ * Runs the rounds. Returns a function that returns the median figures of a target. They are relative to those of the first target in the
+ * same round.
+ */
 export async function runRounds(targets: Target[], rounds: number, seconds: number, say: (text: string) => void) {
   const runners: Awaited<ReturnType<typeof warmUp>>[] = []
   for (const target of targets) runners.push(await warmUp(target, rounds, seconds))
@@ -48,7 +49,7 @@ export async function runRounds(targets: Target[], rounds: number, seconds: numb
 
 export type Ratio = { value: number; interval: [low: number, high: number] }
 
-/** Requests before the measurement, so that the slower code is compiled as fully as the faster. */
+/** Number of requests before the measurement, so that the code of every target is fully compiled. */
 const WARM_UP = 400
 
 /** Warms up a target and measures how many requests it answers in a turn. */

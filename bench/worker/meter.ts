@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { onEnd } from './cleanup.ts'
 import type { Meta } from './simulator.ts'
 
-/** Proxies in front of the simulators that count every request exactly, and the receiver of queue messages. */
+/** Proxies in front of the simulators, which count every request, and the server that receives queue messages. */
 
 export type Counts = {
-  /** Requests to D1; a batch is one. */
+  /** Requests to D1. A batch counts as one. */
   trips: number
   statements: number
   read: number
@@ -26,9 +26,9 @@ export type Message = { queue: string; body: unknown }
 
 export async function startMeter(d1: string, r2: string) {
   const counts = { ...ZERO_COUNTS }
-  /** Messages that are not delivered yet. */
+  /** Queue messages that have not been delivered yet. */
   const messages: Message[] = []
-  /** Milliseconds of the slowest statement since the last reset to 0. */
+  /** Duration of the slowest statement since the last reset to 0, in milliseconds. */
   const slowest = { duration: 0 }
 
   const database = await listen(async (request, body, response) => {
@@ -61,7 +61,7 @@ export async function startMeter(d1: string, r2: string) {
     queue: queues,
     messages,
     slowest,
-    /** Returns the counts while a function runs. */
+    /** Runs a function and returns what was counted in the meantime. */
     async during(run: () => Promise<unknown>): Promise<Counts> {
       const before = { ...counts }
       await run()
@@ -73,7 +73,7 @@ export async function startMeter(d1: string, r2: string) {
 
 export type Meter = Awaited<ReturnType<typeof startMeter>>
 
-/** R2's binding sends the method of each operation: reads in a header, writes as a prefix of the body. */
+/** Returns the method of an R2 operation. The binding sends it in a header for reads, and as a prefix of the body for writes. */
 function bucketMethod(headers: IncomingHttpHeaders, body: Buffer): string {
   const size = Number(headers['cf-r2-metadata-size'] ?? 0)
   const text = headers['cf-r2-request'] ?? body.subarray(0, size).toString()

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 
-/** The baseline of all comparisons. */
+/** The baseline for all comparisons: a Hono app with a single route. */
 const app = new Hono()
 app.get('/', (c) => c.json({ ok: true }))
 

@@ -21,7 +21,7 @@ export async function createCollection({ call }: System, { key }: Tenant): Promi
   return collection_id as string
 }
 
-/** Creates a track without an upload; returns the key of the object that the upload would create. */
+/** Creates a track without uploading a file. Returns the key of the object that an upload would create. */
 export async function createTrack({ call }: System, { key }: Tenant, collection_id: string) {
   const body = { collection_id, file_name: '01 So What.flac' }
   const created = await call<{ track_id: string; track_upload: { upload_url: string } }>('POST', '/v1/track', key, body)
@@ -29,7 +29,7 @@ export async function createTrack({ call }: System, { key }: Tenant, collection_
   return { id: created.track_id, object: path.split(`/${S3_BUCKET}/`)[1]! }
 }
 
-/** Creates a track and makes it ready: upload, R2 event, and a job with `seconds` of work. */
+/** Creates a track and processes it until it is ready: an upload, R2's event, and a job that takes `seconds`. */
 export async function createReadyTrack(
   system: System,
   shop: Tenant,
@@ -63,7 +63,7 @@ export async function createSession({ call }: System, { key }: Tenant, scope: 't
   return play_session_id as string
 }
 
-/** Id of the i-th copy, starting at 1. */
+/** Returns the id of the i-th copy of a row. `i` starts at 1. */
 const copyId = (id: string, i: number) => `${id.slice(0, 24)}${i.toString(16).padStart(12, '0')}`
 
 /** Copies a row and its dependent rows in other tables; returns the ids of the copies. */
@@ -100,7 +100,7 @@ async function tables({ simulator: { query } }: System): Promise<[string, string
   )
 }
 
-/** Rows per statement: D1 aborts statements after 30 s. */
+/** Maximum number of rows per statement, because D1 aborts a statement after 30 s. */
 const ROWS_PER_STATEMENT = 50_000
 
 async function copyRow(
@@ -129,7 +129,7 @@ async function copyRow(
 /** Path of a play view. */
 export const viewPath = (play_session_id: string, track_id: string) => `/v1/play/${play_session_id}/${track_id}`
 
-/** Verifies that a view is complete: 4 files, 3 squares, 320 levels. */
+/** Throws unless a play view is complete: it must have 4 files, a cover in 3 sizes, and 320 levels. */
 export async function requireView({ call }: System, path: string): Promise<void> {
   const playView = await call<{ variants: unknown[]; cover_image: object | null; levels: { levels: unknown[] } }>(
     'GET',

@@ -7,8 +7,8 @@ import { onEnd } from './cleanup.ts'
 import { type Config, file, MINIFLARE, socket, startWorkerd, type Value } from './workerd.ts'
 
 /**
- * Miniflare's simulators of D1 and R2, on disk, in a separate process. Miniflare runs once to write its workerd configuration and is not
- * used after that.
+ * Miniflare's simulators of D1 and R2 in a separate process, with their data on disk. Miniflare itself runs only once, to write its
+ * configuration for workerd.
  */
 
 type Module = { name: string; esModule: string }
@@ -37,7 +37,7 @@ export async function startSimulator() {
           ? { ...service, worker: { ...service.worker, modules: onFile(service.worker.modules) } }
           : service,
       ),
-      // Miniflare would write its log here.
+      // The simulators send their log to Miniflare, which does not run. Nothing listens on this port.
       { name: 'loopback', external: { address: '127.0.0.1:9', http: {} } },
     ],
     sockets: [socket('d1', designator('d1:db:entry')), socket('r2', designator('r2:bucket:entry'))],

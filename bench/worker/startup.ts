@@ -6,11 +6,11 @@ import { type Addresses, startApp, startPlain } from './app.ts'
 import type { Bundle } from './bundle.ts'
 import type { Workerd } from './workerd.ts'
 
-/** Isolates per process, so that the cost of the process itself hardly counts. */
+/** Isolates per process. With this many, the CPU time of the process itself is negligible. */
 const ISOLATES = 20
 const EMPTY: Bundle = { 'index.js': 'export default { fetch: () => new Response() }' }
 
-/** CPU milliseconds to start an isolate, and to answer its first play view. */
+/** Returns the CPU milliseconds in which an isolate starts and in which it answers its first play view. */
 export async function startUp(bundle: Bundle, addresses: Addresses, path: string, rounds: number) {
   const starts: number[] = []
   const views: number[] = []
@@ -23,7 +23,7 @@ export async function startUp(bundle: Bundle, addresses: Addresses, path: string
   return { start: median(starts), view: median(views), starts, views }
 }
 
-/** CPU milliseconds per isolate until the process is idle, and until each isolate has answered one request. */
+/** Returns the CPU milliseconds per isolate until the process is idle, and then until each isolate has answered one request. */
 async function measure(start: () => Promise<Workerd>, path: string): Promise<{ start: number; first: number }> {
   const workerd = await start()
   try {
@@ -40,7 +40,7 @@ async function measure(start: () => Promise<Workerd>, path: string): Promise<{ s
   }
 }
 
-/** Waits until a process is idle; returns its CPU seconds. */
+/** Waits until a process is idle and returns its CPU seconds. */
 async function cpuWhenIdle(pid: number): Promise<number> {
   for (let before = -1; ;) {
     const now = threadSeconds(pid)

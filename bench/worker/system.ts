@@ -8,11 +8,11 @@ import { type Simulator, startSimulator } from './simulator.ts'
 import { startTranscoder } from './transcoder.ts'
 
 /**
- * The environment of the Worker benches: simulators with the migrated database; the counted Worker, with metered requests and a
- * controlled clock and queues; and the addresses for timed Workers, which bypass the meter.
+ * The environment of the Worker benches. It contains the simulators with the migrated database, and the counted Worker, whose requests are
+ * counted and whose clock and queues the bench controls. Timed Workers use addresses that bypass the meter.
  */
 
-/** Rows that every tick writes, even without work. */
+/** Number of rows that every cron tick writes, even if there is no work. */
 const HEARTBEAT = 1
 const MIGRATIONS = join(import.meta.dirname, '../../drizzle')
 /** Speed factor of the clock while a job runs. */
@@ -53,7 +53,7 @@ export async function startSystem() {
     await (await fetch(counted.url('0'), { headers: { 'bench-clock': JSON.stringify(setting) } })).text()
   }
 
-  /** Calls the counted Worker; throws on any failure. */
+  /** Calls the API of the counted Worker. Throws if the request fails. */
   async function call<T = Record<string, unknown>>(method: string, path: string, key = '', body?: object): Promise<T> {
     const headers = {
       ...(key && { authorization: `Bearer ${key}` }),
@@ -103,13 +103,13 @@ export async function startSystem() {
             if (ticks === MOST_TICKS) throw new Error(`the sweep still writes after ${ticks} ticks`)
           }
         })
-        // Drops messages of jobs that this bench does not measure.
+        // The bench does not measure the jobs of these messages, so they are dropped.
         meter.messages.length = 0
         return { ...counts, written: counts.written - ticks * HEARTBEAT }
       }),
     /** Runs a function with the clock set back by some milliseconds. */
     ago: <T>(milliseconds: number, run: () => Promise<T>) => withClock({ ahead: -milliseconds, times: 1 }, run),
-    /** Runs a function with the Worker's clock as fast as the fake transcoder's. */
+    /** Runs a function while the Worker's clock runs as fast as that of the fake transcoder. */
     hurrying: <T>(run: () => Promise<T>) => withClock({ ahead: 0, times: HURRY }, run),
   }
 }

@@ -1,6 +1,6 @@
 import type { Figure } from './figures.ts'
 
-/** Share of the machine used by others above which the ratios should not be quoted. */
+/** If other programs use more than this fraction of the machine, the ratios should not be quoted. */
 const NOISE = 0.03
 
 export const percent = (part: number) => `${(part * 100).toFixed(0)} %`

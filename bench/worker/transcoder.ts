@@ -7,12 +7,12 @@ import { listen } from './meter.ts'
 const PROGRESS_EVERY = 500
 
 /**
- * A fake transcoder that waits for the configured time, reports progress as the real one does, and then reports that all variants were
- * made. Its clock runs `times` faster, like that of the counted Worker.
+ * Starts a fake transcoder. It waits for the configured time, reports progress as the real transcoder does, and then reports that it
+ * produced all variants. Its clock runs `times` times as fast as real time, like the clock of the counted Worker.
  */
 export async function startTranscoder(times: number) {
   const work = { seconds: 0 }
-  /** Objects that the real transcoder would have written to the bucket, and sources that it would have read. */
+  /** Numbers of objects that the real transcoder would have written to the bucket, and of sources that it would have read. */
   const made = { files: 0, sources: 0 }
   const url = await listen(async (_request, body, response) => {
     const job = JSON.parse(body.toString()) as TranscodeJob

@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream'
 
 import { onEnd } from './cleanup.ts'
 
-/** Bare `workerd serve`, as wrangler ships it: no Node, proxy or simulator in the measured process. */
+/** Runs `workerd serve` with the binary that wrangler installs. The measured process contains no Node, proxy or simulator. */
 
 const require = createRequire(createRequire(import.meta.url).resolve('wrangler/package.json'))
 const { default: WORKERD } = require('workerd') as { default: string }
@@ -19,14 +19,14 @@ export const MINIFLARE = require.resolve('miniflare')
 export type Value = string | number | boolean | null | Text | Value[] | { [name: string]: Value | undefined }
 type Text = { capnp: string }
 
-/** A literal of the schema, such as an enum value, or any other text for the configuration. */
+/** Text that is inserted into the configuration without quotes, such as an enum value. */
 export const literal = (capnp: string): Text => ({ capnp })
 /** The contents of a file in the directory of the configuration. */
 export const file = (path: string) => literal(`embed ${JSON.stringify(path)}`)
 
 export type Config = { services: Value[]; sockets: Value[]; extensions?: Value[] }
 
-/** Formats a value as Cap'n Proto text. There is no `null` in it, so null becomes `void`. */
+/** Formats a value in Cap'n Proto's text format. The format has no `null`, so null becomes `void`. */
 function text(value: Value | undefined): string {
   if (value === null) return 'void'
   if (Array.isArray(value)) return `[${value.map(text).join(', ')}]`
@@ -40,19 +40,19 @@ function text(value: Value | undefined): string {
 
 export type Workerd = {
   pid: number
-  /** URL of a socket by its name. */
+  /** Returns the URL of the socket with this name. */
   url: (socket: string) => string
   stop: () => Promise<void>
 }
 
-/** Last lines of output to show when a process does not start. */
+/** Number of output lines to show when a process does not start. */
 const TAIL = 20
 
-/** Processes that are running. */
+/** The workerd processes that are running. */
 const running = new Set<Workerd>()
 export const runningPids = () => [...running].map(({ pid }) => pid)
 
-/** Starts workerd on free ports of 127.0.0.1 with the contents that `file` refers to. Resolves when every socket listens. */
+/** Starts workerd on free ports of 127.0.0.1. `files` are the files to which `file` refers. Resolves when every socket is listening. */
 export async function startWorkerd(config: Config, files: Record<string, Uint8Array | string> = {}): Promise<Workerd> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-'))
   const root = `using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = ${text(config)};\n`
@@ -89,7 +89,7 @@ export async function startWorkerd(config: Config, files: Record<string, Uint8Ar
   return workerd
 }
 
-/** Reads port numbers until all sockets listen or workerd has exited. */
+/** Reads port numbers until all sockets are listening or workerd has exited. */
 async function waitForPorts(child: ChildProcess, ports: Map<string, number>, sockets: number): Promise<void> {
   for await (const line of createInterface({ input: child.stdio[3] as Readable })) {
     const { event, socket, port } = JSON.parse(line) as { event: string; socket: string; port: number }
@@ -98,7 +98,7 @@ async function waitForPorts(child: ChildProcess, ports: Map<string, number>, soc
   }
 }
 
-/** A socket on a free port that leads to a service. */
+/** Returns the configuration of a socket on a free port for a service. */
 export const socket = (name: string, service: Value = name): Value => ({
   name,
   address: '127.0.0.1:0',

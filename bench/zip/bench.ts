@@ -14,7 +14,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
-/** The chunk size of storage. */
+/** A chunk of the size in which storage returns data. */
 const CHUNK = new Uint8Array(65_536)
 
 function zeros(bytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -29,14 +29,14 @@ function zeros(bytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
   })
 }
 
-/** Returns the offset of the last file by the central directory, given the end of a ZIP. */
+/** Returns the offset of the last file, as stated by the central directory. `end` is the end of a ZIP. */
 function lastOffset(end: Buffer, length: number): number {
   const locator = end.indexOf('PK\x06\x07', end.length - 42, 'latin1')
   if (locator < 0) return 0
   const record = Number(end.readBigUInt64LE(locator + 8)) - (length - end.length)
   const directory = Number(end.readBigUInt64LE(record + 48)) - (length - end.length)
   if (end.readUInt32LE(record) !== 0x06064b50 || end.readBigUInt64LE(record + 32) !== 2n) return 0
-  // The first entry has a fixed header, a name and extra fields.
+  // The first entry consists of a header with a fixed size, a name and extra fields.
   const [name, extra] = [end.readUInt16LE(directory + 28), end.readUInt16LE(directory + 30)]
   const second = directory + 46 + name + extra
   const extraField = second + 46 + end.readUInt16LE(second + 28)
@@ -63,7 +63,7 @@ export const zip = {
       end = Buffer.concat([end.subarray(-1000), chunk.subarray(-1000)])
     }
     const seconds = (performance.now() - startedAt) / 1000
-    // Local header, name, contents, and the 24 bytes of the descriptor of a large file.
+    // The first file has a local header, a name, its contents, and a data descriptor, which has 24 bytes for a large file.
     const expected = 30 + 'zeros'.length + bytes + 24
     const isValid = length === predicted && lastOffset(end, length) === expected
     console.log(
