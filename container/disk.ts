@@ -6,11 +6,14 @@ import { CODECS } from '../src/contract/facts.ts'
 import type { TranscodeJob } from '../src/contract/job.ts'
 import { JobError } from './job_error.ts'
 
-/** Prefixes of the directories that this service creates, so that cleanup removes nothing else. */
+/** Prefixes of the names of directories that this service creates, so that the cleanup removes no other directories. */
 export const JOB_PREFIX = 'job-'
 export const COVER_PREFIX = 'cover-'
 
-/** Creates a directory and its parents. Node's `recursive` loops forever where mkdir always returns ENOENT, as below /proc. */
+/**
+ * Creates a directory and its parents. Node's `recursive` option is not used, because it loops forever where mkdir always fails with
+ * ENOENT, such as below /proc.
+ */
 export function makeDirectories(path: string): void {
   const exists = () => statSync(path, { throwIfNoEntry: false })?.isDirectory()
   if (exists()) return
@@ -23,7 +26,7 @@ export function makeDirectories(path: string): void {
   }
 }
 
-/** Creates the work directory and lets other users traverse it (not list it), because ffmpeg may run as another user. */
+/** Creates the work directory. Other users may traverse it, but not list it, because ffmpeg may run as another user. */
 export function openWorkDir(workDir: string): void {
   try {
     makeDirectories(workDir)
@@ -44,7 +47,7 @@ export async function makeDirectory(path: string, owner: number | null): Promise
   await chmod(path, 0o770)
 }
 
-/** Removes the directories of all jobs; synchronous, because it also runs just before exit. */
+/** Removes the directories of all jobs. It is synchronous, because it also runs immediately before the process exits. */
 export function cleanWorkDir(workDir: string): void {
   if (!existsSync(workDir)) return
   for (const name of readdirSync(workDir)) {
@@ -53,26 +56,29 @@ export function cleanWorkDir(workDir: string): void {
   }
 }
 
-/** Bytes that all files of a job may need at once, plus a margin. */
+/** Returns the maximum number of bytes that the files of a job need at the same time, plus a margin. */
 export const requiredSpace = (job: TranscodeJob) => bytesOf(job) + MARGIN
 
 const MARGIN = 1024 ** 3
 
-/** The source, a copy of it for early play, and every variant at its maximum size. */
+/** Adds up the sizes of the source, of a copy for early playback, and of every variant at its maximum. */
 function bytesOf({ source, variants, early, max_duration }: TranscodeJob): number {
   const made = variants.map((variant) => {
     if (variant.kind !== 'audio' && variant.kind !== 'preview') return 0
     const seconds = variant.kind === 'preview' ? Math.min(variant.length, max_duration) : max_duration
-    // FLAC of noise is as large as its source; a lossy file exceeds that only when the source is tiny.
+    // A FLAC file is at most as large as its source (for noise). A lossy file is larger than its source only if the source is very small.
     return CODECS[variant.codec].lossless ? source.size : Math.min(source.size, (variant.bitrate * 1000 * seconds) / 8)
   })
   return made.reduce((sum, bytes) => sum + bytes, source.size * (early ? 2 : 1))
 }
 
-/** Whether a job's files fit: `now`; `later`, when the running jobs have ended; `not`, while other data uses the disk; or `never`. */
+/**
+ * When a job's files will fit on the disk: `now`; `later`, after the running jobs have ended; `not`, while other data uses the disk; or
+ * `never`.
+ */
 export type DiskSpace = 'now' | 'later' | 'not' | 'never'
 
-/** Checks the free space for a job, after the space that the running jobs still need. */
+/** Checks whether there is enough free space for a job, in addition to the space that the running jobs still need. */
 export function checkSpace(workDir: string, job: TranscodeJob, running: TranscodeJob[]): DiskSpace {
   const { blocks, bavail, bsize } = statfsSync(workDir)
   const free = bavail * bsize
@@ -86,7 +92,7 @@ export function checkSpace(workDir: string, job: TranscodeJob, running: Transcod
 
 const sum = (numbers: number[]) => numbers.reduce((all, value) => all + value, 0)
 
-/** Bytes of the files in a job's directory. A file that disappears during the scan counts as 0. */
+/** Returns the total size of the files in a job's directory, in bytes. A file that disappears during the scan counts as 0. */
 function usedBy(directory: string): number {
   const names = orUndefined(() => readdirSync(directory)) ?? []
   return sum(names.map((name) => orUndefined(() => statSync(join(directory, name)).size) ?? 0))
@@ -110,7 +116,10 @@ export async function reserveSpace(directory: string, needed: number): Promise<v
 
 const tooLarge = () => new JobError('file_too_large', 'The file is too large for the transcoder.')
 
-/** Converts a failed write to a job error: the disk or a quota is full, or the file has reached its size limit. Null for other errors. */
+/**
+ * Converts the error of a failed write to a job error if the disk or a quota is full, or if the file has reached the size limit. Returns
+ * null for other errors.
+ */
 export function diskError(thrown: unknown): JobError | null {
   const code = thrown instanceof Error && 'code' in thrown && thrown.code
   if (code === 'EFBIG') return tooLarge()

@@ -2,8 +2,8 @@ import { openSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Points at which a test makes the service die or fail, once each: `FAILPOINTS="uploaded=kill early_uploaded=throw"`. They are disabled
- * in production (the image sets NODE_ENV).
+ * Points at which a test can kill the service or make it throw, once each: `FAILPOINTS="uploaded=kill early_uploaded=throw"`. They are
+ * disabled in production (the image sets NODE_ENV).
  */
 export type Failpoint =
   | 'downloaded'
@@ -18,14 +18,17 @@ export type Failpoint =
 let armed = new Map<string, string>()
 let notesDir = ''
 
-/** Arms the requested failpoints. Each one that fires leaves a file in the work directory, so that the next start skips it. */
+/**
+ * Enables the requested failpoints. A failpoint that is reached creates a file in the work directory, so that the next start of the service
+ * skips it.
+ */
 export function armFailpoints(workDir: string, spec = process.env.FAILPOINTS ?? ''): void {
   if (process.env.NODE_ENV === 'production') return
   notesDir = workDir
   armed = new Map(spec.split(' ').map((text) => text.split('=') as [string, string]))
 }
 
-/** Kills the process or throws if this failpoint is armed. */
+/** Kills the process or throws if this failpoint is enabled. */
 export function failpoint(name: Failpoint): void {
   const action = armed.get(name)
   if (!action) return

@@ -3,7 +3,7 @@ import type { CoverAnswer } from '../src/contract/job.ts'
 
 type CoverErrorCode = Extract<CoverAnswer, { ok: false }>['error']['code']
 
-/** A job failure with a code of the contract. Anything else that is thrown becomes `internal`. */
+/** A failure of a job, with an error code from the contract. Any other error is reported to clients as `internal`. */
 export class JobError extends Error {
   readonly code: JobErrorCode | CoverErrorCode
   readonly retryable: boolean

@@ -147,7 +147,7 @@ async function run(state_dir: string): Promise<boolean> {
     const kills: Record<string, number> = {}
     let isOver = false
     const killer = killRepeatedly(stack, createRandom(number('seed') + 1), kills, () => isOver)
-    // Four clients upload in parallel, so that few uploads are pending while the stack is down.
+    // At most four uploads run at a time, so that they do not pile up while the stack is down.
     let next = 0
     const client = async () => {
       for (let at = next++; at < number('uploads'); at = next++) {

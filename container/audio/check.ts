@@ -14,20 +14,20 @@ const Probe = z.object({
 
 const DEMUXERS = { aac: 'mov', mp3: 'mp3', opus: 'matroska', flac: 'flac' }
 const CHECK_SECONDS = 30
-/** Tolerance in seconds for the start and the length, and frames of padding that MP3 adds before and after the sound. */
+/** Tolerance in seconds for the start and the length of a file. MP3 also adds up to `MP3_PADDING` frames before and after the sound. */
 const TOLERANCE = 0.05
 const MP3_PADDING = 2500
 
-/** Seconds at the end of the file that are decoded. */
+/** Number of seconds at the end of the file that are decoded. */
 const DECODED_SECONDS = 1
 
 /**
- * Returns what is wrong with a finished file that should last `length` seconds. Returns null if it opens, starts at 0, has that length,
- * and its end decodes. Throws when ffprobe takes too long, which says nothing about the file.
+ * Returns what is wrong with a finished file that should last `length` seconds. Returns null if the file can be opened, starts at 0, has
+ * that length, and its end can be decoded. Throws when ffprobe times out, because then the state of the file is unknown.
  */
 export async function findFileFault(encode: Encode, length: number, checking: CheckContext): Promise<string | null> {
   const entries = 'format=duration:stream=start_time,duration,nb_read_frames'
-  // Old versions of ffprobe count no frames in an interval without an end.
+  // Old versions of ffprobe count no frames if the interval has no end.
   const endFlags = [
     '-count_frames',
     '-read_intervals',
@@ -43,7 +43,7 @@ export async function findFileFault(encode: Encode, length: number, checking: Ch
     signal: checking.signal,
   }
   let exit = await run(checking.tools.ffprobe, args, limits)
-  // A damaged file fails twice; a process that could not start on a busy machine usually succeeds the second time.
+  // The check is repeated once: a damaged file fails again, but a process that could not start on a busy machine usually succeeds.
   if (exit.code !== 0 && !exit.timedOut) exit = await run(checking.tools.ffprobe, args, limits)
   checking.signal.throwIfAborted()
   if (exit.timedOut) throw new JobError('timed_out', 'The check of a finished file took too long.', true)

@@ -13,7 +13,7 @@ import { endFilters, startFlags, timeFilters } from './timing.ts'
 export type Pass = 'strict' | 'tolerant'
 
 export type Command = {
-  /** The version string of ffmpeg. */
+  /** `version` is the version string of ffmpeg. */
   tools: { version: string }
   pass: Pass
   source: Source
@@ -25,10 +25,13 @@ export type Command = {
   labels: Labels | null
 }
 
-/** Tags and an optional cover; null for neither. */
+/** Tags and an optional cover for the output files. */
 export type Labels = { tags: Tags; picture: boolean }
 
-/** Measurements of the delivered channels: our own from s16le PCM at the source's rate on stdout, and ffmpeg's loudness on stderr. */
+/**
+ * Measurements of the audio that listeners hear. `pcm`: ffmpeg writes s16le PCM at the source's rate to stdout, and this service measures
+ * it. `loudness`: ffmpeg measures the loudness and prints it to stderr.
+ */
 export type Measure = 'pcm' | 'loudness'
 export const MEASURES: Measure[] = ['pcm', 'loudness']
 
@@ -78,17 +81,17 @@ function inputArguments({ pass, source, sniffed, maxDuration }: InputCommand): s
   ]
 }
 
-// Loudness needs a separate output: old versions of ebur128 output 48 kHz whatever the input, and ffmpeg 7.1 aborts on `anullsink` in
-// such a graph.
+// Loudness needs a separate output: old versions of ebur128 output 48 kHz regardless of the input, and ffmpeg 7.1 aborts if the graph ends
+// in `anullsink`.
 function measurement(measure: Measure, source: Source): string[] {
   const output = ['-map', `[${measure}]`, '-c:a', 'pcm_s16le', ...NO_METADATA]
   if (measure === 'loudness') return [...output, '-f', 'null', '-']
-  // Writes full buffers of 32 KiB instead of flushing each packet, so Node wakes up less often (for MP3, a fifth as often).
+  // ffmpeg writes full buffers of 32 KiB instead of flushing each packet, so Node wakes up less often (for MP3, a fifth as often).
   return [...output, '-ar', String(source.sampleRate), '-flush_packets', '0', '-f', 's16le', 'pipe:1']
 }
 
-// One graph per output: from version 7 on, ffmpeg runs each in its own thread. With a single shared `asplit`, an encoder that is slow for
-// a moment would block all the others.
+// Each output has a separate filter graph, which ffmpeg 7 and later runs in a separate thread. With a single shared `asplit`, an encoder
+// that is slow for a moment would block all others.
 function filterGraphs({ source, encodes, measures }: Command): string[] {
   const decoded = `[0:${source.stream}]${[...timeFilters(source), formatFilter(source)].join(',')}`
   return [
@@ -104,26 +107,31 @@ function filterGraphs({ source, encodes, measures }: Command): string[] {
 
 const MEASURE_FILTERS: Record<Measure, string> = {
   pcm: 'aformat=sample_fmts=s16',
-  // `verbose` stops every version from logging each 100 ms; old versions do not know `quiet`.
+  // With `verbose`, no version of ffmpeg logs a line for every 100 ms. Old versions do not support `quiet`.
   loudness: 'ebur128=peak=true:framelog=verbose',
 }
 
-// Keeps the source's own rate and layout, so that all outputs agree even if the format changes within the source.
+// Converts the audio to the sample rate and layout that the source starts with, so that all outputs agree even if the format changes within
+// the source.
 function formatFilter(source: Source): string {
   const layout = `sample_rates=${source.sampleRate}:channel_layouts=${source.channelLayout}`
-  // Floating point can exceed full scale (by 34 dB in damaged audio) and can hold NaN, and encoders handle both differently.
+  // Integers are used, because floating-point samples can exceed full scale (by 34 dB in damaged audio) or be NaN, and each encoder handles
+  // these differently.
   return `aformat=sample_fmts=${(source.bitDepth ?? 16) <= 16 ? 's16' : 's32'}:${layout}`
 }
 
 const preSkip = ({ codec, channels }: Encode) => (codec === 'opus' ? preSkipFilters(channels) : [])
 
-// LAME attenuates everything (`abr_switch_map` in its presets.c), and ffmpeg has no option to disable that.
+// Compensates for LAME, which attenuates all audio (`abr_switch_map` in its presets.c). ffmpeg has no option to disable that.
 function levelFilter({ codec, bitrate }: Encode): string[] {
   const scale = LAME_SCALES.find(([maxBitrate]) => bitrate <= maxBitrate)?.[1]
   return codec === 'mp3' && scale ? [`volume=${decimal(1 / scale)}:precision=float`] : []
 }
 
-/** The factor by which LAME multiplies samples, up to a bitrate in kbit/s; above the last entry it is 1. */
+/**
+ * Pairs of a maximum bitrate in kbit/s and the factor by which LAME multiplies samples up to that bitrate. Above the last entry, the factor
+ * is 1.
+ */
 const LAME_SCALES = [
   [160, 0.95],
   [192, 0.97],
@@ -134,12 +142,12 @@ function cutFilter({ cut }: Encode): string[] {
   if (!cut) return []
   const { start, length } = cut
   const fade = Math.min(3, length / 4)
-  // Not STARTPTS: it restarts when the format changes within the source.
+  // STARTPTS cannot be used here, because it changes when the format changes within the source.
   const trim = `atrim=start=${decimal(start)}:end=${decimal(start + length)},asetpts=PTS-${decimal(start)}/TB`
   return [trim, 'afade=t=in:d=0.02', `afade=t=out:st=${decimal(length - fade)}:d=${decimal(fade)}`]
 }
 
-// ffmpeg does not parse 1e-7.
+// Formats a number without an exponent, because ffmpeg does not parse 1e-7.
 const decimal = (number: number) => number.toFixed(6)
 
 const NO_METADATA = ['-map_metadata', '-1', '-map_chapters', '-1']
@@ -161,7 +169,7 @@ function encoder({ codec, bitrate, rate, bits }: Encode): string[] {
         'mp3',
       ]
     case 'aac': {
-      // `fast`, the default of ffmpeg 4, makes loud pure tones 2 dB too soft (docs/decisions/0060).
+      // The coder `fast`, which is the default of ffmpeg 4, makes loud pure tones 2 dB too quiet (docs/decisions/0060).
       const coder = ['-c:a', 'aac', '-aac_coder', 'twoloop', '-b:a', `${bitrate}k`]
       return [...rateFlags, ...coder, ...NO_METADATA, '-movflags', '+faststart', '-f', 'ipod']
     }
@@ -178,7 +186,7 @@ function output(i: number, encode: Encode, { tools, labels }: Command): string[]
   return ['-map', `[v${i}]`, ...flags, `file:${encode.file}`]
 }
 
-// WebM cannot hold a picture, and a preview should start at once.
+// Returns the arguments that write labels. WebM cannot contain a picture, and previews have none, so that they start quickly.
 function labelArguments({ codec, cut }: Encode, labels: Labels | null): string[] {
   if (!labels) return []
   const frontCover = ['-disposition:v:0', 'attached_pic', '-metadata:s:v:0', 'comment=Cover (front)']
@@ -186,14 +194,15 @@ function labelArguments({ codec, cut }: Encode, labels: Labels | null): string[]
   return [...(isPictured ? ['-map', '1:v', '-c:v', 'copy', ...frontCover] : []), ...tagArguments(labels.tags)]
 }
 
-// Packets that may be queued for the muxer thread (8 by default): encoders block less often, which saves 1 or 2 % of a job's time. FLAC's
-// packets are few and large. Old versions reject the option, and the version strings of development builds do not show how old they are.
+// Increases the number of packets that may be queued for the muxer thread (8 by default). Encoders then block less often, which saves 1 or
+// 2 % of a job's time. FLAC does not need it, because its packets are few and large. Old versions reject the option, and the version string
+// of a development build does not show how old it is.
 function queueFlags({ codec }: Encode, version: string): string[] {
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? 0)
   return major >= 7 && !CODECS[codec].lossless ? ['-thread_queue_size', '256'] : []
 }
 
-// Anchored to the start of a line: the text also contains the source's tags, which are indented.
+// The patterns match only at the start of a line, because the text also contains the source's tags, which are indented.
 const BLAME_PATTERNS = [
   /^Error while opening encoder for output stream #(\d+):/m,
   /^Error initializing output stream (\d+):/m,

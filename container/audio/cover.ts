@@ -21,16 +21,16 @@ sharp.cache(false)
 /** A cover's squares as JPEG, with its palette. */
 export type Cover = CoverResult & {
   squares: Record<CoverSize, Uint8Array>
-  /** The square of `large` pixels. */
+  /** The additional square, `large` pixels wide. */
   largeSquare?: Uint8Array
 }
 
-/** Cuts the squares of a cover, uploads them and returns the palette. */
+/** Crops a picture to the squares of a cover, uploads them and returns the palette. */
 export async function makeCover(image: Buffer, outputs: CoverOutputs, signal: AbortSignal): Promise<CoverResult> {
   return uploadCover(await cutCover(image), outputs, signal)
 }
 
-/** Cuts the three squares of a cover, and a large one if the picture has more pixels than these need. */
+/** Crops a picture to the three squares of a cover, and to a large square if the picture has more pixels than the three need. */
 export async function cutCover(image: Buffer): Promise<Cover> {
   const square = await squareOf(image)
   const edge = square.info.width
@@ -61,11 +61,14 @@ export async function uploadCover(cover: Cover, outputs: CoverOutputs, signal: A
 
 type Raw = { data: Buffer; info: OutputInfo }
 
-/** The largest square as raw sRGB: upright, on white, first frame only. */
+/**
+ * Crops a picture to its largest possible square, as raw sRGB. Rotates it upright, replaces transparency with white, and uses only the
+ * first frame.
+ */
 async function squareOf(image: Buffer): Promise<Raw> {
   if (image.length > MAX_COVER_BYTES)
     throw new JobError('image_too_large', `The image is larger than ${MAX_COVER_BYTES / 1e6} MB.`)
-  // SVG and other formats must never reach their decoders.
+  // SVG and other formats must never reach a decoder.
   if (!isCover(image)) throw new JobError('unsupported_image', 'The image must be JPEG, PNG, WebP, GIF or AVIF.')
   try {
     const picture = sharp(image, { limitInputPixels: MAX_COVER_PIXELS, failOn: 'error', pages: 1 })
@@ -89,7 +92,7 @@ async function squareOf(image: Buffer): Promise<Raw> {
 const tooManyPixels = () =>
   new JobError('image_too_large', `The image has more than ${MAX_COVER_PIXELS / 1e6} megapixels.`)
 
-/** At most six colors by area; `area` is a fraction of the whole picture. */
+/** Returns at most six colors, the largest area first. `area` is a fraction of the whole picture. */
 async function palette(square: Raw): Promise<ImageColor[]> {
   const { data, info } = await fromRaw(square).resize(128).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
   const image = { data: new Uint8ClampedArray(data), width: info.width, height: info.height }

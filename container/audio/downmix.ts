@@ -2,14 +2,14 @@ import { type AudioCodec, codecOf } from '../../src/contract/facts.ts'
 import type { Source } from './source/probe.ts'
 
 /**
- * Mixes sources with more channels down to stereo and mono (docs/decisions/0059): one floating-point matrix, followed by a limiter.
- * ffmpeg's `-ac` produces a different level for each sample format, and so for each encoder.
+ * Mixes sources down to stereo and mono (docs/decisions/0059) with one floating-point matrix, followed by a limiter. ffmpeg's `-ac` is not
+ * used, because its level depends on the sample format, and so on the encoder.
  */
 
-/** The number of channels that listeners hear and that is measured: at most two. */
+/** Returns the number of channels that listeners hear and that are measured: at most two. */
 export const deliveredChannels = (source: Source) => Math.min(source.channels, 2)
 
-/** Returns the filter that mixes a source down to `channels`, with a leading comma; empty if nothing is mixed. */
+/** Returns the filter that mixes a source down to `channels`, with a leading comma. Returns an empty string if nothing must be mixed. */
 export function downmix(source: Source, channels: number, codec?: AudioCodec): string {
   const isLossless = codec && codecOf(codec).lossless
   if (channels === source.channels && (isLossless || PLAIN_LAYOUTS.includes(source.channelLayout))) return ''
@@ -20,7 +20,7 @@ export function downmix(source: Source, channels: number, codec?: AudioCodec): s
       : [0, 1].map((side) => gains.map((gain) => gain[side]!))
   const matrix = rows.map((row, i) => `c${i}=${row.map((gain, channel) => `${gain.toFixed(6)}*c${channel}`).join('+')}`)
   const pan = `,aformat=sample_fmts=fltp,pan=${channels === 1 ? 'mono' : 'stereo'}|${matrix.join('|')}`
-  // Two channels can add up as well, such as left and center.
+  // A mix of two channels can also clip, such as left and center.
   const mayClip = source.channels > 2 || rows.some((row) => row.reduce((sum, gain) => sum + gain, 0) > 1.001)
   return mayClip ? `${pan},${limiter(source.sampleRate)}` : pan
 }
@@ -28,7 +28,10 @@ export function downmix(source: Source, channels: number, codec?: AudioCodec): s
 const PLAIN_LAYOUTS = ['mono', 'stereo']
 const HALF_POWER = Math.SQRT1_2
 
-/** A speaker's gains for left and right, from ITU-R BS.775-4, table 2, where that lists the speaker. The LFE is dropped. */
+/**
+ * Returns the gains of a speaker for left and right. They are those of ITU-R BS.775-4, table 2, if the table lists the speaker. The LFE is
+ * dropped.
+ */
 function gainsOf(speaker: string): [left: number, right: number] {
   if (speaker.startsWith('LFE')) return [0, 0]
   const isFront = /^(?:F[LR]?C?|D[LR])$/.test(speaker)
@@ -38,15 +41,15 @@ function gainsOf(speaker: string): [left: number, right: number] {
 }
 
 /**
- * Highest sample after the limiter. It leaves headroom so that peaks between samples and the error of lossy codecs stay below full scale
- * (bench `layouts`).
+ * Maximum sample value after the limiter. The headroom keeps peaks between samples, and the errors of lossy codecs, below full scale (bench
+ * `layouts`).
  */
 const CEILING = 0.65
 const LOOK_AHEAD_SECONDS = 0.005
 const RELEASE_MS = 200
 
-// The limiter delays by its attack, which only ffmpeg 5.1 and later can compensate. So silence is added at the end and cut at the start.
-// The extra half frame keeps rounding from changing the delay.
+// The limiter delays the audio by its attack time, and only ffmpeg 5.1 and later can compensate for that. So silence is added at the end,
+// and the delay is removed at the start. The extra half frame prevents a change to the delay by rounding.
 function limiter(rate: number): string {
   const delay = Math.round(rate * LOOK_AHEAD_SECONDS)
   const attack = (((delay + 1.5) * 1000) / rate).toFixed(6)

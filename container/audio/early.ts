@@ -17,7 +17,7 @@ import type { Source } from './source/probe.ts'
 export type EarlyProcess = {
   /** The encode that this process takes over from the first; null if it only copies the source's stream. */
   encode: Encode | null
-  /** True when the file is complete and uploaded. Never rejects. */
+  /** Resolves to true when the file is complete and uploaded, and to false if the process failed. Never rejects. */
   finished: Promise<boolean>
   abandon: () => void
 }
@@ -26,7 +26,7 @@ export type EarlyRequest = {
   job: TranscodeJob
   source: Source
   sniffed: Sniffed
-  /** A copied stream has no labels and does not wait for them. */
+  /** A copied stream contains no labels, so it does not wait for them. */
   labels: Promise<Labels | null>
   encodes: Encode[]
   directory: string
@@ -45,8 +45,9 @@ const COPIES: Record<string, { format: string; type: string }> = {
 const EARLY_FILE = 'early'
 
 /**
- * Starts producing a first playable file of a long source, or returns null. Codecs that browsers play are copied without decoding: 1 h in
- * a second. Other lossless sources become FLAC, ten times as fast as the other variants; that file is also the final one.
+ * Starts a process that produces a first playable file from a long source. Returns null if there is no quick way. Streams that browsers can
+ * play are copied without decoding, which takes a second for 1 h. Other lossless sources are encoded as FLAC, which is ten times as fast as
+ * the other variants; that file is also the final variant.
  */
 export function startEarly(request: EarlyRequest): EarlyProcess | null {
   const { job, source, sniffed, encodes } = request
@@ -70,7 +71,7 @@ async function makeCopy(request: EarlyRequest, { format, type }: { format: strin
   try {
     return await publish(request, args, { index: 'early', file: EARLY_FILE, url: request.job.early!.url, type })
   } finally {
-    // Frees the disk: the copy is as large as the source and is not needed after the upload.
+    // Deletes the copy, which is as large as the source and is not needed after the upload.
     await rm(join(request.directory, EARLY_FILE), { force: true })
   }
 }
@@ -87,7 +88,7 @@ type Output = { index: string; file: string; url: string; type: string }
 
 async function publish(request: EarlyRequest, args: string[], { index, file, url, type }: Output): Promise<boolean> {
   const { directory, tools, signal, source, emit } = request
-  // Takes priority over the other process, because listeners wait for this file.
+  // This process has a higher priority than the main process, because listeners wait for its file.
   const timeoutSeconds = tools.timeoutSeconds ?? 120 + 2 * source.duration!
   const limits = { cwd: directory, signal, timeoutSeconds, nice: Math.floor(request.nice / 2) }
   const exit = await run(tools.ffmpeg, args, limits)

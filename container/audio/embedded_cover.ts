@@ -23,7 +23,7 @@ export async function embeddedCover(request: Request): Promise<Embedded> {
   })
 }
 
-/** Returns the result of `make`, or a warning if it fails. */
+/** Returns the result of `make`, or null and a warning if it fails. */
 export async function withWarning<T>(signal: AbortSignal, make: () => Promise<T>) {
   try {
     return { cover: await make(), warnings: [] }
@@ -34,7 +34,7 @@ export async function withWarning<T>(signal: AbortSignal, make: () => Promise<T>
   }
 }
 
-/** Copies an attached picture out of an audio file without decoding it; null if there is no usable one. */
+/** Extracts an attached picture from an audio file without decoding it. Returns null if the file has no usable picture. */
 async function extractPicture({ path, sniffed, tools, signal }: Request, stream: number): Promise<Buffer | null> {
   const input = ['-hide_banner', '-nostdin', '-loglevel', 'error', ...MAX_ALLOC, ...inputFlags(sniffed)]
   const output = ['-map', `0:${stream}`, '-c', 'copy', '-frames:v', '1', '-f', 'image2pipe', 'pipe:1']

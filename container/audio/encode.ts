@@ -15,7 +15,7 @@ export type EncodeRequest = Omit<Command, 'measures'> & {
   tools: Tools
   signal: AbortSignal
   nice: number
-  /** The process that produces one of the encodes in parallel. */
+  /** The process that produces one of the files in parallel. */
   early: EarlyProcess | null
   /** Receives the completed fraction of the pass, 0–1. */
   onProgress: (fraction: number) => void
@@ -24,7 +24,7 @@ export type EncodeRequest = Omit<Command, 'measures'> & {
 
 export type EncodeResult = {
   pass: Pass
-  /** Why the strict pass gave up, if it did. */
+  /** The reason why the strict pass failed; null if it did not fail. */
   fallback: string | null
   pcm: PcmSummary
   /** ffmpeg's stderr, which contains the loudness summary. */
@@ -35,14 +35,14 @@ export type EncodeResult = {
   failed: { index: string; message: string }[]
 }
 
-/** Shortest audio, in seconds, from which every encoder makes a valid file. */
+/** Minimum duration in seconds from which every encoder produces a valid file. */
 const MIN_SECONDS = 0.05
 
 type Attempt = { exit: Exit; pcm: PcmSummary }
 
 /**
- * Produces all files in one decode. The first attempt is strict, the second tolerant, and the last runs each encoder separately, so that
- * one failing encoder does not affect the others.
+ * Produces all files while decoding the source only once. The first attempt is strict and the second is tolerant. The last attempt runs
+ * each encoder separately, so that one failing encoder does not affect the others.
  */
 export async function encode(request: EncodeRequest): Promise<EncodeResult> {
   const failed: EncodeResult['failed'] = []
@@ -63,7 +63,7 @@ export async function encode(request: EncodeRequest): Promise<EncodeResult> {
       encodes = encodes.filter((candidate) => candidate !== blamed)
     } else if (pass === 'strict') {
       pass = 'tolerant'
-      // The early file came from a source that turned out to be damaged.
+      // The early file is discarded, because its source turned out to be damaged.
       early?.abandon()
       await early?.finished
       encodes = request.encodes.filter((candidate) => !failed.some(({ index }) => index === candidate.index))
@@ -78,7 +78,7 @@ export async function encode(request: EncodeRequest): Promise<EncodeResult> {
   }
 }
 
-/** Adds the encode of the early process, or encodes it now if that process failed. */
+/** Adds the file of the early process to the result, or encodes it now if that process failed. */
 async function joinEarly(
   request: EncodeRequest,
   encoded: EncodeResult,
@@ -89,7 +89,10 @@ async function joinEarly(
   return encodeAlone(request, encoded, earlyEncode)
 }
 
-/** Recuts previews whose position changes once the real length is known: headers can be wrong, and some state no length. */
+/**
+ * Encodes previews again if their position changes because of the real length, which is known only now: a header can state a wrong length
+ * or none.
+ */
 export async function recut(request: EncodeRequest, encoded: EncodeResult, encodes: Encode[]): Promise<EncodeResult> {
   let { made, ...others } = encoded
   for (const planned of encodes.filter(({ cut }) => cut !== null)) {
@@ -133,7 +136,7 @@ async function encodeSeparately(request: EncodeRequest, previousExit: Exit): Pro
   return encoded
 }
 
-/** `seconds`: the length of the audio, needed for the timeout when nothing is measured. */
+/** Runs ffmpeg once. `seconds` is the length of the audio, which the timeout needs when nothing is measured. */
 async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?: number }): Promise<Attempt> {
   const { source, maxDuration, signal, tools } = request
   const meter = createPcmMeter(deliveredChannels(source), source.end ?? undefined)
@@ -151,8 +154,8 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
     signal,
     nice: request.nice,
     onStdout,
-    // The timeout grows with the decoded audio, so a header that understates the length causes no timeout, and a decoder that makes no
-    // progress is still stopped.
+    // The timeout increases with the length of the decoded audio. So a header that states too short a length causes no timeout, but a
+    // decoder that makes no progress is stopped.
     timeoutSeconds: () => tools.timeoutSeconds ?? 120 + 2 * (request.seconds ?? meter.frames() / source.sampleRate),
   })
   signal.throwIfAborted()
@@ -167,9 +170,9 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
   return { exit, pcm }
 }
 
-// Does not match indented lines: they contain the source's tags.
+// Indented lines do not match, because they contain the source's tags.
 const DISK_FULL = /^\S.*(?:No space left on device|Disk quota exceeded)\.?$/m
-// The wording differs between versions.
+// The wording differs between versions of ffmpeg.
 const NO_DECODER = /^(?:\[.*\] )?(?:Unknown decoder '|Decoder \(codec |Decoding requested, but no decoder found for)/m
 
 function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {

@@ -15,7 +15,7 @@ type Measured = {
   duration: number
 }
 
-/** The technical information of a track: the source's format and its loudness. */
+/** Returns the technical information about a track: the format of its source, and its loudness. */
 export function sourceInfo(measured: Measured): SourceInfo {
   const { source, pcm, loudness, duration } = measured
   return {

@@ -1,14 +1,14 @@
 import { open } from 'node:fs/promises'
 
-/** ffmpeg writes every box that is needed here at the start of the file, before the sample tables. */
+/** Number of bytes to read. ffmpeg writes every box that is needed here at the start of the file, before the sample tables. */
 const HEAD_BYTES = 65_536
 
 type Box = { type: string; start: number; end: number }
 
 /**
- * Sets the movie timescale of a single-track M4A to the track's own rate. By default ffmpeg uses milliseconds (`-movie_timescale` needs
- * version 4.4), and browsers end the audio at the edit list, so they end up to 1 ms early. `seconds`: the end of the audio, if it is
- * before the last sample. Throws if the header differs from the form that ffmpeg writes (ISO/IEC 14496-12 §8).
+ * Sets the movie timescale of a single-track M4A to the track's own rate. By default, ffmpeg uses milliseconds (`-movie_timescale` needs
+ * version 4.4). Browsers stop at the end of the edit list, so playback would end up to 1 ms early. `seconds` is the end of the audio, if
+ * that is before the last sample. Throws if the header differs from the header that ffmpeg writes (ISO/IEC 14496-12 §8).
  */
 export async function setMovieClock(path: string, seconds = Infinity): Promise<void> {
   const file = await open(path, 'r+')
@@ -20,7 +20,7 @@ export async function setMovieClock(path: string, seconds = Infinity): Promise<v
     const [mvhd, tkhd] = [onlyBox(head, movie, 'mvhd'), onlyBox(head, track, 'tkhd')]
     const elst = onlyBox(head, onlyBox(head, track, 'edts'), 'elst')
     const mdhd = onlyBox(head, onlyBox(head, track, 'mdia'), 'mdhd')
-    // Version 0 of these boxes has 32-bit fields: 24 hours at 48 kHz.
+    // Only version 0 of these boxes is supported. Its fields have 32 bits, which is enough for 24 hours at 48 kHz.
     const isSupported = [mvhd, tkhd, elst, mdhd].every(
       ({ start, end: boxEnd }) => head[start] === 0 && boxEnd <= head.length,
     )
@@ -41,7 +41,7 @@ function onlyBox(head: Buffer, { start, end }: Box, type: string): Box {
   const boxes: Box[] = []
   for (let offset = start; offset + 8 <= Math.min(end, head.length);) {
     const size = head.readUInt32BE(offset)
-    // Sizes 0 and 1 have a special meaning, and only `mdat` may use them here, which follows all wanted boxes.
+    // Sizes 0 and 1 have a special meaning. In these files, only `mdat` may use them, and it follows all boxes that are needed.
     if (size < 8) break
     if (head.toString('latin1', offset + 4, offset + 8) === type)
       boxes.push({ type, start: offset + 8, end: offset + size })

@@ -12,7 +12,7 @@ import { setMovieClock } from './movie_clock.ts'
 import type { Encode } from './plan.ts'
 import { writePreSkip } from './preskip.ts'
 
-/** An output file on disk; `bitrate` in kbit/s, `duration` in seconds, `size` in bytes. */
+/** An output file on disk. `bitrate` is in kbit/s, `duration` in seconds, and `size` in bytes. */
 export type OutputFile = {
   variant: JobVariant
   file: string
@@ -24,10 +24,12 @@ export type OutputFile = {
 
 type Failed = EncodeResult['failed']
 
-/** Header fixes for finished files, because ffmpeg rounds durations. */
+/** Functions that correct the headers of finished files, because ffmpeg rounds durations. */
 const HEADERS: Partial<Record<AudioCodec, (path: string) => Promise<void>>> = { aac: setMovieClock, opus: writePreSkip }
 
-/** Returns the audio files that ffmpeg made and those that failed the check; `fullDuration` in seconds. */
+/**
+ * Returns the audio files that ffmpeg produced and those that failed the check. `fullDuration` is the duration of the source in seconds.
+ */
 export async function audioFiles(
   variants: JobVariant[],
   encoded: EncodeResult,
@@ -39,7 +41,7 @@ export async function audioFiles(
       const { index, cut } = encode
       const duration = cut ? Math.min(cut.length, Math.max(0, fullDuration - cut.start)) : fullDuration
       const message = await finishFile(encode, duration, encoded.uploaded === index, checking).catch((error: Error) => {
-        // A killed ffprobe says nothing about the file, so the job is retried.
+        // If ffprobe was killed, the state of the file is unknown, so the job is retried.
         if (error instanceof JobError) throw error
         return error.message
       })
@@ -65,7 +67,7 @@ export async function audioFiles(
   return { files, failed }
 }
 
-/** Fixes the header and checks the file; returns what is wrong with it. A file that is already uploaded is only checked. */
+/** Corrects the header and checks the file. Returns what is wrong with it, or null. A file that is already uploaded is only checked. */
 async function finishFile(
   encode: Encode,
   duration: number,
@@ -97,7 +99,7 @@ export async function dataFiles(
 
 const UPLOADS_AT_ONCE = 4
 
-/** Uploads all files, several at a time; the first failure aborts the others. */
+/** Uploads all files, several at a time. The first failure aborts the other uploads. */
 export async function uploadAll(
   files: OutputFile[],
   signal: AbortSignal,

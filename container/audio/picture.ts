@@ -5,13 +5,16 @@ import { COVER_SIZES, MAX_COVER_BYTES } from '../../src/contract/facts.ts'
 import type { JobPicture } from '../../src/contract/job.ts'
 import { openRequest } from '../transfer/http.ts'
 
-/** Name of the picture in the job's directory. */
+/** File name of the picture in the job's directory. */
 export const PICTURE_FILE = 'picture'
 
-/** Seconds to wait for the picture: files without one are better than no files. */
+/** Timeout for the download of the picture in seconds. After that, the files are written without it. */
 const TIMEOUT_SECONDS = 20
 
-/** Writes the picture for the audio files into the job's directory; returns false without one. A failed download never fails the job. */
+/**
+ * Writes the picture for the audio files into the job's directory. Returns false if there is no picture. A failed download never fails the
+ * job.
+ */
 export async function writePicture(
   directory: string,
   requested: JobPicture | null,

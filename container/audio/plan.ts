@@ -2,7 +2,7 @@ import { type AudioCodec, codecOf, MP3_BITRATES } from '../../src/contract/facts
 import type { JobVariant } from '../../src/contract/job.ts'
 import type { Source } from './source/probe.ts'
 
-/** One audio file for ffmpeg to write: `bitrate` in kbit/s (0 for FLAC), `rate` in Hz, `bits` for FLAC only. */
+/** One audio file that ffmpeg writes. `bitrate` is in kbit/s (0 for FLAC), `rate` is in Hz, and `bits` applies only to FLAC. */
 export type Encode = {
   index: string
   codec: AudioCodec
@@ -11,7 +11,7 @@ export type Encode = {
   channels: number
   bits: 16 | 24
   file: string
-  /** A cut with fades, in seconds; null for the full length. */
+  /** The part of the audio that a preview contains, in seconds; null for the full length. Previews are faded in and out. */
   cut: { start: number; length: number } | null
 }
 
@@ -19,13 +19,17 @@ export type Plan = { encodes: Encode[]; skipped: { index: string; reason: string
 
 type AudioVariant = Extract<JobVariant, { kind: 'audio' | 'preview' }>
 
-/** Decides what to encode: never more channels than the source, and never a higher bitrate than a lossy source has. */
+/**
+ * Decides which files to encode. An output never has more channels than the source. If the source is lossy, its bitrate limits that of the
+ * output.
+ */
 export function plan(variants: JobVariant[], source: Source): Plan {
   const audioVariants = variants.filter((variant) => variant.kind === 'audio' || variant.kind === 'preview')
   const encodes: Encode[] = []
   const skipped: Plan['skipped'] = []
   for (const variant of audioVariants) {
-    // The only case that skips a variant: a session that names a variant must find it. For small sources the bitrate is clamped instead.
+    // No other case skips a variant, because a variant that a session requests must exist. For sources with a low bitrate, the bitrate is
+    // reduced instead.
     if (codecOf(variant.codec).lossless && !source.lossless) {
       skipped.push({ index: variant.index, reason: `The source is ${source.codec}, which is lossy.` })
     } else encodes.push(encodeOf(variant, source))
@@ -47,7 +51,7 @@ function encodeOf(variant: AudioVariant, source: Source): Encode {
   }
 }
 
-// Moves a preview forward that would start after the end of a short source.
+// Moves a preview toward the start if the source is too short for its position.
 function cut(start: number, length: number, duration: number | null) {
   if (duration === null) return { start, length }
   const clampedStart = Math.max(0, Math.min(start, duration - length))
@@ -55,8 +59,8 @@ function cut(start: number, length: number, duration: number | null) {
 }
 
 /**
- * Returns kbit/s for a nominal bitrate. Mono takes half, unless the variant itself is `channels: 1`. A lossy source gets at most the MP3
- * bitrate step above its own (docs/architecture.md#variants).
+ * Returns the bitrate in kbit/s for a nominal bitrate. Mono sources get half of it, unless the variant has `channels: 1`. For a lossy
+ * source, the maximum is the lowest MP3 bitrate that is not below its own (docs/architecture.md#variants).
  */
 export function bitrateFor(bitrate: number, source: Source, channels?: number): number {
   const mono = source.channels === 1
@@ -67,8 +71,8 @@ export function bitrateFor(bitrate: number, source: Source, channels?: number): 
 }
 
 /**
- * Returns Hz for a codec: the source's rate if the codec supports it, otherwise the next higher one. Above the highest, it is the base
- * rate of the source's family (44.1 or 48 kHz).
+ * Returns the sample rate in Hz for a codec: the source's rate if the codec supports it, otherwise the next higher rate. If the source's
+ * rate is above the maximum of the codec, returns the base rate of its family (44.1 or 48 kHz).
  */
 export function rateFor(codec: AudioCodec, rate: number): number {
   const { rates } = codecOf(codec)

@@ -1,25 +1,29 @@
 import { open } from 'node:fs/promises'
 
 /**
- * WebM timestamps are in milliseconds, and the look-ahead of libopus is 6.5 ms. ffmpeg's muxer rounds, so all blocks but the first are 1
- * ms late, and Chromium from 156 on cuts 24 frames of sound. With 24 frames of silence before the sound and a pre-skip of 7 ms, no
- * rounding occurs.
+ * WebM timestamps are in milliseconds, but the look-ahead of libopus is 6.5 ms. ffmpeg's muxer rounds it, so all blocks except the first
+ * are 1 ms late, and Chromium 156 and later drops 24 frames of sound. With 24 frames of silence before the sound and a pre-skip of 7 ms,
+ * nothing is rounded.
  */
 
-/** Frames at 48 kHz: the look-ahead of libopus, the pre-skip that replaces it, and the silence that fills the difference. */
+/** Numbers of frames at 48 kHz: the look-ahead of libopus, the pre-skip that replaces it, and the silence that fills the difference. */
 const LOOK_AHEAD = 312
 const PRE_SKIP = 336
 const SILENCE = PRE_SKIP - LOOK_AHEAD
 const FRAMES_PER_MS = 48
 const NS_PER_MS = 1_000_000
 
-/** True in the first graph of a file, false in the graphs that ffmpeg creates when the format changes within the source. */
+/**
+ * ffmpeg expression that is true in the first filter graph of a file, and false in the graphs that ffmpeg creates when the format changes
+ * within the source.
+ */
 const IS_FIRST = "'if(eq(n,0),st(0,lt(t,0.01)),ld(0))'"
 
 /**
- * Filters that insert the silence before the sound of a mono or stereo file and keep its first timestamp at 0. An extra, undelayed
- * channel makes `adelay` wait for the first frame; otherwise it would output the silence before it knows whether this graph is the first.
- * The frames that it appends to a later graph have no usable timestamps, so each frame follows the previous one.
+ * Returns filters that insert the silence before the sound of a mono or stereo file, and keep its first timestamp at 0. An extra channel
+ * without a delay makes `adelay` wait for the first frame; otherwise it would output the silence before it knows whether this graph is the
+ * first. The frames that `adelay` appends to a later graph have no usable timestamps, so each frame is placed directly after the previous
+ * frame.
  */
 export function preSkipFilters(channels: number): string[] {
   const [withExtraChannel, withoutExtraChannel] =
@@ -35,7 +39,7 @@ export function preSkipFilters(channels: number): string[] {
   ]
 }
 
-/** Bytes that contain the header and the tags before the track. */
+/** Number of bytes to read. They contain the header and the elements before the audio data. */
 const HEAD_BYTES = 65_536
 
 const SEGMENT = 0x18538067
@@ -49,8 +53,8 @@ const CODEC_PRIVATE = 0x63a2
 type Element = { id: number; start: number; end: number }
 
 /**
- * Writes the longer pre-skip into a WebM Opus file made with `preSkipFilters` (RFC 9559 §5.1.4.1.28, RFC 7845 §5.1), and subtracts it
- * from the duration, in which ffmpeg includes it. Throws if the header states a different look-ahead.
+ * Writes the longer pre-skip into a WebM Opus file that was encoded with `preSkipFilters` (RFC 9559 §5.1.4.1.28, RFC 7845 §5.1). Also
+ * subtracts the pre-skip from the duration, because ffmpeg includes it. Throws if the header states a different look-ahead.
  */
 export async function writePreSkip(path: string): Promise<void> {
   const file = await open(path, 'r+')
@@ -86,7 +90,7 @@ function onlyElement(head: Buffer, { start, end }: Element, id: number): Element
     const name = vint(head, at)
     const size = vint(head, at + name.length)
     const content = at + name.length + size.length
-    // All bits set: the length is unknown, and the element extends to the end of its parent.
+    // If all bits are set, the length is unknown, and the element extends to the end of its parent.
     const isOpen = size.value === 2 ** (7 * size.length) - 1
     const last = isOpen ? end : content + size.value
     if (name.marked === id) elements.push({ id, start: content, end: last })

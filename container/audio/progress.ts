@@ -4,7 +4,7 @@ const INTERVAL_MS = 500
 const DOWNLOAD = 0.15
 const ENCODE = 0.7
 
-/** Converts the fractions of the three stages into progress events for the job, at most two per second. */
+/** Converts the completed fractions of the three stages to progress events for the job, at most two per second. */
 export function createProgress(emit: (event: JobEvent) => void) {
   let highest = 0
   let lastAt = 0

@@ -72,7 +72,7 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
 
 async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<EncodeResult> {
   const { job, source, sniffed } = request
-  // Started first: listeners wait for this file, and a copy depends on nothing else.
+  // The early process starts first, because listeners wait for its file, and a copy does not need the labels.
   const early = startEarly(request)
   try {
     const fullRequest = {
@@ -96,7 +96,7 @@ async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof crea
       plan(job.variants, { ...source, duration }).encodes,
     )
   } finally {
-    // Not needed after this point, whether the encode succeeded or failed.
+    // The early process is not needed after this point, whether the encode succeeded or failed.
     early?.abandon()
     await early?.finished
   }
@@ -151,18 +151,19 @@ async function finish(
   }
 }
 
-/** Uploads the picture inside the file as the cover of a track without one. */
+/** Uploads the picture inside the file as the cover of a track that has no cover. */
 async function uploadEmbedded(job: TranscodeJob, { cover, warnings }: Decoded['embedded'], signal: AbortSignal) {
   if (!job.cover || !cover) return { cover: null, warnings: job.cover ? warnings : [] }
   return withWarning(signal, () => uploadCover(cover, job.cover!, signal))
 }
 
-// A WAV of unknown length always fails the strict pass without being damaged, and a file with unknown magic bytes rarely passes it.
+// Returns the pass to start with. A WAV of unknown length always fails the strict pass, although it is not damaged, and a file with unknown
+// magic bytes usually fails it.
 function firstPass(job: TranscodeJob, sniffed: Sniffed) {
   return sniffed.streamed || sniffed.demuxer === null ? 'tolerant' : job.pass
 }
 
-// A header can state twice the real length; four times is a bomb or a mistake.
+// Allows some tolerance, because a header can state twice the real length. Four times the real length is an attack or a mistake.
 function rejectTooLong(source: Source, maxDuration: number): void {
   if ((source.duration ?? 0) > maxDuration * 4) {
     throw new JobError('too_long', `The audio is longer than ${maxDuration} seconds.`)

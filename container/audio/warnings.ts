@@ -4,10 +4,10 @@ import { DAMAGED_SOURCE, type EncodeResult } from './encode.ts'
 import { integratedOf } from './measure/loudness.ts'
 import type { Source } from './source/probe.ts'
 
-/** Seconds, and share of the audio, by which a header may be wrong without a noticeable effect. */
+/** Maximum error of the duration in the header that causes no warning, in seconds and as a fraction of the duration. */
 const TOLERANCE = { seconds: 0.5, share: 0.02 }
 
-/** Returns warnings for a source that decoded with losses: missing audio, and parts that may sound wrong. */
+/** Returns warnings for a source that could not be decoded without losses: audio is missing, or parts of it may sound wrong. */
 export function decodeWarnings(source: Source, sniffed: Sniffed, encoded: EncodeResult): Warning[] {
   const decoded = encoded.pcm.frames / source.sampleRate
   const warnings: Warning[] = [lossWarning(source, sniffed, encoded, decoded)].filter((warning) => warning !== null)
@@ -36,16 +36,16 @@ function lossWarning(source: Source, sniffed: Sniffed, encoded: EncodeResult, de
   }
   if (encoded.fallback !== null) return { code: 'second_pass', message: `${encoded.fallback} A second one succeeded.` }
   if (!isNoticeable) return null
-  // ffmpeg reports success on many truncated files; only the header reveals them.
+  // ffmpeg reports success for many truncated files. Only the duration in the header shows that audio is missing.
   const message = `The header says ${stated!.toFixed(1)} s, but ${decoded.toFixed(1)} s could be decoded.`
   return { code: 'duration_mismatch', message }
 }
 
-// Does not match indented lines: they contain the source's tags.
+// Indented lines do not match, because they contain the source's tags.
 const DECODER_COMPLAINS =
   /^\S.*(?:rror while decoding|rror submitting (?:a )?packet to (?:the )?decoder|Decoding error:)|^Error while decoding/m
 
-// A WAV of unknown length always ends before the length in its header, and is complete.
+// A WAV of unknown length does not count as damaged: it always ends before the length in its header, although it is complete.
 function isDamaged(sniffed: Sniffed, { pass, fallback, stderr }: EncodeResult): boolean {
   if (fallback === DAMAGED_SOURCE) return true
   return pass === 'tolerant' && !sniffed.streamed && DECODER_COMPLAINS.test(stderr)

@@ -6,29 +6,31 @@ import { JOB_PREFIX, makeDirectory } from '../disk.ts'
 import type { Binaries, Tools } from './ffmpeg.ts'
 import { run } from './run.ts'
 
-/** One restriction of ffmpeg: a program that drops a privilege and then executes ffmpeg. */
+/** One restriction of ffmpeg: the command drops a privilege and then executes ffmpeg. */
 type Layer = { name: string; command: string[] }
 
 export type Confined = {
-  /** The programs, wrapped in the layers that work here. */
+  /** ffmpeg and ffprobe, wrapped in the layers that work on this machine. */
   tools: Tools
   /** Names of these layers. */
   confined: string[]
-  /** The user that ffmpeg runs as, if it is not the service's; this user must own the directories that ffmpeg writes to. */
+  /**
+   * Id of the user that ffmpeg runs as; null if that is the user of the service. This user must own the directories that ffmpeg writes to.
+   */
   owner: number | null
 }
 
 const NOBODY = 65534
 const GIB = 1024 ** 3
 
-/** Restricts ffmpeg as far as this machine allows (docs/decisions/0017). Tests each layer with a real ffmpeg and skips those that fail. */
+/** Restricts ffmpeg as far as this machine allows (docs/decisions/0017). Tests each layer by running ffmpeg, and omits those that fail. */
 export async function confine(binaries: Binaries, workDir: string): Promise<Confined> {
   const everyLayer = allLayers(binaries, workDir)
   const isUsable = await Promise.all(everyLayer.map((layer) => succeeds([...layer.command, 'true'])))
   const usable = everyLayer.filter((_, i) => isUsable[i])
   let applied = usable
   const works = (layers: Layer[]) => transcodes(binaries, workDir, layers)
-  // If ffmpeg also fails without layers, for example on a full disk, the layers are not the cause.
+  // If ffmpeg also fails without layers, for example because the disk is full, the layers are not the cause.
   if (!(await works(usable)) && (await works([]))) {
     applied = []
     for (const layer of usable) if (await works([...applied, layer])) applied.push(layer)
@@ -45,18 +47,18 @@ export async function confine(binaries: Binaries, workDir: string): Promise<Conf
   }
 }
 
-// In execution order: a namespace needs privileges that later layers drop. The user comes last, because a setpriv that changes it can
-// still start a program that only the service's user may execute, as npm installs some.
+// Returns all layers in execution order. A namespace needs privileges that later layers drop. The layer that changes the user is the last:
+// setpriv can still start a program that only the user of the service may execute, such as some programs that npm installs.
 function allLayers(binaries: Binaries, workDir: string): Layer[] {
   const root = process.getuid?.() === 0
-  // R2 accepts at most 5 GiB per PUT. ffmpeg 7.1 needs 1.5 GiB of address space, mostly for its threads.
+  // The limit for files is 5 GiB, because that is R2's maximum per PUT. ffmpeg 7.1 needs 1.5 GiB of address space, mostly for its threads.
   const limits = [`--as=${3 * GIB}`, `--fsize=${5 * GIB}`, '--nofile=256', '--core=0']
   const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--bounding-set=-all', '--inh-caps=-all']
-  // Kills ffmpeg when the service dies. A change of user clears this setting, so the `user` layer repeats it.
+  // The kernel kills ffmpeg when the service ends. A change to another user clears this setting, so the `user` layer repeats it.
   const dieWithParent = ['--pdeathsig=KILL']
   return [
-    // Not a restriction but a scheduling policy: a thread that becomes ready does not preempt another. Encoders keep their caches longer,
-    // which saves a twentieth of the CPU time.
+    // This layer is not a restriction but a scheduling policy: a thread that becomes ready does not preempt another. Encoders benefit from
+    // the CPU cache for longer, which saves a twentieth of the CPU time.
     { name: 'batch', command: ['chrt', '--batch', '0'] },
     { name: 'limits', command: ['prlimit', ...limits] },
     { name: 'network', command: ['unshare', ...(root ? [] : ['--user', '--map-current-user']), '--net', '--ipc'] },
@@ -66,7 +68,8 @@ function allLayers(binaries: Binaries, workDir: string): Layer[] {
   ]
 }
 
-// Landlock: programs and libraries are readable, the work directory is writable. Everything else, including /proc, is blocked.
+// Returns the rules for Landlock. Programs and libraries are readable, and the work directory is writable. All other paths, including
+// /proc, are blocked.
 function landlockRules(binaries: Binaries, workDir: string): string[] {
   const binaryDirs = [binaries.ffmpeg, binaries.ffprobe].map((path) => dirname(realpathSync(path)))
   const programs = ['/usr', '/bin', '/lib', '/lib64', ...binaryDirs].filter((path) => existsSync(path))
@@ -87,7 +90,7 @@ function ownerUnder(applied: Layer[]): number | null {
   return applied.some((layer) => layer.name === 'user') ? NOBODY : null
 }
 
-// 100 ms of silence: mono, 8 kHz, 16 bit.
+// A WAV file with 100 ms of silence: mono, 8 kHz, 16 bit.
 const WAV = Buffer.concat([
   Buffer.from(
     'RIFF\x64\x06\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x40\x06\0\0',
@@ -96,7 +99,7 @@ const WAV = Buffer.concat([
   Buffer.alloc(1600),
 ])
 
-/** Whether ffprobe can read a file in a job's directory, and ffmpeg can write one. */
+/** Whether, with these layers, ffprobe can read a file in a job's directory and ffmpeg can write one. */
 async function transcodes(binaries: Binaries, workDir: string, layers: Layer[]): Promise<boolean> {
   const wrapper = commandOf(layers)
   const directory = join(workDir, `${JOB_PREFIX}trial`)

@@ -6,12 +6,12 @@ import { type Program, run } from './run.ts'
 /** Paths of the two binaries, and the version that `ffmpeg -version` prints. */
 export type Binaries = { ffmpeg: string; ffprobe: string; version: string }
 
-/** The binaries, wrapped by `confine`. */
+/** The commands that run the two binaries, with the wrappers that `confine` adds. */
 export type Tools = { ffmpeg: Program; ffprobe: Program; version: string; timeoutSeconds?: number | undefined }
 
 type ConfiguredPaths = { ffmpegPath?: string | undefined; ffprobePath?: string | undefined }
 
-/** Finds ffmpeg and ffprobe: at the given path, on the PATH, or in the npm packages that ship them. */
+/** Finds ffmpeg and ffprobe: at the configured path, on the PATH, or in the npm packages that contain them. */
 export async function findTools(configured: ConfiguredPaths): Promise<Binaries> {
   const ffmpeg = configured.ffmpegPath ?? onPath('ffmpeg') ?? (await fromNpm('@ffmpeg-installer/ffmpeg'))
   if (!ffmpeg)
@@ -45,7 +45,7 @@ function executable(path: string): string | undefined {
   }
 }
 
-// These packages are dev dependencies and absent from the image; the variable in the import stops the compiler from resolving their
+// These packages are dev dependencies and are not in the image. Because the import uses a variable, the compiler does not resolve their
 // types.
 async function fromNpm(name: string): Promise<string | undefined> {
   try {

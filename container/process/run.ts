@@ -3,7 +3,7 @@ import { setPriority } from 'node:os'
 
 import { JobError } from '../job_error.ts'
 
-/** The path of a program, or a command with wrappers: their arguments first, the program last. */
+/** The path of a program, or a command whose last element is the program, after wrappers and their arguments. */
 export type Program = string | readonly string[]
 
 /** The exit status of a process. `stderr` is the last 64 KB of its output, because tags of the source can flood it. */
@@ -11,7 +11,7 @@ export type Exit = {
   code: number | null
   signal: NodeJS.Signals | null
   timedOut: boolean
-  /** True if the process wrote more than `stdoutLimit` bytes and was killed for it. */
+  /** Whether the process was killed because it wrote more than `stdoutLimit` bytes. */
   overflowed: boolean
   stdout: Buffer
   stderr: string
@@ -20,29 +20,32 @@ export type Exit = {
 export type RunOptions = {
   cwd?: string
   signal?: AbortSignal
-  /** Wall-clock seconds from the start until the process group is killed; a function is called again every second. */
+  /** Wall-clock seconds from the start until the process group is killed. If it is a function, it is called every second. */
   timeoutSeconds: number | (() => number)
   /**
-   * Niceness from 0 (same as the service) to 19, so that health checks are answered while every core encodes. The default, 1, is for
-   * short processes.
+   * Niceness from 0 (same as the service) to 19. With a lower priority than the service, ffmpeg does not delay health checks while it uses
+   * every core. The default is 1, which is meant for short processes.
    */
   nice?: number
-  /** Bytes of stdout to keep; ignored with `onStdout`. */
+  /** Maximum number of bytes of stdout; ignored with `onStdout`. */
   stdoutLimit?: number
-  /** Receives stdout in chunks; returning false kills the process. */
+  /** Receives stdout in chunks. If it returns false, the process is killed. */
   onStdout?: (chunk: Buffer) => boolean
 }
 
-/** Statically linked builds crash in the system's character set converters, which MPEG-TS requests; none of our formats needs them. */
+/**
+ * GCONV_PATH disables the system's character set converters, which the MPEG-TS demuxer uses: statically linked builds of ffmpeg crash in
+ * them, and no supported format needs them.
+ */
 const ENVIRONMENT = { PATH: process.env.PATH, GCONV_PATH: '/nonexistent' }
 const STDERR_LIMIT = 65536
-/** ffmpeg's message after it handles a signal. */
+/** The message that ffmpeg prints after it has handled a signal. */
 const SIGNAL_MESSAGE = /^Exiting normally, received signal \d+\.?\s*$/m
 const running = new Set<number>()
 
 /**
- * Runs a program with a minimal environment in a separate process group, and never leaves it running. Rejects when the process was killed
- * from outside, for example by the OOM killer or a shutdown; in that case the file is not the cause.
+ * Runs a program with a minimal environment in a separate process group, and never leaves it running. Rejects when another program killed
+ * the process, for example the OOM killer or a shutdown, because then the file is not the cause.
  */
 export function run(program: Program, args: string[], options: RunOptions): Promise<Exit> {
   return new Promise((resolve, reject) => {
@@ -105,7 +108,7 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
   })
 }
 
-/** Kills every process group that is still running; synchronous, for use just before exit. */
+/** Kills every process group that is still running. It is synchronous, so that it can run immediately before the process exits. */
 export function killAll(): void {
   for (const pid of running) killGroup(pid)
 }
@@ -118,7 +121,7 @@ function killGroup(pid: number): void {
   }
 }
 
-/** Calls `onEnd` after the allowed seconds, unless the returned function is called first. */
+/** Calls `onEnd` after the allowed seconds, unless the returned function is called before. */
 function startClock(allowed: number | (() => number), onEnd: () => void): () => void {
   const started = performance.now()
   let timer: NodeJS.Timeout
@@ -135,6 +138,6 @@ function lowerPriority(pid: number, niceness: number): void {
   try {
     setPriority(pid, niceness)
   } catch {
-    // Not permitted here, or the process has already ended.
+    // Setting the priority is not permitted here, or the process has already ended.
   }
 }

@@ -19,7 +19,7 @@ export function createCovers(workDir: string, limits: DownloadLimits) {
   let running = 0
 
   return async function runQueued(job: CoverJob, signal: AbortSignal): Promise<CoverAnswer> {
-    // A job that ends hands its slot to the first one in the queue.
+    // A job that ends passes its slot to the first job in the queue.
     if (running === CONCURRENCY) await new Promise<void>((resolve) => queue.push(resolve))
     else running++
     try {
@@ -50,7 +50,7 @@ async function runCover(
   }
 }
 
-// Audio has more source error codes than covers do.
+// Converts a thrown value to a failure of a cover job. Some error codes exist only for audio.
 function toCoverFailure(thrown: unknown): CoverFailure {
   if (!(thrown instanceof JobError)) return { code: 'internal', message: 'The transcoder failed.', retryable: true }
   const code = thrown.code.startsWith('source_') ? 'source_unavailable' : (thrown.code as CoverFailure['code'])

@@ -6,7 +6,7 @@ export type Listener = (event: JobEvent) => void
 export type Outcome = Extract<JobEvent, { type: 'result' | 'error' }>
 type Failure = Extract<JobEvent, { type: 'error' }>['error']
 
-/** A job with its listeners and the events that a late listener needs. */
+/** A job with its listeners, and with the events that are repeated to a listener that attaches later. */
 export class Job {
   readonly request: TranscodeJob
   readonly controller = new AbortController()
@@ -43,7 +43,7 @@ export class Job {
     return this.#fallback !== null
   }
 
-  /** Sends the listener the latest event of each type, then all new events. Returns a function that detaches it. */
+  /** Sends the latest event of each type to the listener, and then all new events. Returns a function that detaches the listener. */
   attach(listener: Listener): () => void {
     for (const event of [this.#fallback, this.#early, this.#progress, this.outcome]) if (event) listener(event)
     if (this.state !== 'done') this.#listeners.add(listener)
@@ -80,7 +80,7 @@ export function toFailure(thrown: unknown): Failure {
   return { code: 'internal', message: 'The transcoder failed.', retryable: true }
 }
 
-/** The stack of an unexpected error for the log, without its message, which could contain a signed URL. */
+/** Returns the stack of an unexpected error for the log. It omits the message, which could contain a signed URL. */
 export function detailOf(thrown: unknown): string | undefined {
   if (thrown instanceof JobError || !(thrown instanceof Error)) return undefined
   const frames = (thrown.stack ?? '').split('\n').filter((line) => line.startsWith('    at '))

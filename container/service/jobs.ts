@@ -9,32 +9,32 @@ type Transcode = (
   job: TranscodeJob,
   options: { signal: AbortSignal; emit: Listener; nice: number },
 ) => Promise<JobResult>
-/** Whether the job would fit on the disk with the running ones. */
+/** Returns whether a job fits on the disk in addition to the running jobs. */
 type FindRoom = (job: TranscodeJob, running: TranscodeJob[]) => DiskSpace
-/** The reason for refusing a job. */
+/** The reason why a job is refused. */
 export type RefusalReason = 'busy' | 'disk_full' | 'stopping'
 
 /**
- * Niceness of each slot. Shorter jobs get a higher priority: an ffmpeg has one thread per output file, and with these values all threads
- * of a long job together weigh about as much as one of a short job. A lower priority would starve long jobs on a machine where other
- * programs keep every core busy.
+ * Niceness of each slot. Shorter jobs get a higher priority: ffmpeg has one thread per output file, and with these values, all threads of a
+ * long job together get about as much CPU time as one thread of a short job. With an even lower priority, long jobs would starve on a
+ * machine where other programs keep every core busy.
  */
 const NICE = [9, 5, 1]
 /**
- * One slot for jobs of any size and two for shorter ones, so that short jobs need not wait for a long one. `max_size` is the largest
- * source in bytes: 2 MB are a minute or two, 20 MB a song.
+ * One slot for jobs of any size and two for shorter ones, so that short jobs need not wait for a long one. `max_size` is the maximum size
+ * of a source in bytes: 2 MB are a minute or two of audio, and 20 MB are a song.
  */
 const SLOTS = JOB_SLOTS.map((max_size, slot) => ({ max_size, nice: NICE[slot]! }))
-/** Jobs that may be queued for a slot. */
+/** Maximum number of jobs that wait for a slot. */
 const QUEUE_LIMIT = 4
-/** Finished jobs that are kept, fetched or not; a result takes some KB. */
+/** Maximum number of finished jobs that are kept, whether their outcome was fetched or not. A result has a few KB. */
 const KEPT_JOBS = 200
-/** An unfetched outcome is kept while the URLs of its job are valid. */
+/** Time for which an outcome is kept until it is fetched: as long as the URLs of its job are valid. */
 const UNFETCHED_MS = 6 * 3600_000
-/** A fetched outcome is also kept, because the response may have been lost. */
+/** Time for which an outcome is kept after it was fetched, because the response may have been lost. */
 const FETCHED_MS = 15 * 60_000
 
-/** The jobs of this instance: running, queued, and finished ones until their outcome is fetched. */
+/** The queued, running and finished jobs of this instance. */
 export class Jobs {
   readonly #transcode: Transcode
   readonly #findRoom: FindRoom
@@ -59,7 +59,10 @@ export class Jobs {
     return this.#queue.length < QUEUE_LIMIT || this.#canStart(request) ? null : 'busy'
   }
 
-  /** Starts an accepted job or joins it. Replays the missed events to the listener at once. Returns a function that detaches it. */
+  /**
+   * Queues an accepted job if it does not exist yet. Sends the events so far to the listener immediately, and then all new events. Returns
+   * a function that detaches the listener.
+   */
   attach(request: TranscodeJob, listener: Listener): () => void {
     let job = this.#jobs.get(request.job_id)
     if (!job) {
@@ -72,7 +75,7 @@ export class Jobs {
     return detach
   }
 
-  /** Records that the outcome was sent to a client. A failed job starts again at the next request. */
+  /** Records that the outcome of a job was sent to a client. A failed job is forgotten, so that the next request starts it again. */
   fetched(id: string): void {
     const job = this.#jobs.get(id)
     if (job?.state !== 'done') return
@@ -82,7 +85,7 @@ export class Jobs {
     this.#notifyIfSettled()
   }
 
-  /** Cancels a job and drops its outcome; returns false if the job does not exist. Resolves when the job has stopped. */
+  /** Cancels a job and drops its outcome. Resolves when the job has stopped, to false if it does not exist. */
   async cancel(id: string): Promise<boolean> {
     const job = this.#jobs.get(id)
     if (!job) return false
@@ -96,7 +99,7 @@ export class Jobs {
     for (const job of this.#jobs.values()) if (job.state !== 'done') void this.#abort(job)
   }
 
-  /** The current load, for health checks. */
+  /** Returns the current load for health checks. */
   state(): Omit<TranscoderHealth, 'ok'> {
     return {
       stopping: this.#stopping,
@@ -110,8 +113,8 @@ export class Jobs {
   }
 
   /**
-   * Refuses new jobs and cancels queued ones. Resolves when the running ones have ended and all outcomes are fetched, or `lingerMs`
-   * later.
+   * Refuses new jobs and cancels queued jobs. Resolves when the running jobs have ended and all outcomes have been fetched, or after
+   * `lingerMs`.
    */
   async drain(lingerMs: number): Promise<void> {
     this.#stopping = true
@@ -132,18 +135,20 @@ export class Jobs {
     return this.#running().map((job) => job.request)
   }
 
-  /** The free slot with the smallest size limit that this job's source fits; -1 if there is none. */
+  /** Returns the index of the free slot with the smallest `max_size` that is sufficient for this job's source; -1 if there is none. */
   #freeSlot({ source }: TranscodeJob): number {
     return this.#slots.findLastIndex((job, slot) => !job && source.size <= SLOTS[slot]!.max_size)
   }
 
   #canStart(request: TranscodeJob): boolean {
     const others = this.#runningRequests()
-    // If the disk is too small even without the other jobs, the job starts and reports that itself.
+    // If the disk is too small for the job even without the other jobs, the job starts anyway, and fails with that error.
     return this.#freeSlot(request) >= 0 && (others.length === 0 || this.#findRoom(request, others) !== 'later')
   }
 
-  /** Starts every job that can start, in queue order; a short job skips ahead when a slot that fits only short ones is free. */
+  /**
+   * Starts every job that can start, in the order of the queue. A short job overtakes a long one when only a slot for short jobs is free.
+   */
   #startQueued(): void {
     for (;;) {
       const job = this.#queue.find(({ request }) => this.#canStart(request))
@@ -194,7 +199,7 @@ export class Jobs {
   }
 
   #end(job: Job, outcome: Outcome): void {
-    // A canceled job without listeners will not be fetched.
+    // No client will fetch the outcome of a canceled job without listeners.
     const isCanceled = outcome.type === 'error' && outcome.error.code === 'cancelled'
     if (isCanceled && !job.hasListeners) this.#jobs.delete(job.id)
     job.end(outcome)
@@ -212,7 +217,7 @@ export class Jobs {
     }
   }
 
-  /** True when nothing runs and every outcome has been fetched. */
+  /** Whether no job is running and every outcome has been fetched. */
   #isSettled(): boolean {
     const isUnfetched = [...this.#jobs.values()].some((job) => job.state === 'done' && job.fetchedAt === null)
     return this.#running().length === 0 && !isUnfetched
@@ -223,5 +228,5 @@ export class Jobs {
   }
 }
 
-/** Fetched outcomes are dropped first, then the oldest. */
+/** Returns the sort key for dropping outcomes. Fetched outcomes are dropped first, and then the oldest. */
 const keepPriority = (job: Job) => job.endedAt - (job.fetchedAt === null ? 0 : UNFETCHED_MS)

@@ -19,21 +19,21 @@ type Service = {
   /** Names of the restrictions that `confine` applied to ffmpeg. */
   confined: string[]
   secret: string | undefined
-  /** Aborts when the service exits immediately. */
+  /** Aborted when the service must exit immediately. */
   signal: AbortSignal
 }
 
 const MAX_BODY = 1024 * 1024
 const PING_MS = 4000
 
-/** Error code, `Retry-After` in seconds, and message. */
+/** Error code, `Retry-After` in seconds, and message of the response for each reason. */
 const REFUSALS: Record<RefusalReason, [code: Refusal['code'], seconds: string, message: string]> = {
   busy: ['busy', '10', 'Every place is taken.'],
   disk_full: ['unavailable', '60', 'The transcoder has not enough free disk.'],
   stopping: ['unavailable', '5', 'The transcoder is stopping.'],
 }
 
-/** All routes of the service (src/contract/job.ts). */
+/** Creates all routes of the service (src/contract/job.ts). */
 export function createRoutes({ jobs, covers, version, confined, secret, signal }: Service) {
   const app = new Hono<{ Bindings: HttpBindings }>()
   const health = (): TranscoderHealth => ({ ok: true, ...jobs.state() })
@@ -55,7 +55,7 @@ export function createRoutes({ jobs, covers, version, confined, secret, signal }
       c.header('retry-after', seconds)
       return refuse(c, 503, code, message)
     }
-    // `finish` means that the full stream was sent.
+    // The event `finish` means that the complete stream was sent.
     c.env.outgoing.once('finish', () => jobs.fetched(job.job_id))
     return c.body(
       eventStream((listener) => jobs.attach(job, listener)),
@@ -63,7 +63,7 @@ export function createRoutes({ jobs, covers, version, confined, secret, signal }
       {
         'content-type': 'application/x-ndjson',
         'cache-control': 'no-store',
-        // Sends the headers before the first line is ready.
+        // With this header, the response headers are sent before the first line is ready.
         'transfer-encoding': 'chunked',
       },
     )
@@ -91,7 +91,8 @@ const body = <Schema extends z.ZodType>(schema: Schema) =>
     if (!parsed.success) return refuse(c, 400, 'invalid', z.prettifyError(parsed.error))
   })
 
-// Hashes have a fixed length, so the comparison does not reveal the length of the secret. Hono's bearerAuth accepts only some characters.
+// Compares hashes, which have a fixed length, so that the comparison does not reveal the length of the secret. Hono's bearerAuth is not
+// used, because it does not accept all characters.
 function isAllowed(authorization = '', secret?: string): boolean {
   if (!secret) return true
   const hash = (text: string) => createHash('sha256').update(text).digest()

@@ -44,7 +44,7 @@ const server = serve(
     fetch: routes.fetch,
     port: settings.port,
     hostname: settings.host,
-    // Longer than clients keep idle connections, so that no request arrives on a connection that is just being closed.
+    // The keep-alive timeout is longer than that of clients, so that no request arrives on a connection that is being closed.
     serverOptions: { requestTimeout: 60_000, keepAliveTimeout: 120_000 },
   },
   ({ port }) => log('started', { host: settings.host, port, pid: process.pid, ffmpeg: version, confined }),
@@ -52,14 +52,14 @@ const server = serve(
 server.on('error', (error) => giveUp(error))
 
 let stopping = false
-/** Ends the running jobs, serves requests until all outcomes are fetched, and exits. A second call exits immediately. */
+/** Waits until the running jobs have ended and all outcomes are fetched, and then exits. A second call exits immediately. */
 async function stop(): Promise<void> {
   if (stopping) exit()
   stopping = true
   log('stopping', jobs.state())
   setTimeout(() => jobs.cancelAll(), settings.graceMs)
   await jobs.drain(settings.lingerMs)
-  // Covers take only seconds.
+  // Cover jobs that are still running take only seconds.
   setTimeout(exit, 5000)
   server.close(exit)
 }
@@ -85,7 +85,7 @@ function giveUp(error: unknown, code = 1): never {
 }
 
 process.on('SIGTERM', () => void stop())
-// Ctrl-C in a terminal reaches the entire process group, so exit immediately.
+// Ctrl-C in a terminal is sent to the entire process group, so the service exits immediately.
 process.on('SIGINT', exit)
 process.on('exit', killAll)
 
@@ -103,7 +103,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-// Where orphans are not reaped (in many containers), a dead parent stays in the process table.
+// Whether a process has ended but was not reaped. In many containers, no process reaps orphans, so a dead parent stays in the process
+// table.
 function isZombie(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')

@@ -5,7 +5,7 @@ import * as z from 'zod'
 
 import { DOWNLOAD_LIMITS } from '../transfer/download.ts'
 
-/** docs/settings.md is generated from these descriptions. */
+/** Environment variables of the service. docs/settings.md is generated from these descriptions. */
 export const Environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(8080).describe('port to listen on'),
   HOST: z.string().min(1).default('127.0.0.1').describe('address to listen on; the image sets `0.0.0.0`'),

@@ -12,43 +12,43 @@ import { openRequest } from './http.ts'
 
 type Source = z.infer<typeof JobSource>
 
-/** Limits for a slow source. */
+/** Limits that abort a download from a slow source. */
 export type DownloadLimits = {
-  /** Seconds without a byte after which a connection counts as dead. */
+  /** Maximum number of seconds without received bytes, after which the connection is closed. */
   stallSeconds: number
-  /** Average bytes per second that must arrive in every stretch of `rateSeconds`. */
+  /** Minimum average rate in bytes per second, measured over intervals of `rateSeconds`. */
   leastRate: number
   rateSeconds: number
 }
 
 export type DownloadOptions = {
   signal: AbortSignal
-  /** Receives the downloaded fraction, 0–1. */
+  /** Called with the downloaded fraction, 0–1. */
   onProgress?: (fraction: number) => void
   limits?: DownloadLimits
 }
 
-/** 128 KiB/s over a minute: 5 GiB, the largest source, arrives within 11 hours or fails. */
+/** The minimum rate is 128 KiB/s over a minute, so that a source of the maximum size, 5 GiB, arrives within 11 hours or fails. */
 export const DOWNLOAD_LIMITS: DownloadLimits = { stallSeconds: 30, leastRate: 131_072, rateSeconds: 60 }
 
-/** Consecutive attempts without any new bytes. */
+/** Maximum number of consecutive attempts without any new bytes. */
 const MAX_FRUITLESS = 4
 const ATTEMPTS = 30
-/** Bytes per write: one write for every 64 KiB received makes a download a quarter slower. */
+/** Bytes per write to the file. With a write for every 64 KiB received, a download would take a quarter longer. */
 const PIECE = 1024 * 1024
 
 type Download = {
   source: Source
   file: FileHandle
   limits: DownloadLimits
-  /** Bytes received. The last `buffered` of them are in `piece` and not yet in the file. */
+  /** Number of bytes received. The last `buffered` bytes are in `piece` and not in the file yet. */
   received: number
   piece: Buffer
   buffered: number
   version: string | null
   /** Whether the last attempt ended because the source stalled. */
   stalled: boolean
-  /** The current stretch of the rate measurement: its start in ms, and its bytes. */
+  /** The current interval of the rate measurement: its start in milliseconds, and the bytes received since then. */
   stretch: { startedAt: number; bytes: number }
 }
 
@@ -78,7 +78,7 @@ export async function download(source: Source, path: string, options: DownloadOp
       try {
         await receive(state, options)
         if (state.received === source.size) return
-        // The response was complete but too short.
+        // The response was complete, but too short.
         problem = wrongLength()
       } catch (error) {
         options.signal.throwIfAborted()
@@ -102,7 +102,8 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
   }, state.limits.stallSeconds * 1000)
   try {
     const headers: Record<string, string> = { 'accept-encoding': 'identity' }
-    // Without a validator the object could have changed in between, so the download restarts.
+    // The download can be resumed only with a validator. Without one, the object could have changed in the meantime, so the download
+    // restarts.
     if (state.received > 0 && state.version) {
       headers.range = `bytes=${state.received}-`
       headers['if-range'] = state.version
@@ -122,7 +123,7 @@ async function receive(state: Download, options: DownloadOptions): Promise<void>
     clearTimeout(timer)
     // Closes the connection if the response was not read to its end.
     stall.abort()
-    // Runs after a failed attempt as well: the next one resumes from here.
+    // The buffer is also written after a failed attempt, because the next attempt resumes from here.
     await write(state)
   }
 }
@@ -140,10 +141,10 @@ async function append(state: Download, chunk: Buffer): Promise<void> {
 async function write(state: Download): Promise<void> {
   const { file, piece, buffered, received } = state
   const from = received - buffered
-  // If the write fails, only these bytes are known to be in the file.
+  // If the write fails, the file contains only the bytes before `from`.
   state.received = from
   state.buffered = 0
-  // A nearly full disk may accept a part of the piece before it fails.
+  // If the disk is nearly full, a write may store only a part of the piece.
   for (let done = 0; done < buffered;) {
     done += (await file.write(piece, done, buffered - done, from + done)).bytesWritten
   }
@@ -173,7 +174,7 @@ function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Dow
   state.version = (etag && !etag.startsWith('W/') ? etag : headers['last-modified']) ?? null
 }
 
-/** The expected `Content-Range` of a response that continues the file (RFC 9110 §14.4). */
+/** Returns the expected `Content-Range` of a response that resumes the download (RFC 9110 §14.4). */
 function rangeOf({ received, source: { size } }: Download): string {
   return `bytes ${received}-${size - 1}/${size}`
 }

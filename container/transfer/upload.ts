@@ -9,17 +9,22 @@ import { openRequest } from './http.ts'
 /** A single signed `PUT`. */
 export type Upload = { body: Uint8Array; url: string; contentType: string; signal: AbortSignal }
 
-/** The next iteration may overwrite a piece. */
+/** Yields the body in pieces. A piece is valid only until the next iteration, which may reuse its memory. */
 type Pieces = AsyncGenerator<Uint8Array, void>
 type Body = { size: number; open: () => Pieces }
 
-/** No file is ever overwritten. The signed URL grants access to the file, and a shared cache would not check it. */
+/**
+ * Files are immutable, because none is ever overwritten. They are private, because a shared cache would not check the signature of the URL.
+ */
 export const CACHE_CONTROL = 'private, max-age=31536000, immutable'
 
 const ATTEMPTS = 3
-/** Bytes per read. */
+/** Bytes per read from the file. */
 const PIECE = 1024 * 1024
-/** Milliseconds that a connection may be silent in both directions. R2 responds within seconds after the last byte. */
+/**
+ * Maximum number of milliseconds in which a connection transfers no bytes in either direction. R2 responds within seconds after the last
+ * byte.
+ */
 const STALL_MS = 60_000
 /** Minimum accepted upload rate in bytes per second. */
 const MIN_RATE = 50_000
@@ -29,7 +34,7 @@ export async function upload({ body, url, contentType, signal }: Upload): Promis
   await send({ size: body.byteLength, open: () => singlePiece(body) }, url, contentType, signal)
 }
 
-/** Uploads a file to a signed URL without reading it into memory; returns its size. */
+/** Uploads a file to a signed URL without reading the whole file into memory. Returns its size. */
 export async function uploadFile(
   path: string,
   url: string,
@@ -42,7 +47,7 @@ export async function uploadFile(
   return size
 }
 
-// Retries after network errors and transient statuses.
+// Sends a body, and retries after network errors and transient HTTP statuses.
 async function send(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs = STALL_MS) {
   let problem = ''
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -56,7 +61,7 @@ async function send(body: Body, url: string, contentType: string, signal: AbortS
   throw new JobError('upload_failed', `An output URL ${problem}.`, true)
 }
 
-/** Returns the status, 0 if there was no response. R2 rejects bodies without Content-Length. */
+/** Sends one `PUT`. Returns the HTTP status, or 0 if there was no response. R2 rejects bodies without a Content-Length. */
 async function put(body: Body, url: string, contentType: string, signal: AbortSignal, stallMs: number) {
   const headers = { 'content-type': contentType, 'content-length': body.size, 'cache-control': CACHE_CONTROL }
   const request = openRequest(url, { method: 'PUT', headers, signal })
@@ -70,14 +75,15 @@ async function put(body: Body, url: string, contentType: string, signal: AbortSi
     const [response] = await responded
     await once(response.resume(), 'end')
     const status = response.statusCode ?? 0
-    // A connection can be reused only after its request has ended; but after the response, Node no longer enforces the idle timeout.
+    // A connection can be reused only after its request has ended, so this waits for the end. The wait has a timeout, because Node does not
+    // enforce the idle timeout after the response.
     if (status < 300)
       await Promise.race([sent.catch(() => undefined), sleep(stallMs, undefined, { signal, ref: false })])
     return status
   } catch {
     return 0
   } finally {
-    // If the server rejects early, the unsent body would block.
+    // If the server rejects the request early, the rest of the body is never read, so the connection is closed.
     if (!request.writableEnded) request.destroy()
     await source.return()
   }
@@ -87,7 +93,8 @@ async function* singlePiece(body: Uint8Array): Pieces {
   yield body
 }
 
-// Reuses one buffer: new ones would pile up until a garbage collection, 100 MB of them by the end of a long job.
+// Yields a file in pieces, all in the same buffer. New buffers would accumulate until a garbage collection, up to 100 MB at the end of a
+// long job.
 async function* filePieces(path: string): Pieces {
   const file = await open(path)
   try {
@@ -107,7 +114,7 @@ async function sendAll(source: Pieces, request: ClientRequest): Promise<void> {
   request.end()
 }
 
-// Resolves when the kernel has the bytes, not when the request has buffered them.
+// Resolves when the bytes have been passed to the kernel, and not when the request has buffered them.
 function writePiece(piece: Uint8Array, request: ClientRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     request.write(piece, (error) => (error ? reject(error) : resolve()))

@@ -1,16 +1,19 @@
 import type { Source } from '../source/probe.ts'
 import type { PcmSummary } from './levels.ts'
 
-/** Frames that may follow the end of the edit list: the padding of the last packet, which is longest in HE-AAC. */
+/** Maximum number of frames after the end of the edit list: the padding of the last packet, which is longest in HE-AAC. */
 const MAX_PADDING = 2048
 
 /** Whether the edit list ends before the audio does. Such a header is wrong and is ignored. */
 export const isCutShort = (pcm: PcmSummary) => pcm.excess > MAX_PADDING
 
-/** Duration in seconds by decoded samples, with 3 decimals. */
+/** Returns the duration of the decoded samples in seconds, with 3 decimals. */
 export const durationOf = (source: Source, pcm: PcmSummary) => toMilliseconds(pcm.frames / source.sampleRate)
 
-/** Seconds of silence (nothing above -60 dBFS) before the first and after the last sound; the full duration if there is no sound. */
+/**
+ * Returns the seconds of silence (nothing above -60 dBFS) before the first and after the last sound. Both are the full duration if there is
+ * no sound.
+ */
 export function silenceAtEnds(pcm: PcmSummary, sampleRate: number, duration: number): { start: number; end: number } {
   if (!pcm.sound) return { start: duration, end: duration }
   const { start, end } = pcm.sound

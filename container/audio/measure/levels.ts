@@ -1,33 +1,36 @@
 /** Maximum number of bins. When all are full, neighbors merge, so memory does not grow with the duration. */
 const MAX_BINS = 32768
 const FIRST_BIN_FRAMES = 16
-/** If every bucket is quieter than this (RMS, of full scale), the track is silent: -70 dB, the absolute gate of EBU R 128. */
+/** If the RMS of every stretch is below this fraction of full scale, the track is silent. -70 dB is the absolute gate of EBU R 128. */
 const SILENCE = 10 ** (-70 / 20)
 /**
- * The largest 16-bit sample that counts as silence at the ends: -60 dBFS, the threshold of ffmpeg's silencedetect and of the
- * reverberation time RT60 (ISO 3382). Dither and the noise of good converters are 30 dB below it.
+ * Maximum absolute 16-bit sample that counts as silence at the start and end of a track. -60 dBFS is the threshold of ffmpeg's
+ * silencedetect and of the reverberation time RT60 (ISO 3382). Dither and the noise of good converters are 30 dB below it.
  */
 const INAUDIBLE = Math.floor(32768 * 10 ** (-60 / 20))
 
 /** Measurements of decoded PCM: `bins` bins of `framesPerBin` frames each; the last one may be partial. */
 export type PcmSummary = {
   frames: number
-  /** Frames after the end, which no other field includes. */
+  /** Number of frames after the end. No other field includes them. */
   excess: number
   framesPerBin: number
   bins: number
-  /** Extremes of the mono mix, 16 bit, as BBC audiowaveform computes them. */
+  /** Minimum and maximum sample of each bin in the 16-bit mono mix, computed as in BBC audiowaveform. */
   min: Int16Array
   max: Int16Array
-  /** Sums of squares of the loudest channel's samples. */
+  /** Sum of the squared samples of each bin, in the channel in which it is largest. */
   energy: Float64Array
-  /** Largest absolute sample of any channel, 0–32768. */
+  /** Maximum absolute sample of all channels, 0–32768. */
   peak: number
-  /** From the first frame above -60 dBFS to the frame after the last one; null if every frame is below. */
+  /** The first frame above -60 dBFS, and the frame after the last one above it; null if there is no such frame. */
   sound: { start: number; end: number } | null
 }
 
-/** Measures interleaved s16le PCM up to frame `end`, in chunks of any size, in one pass and constant memory. */
+/**
+ * Returns a meter for interleaved s16le PCM, which accepts chunks of any size. It measures up to frame `end`, in a single pass and with
+ * constant memory.
+ */
 export function createPcmMeter(channels: number, end = Infinity) {
   const min = new Int16Array(MAX_BINS)
   const max = new Int16Array(MAX_BINS)
@@ -75,7 +78,7 @@ export function createPcmMeter(channels: number, end = Infinity) {
     frames += samples.length / channels
   }
 
-  // Uses local variables: writing arrays for each frame took 5 % of a job's time.
+  // Values are collected in local variables, because writing to arrays for each frame took 5 % of a job's time.
   function measureBin(samples: Int16Array, from: number, end: number) {
     const bin = bins - 1
     let lowest = min[bin]!
@@ -101,7 +104,7 @@ export function createPcmMeter(channels: number, end = Infinity) {
     energy[bin]! += squares
   }
 
-  // Searches from both ends of the chunk to the nearest sound, which is almost free; a check of each frame in the loop above is not.
+  // Searches for sound from both ends of the chunk. This costs almost nothing, unlike a check of each frame in the loop above.
   function trackSound(samples: Int16Array) {
     let last = samples.length - 1
     while (last >= 0 && isInaudible(samples[last]!)) last--
@@ -124,7 +127,7 @@ export function createPcmMeter(channels: number, end = Infinity) {
       excess += (samples.length - counted.length) / channels
       measure(counted)
     },
-    /** Frames received so far. */
+    /** Returns the number of frames received so far. */
     frames: () => frames + excess,
     summary: (): PcmSummary => ({ frames, excess, framesPerBin, bins, min, max, energy, peak, sound }),
   }
@@ -140,7 +143,7 @@ export function levels(pcm: PcmSummary, count = 320): number[] {
   return rms.map((value) => Math.round((value / loudest) * 1000) / 1000)
 }
 
-/** Whether every stretch stays below -70 dB of full scale. */
+/** Whether the RMS of every stretch is below -70 dBFS. */
 export function isSilent(pcm: PcmSummary): boolean {
   return Math.max(...stretches(pcm, 320)) / 32768 < SILENCE
 }

@@ -1,10 +1,10 @@
 import type { Loudness } from '../../../src/contract/info.ts'
 import { isSilent, type PcmSummary } from './levels.ts'
 
-/** Reads the summary that ffmpeg's ebur128 filter prints at the end, and adds the sample peak of the PCM. */
+/** Parses the summary that ffmpeg's ebur128 filter prints at the end, and adds the sample peak of the PCM. */
 export function loudness(stderr: string, pcm: PcmSummary): Loudness {
   const integrated = integratedOf(stderr).at(-1) ?? null
-  // ffmpeg prints one summary per part when the format changes within the source; the highest peak of all parts counts.
+  // When the format changes within the source, ffmpeg prints one summary for each part. The result is the maximum peak of all parts.
   const peaks = peaksOf(stderr)
   const truePeak = peaks.length > 0 ? Math.max(...peaks) : null
   const lufs = integrated !== null && integrated > -70 ? integrated : null
@@ -21,8 +21,9 @@ export function loudness(stderr: string, pcm: PcmSummary): Loudness {
 }
 
 /**
- * Returns the integrated LUFS of every summary. ffmpeg restarts the measurement when the format changes, and some versions print an empty
- * summary (-70) at the start. The patterns match full lines, because the text also contains the source's tags as `key : value`.
+ * Returns the integrated loudness in LUFS of every summary. ffmpeg restarts the measurement when the format changes, and some versions
+ * print an empty summary (-70) at the start. The patterns match full lines, because the text also contains the source's tags as `key :
+ * value`.
  */
 export function integratedOf(stderr: string): number[] {
   return numbers(stderr, INTEGRATED)
@@ -32,7 +33,7 @@ const INTEGRATED = /^ +I: +(-?[\d.]+) LUFS$/gm
 const RANGE = /^ +LRA: +(-?[\d.]+) LU$/gm
 const PART = /^ +I: +(-?[\d.]+) LUFS$[^]*?^ +True peak:\r?\n +Peak: +(\S+) dBFS$/gm
 
-// ffmpeg 7.1 prints a peak of 0.0 for a part without audio.
+// Returns the peak of every part, except of parts without audio, for which ffmpeg 7.1 prints a peak of 0.0.
 function peaksOf(stderr: string): number[] {
   const parts = [...stderr.matchAll(PART)]
   const measuredParts = parts.filter(([, lufs, peak]) => parts.length === 1 || lufs !== '-70.0' || peak !== '0.0')

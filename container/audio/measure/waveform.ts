@@ -1,6 +1,6 @@
 import type { PcmSummary } from './levels.ts'
 
-/** Waveform data in BBC audiowaveform's JSON format, version 2, 8 bit, bit-exact with that program. */
+/** Returns waveform data in BBC audiowaveform's JSON format (version 2, 8 bit). All values are identical to the output of that program. */
 export function waveform(pcm: PcmSummary, sampleRate: number) {
   const data: number[] = []
   for (let bin = 0; bin < pcm.bins; bin++) data.push(eightBit(pcm.min[bin]!), eightBit(pcm.max[bin]!))
@@ -15,7 +15,7 @@ export function waveform(pcm: PcmSummary, sampleRate: number) {
   }
 }
 
-// Truncates toward zero, as C divides; `| 0` also turns -0 into 0.
+// Truncates toward zero, like an integer division in C. `| 0` also converts -0 to 0.
 function eightBit(value: number): number {
   return (value / 256) | 0
 }

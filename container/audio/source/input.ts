@@ -1,13 +1,13 @@
 import type { Sniffed } from '../../../src/contract/sniff.ts'
 
-/** Demuxers that ffmpeg may use: real media containers only, none that reference other files (HLS, concat, DASH, SDP, …). */
+/** Demuxers that ffmpeg may use: only media containers, and no formats that reference other files (HLS, concat, DASH, SDP, …). */
 const DEMUXERS =
   'mp3,wav,w64,aiff,flac,ogg,mov,matroska,aac,ac3,eac3,amr,amrnb,amrwb,caf,asf,au,ape,wv,tta,mpc,mpc8,mpegts,mpeg,avi,' +
   'flv,dts,gsm,loas'
 
 /**
- * Input flags shared by ffprobe and ffmpeg. The demuxer whitelist keeps a hostile file from reading other files or the network.
- * `max_pixels` stops cover bombs: ffmpeg decodes pictures while probing even if none is wanted.
+ * Input flags shared by ffprobe and ffmpeg. The demuxer whitelist prevents a malicious file from reading other files or the network.
+ * `max_pixels` limits the size of pictures, because ffmpeg decodes them while probing, even if no picture is requested.
  */
 export function inputFlags(sniffed: Sniffed): string[] {
   const limits = ['-probesize', '20M', '-analyzeduration', '20M', '-max_streams', '64', '-max_pixels', '4000000']
@@ -15,7 +15,7 @@ export function inputFlags(sniffed: Sniffed): string[] {
   return ['-protocol_whitelist', 'file', '-format_whitelist', DEMUXERS, ...limits, ...forced]
 }
 
-/** Input arguments for a file that the service made itself. */
+/** Returns input arguments for a file that the service itself has produced. */
 export function trustedInput(demuxer: string, file: string): string[] {
   const whitelist = ['-protocol_whitelist', 'file', '-format_whitelist', demuxer]
   return [...whitelist, '-f', demuxer, '-i', `file:${file}`]

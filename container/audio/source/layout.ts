@@ -2,7 +2,7 @@
 export type Layout = {
   /** The layout in the notation of ffmpeg's filters. */
   channelLayout: string
-  /** One speaker per channel, by ffmpeg's names: `FL`, `LFE`, `TBR` … */
+  /** The speaker of each channel, as named by ffmpeg: `FL`, `LFE`, `TBR` … */
   speakers: string[]
 }
 
@@ -40,14 +40,15 @@ const NAMED: Record<string, string> = {
   cube: 'FL+FR+BL+BR+TFL+TFR+TBL+TBR',
 }
 
-/** The layouts that ffmpeg assumes for one to eight unknown channels. */
+/** The layouts that ffmpeg assumes for one to eight channels of unknown layout. */
 const ASSUMED = ['mono', 'stereo', '2.1', '4.0', '5.0', '5.1', '6.1', '7.1']
 /**
- * The layouts that FLAC, Vorbis and Opus assume: a third channel is not dropped as an LFE, and four channels are quad (RFC 9639 §9.1.3).
+ * The layouts that FLAC, Vorbis and Opus define for one to eight channels. They are used for sources of unknown layout, so that a third
+ * channel is not dropped as an LFE, and four channels are quad (RFC 9639 §9.1.3).
  */
 const LIKELY = ['mono', 'stereo', '3.0', 'quad', '5.0', '5.1', '6.1', '7.1']
 
-/** Returns the layout for the name that ffprobe prints, such as `5.1(side)` or `3 channels (FC+LFE+BC)`. */
+/** Returns the layout for a name as ffprobe prints it, such as `5.1(side)` or `3 channels (FC+LFE+BC)`. */
 export function layoutOf(name: string | undefined, channels: number): Layout {
   const custom = /^\d channels \(([A-Z]+\d?(?:\+[A-Z]+\d?)*)\)$/.exec(name ?? '')?.[1]
   const speakerList = custom ?? NAMED[name ?? '']

@@ -42,11 +42,14 @@ const Probe = z.object({
 })
 type Probe = z.infer<typeof Probe>
 
-/** Technical properties of a source file: rates in Hz, `bitrate` in kbit/s, `duration` in seconds of the sound as the header states it. */
+/**
+ * Technical properties of a source file. Sample rates are in Hz, and `bitrate` is in kbit/s. `duration` is the length of the sound in
+ * seconds, as stated by the header.
+ */
 export type Source = {
   container: string
   codec: string
-  /** Overrides ffmpeg's choice of decoder where that is wrong. */
+  /** The decoder to use if ffmpeg's choice is wrong; null otherwise. */
   decoder: string | null
   profile: string | null
   stream: number
@@ -59,19 +62,19 @@ export type Source = {
   /** Bits per sample of a lossless source; null for a lossy one. */
   bitDepth: number | null
   bitrate: number | null
-  /** Null if the header states none, or if it is only ffmpeg's estimate from the bitrate. */
+  /** Null if the header states no duration, or if ffmpeg only estimated it from the bitrate. */
   duration: number | null
   estimatedDuration: number | null
-  /** Whether `duration` is that of the sound rather than of a surrounding video. */
+  /** Whether `duration` is the length of the sound, and not of a video that contains it. */
   hasOwnDuration: boolean
   /**
-   * Frames from the start of the sound to the end of the edit list, after which an AAC decoder outputs padding; null without an edit
-   * list.
+   * Number of frames from the start of the sound to the end of the edit list, after which an AAC decoder outputs padding. Null without an
+   * edit list.
    */
   end: number | null
-  /** Seconds from the start of the file, by ffmpeg's clock, to the start of the sound. */
+  /** Seconds from the start of the file to the start of the sound, in ffmpeg's timestamps. */
   offset: number
-  /** Index of the stream that is an attached picture. */
+  /** Index of the stream with the attached picture; null if there is none. */
   picture: number | null
   tags: Tags
   /** All tags of the file, unmodified. */
@@ -81,7 +84,7 @@ export type Source = {
 }
 
 const PROBE_SECONDS = 30
-// Keeps the bytes of the file: by default ffprobe replaces each that is not UTF-8.
+// Keeps the original bytes of tags. By default, ffprobe replaces bytes that are not valid UTF-8.
 const OUTPUT = 'json=sv=ignore'
 const ENTRIES =
   'format=format_name,start_time,duration,bit_rate:stream=index,codec_type,codec_name,profile,sample_fmt,sample_rate,channels,' +
@@ -96,7 +99,7 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
     signal.throwIfAborted()
     return exit
   }
-  // Tags can exceed the output limit; then the probe runs again without them.
+  // Tags can exceed the output limit. In that case, the probe runs again without them.
   let exit = await runProbe(sniffed, `${ENTRIES}:format_tags:stream_tags:chapter=start_time:chapter_tags`)
   if (exit.overflowed) exit = await runProbe(sniffed, ENTRIES)
   // The first bytes can be misleading, so a failure is retried with ffprobe's own format detection.
@@ -142,7 +145,7 @@ function describe(output: Probe, isEstimate: boolean): Source {
   return {
     container: output.format.format_name ?? 'unknown',
     codec,
-    // The built-in decoder of ffmpeg 7.1 inserts as many zeros as samples into a 16 kHz file. Only libspeex is reliable.
+    // ffmpeg's built-in Speex decoder is not reliable: version 7.1 inserts as many zeros as there are samples into a 16 kHz file.
     decoder: codec === 'speex' ? 'libspeex' : null,
     profile: stream.profile ?? null,
     stream: stream.index,
@@ -170,13 +173,13 @@ function describe(output: Probe, isEstimate: boolean): Source {
 
 const isMp4 = ({ format_name = '' }: Probe['format']) => format_name.includes('mov')
 
-// Returns the second at which the sound starts, by the clock of the file. In formats with timestamp jumps, chapters and durations do not
-// count from a start, and the start that MP3 reports is its encoder delay.
+// Returns the second at which the sound starts, in the timestamps of the file. Returns 0 for formats whose timestamps jump, because their
+// chapters and durations are not relative to the start, and for MP3, because its start is the encoder delay.
 function startOf({ format_name = '' }: Probe['format'], stream: Probe['streams'][number]): number {
   return /mpeg|ogg|mp3/.test(format_name) ? 0 : Math.max(0, stream.start_time ?? 0)
 }
 
-/** In Hz: the limits are below telephone quality and above any recorder. */
+/** Limits for the sample rate in Hz. The lowest is below telephone quality, and the highest is above that of any recorder. */
 const RATE_LIMITS = { lowest: 1000, highest: 768_000 }
 const MAX_CHANNELS = 8
 

@@ -4,7 +4,7 @@ import { sniff, type Sniffed } from '../../../src/contract/sniff.ts'
 import { HEAD_BYTES } from '../../../src/contract/text.ts'
 import { JobError } from '../../job_error.ts'
 
-/** Reads the head of a file and returns its demuxer. Throws if the file is not audio, so that such a file never reaches ffmpeg. */
+/** Detects the demuxer for a file from its first bytes. Throws if the file is not audio, so that other files never reach ffmpeg. */
 export async function sniffFile(path: string): Promise<Sniffed> {
   const file = await open(path)
   try {

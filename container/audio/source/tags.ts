@@ -2,7 +2,7 @@ import { MAX_STRING } from '../../../src/contract/facts.ts'
 import type { Tags } from '../../../src/contract/info.ts'
 import type { JobTags } from '../../../src/contract/job.ts'
 
-/** Tag names per field, as ffprobe prints them; the first one present wins. */
+/** Names of the tags for each field, as ffprobe prints them. The first name that a file has is used. */
 const TEXTS = {
   title: ['title'],
   artist: ['artist', 'author', 'performer'],
@@ -32,7 +32,7 @@ export function singleLine(text: string): string {
 // Does not split a surrogate pair.
 const cutText = (text: string, length: number) => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 
-/** Parses `3` or `3/12`, a number and an optional total; at most four digits each. */
+/** Parses a number and an optional total, such as `3` or `3/12`, with at most four digits each. */
 function numbers(text: string | undefined): [number?, number?] {
   const [, number, count] = /^\s*(\d{1,4})(?:\s*\/\s*(\d{1,4}))?\s*$/.exec(text ?? '') ?? []
   return [number, count].map((digits) => Number(digits) || undefined) as [number?, number?]
@@ -74,7 +74,10 @@ export function tagsOf(raw: Record<string, string>): Tags {
 /** Falls back to the album artist, as the listener pages do (`src/resources/library/appearance.ts`). */
 const withArtist = ({ artist, ...source }: Tags) => withoutEmpty({ ...source, artist: artist ?? source.album_artist })
 
-/** Tags for the output files: values set by users, then those of the source, then those of the collection. */
+/**
+ * Returns the tags for the output files. Values set by users take precedence over those of the source, and these over those of the
+ * collection.
+ */
 export const tagsToWrite = ({ from_source, overrides, defaults }: JobTags, source: Tags): Tags => ({
   ...defaults,
   ...(from_source && withArtist(source)),
@@ -83,7 +86,7 @@ export const tagsToWrite = ({ from_source, overrides, defaults }: JobTags, sourc
 
 const numberOfTotal = (number?: number, count?: number) => (number && count ? `${number}/${count}` : number?.toString())
 
-/** ffmpeg arguments that write the tags. */
+/** Returns the ffmpeg arguments that write the tags. */
 export function tagArguments(tags: Tags): string[] {
   const texts = (Object.keys(TEXTS) as (keyof typeof TEXTS)[]).map((name) => [name, singleLine(tags[name] ?? '')])
   const fields = [

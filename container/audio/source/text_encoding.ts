@@ -1,22 +1,23 @@
 /**
- * Decodes tag texts whose encoding is undeclared or declared wrongly: ID3v1 and RIFF store only bytes, and programs have long written the
- * machine's code page into ID3v2 frames that declare Latin-1. The encoding is guessed from the text that the bytes give in each
- * candidate. Undecidable text is dropped, because wrong letters are worse than none.
+ * Decodes tags whose encoding is unknown or declared wrongly: ID3v1 and RIFF do not declare an encoding, and many programs write text in
+ * the code page of the machine into ID3v2 frames that declare Latin-1. The encoding is guessed: the bytes are decoded with each candidate,
+ * and the result must look like a text in that language. If no candidate fits, the text is dropped, because wrong letters are worse than
+ * none.
  */
 
 const western = new TextDecoder('windows-1252')
 
 const BYTES = new Map(
   Array.from({ length: 256 }, (_, byte) => [western.decode(Uint8Array.of(byte)), byte] as const).concat(
-    // The way ffmpeg widens Latin-1.
+    // ffmpeg maps each byte of Latin-1 to the character with the same number.
     Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(byte), byte] as const),
   ),
 )
 
-/** Misread capitals with accents followed by a curly quote decode to these rare letters. */
+/** An accented capital letter before a curly quote in Windows-1252 has the bytes of one of these rare letters in UTF-8. */
 const UNLIKELY_LETTERS = /[\u0180-\u0217\u021c-\u036f\u0500-\u05cf\u0700-\u08ff]/
 
-/** Repairs UTF-8 that was read as Latin-1 or Windows-1252 and encoded again; null for any other text. */
+/** Repairs UTF-8 that was decoded as Latin-1 or Windows-1252 and encoded again. Returns null for any other text. */
 function undoDoubleEncoding(text: string): string | null {
   const bytes = Array.from(text, (character) => BYTES.get(character))
   if (bytes.includes(undefined)) return null
@@ -24,22 +25,28 @@ function undoDoubleEncoding(text: string): string | null {
   return decoded === null || UNLIKELY_LETTERS.test(decoded) ? null : decoded
 }
 
-/** The original bytes of a text that ffmpeg widened as Latin-1; null if it contains other characters. */
+/** Returns the original bytes of a text that ffmpeg decoded as Latin-1. Returns null if the text contains other characters. */
 const toLatin1Bytes = (text: string) =>
   /^[\0-\xff]*$/.test(text) ? Uint8Array.from(Buffer.from(text, 'latin1')) : null
 
 const isAscii = (bytes: Uint8Array) => bytes.every((byte) => byte < 0x80)
 
-/** Windows-1251: full words of Cyrillic, capitalized as words are. Misread Latin-1 gives single Cyrillic letters among others. */
+/**
+ * Whether a text decoded as Windows-1251 looks plausible: it must contain whole Cyrillic words with normal capitalization. Latin-1 that is
+ * decoded as Windows-1251 contains single Cyrillic letters between Latin letters.
+ */
 function isCyrillic(text: string): boolean {
   const words = (text.match(/[\p{L}]+/gu) ?? []).filter((word) => /[^a-z]/i.test(word))
   const cyrillic = words.filter((word) => /^[А-ЯЁЄІЇҐЎ]?[а-яёєіїґў]+$|^[А-ЯЁЄІЇҐЎ]+$/u.test(word))
   const countLetters = (all: string[]) => all.join('').length
-  // Two-letter words prove nothing: in Latin-1 they can consist of accented letters only.
+  // Words of two letters are not sufficient, because both letters could be accented letters in Latin-1.
   return cyrillic.some(({ length }) => length > 2) && countLetters(cyrillic) >= 0.8 * countLetters(words)
 }
 
-/** Shift-JIS: kana, or kanji in runs or separate from Latin letters, most of them common (lead bytes 0x81 to 0x9F). */
+/**
+ * Whether a text decoded as Shift-JIS looks plausible: it must contain kana, or kanji that are in runs or separate from Latin letters. At
+ * least half of the characters must be common (lead bytes 0x81 to 0x9F).
+ */
 function isJapanese(text: string, bytes: Uint8Array): boolean {
   if (/[\ue000-\uf8ff]/.test(text)) return false
   const runs = text.match(/[\u3000-\u9fff\uff01-\uff5e]+/g) ?? []
@@ -59,14 +66,17 @@ const isTrailByte = (byte: number, at: number, all: Uint8Array) =>
   byte >= 0x80 && all[at - 1]! >= 0x81 && all[at - 1]! <= 0x9f
 
 const LETTER = 'a-zÀ-ÖØ-öø-ÿŠŽšžŒœŸ'
-/** Symbols. Between letters, those of the first group are letters of another encoding. */
+/** Symbols in Windows-1252. A symbol of the first group between two letters is a letter in another encoding. */
 const SYMBOLS = ['ªº¹²³¼½¾µ', '°®©™€£¥¢×÷±'] as const
 const IMPLAUSIBLE_WORD = new RegExp(
   `[^\\x21-\\x7e${LETTER}${SYMBOLS.join('')}]|[${LETTER}][${SYMBOLS[0]}][${LETTER}]|[^\\x21-\\x7e]{4}`,
   'i',
 )
 
-/** Windows-1252: accented letters among plain ones, and symbols in plausible positions. */
+/**
+ * Whether a text decoded as Windows-1252 looks plausible: accented letters must be mixed with plain letters, and symbols must be in
+ * plausible positions.
+ */
 function isWestern(text: string): boolean {
   const words = text.match(/[^\s\p{P}]+/gu) ?? []
   return words.every((word) => {
@@ -77,11 +87,11 @@ function isWestern(text: string): boolean {
 
 type Encoding = 'utf-8' | 'shift_jis' | 'windows-1251' | 'windows-1252'
 
-/** The last character may be cut in two, as in the fixed-size fields of ID3v1. */
+/** Decodes bytes, or returns null if they are invalid. The last character may be incomplete, because fields of ID3v1 have a fixed size. */
 function decodeAs(encoding: Encoding, bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true })
-    // An incomplete sequence after plain ASCII is more likely an accent in another encoding.
+    // An incomplete UTF-8 sequence after plain ASCII is more likely to be an accented letter in another encoding.
     return encoding === 'utf-8' && !isAscii(bytes) && !/[^\0-\x7f]/.test(text) ? null : text
   } catch {
     return null
@@ -101,8 +111,8 @@ function guess(all: Uint8Array[]): Encoding | null {
 }
 
 /**
- * Decodes the texts of a file from their bytes; null for each that is unreadable. `isWidened`: ffmpeg may have read some as Latin-1,
- * because ID3v2 frames declare it.
+ * Decodes the texts of a file from their bytes. The result has null for each text that cannot be decoded. `isWidened` means that ffmpeg may
+ * have decoded some of the texts as Latin-1, because their ID3v2 frames declare it.
  */
 export function decodeTexts(all: Uint8Array[], isWidened: boolean): (string | null)[] {
   const candidates = all.map((bytes) => {
@@ -117,7 +127,7 @@ export function decodeTexts(all: Uint8Array[], isWidened: boolean): (string | nu
   return candidates.map(({ bytes, text }) => {
     if (!bytes) return text
     if (encoding) return decodeAs(encoding, bytes)
-    // One odd comment should not cost the title.
+    // If the texts have no common encoding, each is decoded separately, so that one unusual comment does not affect the title.
     const declared = western.decode(bytes)
     return /[a-z]/i.test(declared) && isWestern(declared) ? declared : null
   })

@@ -1,12 +1,13 @@
 import { isUsedTag, singleLine } from './tags.ts'
 import { decodeTexts } from './text_encoding.ts'
 
-// Listed as tags but written by software: MP4's brands and handlers (ISO/IEC 14496-12 §4.3, §8.4.3), Matroska's statistics.
+// Names that ffprobe lists as tags, but whose values are technical: MP4's brands and handlers (ISO/IEC 14496-12 §4.3, §8.4.3), and
+// Matroska's statistics.
 const TECHNICAL_TAGS =
   /^(major_brand|minor_version|compatible_brands|handler_name|vendor_id|(duration|bps|number_of_\w+|_statistics_\w+)(-\w+)?)$/
 
 const MAX_TAGS = 64
-/** Characters per tag, and in total. */
+/** Maximum number of characters per tag, and of all texts together. */
 const MAX_TAG = 1024
 const MAX_TEXT = 16_384
 const MAX_CHAPTERS = 256
@@ -15,7 +16,7 @@ const MAX_CHAPTERS = 256
 const ID3 = /^(mp3|aac|aiff|tta)$/
 
 interface Chapter {
-  /** Seconds. */
+  /** Start of the chapter in seconds. */
   start: number
   tags?: Record<string, string> | undefined
 }
@@ -34,12 +35,12 @@ export function readTexts(format = '', tags: Record<string, string>, chapters: C
       ([name, value]) =>
         /^.{1,64}$/s.test(name) && !TECHNICAL_TAGS.test(name) && !(name === 'language' && value === 'und'),
     )
-    // Tags that the service does not use are cut first.
+    // If there are too many tags, those that the service does not use are dropped first.
     .toSorted(([a], [b]) => Number(isUsedTag(b)) - Number(isUsedTag(a)))
     .slice(0, MAX_TAGS)
   const listedChapters = chapters.slice(0, MAX_CHAPTERS)
   const texts = [...namedTags.map(([, value]) => value), ...listedChapters.map((chapter) => chapter.tags?.title ?? '')]
-  // A character takes up to four bytes in UTF-8.
+  // A character has up to four bytes in UTF-8.
   const decoded = decode(texts.map((text) => text.slice(0, 4 * MAX_TAG)))
   let charactersLeft = MAX_TEXT
   const rawTags = namedTags.flatMap(([name], at) => {

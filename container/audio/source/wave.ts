@@ -1,11 +1,14 @@
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** A WAV header that ffmpeg misreads: it takes the valid bits of a sample for the width of its container. */
+/**
+ * The correct properties of a WAV file whose header ffmpeg misinterprets, because it uses the valid bits of a sample as the width of its
+ * container.
+ */
 export type PaddedWave = {
   decoder: string
   validBits: number
   bytesPerSecond: number
-  /** Bytes of samples that the header states; null if unknown. */
+  /** Total size of the samples in bytes, as stated by the header; null if unknown. */
   size: number | null
 }
 
@@ -15,7 +18,10 @@ const PCM = 1
 const WIDTHS = [16, 24, 32]
 const MAX_CHUNKS = 64
 
-/** Returns null unless the file is a WAV whose samples have fewer bits than their container (WAVEFORMATEXTENSIBLE). */
+/**
+ * Reads the header of a file. Returns null unless the file is a WAV whose samples have fewer bits than their container
+ * (WAVEFORMATEXTENSIBLE).
+ */
 export async function readPaddedWave(path: string): Promise<PaddedWave | null> {
   const file = await open(path)
   try {
@@ -38,7 +44,7 @@ export async function readPaddedWave(path: string): Promise<PaddedWave | null> {
   }
 }
 
-// A WAV written to a pipe has no length, and RF64 stores it elsewhere.
+// Whether a length is only a placeholder. The length of a WAV that was written to a pipe is unknown, and RF64 stores the length elsewhere.
 const isPlaceholder = (length: number) => length === 0 || length >= 0x7fff0000
 
 function parsePaddedFormat(format: Buffer) {
