@@ -7,9 +7,9 @@ import sharp from 'sharp'
 import { COVER_SIZES } from '../src/contract/facts.ts'
 
 /**
- * Builds `dist/public`, the Worker's static assets, from the browser code: modules with hashed names, which are cached for a year,
- * `index.html` and `/elements/{name}.js`, which import them, the default covers, and `_headers`. Writes changed files only, because
- * `wrangler dev` watches the directory.
+ * Builds `dist/public`, which contains the Worker's static assets: modules with hashed names, which are cached for a year, `index.html` and
+ * `/elements/{name}.js`, which import these modules, the default covers, and `_headers`. Only changed files are written, because `wrangler
+ * dev` watches the directory.
  */
 
 const root = join(import.meta.dirname, '..')
@@ -53,7 +53,7 @@ export async function buildPublic(): Promise<number> {
   return await writeChanges(files)
 }
 
-/** Options of all bundles: modules with hashed names, kept in memory. */
+/** Options for all bundles. esbuild generates modules with hashed names and returns them without writing files. */
 const BUNDLE = {
   absWorkingDir: root,
   outdir: 'dist/public',
@@ -84,15 +84,17 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
   return new Map<string, Uint8Array | string>([...bundled, [page, html]])
 }
 
-/** The elements that pages of other origins load. */
+/** The elements that pages from other origins can load. */
 export const ELEMENTS = ['player', 'uploader', 'waveform', 'embed', 'frame'] as const
 /**
- * The version in their URLs, like `/v1` of the API. It changes when attributes, events or methods change incompatibly
- * (docs/decisions/0044).
+ * The version in the URLs of the elements, like `/v1` in those of the API. It is increased when attributes, events or methods change
+ * incompatibly (docs/decisions/0044).
  */
 const ELEMENTS_VERSION = 1
 
-/** Imports style sheets as text, from which the elements make constructable style sheets: a strict Content-Security-Policy requires it. */
+/**
+ * Imports style sheets as text. The elements use it for constructable style sheets, which also work under a strict Content-Security-Policy.
+ */
 export const styleText: Plugin = {
   name: 'style-text',
   setup(build) {
@@ -104,8 +106,8 @@ export const styleText: Plugin = {
 }
 
 /**
- * Bundles each element as one file, plus a small module under a name that never changes. Dynamic imports, such as languages, become
- * separate modules.
+ * Bundles each element into one file, and adds a small module whose name never changes. Dynamic imports, such as languages, become separate
+ * modules.
  */
 async function bundleElements(): Promise<Files> {
   const all = await Promise.all(ELEMENTS.map(bundleElement))
@@ -134,7 +136,7 @@ async function bundleElement(name: (typeof ELEMENTS)[number]): Promise<Files> {
 
 const nameOf = (path: string) => path.slice(target.length + 1)
 
-/** The covers that a play view shows for a track without one, in the same sizes. */
+/** Renders the default cover, which a play view shows for a track without a cover, in all sizes of covers. */
 async function drawCovers(): Promise<Files> {
   const drawing = await readFile(join(studio, 'cover.svg'))
   const squares = Object.entries(COVER_SIZES).map(async ([name, size]): Promise<[string, Uint8Array]> => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 import { migrationFaults, readMigrations } from './shared/migrations.ts'
 
-/** `npm run check`: every check that needs no running service. Runs all steps, then fails if a step failed. */
+/** `npm run check`: every check that needs no running service. Runs all steps, and fails at the end if a step failed. */
 
 const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
 const run =
@@ -12,8 +12,8 @@ const run =
     spawnSync(command, args, { stdio: 'inherit', env }).status === 0
 
 /**
- * drizzle-kit rebuilds a table by dropping it, and D1 ignores the pragma that makes this safe (docs/architecture.md#d1). A person must
- * write such a migration.
+ * Whether no migration drops a table. drizzle-kit rebuilds a table by dropping it, but D1 ignores the pragma that makes this safe
+ * (docs/architecture.md#d1). Such a migration must be written by hand.
  */
 function migrationsAreSafe(): boolean {
   const unsafe = readdirSync('drizzle')
@@ -23,14 +23,14 @@ function migrationsAreSafe(): boolean {
   return unsafe.length === 0
 }
 
-/** Whether D1 accepts all migrations as they are written. */
+/** Whether D1 would accept the syntax of all migrations. */
 function migrationsAreAccepted(): boolean {
   const faults = readMigrations('drizzle').flatMap(migrationFaults)
   for (const fault of faults) console.error(fault)
   return faults.length === 0
 }
 
-/** Whether the migrations match the schema: generating another one must yield no change. */
+/** Whether the migrations match the schema, in which case drizzle-kit generates no new migration. */
 function schemaIsMigrated(): boolean {
   const before = readdirSync('drizzle').length
   const { status, stdout } = spawnSync('drizzle-kit', ['generate'], { encoding: 'utf8', env })
@@ -39,7 +39,7 @@ function schemaIsMigrated(): boolean {
   return isCurrent
 }
 
-/** Forbidden SQL, with the alternative. The linter has no rule for calls. */
+/** Forbidden SQL calls, each with its alternative. The linter has no rule for calls. */
 const BANNED_SQL = [
   { pattern: /\.insert\([^()]*\)\s*\.select\(/, instead: 'insertFrom, which names the columns' },
   { pattern: /constraint failed/i, instead: 'a guard in the statement: the messages of SQLite are not an API' },
@@ -57,7 +57,7 @@ function sqlIsSafe(): boolean {
   for (const fault of faults) console.error(fault)
   return faults.length === 0
 }
-/** `insertFrom` itself, the only exception. */
+/** The only file in which these calls are allowed, because it defines `insertFrom`. */
 const INSERT_FROM = 'adapters/db/database.ts'
 
 const projects = [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /**
  * Prints `N passed, N failed`, plus `, N skipped` if there are any, and exits with 1 unless everything passed. Arguments: the exit code of
- * `npm run check`, then vitest's JSON report and its exit code for each run of tests.
+ * `npm run check`, and then, for each test run, the path of vitest's JSON report and vitest's exit code.
  */
 const [check, ...runs] = process.argv.slice(2)
 
@@ -29,7 +29,7 @@ for (let i = 0; i < runs.length; i += 2) {
   failed += numFailedTests
   skipped += numPendingTests
   if (code !== '0') console.log(`the tests of run ${i / 2 + 1} ended with ${code}`)
-  // A run can fail without a failing test, for example by a type error or a crash.
+  // A run can fail without a failed test, for example because of a type error or a crash.
   if (numFailedTests === 0 && (code !== '0' || numPassedTests === 0)) failed++
 }
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)

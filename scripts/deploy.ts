@@ -20,7 +20,7 @@ import { runNode, runProgram, runWrangler } from './deploy/wrangler.ts'
 
 /**
  * `npm run deploy`: creates everything that the service needs in a Cloudflare account (docs/deploy.md, docs/decisions/0034). It checks all
- * requirements before it changes anything. Existing resources stay, so it is safe to repeat.
+ * requirements before it changes anything. Existing resources are kept, so it is safe to run it again.
  */
 
 const title = (text: string) => console.log(`\n== ${text}`)
@@ -34,7 +34,8 @@ async function deploy(plan: Plan): Promise<void> {
 
   title('browser code and transcoder')
   if (!(await runNode('scripts/build.ts'))) throw new Refusal('The build failed. Nothing was changed.')
-  // Wrangler builds it again after the Worker, from Docker's cache. Building it now reports a failure before the deployment.
+  // The image is built now, so that a failure is reported before the deployment. After the Worker, wrangler builds it again from Docker's
+  // cache.
   if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL && isBuiltHere(plan)) await buildImage(plan)
 
   title('bucket, queues, database')

@@ -23,7 +23,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const code = (text: string) => (text ? `\`${text}\`` : '')
 const number = (value: number) => value.toLocaleString('en')
 
-/** A table in the layout of oxfmt, so that `npm run docs` and `npm run format` agree. */
+/** Returns a Markdown table with the layout that oxfmt generates, so that `npm run format` does not change it. */
 function table(head: string[], rows: string[][]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))
   const widths = head.map((_, at) => Math.max(3, ...cells.map((row) => row[at]!.length)))
@@ -38,7 +38,7 @@ const meanings = (codes: Record<string, string>) =>
     Object.entries(codes).map(([name, meaning]) => [code(name), meaning]),
   )
 
-/** Parses `NAME = "value" # meaning` in a part of wrangler.toml. The meaning is the comment after the value. */
+/** Parses lines of the form `NAME = "value" # meaning` in a part of wrangler.toml. The meaning is the comment after the value. */
 function wranglerLines(from: string, to: string, line: RegExp): Record<string, string>[] {
   const part = read('wrangler.toml').split(from)[1]!.split(to)[0]!
   const lines = part.trim().split('\n')
@@ -76,7 +76,7 @@ const UNITS: [string, number, string][] = [
   ['seconds', 60, 'min'],
 ]
 
-/** A number with its unit, followed by a larger unit if that divides it evenly. */
+/** Formats a number with its unit. If the value is a whole number in a larger unit, that is added in parentheses. */
 function amount(value: number, unit: string): string {
   const larger = UNITS.find(([of, size]) => of === unit && value % size === 0)
   return `${number(value)} ${unit}${larger ? ` (${value / larger[1]} ${larger[2]})` : ''}`

@@ -9,12 +9,12 @@ import { makePng, makeWav } from './deploy/sample_files.ts'
 import { SETTINGS } from './shared/settings.ts'
 
 /**
- * `TONEARM_KEY=… npm run doctor -- --url …`: runs the main path of a deployment with one second of audio, reports each fault with its
- * remedy, and deletes its test data. Without arguments it checks the system that `npm start` runs. The key must be a server key. With
- * ROOT_KEY it also checks the operator's view.
+ * `TONEARM_KEY=… npm run doctor -- --url …`: tests a deployment by uploading, processing and playing one second of audio. It reports each
+ * fault with its remedy, and deletes its test data. Without arguments it checks the system that `npm start` runs. The key must be a server
+ * key. With ROOT_KEY it also checks the operator's view.
  */
 
-/** Milliseconds, including the start of a container. */
+/** Timeout in milliseconds, including the start of a container. */
 const TRANSCODE_TIMEOUT = 300_000
 const CLOCK_SKEW = 60_000
 const OTHER_STATE_HINT =
@@ -47,7 +47,10 @@ function localKey(): string {
   }
 }
 
-/** Whether the track progresses without being read. Lists do not poll for uploads, so only R2's event can start it this soon. */
+/**
+ * Checks that R2's event starts the processing of the track. The track is read only in a list, because lists do not poll for uploads; so
+ * only the event can start it this soon.
+ */
 async function eventArrives(collection_id: string): Promise<[string, true]> {
   for (let seconds = 0; seconds < 30; seconds++) {
     const { tracks } = await unwrap(client.get('/v1/collection/{collection_id}/track', { params: { collection_id } }))
@@ -108,7 +111,7 @@ async function checkUploadAndPlayback(collection_id: string, cover_url: string):
   if (ready) await play(track.value.track_id)
 }
 
-/** Checks the operator's view. Failures of single files are not faults of the service. */
+/** Checks the operator's view of the system. A failure of a single file is not a fault of the service. */
 const checkSystem = (root_key: string) =>
   check('system', 'docs/operate.md#watch', async () => {
     const { system } = await unwrap(createClient({ base_url, api_key: root_key }).get('/v1/system'))

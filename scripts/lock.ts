@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * `npm run lock`, after every `npm install`: a registry mirror may lack the packages of other platforms. npm then omits them from
- * package-lock.json, and `npm ci` rejects the file. This adds their names, versions and platforms; npm fetches them on the machines that
- * need them.
+ * `npm run lock`: completes package-lock.json. Run it after every `npm install`. A registry mirror may lack the packages for other
+ * platforms. npm then omits them from package-lock.json, and `npm ci` rejects the file. This script adds their names, versions and
+ * platforms. npm fetches the packages on the machines that need them.
  */
 
 interface Entry {

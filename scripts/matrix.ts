@@ -67,7 +67,7 @@ async function runRow(name: string): Promise<RowResult> {
   }
   const spinners = row.conditions.includes('busy') ? [1, 2, 3, 4].map(startBusyLoop) : []
   try {
-    // The registry is unreachable under `ipv4`.
+    // `npm ci` runs without the condition `ipv4`, under which the registry is unreachable.
     const installed = await step(
       row.conditions.filter((condition) => condition !== 'ipv4'),
       'npm',
@@ -96,7 +96,7 @@ function countOf(file: string, code: number | string): Pick<RowResult, 'passed' 
     const { numPassedTests, testResults } = JSON.parse(readFileSync(file, 'utf8')) as Report
     const tests = testResults.flatMap(({ assertionResults }) => assertionResults)
     const failed = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName)
-    // An unreadable file, or an error between tests, fails no test.
+    // The command can fail without a failed test, for example because of an error between tests.
     return {
       passed: numPassedTests,
       failed: code !== 0 && failed.length === 0 ? [`npm test ended with ${code}`] : failed,
@@ -124,7 +124,7 @@ if (values.list) {
   for (const [name, description] of Object.entries(CONDITIONS)) console.log(`${name.padEnd(10)}  ${description}`)
   console.log(`\nRows:\n${ROWS.join('\n')}`)
 } else {
-  // Checks the requirements of all rows before the first one runs.
+  // Checks the requirements of all rows before the first row runs.
   for (const name of rowNames) {
     run('sh', join(root, 'scripts/machines/machine.sh'), name, 'true')
     for (const condition of name.split('+')) if (condition in TOOLS) toolDirectory(condition)

@@ -16,15 +16,15 @@ import { customElements, addDescriptions } from './pack/manifest.ts'
 
 const root = join(import.meta.dirname, '..')
 const target = join(root, 'dist/packages')
-/** Declarations as tsc writes them, for all packages. */
+/** Directory of the declarations that tsc generates for all packages. */
 const declared = join(target, 'declared')
 const bin = (name: string) => join(root, 'node_modules/.bin', name)
 
 interface Package {
   name: 'client' | 'elements'
-  /** Source modules by their names in the package. */
+  /** Paths of the source modules, keyed by the name in the package. */
   entries: Record<string, string>
-  /** Modules of types that no entry imports. */
+  /** Paths of modules that contain only types and that no entry imports. */
   types: string[]
 }
 
@@ -37,19 +37,22 @@ const PACKAGES: Package[] = [
   {
     name: 'elements',
     entries: Object.fromEntries(
-      // The frame is for the service's own embed page.
+      // Only the embed page of the service uses the element `frame`.
       ELEMENTS.filter((name) => name !== 'frame').map((name) => [name, `src/elements/${name}/index.ts`]),
     ),
     types: ['react', 'preact', 'vue'].map((name) => `packages/elements/${name}.ts`),
   },
 ]
 
-/** Without a DOM, as on a server that renders pages, the modules can be imported and define nothing. */
+/**
+ * Code that is added to modules, so that they can also be imported without a DOM, such as on a server that renders pages. They define
+ * nothing there.
+ */
 const WITHOUT_DOM = `const HTMLElement = globalThis.HTMLElement ?? class {}
 const CSSStyleSheet = globalThis.CSSStyleSheet ?? class { replaceSync() {} }
 const customElements = globalThis.customElements ?? { get: () => true }`
 
-/** Runs a command. Throws its output when it fails. */
+/** Runs a command. If it fails, throws an error with its output. */
 async function run(command: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(command, args, { cwd: root }).catch(
     (error: Error & { stdout: string; stderr: string }) => {
@@ -84,7 +87,7 @@ async function makePackage({ name, entries, types }: Package, version: string): 
   )
 }
 
-/** Copies the declarations of modules and of their imports. A `contract` without zod replaces `src/contract`. */
+/** Copies the declarations of modules and of their imports. `src/contract` is replaced by declarations that do not need zod. */
 async function copyTypes(folder: string, modules: string[]): Promise<void> {
   const copied = new Set(modules)
   for (const module of copied) {
@@ -101,7 +104,7 @@ async function copyTypes(folder: string, modules: string[]): Promise<void> {
   await write(join(folder, 'types/contract.d.ts'), contractTypes())
 }
 
-/** Path of a module's declarations in a package. */
+/** Returns the path of a module's declarations in a package. */
 const declarationPath = (module: string) => module.replace(/^src\/|^packages\/\w+\//, '').replace(/\.ts$/, '.js')
 
 async function write(path: string, text: string): Promise<void> {
@@ -109,7 +112,7 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(path, text)
 }
 
-/** Compiles the packages, and compares their contract types with the types that zod derives. */
+/** Compiles the packages, and checks that their contract types are equal to the types that zod derives. */
 async function checkTypes(): Promise<void> {
   const comparison = `
 import type { Calls as Table } from '../../src/contract/index.ts'
@@ -137,16 +140,16 @@ async function packAndCheck({ name }: Package): Promise<void> {
   const path = join(target, filename)
   await Promise.all([
     run(bin('publint'), path, '--strict'),
-    // JSON has no types.
+    // The JSON file is excluded, because it has no types.
     run(bin('attw'), path, '--profile', 'esm-only', '--exclude-entrypoints', './custom-elements.json'),
   ])
   console.log(`dist/packages/${filename}: ${size} bytes`)
 }
 
-/** Adds the files that only one of the packages has. */
+/** Adds the content that only one of the packages has. */
 async function addExtraFiles(): Promise<void> {
   const [index, attributes] = [join(target, 'client/types/index.d.ts'), join(target, 'elements/types/attributes.d.ts')]
-  // For code that stores or passes on responses.
+  // Exports the types of all responses, for code that stores responses or passes them on.
   await appendFile(index, "export type * from './contract.js'\n")
   await writeFile(attributes, addDescriptions(await readFile(attributes, 'utf8')))
   await writeFile(join(target, 'elements/custom-elements.json'), `${JSON.stringify(customElements(), null, 2)}\n`)

@@ -8,7 +8,7 @@ import { startBusyLoop } from './machines/busy_core.ts'
 
 /**
  * `npm run repeat -- worker 20 [--busy] [FILES…]`: runs the tests of a project many times, reports the tests with varying outcomes, and
- * lists the slowest. With `--busy`, a load keeps every core busy in every other run.
+ * lists the slowest. With `--busy`, a background load keeps every core busy during half of the runs.
  */
 
 interface Report {
@@ -26,7 +26,7 @@ interface Report {
 }
 interface History {
   outcomes: string[]
-  /** The longest run, in milliseconds. */
+  /** Maximum duration of the test in milliseconds. */
   duration: number
 }
 
@@ -66,7 +66,7 @@ for (const message of broken) console.log(message)
 console.log(`\n${times} runs, ${unequal.length} tests that differ, ${failing.length} that always fail`)
 process.exitCode = unequal.length + failing.length + broken.length > 0 ? 1 : 0
 
-/** Runs the project and returns vitest's report; null if there is none. */
+/** Runs the project's tests. Returns vitest's report, or null if vitest wrote none. */
 async function runOnce(isBusy: boolean): Promise<Report | null> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-repeat-'))
   const file = join(directory, 'report.json')
@@ -90,7 +90,7 @@ function record({ testResults }: Report): number {
   let failed = 0
   for (const { name, status, message = '', assertionResults } of testResults) {
     const path = relative(join(root, 'test'), name)
-    // A file whose setup fails reports no failed test.
+    // A test file whose setup fails contains no failed test.
     const isBroken = assertionResults.length === 0 && status === 'failed'
     const fileResult = {
       fullName: '(the file)',

@@ -19,7 +19,7 @@ import { lockState } from './start/state_lock.ts'
 const READY_TIMEOUT = 90_000
 const SWEEP_INTERVAL = 10_000
 const RESTART_DELAY = 1000
-/** The Worker hangs if this many probes in a row get no answer within the timeout in milliseconds. */
+/** The Worker counts as unresponsive if this many consecutive probes get no response within `PROBE_TIMEOUT` milliseconds. */
 const PROBES = 6
 const PROBE_TIMEOUT = 5000
 
@@ -28,7 +28,7 @@ let stopping = false
 let stoppingSince = 0
 const isStopping = () => stopping
 
-// The keeper stops the children if this process is killed with SIGKILL.
+// The keeper is a process that stops the children if this process crashes or is killed with SIGKILL.
 const keeper = spawn(process.execPath, [join(import.meta.dirname, 'start/child_reaper.ts')], {
   detached: true,
   stdio: ['pipe', 'ignore', 'inherit'],
@@ -44,7 +44,7 @@ function register(child: Child): Child {
 
 async function unregister(child: Child): Promise<void> {
   await child.exited
-  // Its own children may still run.
+  // Children of the process that exited may still be running.
   await child.stop()
   children.delete(child)
   keeper.stdin.write(`-${child.pid}\n`)
@@ -52,7 +52,8 @@ async function unregister(child: Child): Promise<void> {
 
 async function stop(code: number): Promise<void> {
   if (stopping) {
-    // A second Ctrl-C leaves the children to the keeper. (npm passes Ctrl-C on, so one can arrive twice.)
+    // After a second Ctrl-C, this process exits and the keeper stops the children. npm forwards Ctrl-C, so a signal within a second is a
+    // repetition of the first.
     if (Date.now() - stoppingSince > 1000) process.exit(1)
     return
   }
@@ -89,7 +90,7 @@ async function keepRunning(name: 'transcoder' | 'worker', spawnChild: () => Chil
     const ending = name === 'worker' ? await Promise.race([child.exited, whenUnresponsive(child)]) : await child.exited
     if (stopping) return
     await Promise.all([child.stop(), child.closed])
-    // Exit code 2: a restart would fail as well (container/service/server.ts).
+    // Exit code 2 means that a restart would also fail (container/service/server.ts).
     if (name === 'transcoder' && ending === 2) {
       const { message } = JSON.parse(child.tail.at(-1) ?? '{}') as { message?: string }
       throw new Error(`The ${name} cannot run: ${message}`)
@@ -103,7 +104,7 @@ async function keepRunning(name: 'transcoder' | 'worker', spawnChild: () => Chil
 
 let health = ''
 
-/** Resolves when the Worker stops answering. Wrangler's own proxy can die, and then every request waits forever. */
+/** Resolves when the Worker no longer responds. Wrangler's proxy can crash, and then every request waits forever. */
 async function whenUnresponsive(child: Child): Promise<string> {
   let [hasAnswered, unanswered] = [false, 0]
   const readyDeadline = Date.now() + READY_TIMEOUT
@@ -125,17 +126,17 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
       const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) })
       lastAnswer = `${response.status} ${await response.text()}`
       if (response.ok) return
-      // The sweep does not run while this machine is off.
+      // The service reports an overdue sweep if the machine was off. In that case, run it now.
       if (lastAnswer.includes('"sweep"')) await sweep(base_url)
     } catch {
-      // Not listening yet.
+      // The Worker is not listening yet.
     }
   }
   const tails = [...children].flatMap((child) => child.tail).join('\n')
   throw new Error(`Not ready after ${READY_TIMEOUT / 1000} s; GET /health: ${lastAnswer}\n\n${tails}`)
 }
 
-/** Wrangler fires no cron triggers locally. */
+/** Runs the cron trigger, because `wrangler dev` does not. */
 const sweep = (base_url: string) =>
   fetch(`${base_url}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`, { signal: AbortSignal.timeout(60_000) })
     .then((response) => response.text())
@@ -152,7 +153,7 @@ async function start(): Promise<void> {
   await requireFreePort('PORT', settings.port)
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
   print('Starting …')
-  // Starts first, because it reports within a second that it cannot run.
+  // The transcoder starts first, because it reports within a second if it cannot run.
   keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
   await Promise.all([buildPublic(), migrate(settings)])
   if (stopping) return

@@ -12,8 +12,9 @@ import { readDemo } from './start/demo.ts'
 import { watchParents } from './start/parent_watch.ts'
 
 /**
- * `npm run webhooks`: subscribes to all events of the system that `npm start` runs, verifies them as any receiver would, and prints a line
- * for each until Ctrl-C. `PORT` and `STATE_DIR` are those of `npm start`; `TONEARM_KEY` is a server key that replaces the demo's.
+ * `npm run webhooks`: subscribes to all events of the system that `npm start` runs. Verifies each event as any receiver would, and prints
+ * it as a line, until Ctrl-C. `PORT` and `STATE_DIR` must be those of `npm start`. `TONEARM_KEY` is a server key that is used instead of
+ * the key of the demo organization.
  */
 
 const { base_url, stateDir } = readSettings()
@@ -49,7 +50,7 @@ function receive(body: string, headers: Record<string, string>): number {
   }
 }
 
-/** Formats the time, type, subject, data and actor of an event. */
+/** Formats the time, type, subject, data and actor of an event as one line. */
 function lineOf({ timestamp, type, subject, data, actor }: TonearmEvent): string {
   const fields = Object.entries(data).filter(([name, value]) => !name.endsWith('_id') && value !== null)
   const values = fields.map(([name, value]) => `${name}=${String(value)}`).join(' ')
@@ -68,7 +69,7 @@ const listen = () => new Promise<void>((resolve) => server.listen(0, '127.0.0.1'
 const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 const createEndpoint = () => client.post('/v1/webhook_endpoint', { body: { url: urlOf(), title: TITLE } })
 
-/** Deletes an endpoint. Returns whether it is gone. */
+/** Deletes an endpoint. Returns whether it no longer exists. */
 async function deleteEndpoint(webhook_endpoint_id: string): Promise<boolean> {
   const deleted = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params: { webhook_endpoint_id } })
   if (deleted.ok || deleted.status === 404) return true
@@ -76,7 +77,7 @@ async function deleteEndpoint(webhook_endpoint_id: string): Promise<boolean> {
   return false
 }
 
-/** Deletes the endpoints of runs that were killed. Nothing listens on their ports. */
+/** Deletes the endpoints that killed runs of this script have left. Nothing listens on their ports. */
 async function deleteAbandoned(): Promise<void> {
   const list = await client.get('/v1/webhook_endpoint')
   if (!list.ok) return
@@ -96,7 +97,10 @@ const isRefused = (port: number) =>
 
 let creating: ReturnType<typeof createEndpoint> | undefined
 let ending = false
-/** Can be called twice, because npm passes Ctrl-C on. Waits for an endpoint that is being created, then deletes it. */
+/**
+ * Deletes the endpoint and exits. Waits if the endpoint is still being created. The function can be called twice, because npm forwards
+ * Ctrl-C.
+ */
 async function end(code: number): Promise<void> {
   if (ending) return
   ending = true
@@ -118,7 +122,7 @@ webhook = new Webhook(made.secret)
 print(
   `\n  ${bold('Waiting for events.')} Everything that happens at ${base_url} is sent to ${urlOf()}\n  Ctrl-C ends this.\n`,
 )
-// A test event for this endpoint only, so that a line appears immediately.
+// Sends a test event only to this endpoint, so that a line appears immediately.
 const test = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', {
   params: { webhook_endpoint_id: made.webhook_endpoint_id },
 })

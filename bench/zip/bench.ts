@@ -14,7 +14,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
-/** A chunk of the size in which storage returns data. */
+/** Storage returns data in chunks of this size. */
 const CHUNK = new Uint8Array(65_536)
 
 function zeros(bytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {

@@ -19,7 +19,7 @@ type Service = {
   /** Names of the restrictions that `confine` applied to ffmpeg. */
   confined: string[]
   secret: string | undefined
-  /** Aborted when the service must exit immediately. */
+  /** Aborted when the service exits without waiting for jobs. */
   signal: AbortSignal
 }
 

@@ -19,7 +19,7 @@ import { lexer, type Token, type Tokens, walkTokens } from 'marked'
 const directory = process.argv[2] ?? '.'
 const SPECIFICATION = 'docs/specification.md'
 const TEXT = /\.(ts|tsx|css|html|md|sql|toml|sh|yml)$|Dockerfile$|^\.ci\//
-/** Generated, or full of invalid citations on purpose. */
+/** Files that are generated, or that contain invalid citations on purpose. */
 const SKIPPED = [
   'worker-configuration.d.ts',
   'test/contract/citations.test.ts',
@@ -30,7 +30,7 @@ const ROOT = '(?:src|scripts|docs|container|test|bench|drizzle|examples)'
 const PATH = new RegExp(`\`(${ROOT}/[\\w./-]+)\`|(?<![\\w./-])(${ROOT}/[\\w./-]+\\.(?:tsx?|css|sql|sh))\\b`, 'g')
 const PAGE = /(?<![\w./:-])([\w./-]*\w\.md(?:#[\w-]+)?)\b/g
 const SECTION = /§(\d+(?:\.\d+)*)(?:, ([A-Z]\w+(?: \w+)*))?/g
-/** After one of these names, a § belongs to that document. */
+/** Names of other documents. A § after one of these names refers to that document. */
 const OTHER_DOCUMENTS = /\b(RFC|ISO|WCAG|ITU|EBU|HTML|oEmbed|ID3v2)\b/gi
 
 const tracked = execFileSync('git', ['-C', directory, 'ls-files', '-co', '--exclude-standard', '-z'], {
@@ -86,7 +86,10 @@ function exists(path: string): boolean {
   return paths.has(path) || folders.has(path)
 }
 
-/** Describes a missing page, or a missing heading in it. The path is relative to the first of the folders that has it. */
+/**
+ * Returns a description of a missing page or heading, or null if the target exists. The path is relative to the first folder that contains
+ * it.
+ */
 function missingPage(from: string, address: string, ...folders: string[]): string | null {
   const [path = '', anchor] = address.split('#')
   const found = path === '' ? from : folders.map((folder) => join(folder, path).replace(/\/$/, '')).find(exists)
@@ -96,14 +99,14 @@ function missingPage(from: string, address: string, ...folders: string[]): strin
   return `${found} has no heading #${anchor}`
 }
 
-/** Returns the owner of a §: the document that its line names last before it. */
+/** Returns which document a § refers to: the last document whose name precedes it in the line. */
 function ownerOf(from: string, before: string): 'ours' | 'other' | 'none' {
   const ours = from === SPECIFICATION ? 0 : before.toLowerCase().lastIndexOf('specification')
   const other = [...before.matchAll(OTHER_DOCUMENTS)].at(-1)?.index ?? -1
   return other > ours ? 'other' : ours < 0 ? 'none' : 'ours'
 }
 
-/** Describes a missing section, or a missing heading in it. */
+/** Returns a description of a missing section or heading of the specification, or null if both exist. */
 function missingSection(section: string, name: string | undefined): string | null {
   const all = headings.get(SPECIFICATION) ?? []
   const start = all.findIndex(({ depth, text }) => depth === 2 && text.startsWith(`${section}. `))
@@ -155,7 +158,7 @@ function readPage(path: string, text: string, tokens: Token[]): void {
 for (const [path, text] of texts) {
   const tokens = pages.get(path)
   if (tokens) readPage(path, text, tokens)
-  // Links are already checked, and code blocks contain no citations.
+  // Links are removed, because they are already checked, and code blocks, because they contain no citations.
   const prose = tokens ? text.replace(/^ *```[^]*?^ *```|\[[^\]]*\]\([^)\s]*\)/gm, blank) : text
   for (const [i, line] of prose.split('\n').entries()) readLine(path, line, `${path}:${i + 1}`)
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** `node scripts/check/names.ts`: rejects declarations with homemade names. docs/glossary.md has the words of the field. */
+/** `node scripts/check/names.ts`: rejects declarations with invented names. docs/glossary.md lists the established terms. */
 
 /** Each rejected name with its replacement. Ordinary words that also have another meaning (`line`, `turn`, `place`, `one`) are not listed. */
 const REPLACEMENTS: Record<string, string> = {
@@ -33,7 +33,7 @@ const REPLACEMENTS: Record<string, string> = {
   whenEnded: 'ifJustEnded',
   whileHeld: 'ifLeaseHeld',
 }
-/** src/studio is skipped until a later issue rebuilds it. */
+/** src/studio is skipped until it is rebuilt. */
 const SKIPPED = /^src\/studio\//
 
 const files = execFileSync('git', ['ls-files', 'src', 'container', 'scripts', 'bench', 'test'], { encoding: 'utf8' })

@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * `node scripts/check/prose.ts [directory] [path…]`: rejects comments, test titles, and Markdown that use the syntax of a translation.
- * It is tuned on honojs/hono and supabase/storage: no fault in their 11,290 blocks.
+ * `node scripts/check/prose.ts [directory] [path…]`: rejects comments, test titles, and Markdown whose syntax sounds translated. The rules
+ * are tuned with honojs/hono and supabase/storage: they report no fault in the 11,290 blocks of these projects.
  */
 
 const [directory = '.', ...only] = process.argv.slice(2)
-/** Paths with text that this rule does not read. */
+/** Paths of files that are not checked. */
 const SKIPPED = /^(src\/studio\/|docs\/specification\.md|CHANGELOG\.md|drizzle\/)/
 
-/** Each hint with the pattern that it replaces. */
+/** Each advice with the pattern of the phrases that it replaces. */
 const RULES: Record<string, RegExp> = {
   'name the person or program: the caller, the owner':
     /(?<=^|[.;:] )(who|whose)\b(?![^.;:]*\?)|\b(for|by|while|than|from|to|as|with|but) who\b|\bwhoever\b/gi,
@@ -33,7 +33,7 @@ const RULES: Record<string, RegExp> = {
   'write checks, reads, or polls': /\b(looks?|looked) (no more|at (what|who|it|them))\b/gi,
   'write no caller, another request, any worker': /\b(somebody|nobody|anybody)\b/gi,
 }
-/** Stricter rules of comments and test titles. Pages for users may say "what happened" or "a page of its own". */
+/** Stricter rules for comments and test titles. Pages for users may contain phrases such as "what happened" or "a page of its own". */
 const CODE_RULES: Record<string, RegExp> = {
   ...RULES,
   'name the thing: the request, the rows':
@@ -63,7 +63,7 @@ function markOf(path: string): string | undefined {
 const TITLE =
   /^\s*(?:test|it|describe)\b(?:\.\w+)*(?:\([^'"`\n]*\))?\(\s*(?:'((?:[^'\\\n]|\\.)*)'|`([^`]*)`|"([^"\n]*)")|^\s*\]\)\('((?:[^'\\\n]|\\.)*)'/gm
 
-/** Comments of a file, joined over consecutive lines, and its test titles. */
+/** Returns the comments of a file, in which consecutive lines are joined, and its test titles. */
 function codeBlocks(text: string, mark: string): Block[] {
   const blocks: Block[] = []
   let open: Block | undefined
@@ -78,7 +78,7 @@ function codeBlocks(text: string, mark: string): Block[] {
       const words = full
         ? trimmed.replace(/^(\/\*+|\*+\/?|\/\/+|--+|#+)|\*+\/$/g, '')
         : line.slice(trailing).replace(/^\S+/, '')
-      // A tag of JSDoc, an empty line, and a trailing comment are separate blocks.
+      // A JSDoc tag, an empty line, or a trailing comment starts a new block.
       const joins = open && !starts && full && words.trim() !== '' && !/^\s*(@|- |\* |\d+\. )/.test(words)
       if (joins) open!.text += `\n${words.trim()}`
       else blocks.push((open = { line: i + 1, text: words.trim() }))
@@ -97,7 +97,7 @@ function codeBlocks(text: string, mark: string): Block[] {
 }
 
 const keepLines = (found: string) => found.replace(/[^\n]/g, '')
-/** Paragraphs, items and cells of a page, without headings, code, tags, and the targets of links. */
+/** Returns the paragraphs, list items and table cells of a page, without headings, code, tags, and the targets of links. */
 function pageBlocks(text: string): Block[] {
   const prose = text.replace(/^ *(```|~~~)[^]*?^ *\1|<!--[^]*?-->|<[^>]*>/gm, keepLines).replace(/\]\([^)\s]*\)/g, ']')
   const blocks: Block[] = []

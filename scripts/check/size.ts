@@ -7,18 +7,19 @@ import { build } from 'esbuild'
 import type { ELEMENTS } from '../build.ts'
 
 /**
- * Checks the size of the elements on the wire, after `npm run build`: gzip at its default level, as most servers and CDNs send it, of the
- * entry and of every static import. Languages other than English load on demand and do not count. Also checks the Worker's bundle, gzipped,
- * which an isolate reads when it starts, and the minified code in it that runs at start-up (docs/decisions/0029). Fails above a budget.
+ * Checks sizes after `npm run build`, and fails if one exceeds its budget. An element is measured as most servers and CDNs send it: its
+ * entry and every static import, compressed with gzip at the default level. Languages other than English are loaded on demand and do not
+ * count. Also checks the Worker's bundle, gzipped, which an isolate reads when it starts, and the minified code in it that runs at start-up
+ * (docs/decisions/0029).
  */
 
-/** Bytes of dist/worker/index.js, which a dry run of `wrangler deploy` writes. */
+/** Maximum size of dist/worker/index.js in bytes. A dry run of `wrangler deploy` writes this file. */
 const WORKER_BUDGET = 171_500
-/** Bytes of the code that runs when an isolate starts. None of it may come from a package. */
+/** Maximum size in bytes of the code that runs when an isolate starts. None of this code may come from a package. */
 const START_BUDGET = 28_500
-/** Bytes of `@tonearm/client` in the bundle of a page. */
+/** Maximum size in bytes of `@tonearm/client` in the bundle of a page. */
 const CLIENT_BUDGET = 4_000
-/** Bytes of each element. */
+/** Maximum size of each element in bytes. */
 const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
   player: 26_000,
   uploader: 22_000,
@@ -36,7 +37,7 @@ const BUNDLED = {
   format: 'esm',
 } as const
 
-/** A module and its static imports, as paths below dist/public. */
+/** Returns a module and its static imports, as paths below dist/public. */
 function modulesOf(path: string, found = new Set<string>()): Set<string> {
   if (found.has(path)) return found
   found.add(path)
@@ -72,7 +73,7 @@ const { metafile } = await build({
   metafile: true,
 })
 
-/** Sources of an output and of its static imports, with their bytes. */
+/** Returns the source files of an output and of its static imports, with their sizes in bytes. */
 function sourcesOf(path: string, found = new Map<string, number>()): Map<string, number> {
   const { inputs, imports } = metafile.outputs[path]!
   for (const [source, { bytesInOutput }] of Object.entries(inputs)) found.set(source, bytesInOutput)

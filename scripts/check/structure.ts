@@ -3,18 +3,18 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 
 /**
- * `node scripts/check/structure.ts [directory]`: checks the shape of the code. Imports form no cycles (type imports count), run in one
- * direction between sibling folders, and a folder stays small. The browser code has limits of its size, and the studio imports no
- * internals of an element. Prints all counts, and fails above a limit.
+ * `node scripts/check/structure.ts [directory]`: checks the structure of the code. Imports must not form cycles (type imports count), and
+ * must have only one direction between sibling folders. The number of files in a folder and the size of the browser code are limited. The
+ * studio must not import internals of an element. Prints all counts, and fails if one exceeds its limit.
  */
 
 const directory = process.argv[2] ?? '.'
 const ROOTS = ['src', 'container', 'scripts', 'test', 'bench']
-/** Files directly in a folder. */
+/** Maximum number of files directly in a folder. */
 const MAX_FOLDER = 25
-/** Tests, the studio, and the contract with its one file per noun. */
+/** Folders without that limit: tests, the studio, and the contract, which has one file per noun. */
 const LARGE_FOLDERS = /^(test|src\/studio|src\/contract)(\/|$)/
-/** The only files that define tables. */
+/** The only files that may define database tables. */
 const TABLES = /^src\/adapters\/db\/schema\//
 const BROWSER = ['src/client', 'src/elements/player', 'src/elements/uploader']
 const MAX_BROWSER_FILES = 45
@@ -33,7 +33,7 @@ function importsOf(file: string, text: string): string[] {
   return [...new Set(found.map(([, path]) => join(dirname(file), path!)))].filter((path) => texts.has(path))
 }
 
-/** Each cycle of imports once. */
+/** Returns each cycle of imports once. */
 function cycles(): string[] {
   const found: string[] = []
   const done = new Set<string>()
@@ -48,7 +48,7 @@ function cycles(): string[] {
   return found
 }
 
-/** The two sibling folders that contain the two files, at any depth; null if one file is in a parent folder of the other. */
+/** Returns the two sibling folders that contain the two files at any depth. Returns null if one file is in a parent folder of the other. */
 function siblings(from: string, to: string): [string, string] | null {
   const a = dirname(from).split('/')
   const b = dirname(to).split('/')
@@ -57,7 +57,7 @@ function siblings(from: string, to: string): [string, string] | null {
   return [a.slice(0, split + 1).join('/'), b.slice(0, split + 1).join('/')]
 }
 
-/** Sibling folders that import each other, with the imports of the direction that has fewer. */
+/** Returns pairs of sibling folders that import each other, with the imports of the direction that has fewer imports. */
 function twoWayFolders(): string[] {
   const between = new Map<string, string[]>()
   for (const [from, targets] of graph)
@@ -92,7 +92,7 @@ function judge(text: string, isRight: boolean): void {
   console.log(`${isRight ? 'ok    ' : 'FAILED'} ${text}`)
   hasFailed ||= !isRight
 }
-/** Fails if there are any faults. */
+/** Prints the faults. The check fails if there are any. */
 function expectNone(rule: string, faults: string[]): void {
   judge(`${rule}: ${faults.length}${faults.map((fault) => `\n         ${fault}`).join('')}`, faults.length === 0)
 }

@@ -1,14 +1,14 @@
 import { captureWrangler } from './wrangler.ts'
 
-/** The Cloudflare account of the deployment, for calls of its API. */
+/** The Cloudflare account of the deployment, with the token for calls to Cloudflare's API. */
 export interface Account {
   id: string
   token: string
-  /** Whether the token is CLOUDFLARE_API_TOKEN. The token of a login expires within hours. */
+  /** Whether the token is CLOUDFLARE_API_TOKEN. A token from `wrangler login` expires within hours. */
   hasApiToken: boolean
 }
 
-/** A requirement that the person at the terminal must meet first; `deploy.ts` prints it. */
+/** Thrown when the user must do something before the deployment is possible. `deploy.ts` prints the message. */
 export class Refusal extends Error {}
 
 /** An error response of Cloudflare's API. */
@@ -35,9 +35,9 @@ export interface AccountState {
   bindings: Binding[] | null
   /** Base URL of the service. */
   url: string
-  /** The custom domain, of this deployment or an earlier one. */
+  /** The custom domain of this deployment or of an earlier one. */
   domain: string | undefined
-  /** R2's key pair, if the Worker lacks it or the environment has a new one. */
+  /** R2's key pair, if the Worker does not have it yet or the environment contains a new one. */
   pair: { R2_ACCESS_KEY_ID?: string; R2_SECRET_ACCESS_KEY?: string }
 }
 
@@ -53,7 +53,7 @@ interface Envelope<T> {
   errors?: { code: number; message: string }[]
 }
 
-/** Calls the API. `jurisdiction` is the jurisdiction of the bucket. */
+/** Calls Cloudflare's API. `jurisdiction` is the jurisdiction of the bucket. */
 export async function callApi<T>(
   token: string,
   method: string,
@@ -74,7 +74,7 @@ export async function callApi<T>(
   throw new ApiError(response.status, error?.code ?? 0, error?.message ?? `${method} ${path} failed`)
 }
 
-/** Returns the resource at a path; null if it does not exist. */
+/** Returns the resource at a path, or null if it does not exist. */
 export async function findResource<T>(token: string, path: string, jurisdiction?: string): Promise<T | null> {
   return callApi<T>(token, 'GET', path, undefined, jurisdiction).catch((error: unknown) => {
     if (error instanceof ApiError && error.status === 404) return null

@@ -1,6 +1,6 @@
 import { check, expect } from './report_check.ts'
 
-/** The doctor's checks of signed URLs, sent as a browser on a page of `origin` sends them. */
+/** The checks of signed URLs that the doctor runs. Requests are sent as a browser would send them from a page at `origin`. */
 
 export const request = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, signal: AbortSignal.timeout(60_000) })
@@ -27,7 +27,7 @@ export async function checkUpload(url: string, file: Uint8Array<ArrayBuffer>, or
   return sent !== null
 }
 
-/** Requests a byte range of the audio, with the right and with a wrong signature. */
+/** Requests a byte range of the audio, first with the correct signature and then with a wrong one. */
 export async function checkPlayback(url: string, origin: string): Promise<void> {
   await check('a part of the audio (Range)', 'run npm run deploy, which sets the rules of the bucket', async () => {
     const response = await request(url, { headers: { range: 'bytes=0-99', origin } })

@@ -7,7 +7,7 @@ import { type Account, ApiError, callApi, Refusal } from './account.ts'
 import type { Plan } from './plan.ts'
 import { runWrangler } from './wrangler.ts'
 
-/** Migrates the database, and checks its triggers afterward (docs/architecture.md#d1). */
+/** Migrates the database, and then checks that it has all triggers (docs/architecture.md#d1). */
 export async function migrate(plan: Plan, account: Account, database: string): Promise<void> {
   const { id, token } = account
   const files = readMigrations(plan.migrations)
@@ -41,7 +41,7 @@ async function restoreTriggers(plan: Plan, account: Account, database: string, f
   console.log(`the database has all ${triggersOf(files).length} triggers`)
 }
 
-/** Sends a migration to D1's import, which parses SQL with another program. The import is atomic. */
+/** Applies a migration with D1's import, which uses a different SQL parser than queries. The import is atomic. */
 async function importFile(plan: Plan, account: Account, migration: Migration): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tonearm-import-'))
   const { name } = migration
@@ -72,7 +72,7 @@ async function query<T>(token: string, account: string, database: string, sql: s
   return first?.results ?? []
 }
 
-/** Names of the applied migrations. For a database of another program, names of its tables. */
+/** Returns the names of the applied migrations. If the database belongs to another program, returns the names of its tables. */
 export async function appliedMigrations(token: string, account: string, database: string): Promise<string[]> {
   const namesFrom = (sql: string) => query<{ name: string }>(token, account, database, sql)
   const tables = await namesFrom(

@@ -7,7 +7,7 @@ import { unstable_readConfig as readConfig } from 'wrangler'
 import { root } from '../shared/settings.ts'
 import { Refusal } from './account.ts'
 
-/** The deployment, from the arguments, the environment and wrangler.toml. */
+/** The settings of a deployment, from the arguments, the environment and wrangler.toml. */
 export interface Plan {
   /** Path of wrangler's configuration. */
   config: string
@@ -18,14 +18,14 @@ export interface Plan {
   database: string
   /** Directory of the migrations. */
   migrations: string
-  /** Names of the queues; the first one receives R2's events. */
+  /** Names of the queues. The first queue receives R2's events. */
   queues: string[]
   /** Path of a Dockerfile, or an image in a registry. */
   image: string
   secrets: string[]
-  /** `[vars]`. An empty value keeps the value of the last deployment. */
+  /** Values of `[vars]` in wrangler.toml. An empty value keeps the value of the last deployment. */
   vars: Record<string, string>
-  /** Names of `[vars]` that the command line clears, even if the Worker has a value. */
+  /** Names of `[vars]` that the command line sets to an empty value, which replaces the Worker's value. */
   cleared: string[]
   domain: string | undefined
   leavesContainer: boolean
@@ -113,7 +113,7 @@ function readArguments() {
 /** Whether wrangler builds the image on this machine, with Docker. */
 export const isBuiltHere = ({ image }: Plan) => !/^[\w.-]+\.[a-z]+\//.test(image)
 
-/** Runs a function with a temporary copy of the configuration that names the image: wrangler has no option for it. */
+/** Runs a function with a temporary copy of the configuration that contains the image, because wrangler has no option for it. */
 export async function withImage<T>(plan: Plan, run: (config: string) => Promise<T>): Promise<T> {
   if (isBuiltHere(plan)) return run(plan.config)
   const path = join(dirname(plan.config), `.deploy-${process.pid}.toml`)

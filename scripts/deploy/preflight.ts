@@ -8,7 +8,7 @@ import { check, countFailures, expect } from './report_check.ts'
 import { readKeyPair } from './secrets.ts'
 import { capture } from './wrangler.ts'
 
-/** Checks all requirements of a deployment and changes nothing. Throws when one is missing. */
+/** Checks all requirements of a deployment without changing anything. Throws when a requirement is not met. */
 export async function preflight(plan: Plan, account: Account): Promise<AccountState> {
   const found: AccountState = {
     bucket: false,
@@ -40,7 +40,10 @@ const RIGHTS: [name: string, permission: string, path: () => string][] = [
   ['Containers', 'Containers: Edit', () => `/containers/applications/${randomUUID()}`],
 ]
 
-/** Checks the permissions of the token by deleting resources with random names: Cloudflare refuses only a token without permission. */
+/**
+ * Checks the permissions of the token by deleting resources with random names, which do not exist. Cloudflare responds with a permission
+ * error only if the token lacks the permission.
+ */
 async function checkRights(plan: Plan, { id, token }: Account): Promise<void> {
   const planPage = `https://dash.cloudflare.com/${id}/workers/plans`
   const needed = RIGHTS.filter(([name]) => name !== 'Containers' || !(plan.leavesContainer || plan.vars.TRANSCODER_URL))
@@ -124,7 +127,7 @@ async function checkImage(plan: Plan): Promise<void> {
     'publish it first (docs/deploy.md#without-docker), or correct its name',
     async () => {
       const [, name, tag] = /^docker\.io\/([\w./-]+):([\w.-]+)$/.exec(plan.image) ?? []
-      // Other registries require credentials that only Cloudflare has.
+      // Images in other registries cannot be checked, because only Cloudflare has the credentials.
       if (!name) return ['is used as it is', true]
       const hub = process.env.DOCKER_HUB_URL || 'https://hub.docker.com'
       const response = await fetch(`${hub}/v2/repositories/${name}/tags/${tag}`, {
@@ -137,7 +140,7 @@ async function checkImage(plan: Plan): Promise<void> {
   )
 }
 
-/** Finds the address of the service: the custom domain, the address of the last deployment, or workers.dev. */
+/** Determines the URL of the service: the custom domain, the URL of the last deployment, or a subdomain of workers.dev. */
 async function checkAddress(plan: Plan, { id, token }: Account, found: AccountState): Promise<void> {
   const remedy = plan.domain
     ? 'add the domain to this account (dashboard, Add a site), and give the token "Zone: Read" and "Workers Routes: Edit"'
@@ -161,14 +164,17 @@ async function checkAddress(plan: Plan, { id, token }: Account, found: AccountSt
   })
 }
 
-/** Requires that a custom domain is in a zone of the account and has no DNS record, which wrangler would replace without asking. */
+/**
+ * Throws unless a custom domain is in a zone of the account and has no DNS record. Wrangler would replace an existing record without
+ * asking.
+ */
 async function requireZone(token: string, id: string, domain: string): Promise<void> {
   const labels = domain.split('.')
   for (const name of labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))) {
     const zones = await callApi<{ id: string; name: string }[]>(token, 'GET', `/zones?name=${name}&account.id=${id}`)
     const zone = zones.find((candidate) => candidate.name === name)
     if (!zone) continue
-    // A token may lack the permission to read these.
+    // The token may lack the permission to read DNS records.
     const records = await callApi<unknown[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`).catch(
       () => [],
     )

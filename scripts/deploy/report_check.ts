@@ -2,10 +2,10 @@
 
 let faults = 0
 
-/** The number of failed checks so far. */
+/** Returns the number of failed checks so far. */
 export const countFailures = () => faults
 
-/** Runs one check and prints its line. `advice` is the remedy for a failure. Returns null when it failed. */
+/** Runs one check and prints its result as a line. `advice` is the remedy if the check fails. In that case, returns null. */
 export async function check<T>(name: string, advice: string, run: () => Promise<[note: string, value: T]>) {
   try {
     const [note, value] = await run()
@@ -24,7 +24,7 @@ export function expect(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Error(message)
 }
 
-/** Returns a successful result of the API; throws the message of any other. */
+/** Returns the result of an API request if it was successful. Otherwise throws its error message. */
 export async function unwrap<T extends { ok: true } | { ok: false; status: number; code: string; message: string }>(
   answer: Promise<T>,
 ): Promise<Extract<T, { ok: true }>> {

@@ -6,14 +6,14 @@ import { root } from '../shared/settings.ts'
 import { type Account, callApi, findResource, type AccountState } from './account.ts'
 import type { Plan } from './plan.ts'
 
-/** Creates missing queues, bucket and database. Returns the id of the database. */
+/** Creates the queues, the bucket and the database if they do not exist. Returns the id of the database. */
 export async function createResources(plan: Plan, { id, token }: Account, found: AccountState): Promise<string> {
   const create = async <T>(label: string, path: string, body: object): Promise<T> => {
     const created = await callApi<T>(token, 'POST', `/accounts/${id}${path}`, body, plan.jurisdiction)
     console.log(`created ${label}`)
     return created
   }
-  // Queues first: an account on the free plan is refused here, before anything is created.
+  // The queues are created first: for an account on the free plan, this fails before anything is created.
   for (const queue of plan.queues.filter((name) => !found.queues[name]))
     found.queues[queue] = (
       await create<{ queue_id: string }>(`queue ${queue}`, '/queues', { queue_name: queue })
@@ -33,9 +33,9 @@ interface Rule {
 
 const ACTIONS = ['PutObject', 'CompleteMultipartUpload', 'CopyObject']
 
-/** Lets browsers use the bucket, and sends its upload events to the ingest queue. */
+/** Configures the bucket: allows requests from browsers (CORS), and sends upload events to the ingest queue. */
 export async function configureBucket(plan: Plan, { id, token }: Account, found: AccountState): Promise<void> {
-  // Allows every origin: the signature in the URL is the permission.
+  // Every origin is allowed, because the signature in the URL authorizes a request.
   const cors = JSON.parse(readFileSync(join(root, 'scripts/deploy/cors.json'), 'utf8')) as { rules: unknown[] }
   const path = `/accounts/${id}/r2/buckets/${plan.bucket}/cors`
   const present = await findResource<{ rules: unknown[] }>(token, path, plan.jurisdiction)

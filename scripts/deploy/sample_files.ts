@@ -1,11 +1,11 @@
-/** A second of audio and a picture, generated here so that git contains no binaries. */
+/** A second of audio and a picture. They are generated, so that git contains no binary files. */
 
-/** One second of 440 Hz as WAV: 16 kHz, 16 bit, mono. */
+/** Returns a WAV file with one second of a tone at 440 Hz: 16 kHz, 16 bit, mono. */
 export function makeWav(rate = 16_000): Uint8Array<ArrayBuffer> {
   const wav = Buffer.alloc(44 + rate * 2)
   wav.write('RIFF\0\0\0\0WAVEfmt ', 'latin1')
   wav.writeUInt32LE(36 + rate * 2, 4)
-  // Length of the format, PCM and one channel, samples and bytes per second, bytes and bits per sample.
+  // The fields of the `fmt ` chunk: its length, PCM and one channel, samples per second, bytes per second, and bytes and bits per sample.
   const fields = [16, 1 | (1 << 16), rate, rate * 2, 2 | (16 << 16)]
   for (const [i, field] of fields.entries()) wav.writeUInt32LE(field, 16 + i * 4)
   wav.write('data', 36, 'latin1')
@@ -17,5 +17,5 @@ export function makeWav(rate = 16_000): Uint8Array<ArrayBuffer> {
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
-/** A PNG of one pixel. */
+/** Returns a PNG with a single pixel. */
 export const makePng = () => new Uint8Array(Buffer.from(PIXEL, 'base64'))

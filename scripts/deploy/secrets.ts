@@ -9,7 +9,7 @@ import { root } from '../shared/settings.ts'
 import { type Account, callApi, Refusal, type AccountState } from './account.ts'
 import type { Plan } from './plan.ts'
 
-/** The secrets of the deployed Worker: existing ones, generated ones, and R2's key pair. */
+/** The secrets of the deployed Worker: R2's key pair, and random values that are generated if the Worker has none yet. */
 
 export const endpointOf = (plan: Plan, account_id: string) =>
   plan.vars.S3_ENDPOINT ||
@@ -45,7 +45,7 @@ export async function readKeyPair(plan: Plan, account: Account, found: AccountSt
   return pair
 }
 
-/** The id of a token and the SHA-256 of its value are a key pair for R2 with the token's permissions. */
+/** Derives R2's key pair from the API token. The id of a token and the SHA-256 of its value are a key pair with the token's permissions. */
 async function derivePair({ id, token }: Account): Promise<Pair> {
   const verified = await callApi<{ id: string }>(token, 'GET', '/user/tokens/verify').catch(() =>
     callApi<{ id: string }>(token, 'GET', `/accounts/${id}/tokens/verify`),
@@ -73,7 +73,7 @@ async function askForPair({ bucket }: Plan): Promise<Pair> {
   }
 }
 
-/** Asks until the answer has the right form. The terminal does not show the input. */
+/** Asks a question until the answer has the required form. The terminal does not show the input. */
 async function askHidden(question: string, form: RegExp, hint: string): Promise<string> {
   for (;;) {
     process.stdout.write(question)
@@ -90,7 +90,7 @@ async function askHidden(question: string, form: RegExp, hint: string): Promise<
   }
 }
 
-/** Throws when R2 rejects the pair. A missing or forbidden bucket still proves that the pair is valid. */
+/** Throws when R2 rejects the key pair. If R2 responds that the bucket is missing or forbidden, the pair is valid. */
 export async function verifyKeyPair(
   plan: Plan,
   account_id: string,
@@ -108,7 +108,10 @@ export async function verifyKeyPair(
 
 const random = () => randomBytes(32).toString('hex')
 
-/** Path of a generated ROOT_KEY. The file exists until the key has been shown, so that no failure loses the key. */
+/**
+ * Returns the path of the file with a generated ROOT_KEY. The file exists until the key has been shown, so that the key is not lost if the
+ * deployment fails.
+ */
 const pathOfKey = (plan: Plan, account_id: string) =>
   join(root, '.wrangler/deploy', `${account_id}-${plan.name}.root_key`)
 
@@ -123,7 +126,7 @@ export function savedRootKey(plan: Plan, account_id: string): string | undefined
 export const deleteSavedRootKey = (plan: Plan, account_id: string) =>
   rmSync(pathOfKey(plan, account_id), { force: true })
 
-/** Refuses to generate a key in CI: it would appear in the log, or be lost with the machine. */
+/** Throws if ROOT_KEY would be generated in CI, because the key would appear in the log or be lost with the machine. */
 export function requireRootKey(found: AccountState): void {
   if (!process.env.CI || process.env.ROOT_KEY || hasSecret(found, 'ROOT_KEY')) return
   throw new Refusal(
@@ -131,7 +134,7 @@ export function requireRootKey(found: AccountState): void {
   )
 }
 
-/** All secrets that this deployment sets. */
+/** Returns all secrets that this deployment sets. */
 export function secretsToSet(plan: Plan, account_id: string, found: AccountState): Record<string, string> {
   const secrets: Record<string, string> = { ...found.pair }
   for (const name of plan.secrets) {

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '../../src/client/index.ts'
 import { Refusal } from './account.ts'
 
-/** Milliseconds: a new address takes a minute or two, a new certificate longer. */
+/** Maximum milliseconds until a new deployment responds. A new address takes a minute or two, and a new certificate takes longer. */
 const SERVE_TIMEOUT = 300_000
 
-/** Waits until the service accepts the operator's key, or until it answers if there is no key. */
+/** Waits until the service accepts the operator's key. Without a key, waits until it responds. */
 export async function waitUntilServed(url: string, root_key: string | undefined): Promise<void> {
   let lastError = 'no answer'
   for (const deadline = Date.now() + SERVE_TIMEOUT; Date.now() < deadline; await sleep(1000)) {
@@ -22,7 +22,7 @@ export async function waitUntilServed(url: string, root_key: string | undefined)
   throw new Refusal(`Deployed, but ${url} does not serve yet: ${lastError}\n${advice}`)
 }
 
-/** Creates the first organization, and prints its studio link and server key. */
+/** Creates the first organization. Prints the link to its studio and its server key. */
 export async function welcome(url: string, root_key: string): Promise<void> {
   const operator = createClient({ base_url: url, api_key: root_key })
   const list = await operator.get('/v1/organization', { query: { limit: 1 } })

@@ -9,7 +9,7 @@ import { root } from '../shared/settings.ts'
 const program = join(root, 'node_modules/wrangler/bin/wrangler.js')
 
 async function run(command: string, args: string[], output: 'inherit' | 'pipe') {
-  // Wrangler fails to start if it cannot write below HOME. With an API token, HOME need not be writable.
+  // Wrangler fails to start if it cannot write below HOME. With an API token, it needs nothing from HOME, so another directory is used.
   const config = process.env.CLOUDFLARE_API_TOKEN ? { XDG_CONFIG_HOME: join(root, '.wrangler/deploy/config') } : {}
   const env = { ...config, ...process.env, WRANGLER_SEND_METRICS: 'false', WRANGLER_HIDE_BANNER: 'true' }
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', output, output] })

@@ -24,7 +24,10 @@ export const CONDITIONS: Record<string, string> = {
   chromium: "CHROMIUM_PATH names Debian's Chromium of this release",
 }
 
-/** Every condition once, in as few runs as possible without one hiding the faults of another. */
+/**
+ * Each row is one run of the tests. Every condition occurs once, in as few rows as possible, but no condition may hide faults that another
+ * would cause.
+ */
 export const ROWS = [
   'docker+shm+ipv4',
   'user+home+path+tmpdir+locale+east',
@@ -33,14 +36,14 @@ export const ROWS = [
   'ffmpeg-7.1',
 ]
 
-/** The conditions of a row, and an empty directory for it. */
+/** The conditions of a row, and an empty directory for its files. */
 export type Workspace = { conditions: string[]; directory: string }
 
-/** Path of a row's clone. */
+/** Returns the path of a row's clone. */
 export const clonePath = ({ conditions, directory }: Workspace): string =>
   join(directory, conditions.includes('path') ? 'mit Größe und 音/tonearm' : 'tonearm')
 
-/** The environment of a row's commands: this one without npm's variables. */
+/** Returns the environment variables for a row's commands: those of this process, without npm's variables, and those of the conditions. */
 export function environmentOf({ conditions, directory }: Workspace): NodeJS.ProcessEnv {
   const has = (condition: string) => conditions.includes(condition)
   const inherited = Object.entries(process.env).filter(
@@ -54,7 +57,7 @@ export function environmentOf({ conditions, directory }: Workspace): NodeJS.Proc
   const env: NodeJS.ProcessEnv = { ...Object.fromEntries(inherited), PATH: [...tools, ...path].join(delimiter) }
   if (has('chromium')) env.CHROMIUM_PATH = join(toolDirectory('chromium'), 'chromium')
   if (has('user')) Object.assign(env, { HOME: join(directory, 'home'), npm_config_cache: join(directory, 'npm') })
-  // Exists and is readable, but not even root can create a file in it.
+  // /sys exists and is readable, but not even root can create a file in it.
   if (has('home')) env.HOME = '/sys'
   if (has('tmpdir')) env.TMPDIR = join(directory, 'elsewhere')
   if (has('locale')) Object.assign(env, { LANG: 'ar_EG.UTF-8', LC_ALL: 'ar_EG.UTF-8', LANGUAGE: 'ar' })
@@ -71,7 +74,7 @@ export const TOOLS: Record<string, string[]> = {
   chromium: ['-', 'chromium', 'usr/lib/chromium/chromium'],
 }
 
-/** Returns a directory for the PATH. The first use unpacks it from Debian packages. */
+/** Returns the directory that a condition adds to the PATH. The first call creates it from Debian packages. */
 export function toolDirectory(condition: string): string {
   const directory = join(root, '.cache/tools', condition)
   const [suite = '', name = '', ...programs] = TOOLS[condition] ?? []

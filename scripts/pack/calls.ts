@@ -7,16 +7,16 @@ import type { Operation } from '../../src/contract/operation.ts'
 import { TrackStatus } from '../../src/contract/track.ts'
 
 /**
- * The operation table as TypeScript without zod, which replaces `src/contract` in the packages. Named schemas become interfaces.
- * scripts/pack.ts compares the result with the types that zod derives.
+ * Generates the types of all operations as TypeScript without zod. They replace `src/contract` in the packages. Named schemas become
+ * interfaces. scripts/pack.ts compares the result with the types that zod derives.
  */
 
 type Json = Record<string, unknown>
 
-/** Schemas without a name in OpenAPI that the engines or their users need. */
+/** Schemas that have no name in OpenAPI, but that the engines or their users need. */
 const UNNAMED = { Analysis, Loudness, TrackStatus }
 
-/** The declarations that replace `src/contract` in the packages. */
+/** Returns the declarations that replace `src/contract` in the packages. */
 export function contractTypes(): string {
   const settings = { io: 'output', uri: (id: string) => id, unrepresentable: 'any' } as const
   const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
@@ -33,7 +33,7 @@ export function contractTypes(): string {
   ].join('\n\n')
 }
 
-/** `Error` is already a global type. */
+/** The schema `Error` is renamed, because `Error` is already a global type. */
 const typeName = (id: string) => (id === 'Error' ? 'ErrorBody' : id)
 
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {

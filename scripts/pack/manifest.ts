@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { lexer, type Tokens } from 'marked'
 
 /**
- * Descriptions of the elements, from existing sources: names and meanings from the tables of docs, types of attributes from
- * packages/elements/attributes.ts. Throws if one of the two lacks a name of the other.
+ * Collects the descriptions of the elements: names and meanings from the tables in docs, and types of attributes from
+ * packages/elements/attributes.ts. Throws if one of the two sources lacks a name that the other has.
  */
 
 const root = join(import.meta.dirname, '../..')
@@ -20,7 +20,7 @@ interface Attribute extends Described {
 }
 export interface Element {
   tag: string
-  /** Name of the class, and of the attributes and events in packages/elements/attributes.ts. */
+  /** Name of the element's class. The types of its attributes and events in packages/elements/attributes.ts start with it. */
   name: string
   attributes: Attribute[]
   members: Described[]
@@ -29,7 +29,7 @@ export interface Element {
   properties: Described[]
 }
 
-/** The elements, and the part of a page that describes each. */
+/** The elements, each with the section of the page that describes it. */
 const SECTIONS = [
   { tag: 'tonearm-player', page: 'docs/player.md', from: '## Attributes', to: '## `<tonearm-waveform>`' },
   { tag: 'tonearm-uploader', page: 'docs/uploader.md', from: '## Attributes', to: 'Next: ' },
@@ -55,26 +55,26 @@ export const ELEMENTS: Element[] = SECTIONS.map(({ tag, page, from, to }) => {
   }
 })
 
-/** Each name in the first column of a table, with the text of the second column. A cell may contain several names. */
+/** Returns each name in the first column of a table, with the text of the second column. A cell may contain several names. */
 function describedIn({ rows }: Tokens.Table): Described[] {
   return rows.flatMap(([first, second]) =>
     [...first!.text.matchAll(/`([^`]+)`/g)].map(([, name]) => ({ name: name!, description: plain(second!.text) })),
   )
 }
 
-/** The names in the paragraph that starts with a given word. */
+/** Returns the names in the paragraph that starts with a given text. */
 function namesIn(text: string, start: string): Described[] {
   const paragraph = text.split(start)[1]?.split(/\n\n|\. /)[0] ?? ''
   const names = [...paragraph.matchAll(/`([\w-]+)`/g)].map(([, name]) => name!)
   return names.map((name) => ({ name, description: '' }))
 }
 
-/** Text without links. */
+/** Returns a text with links replaced by their labels. */
 function plain(text: string): string {
   return text.replace(/\[([^\]]+)\]\([^)]+\)/g, '$1')
 }
 
-/** Adds the types of attributes. Throws if only the page or only the interface has a name. */
+/** Adds the types of attributes from an interface. Throws if a name is only on the page or only in the interface. */
 function withTypes(described: Described[], interfaceName: string, page: string): Attribute[] {
   const types = new Map(fieldsOf(interfaceName))
   const missing = described.filter(({ name }) => !types.has(name)).map(({ name }) => name)
@@ -92,7 +92,7 @@ function fieldsOf(interfaceName: string): [string, string][] {
   return [...lines].map(([, name, type]) => [name!, type!.replace('Flag', 'boolean')])
 }
 
-/** custom-elements.json for editors and Storybook (custom-elements-manifest 2.1.0). */
+/** Returns the content of custom-elements.json for editors and Storybook (custom-elements-manifest 2.1.0). */
 export function customElements(): object {
   const modules = ELEMENTS.map(({ tag, name, attributes, members, events, parts, properties }) => {
     const file = `${tag.replace('tonearm-', '')}.js`
@@ -126,7 +126,7 @@ export function customElements(): object {
   return { schemaVersion: '2.1.0', readme: 'README.md', modules }
 }
 
-/** Adds the meaning of each attribute above its declaration, where editors show it. */
+/** Adds the meaning of each attribute as a comment to its declaration, so that editors show it. */
 export function addDescriptions(declarations: string): string {
   return ELEMENTS.reduce((text, { name, attributes }) => {
     const start = `export interface ${name.replace('Tonearm', '')}Attributes`

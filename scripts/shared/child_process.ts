@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
  */
 export interface Child {
   pid: number
-  /** The last lines of its output, for the error message when it fails. */
+  /** The last lines of the process's output, for the error message when it fails. */
   tail: string[]
   exited: Promise<number | string>
-  /** Resolves after its exit, when all its output has been read. */
+  /** Resolves when the process has exited and all its output has been read. */
   closed: Promise<unknown>
-  /** Stops it and its whole group: SIGINT, then SIGKILL after a few seconds. */
+  /** Stops the process and its group: sends SIGINT, and after a few seconds SIGKILL. */
   stop: () => Promise<void>
 }
 
@@ -63,12 +63,12 @@ export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Sends SIGINT to a group, as Ctrl-C does, then SIGKILL after a grace period. Resolves when the group is empty. */
+/** Stops a process group: sends SIGINT, like Ctrl-C, and after a grace period SIGKILL. Resolves when the group is empty. */
 export async function stopGroup(pid: number, grace = GRACE): Promise<void> {
   const deadline = Date.now() + grace
   for (let alive = signalGroup(pid, 'SIGINT'); alive; alive = signalGroup(pid, 0)) {
     if (Date.now() > deadline) signalGroup(pid, 'SIGKILL')
-    // A killed process counts as alive until it is reaped; init reaps it.
+    // The wait has a limit, because a killed process counts as alive until init reaps it.
     if (Date.now() > deadline + grace) return
     await sleep(50)
   }

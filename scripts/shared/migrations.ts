@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The migrations in `drizzle`, and the form that D1's statement splitter accepts (docs/architecture.md#d1). */
+/** Reads the migrations in `drizzle`, and checks that D1 will split them into statements correctly (docs/architecture.md#d1). */
 export interface Migration {
   name: string
   sql: string
@@ -13,7 +13,7 @@ export const readMigrations = (directory: string): Migration[] =>
     .toSorted()
     .map((name) => ({ name, sql: readFileSync(join(directory, name), 'utf8') }))
 
-/** The applied migrations, in a table that wrangler's `d1 migrations list` can read. */
+/** The table of applied migrations. It has the format that wrangler's `d1 migrations list` reads. */
 export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations (
   id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 );`
@@ -27,13 +27,13 @@ export function replacedMigrations(applied: readonly string[], migrations: reado
   return applied.filter((name) => name < (names.at(-1) ?? '') && !names.includes(name))
 }
 
-/** A migration and its entry in one text, which D1 applies atomically. */
+/** Returns the SQL of a migration and of its entry in that table as one text, which D1 applies atomically. */
 export const migrationText = ({ name, sql }: Migration) =>
   `${sql.trim()}\nINSERT OR IGNORE INTO d1_migrations (name) VALUES ('${name}');\n`
 
 const TRIGGER = /\b(create|drop)\s+trigger\s+(?:if\s+(?:not\s+)?exists\s+)?["'`[]?(\w+)/gi
 
-/** Names of the triggers that a database has after these migrations. */
+/** Returns the names of the triggers that a database has after these migrations. */
 export function triggersOf(migrations: Migration[]): string[] {
   const names = new Set<string>()
   for (const { sql } of migrations)
@@ -47,8 +47,9 @@ export function triggersOf(migrations: Migration[]): string[] {
 const withoutComments = (sql: string) => sql.replace(/^\s*--.*$/gm, '')
 
 /**
- * Reasons for D1 to reject a migration, or a repetition of it. D1 splits a file into statements itself. It has split triggers that span
- * several lines, or that contain a lower-case `begin`, a CASE, or a semicolon in a comment next to them.
+ * Returns the reasons why D1 would reject a migration, or would fail when the migration is repeated. D1 splits a file into statements
+ * itself. It has wrongly split triggers that span several lines, that contain a lower-case `begin` or a CASE, or that are next to a comment
+ * with a semicolon.
  */
 export function migrationFaults({ name, sql }: Migration): string[] {
   const hasTrigger = /\bcreate\s+trigger\b/i.test(withoutComments(sql))

@@ -1,17 +1,17 @@
 import { createServer } from 'node:net'
 
-/** Reads a port number from the environment. Throws an error for the terminal if it is invalid. */
+/** Reads a port number from an environment variable. Throws if it is invalid; the message is printed in the terminal. */
 export function readPort(name: string, fallback: string): number {
   const port = Number(process.env[name] || fallback)
   if (Number.isInteger(port) && port > 0 && port < 65536) return port
   throw new Error(`${name}=${process.env[name]} is not a port number (1 to 65535)`)
 }
 
-/** Throws an error with the remedy when another process listens on the port. */
+/** Throws an error that names the remedy if another process listens on the port. */
 export async function requireFreePort(name: string, port: number): Promise<void> {
   for (const host of ['127.0.0.1', '::1']) {
     const fault = await tryToListen(port, host)
-    // A machine without IPv6 has no ::1.
+    // These errors mean that the machine has no IPv6, and so no ::1.
     if (!fault || fault === 'EADDRNOTAVAIL' || fault === 'EAFNOSUPPORT') continue
     const reason = fault === 'EADDRINUSE' ? 'is in use' : `cannot be used (${fault})`
     throw new Error(
@@ -20,7 +20,7 @@ export async function requireFreePort(name: string, port: number): Promise<void>
   }
 }
 
-/** The other settings of this start, which the suggested command repeats. */
+/** Returns the other variables that are set, so that the suggested command contains them. */
 const otherSettings = (name: string) =>
   ['PORT', 'TRANSCODER_PORT', 'STATE_DIR']
     .filter((other) => other !== name && process.env[other])

@@ -4,7 +4,10 @@ import { parseEnv } from 'node:util'
 
 const random = () => randomBytes(32).toString('hex')
 
-/** The secrets of wrangler.toml. The R2 pair belongs to the local S3 endpoint; wrangler.toml names it as well. */
+/**
+ * The secrets that wrangler.toml declares, with functions that generate their values. The key pair for R2 must be equal to that of the
+ * local S3 endpoint in wrangler.toml.
+ */
 const GENERATORS: Record<string, () => string> = {
   ROOT_KEY: random,
   SIGNING_SECRET: random,
@@ -13,7 +16,7 @@ const GENERATORS: Record<string, () => string> = {
   R2_SECRET_ACCESS_KEY: () => 'tonearm-local-secret',
 }
 
-/** Reads `.dev.vars`. Before that, creates it or appends random values for missing secrets. */
+/** Reads the secrets from `.dev.vars`. If secrets are missing, first creates the file or appends values for them. */
 export function readSecrets(path: string): Record<string, string> {
   const lines = missingLines(parse(path))
   if (lines) (parse(path) ? appendFileSync : create)(path, lines)
@@ -25,7 +28,7 @@ function missingLines(present: Record<string, string> | undefined): string {
   return missing.map(([name, generate]) => `\n${name}=${generate()}`).join('')
 }
 
-/** Creates the file atomically. If two processes start at once, the second one reads the file of the first. */
+/** Creates the file atomically. If two processes do this at the same time, the second process uses the file of the first. */
 function create(path: string, lines: string): void {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `# Made by \`npm start\`. Only for this machine, not in git.${lines}\n`, { mode: 0o600 })

@@ -18,11 +18,11 @@ export const SETTINGS = {
   VERBOSE: { standard: '', meaning: '`1` shows every line of wrangler and transcoder' },
 } as const
 
-/** Settings of one run, from the environment and `.dev.vars`. */
+/** Settings from the environment variables and `.dev.vars`. */
 export interface Settings {
   port: number
   transcoderPort: number
-  /** Directory of the database, the files, and the state of these scripts. */
+  /** Path of the directory with the database, the files, and the state of these scripts. */
   stateDir: string
   secrets: Record<string, string>
   base_url: string

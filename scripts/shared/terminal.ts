@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** Terminal output: lines of this process as they are, lines of child processes with their name. */
+/** Prints to the terminal. Lines from child processes are prefixed with the name of the process. */
 
 const verbose = Boolean(process.env.VERBOSE)
 const color = (code: number, text: string) => (process.stdout.isTTY ? `\u001b[${code}m${text}\u001b[0m` : text)
@@ -11,12 +11,12 @@ export function print(text: string): void {
   console.log(text)
 }
 
-/** Prints an error that the person at the terminal can fix. */
+/** Prints an error that the user can fix. */
 export function printError(text: string): void {
   console.error(`\n${color(31, '✘')} ${text}\n`)
 }
 
-/** Returns a printer for the output of a child. It prints the lines that `select` returns, or all of them with VERBOSE=1. */
+/** Returns a function that prints the output of a child process. It prints the lines that `select` returns, or all lines if VERBOSE=1. */
 export function printer(name: string, select: (line: string) => string | undefined): (line: string) => void {
   return (line) => {
     const shown = verbose ? line : select(line)
@@ -24,7 +24,7 @@ export function printer(name: string, select: (line: string) => string | undefin
   }
 }
 
-// Messages that appear on every machine, requests of this process, and wrangler's own messages.
+// Lines that are not printed: successful reads, health checks, routine messages of wrangler, and warnings that appear on every machine.
 const NOISE = [
   /^(GET|HEAD|OPTIONS) \S+ [23]\d\d |\/cdn-cgi\/\S+ [23]\d\d |^GET \/health |^QUEUE \S+ (\d+)\/\2 /,
   /^(⛅|─|✨|⎔|\[wrangler|Using secrets|Your Worker has access|Ready on|Starting local|Reloading local|The following containers|- tonearm-|Binding\s+Resource|env\.)|update available/,
@@ -32,19 +32,20 @@ const NOISE = [
 ]
 
 /**
- * Keeps requests that change something or fail, errors, warnings, and the Worker's logs. A dropped line drops the indented lines below it.
+ * Returns a function that selects lines from the Worker's output: requests that change something or fail, errors, warnings, and the
+ * Worker's logs. If a line is dropped, the indented lines below it are also dropped.
  */
 export function workerLineSelector(): (line: string) => string | undefined {
   let dropping = false
   return (line) => {
     const plain = stripVTControlCharacters(line).replace(/^\[wrangler:\w+\] /, '')
     if (/^\S/.test(plain)) dropping = NOISE.some((pattern) => pattern.test(plain))
-    // The token in an upload URL grants access.
+    // The token in a cover upload URL is removed, because it grants access.
     return dropping || !plain.trim() ? undefined : plain.replace(/(\/v1\/cover_upload\/)\S+/, '$1…')
   }
 }
 
-/** Formats `job_done` and failures as words instead of JSON. */
+/** Formats `job_done` and failures as text instead of JSON. */
 export function selectTranscoderLine(line: string): string | undefined {
   if (!line.startsWith('{')) return line
   try {

@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline'
 import { stopGroup } from '../shared/child_process.ts'
 
 /**
- * Stops the children when `start.ts` cannot, because it crashed or was killed with SIGKILL. It reads `+pid` and `-pid` lines from its
- * standard input, which the system closes whenever `start.ts` ends.
+ * Stops the children if `start.ts` cannot do this, because it crashed or was killed with SIGKILL. `start.ts` writes a line `+pid` when a
+ * child starts and `-pid` when it has ended. The operating system closes the standard input when `start.ts` ends.
  */
 const groups = new Set<number>()
-// start.ts handles Ctrl-C and closing terminals.
+// These signals are ignored, because start.ts handles Ctrl-C and the end of the terminal.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {})
 
 for await (const line of createInterface({ input: process.stdin })) {

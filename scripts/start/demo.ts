@@ -5,14 +5,14 @@ import { createClient } from '../../src/client/client.ts'
 import type { Settings } from '../shared/settings.ts'
 import { print } from '../shared/terminal.ts'
 
-/** An organization for experiments, and its server key. */
+/** An organization for experiments, with its server key. */
 export interface Demo {
   organization_id: string
   api_key_id: string
   secret: string
 }
 
-/** Returns the demo organization of a previous start. Creates one if there is none, or if the database was wiped. */
+/** Returns the demo organization that an earlier start created. Creates it if it does not exist or the database was deleted. */
 export async function findOrCreateDemo({ base_url, stateDir, secrets }: Settings): Promise<Demo> {
   const previous = readDemo(stateDir)
   if (previous) {
@@ -36,7 +36,7 @@ a copy of ${stateDir}/v3/d1, and start again. The files of earlier uploads are s
 
 const pathOf = (stateDir: string) => join(stateDir, 'demo.json')
 
-/** Reads the demo organization of a previous start. */
+/** Reads the demo organization that an earlier start created from its file. */
 export function readDemo(stateDir: string): Demo | undefined {
   try {
     return JSON.parse(readFileSync(pathOf(stateDir), 'utf8')) as Demo

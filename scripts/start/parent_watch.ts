@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Calls back once when the process that started this one ends: the shell, npm (which may not pass signals on), or the process in
- * `PARENT_PID`. A closing terminal also sends SIGHUP.
+ * Calls `onGone` once when a process that started this process ends: the parent process, npm (which may not forward signals), or the
+ * process in `PARENT_PID`.
  */
 export function watchParents(onGone: () => void): void {
   const parent = process.ppid
@@ -12,13 +12,13 @@ export function watchParents(onGone: () => void): void {
     clearInterval(timer)
     onGone()
   }, 500)
-  // The channel of child_process.fork closes immediately.
+  // If the parent used child_process.fork, its channel closes immediately when it ends.
   if (process.channel) process.once('disconnect', onGone)
 }
 
 /**
- * Returns the pid of npm, 0 if there is none. `npm start` runs a shell that runs this process, and the shell does not notice when npm ends.
- * Works on Linux only.
+ * Returns the process id of npm, or 0 if there is none. `npm start` runs a shell, which runs this process, and the shell does not exit when
+ * npm ends. Works only on Linux.
  */
 function findNpm(shell: number): number {
   if (!process.env.npm_lifecycle_event) return 0

@@ -2,7 +2,7 @@ import type { Settings } from '../shared/settings.ts'
 import { bold, dim, print } from '../shared/terminal.ts'
 import type { Demo } from './demo.ts'
 
-/** Prints the URLs and keys to start with. */
+/** Prints the URLs and keys that a user needs first. */
 export function printReady({ base_url, stateDir }: Settings, demo: Demo): void {
   print(`
   ${bold('Tonearm is ready.')}

@@ -13,16 +13,16 @@ import { outdatedDatabase } from './state_faults.ts'
 
 const wrangler = [process.execPath, join(root, 'node_modules/wrangler/bin/wrangler.js')]
 
-// If wrangler does not read `.dev.vars`, it reads the secrets that wrangler.toml declares from its environment.
+// Without a `.dev.vars` file, wrangler reads the secrets that wrangler.toml declares from its environment.
 const wranglerEnv = ({ stateDir, secrets }: Settings): NodeJS.ProcessEnv => ({
   ...process.env,
   ...secrets,
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_HIDE_BANNER: 'true',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  // Request traces, which nothing reads, cost a third more than the request.
+  // Disables the traces of requests. They are not used, and take a third more time than the requests themselves.
   X_LOCAL_OBSERVABILITY: 'false',
-  // Otherwise any other `wrangler dev` on the machine makes this one reload.
+  // Without a separate registry, another `wrangler dev` on the machine would make this one reload.
   WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
   WRANGLER_LOG_PATH: join(stateDir, 'logs'),
   // Wrangler fails to start if it cannot create a directory below HOME.
@@ -32,7 +32,8 @@ const wranglerEnv = ({ stateDir, secrets }: Settings): NodeJS.ProcessEnv => ({
 })
 
 /**
- * Migrates the local database; returns undefined if it is up to date. Throws if other migrations created it. Applies all migrations at once:
+ * Starts the migration of the local database. Returns undefined if the database is up to date. Throws if other migrations created it. Applies all migrations with one command,
+ * because
  * `d1 migrations apply` takes four times as long.
  */
 export function startMigration(settings: Settings): Child | undefined {
@@ -50,7 +51,10 @@ export function startMigration(settings: Settings): Child | undefined {
   return startChild({ command: [...wrangler, ...migrate], env: wranglerEnv(settings), onLine })
 }
 
-/** The applied migrations of a local database. Undefined if it cannot be read and written; wrangler then prints the reason. */
+/**
+ * Returns the names of the migrations that were applied to a local database. Returns undefined if the database cannot be read or written,
+ * because wrangler then prints the reason.
+ */
 function appliedTo(stateDir: string): string[] | undefined {
   const path = databaseFile(stateDir)
   if (!path) return []
@@ -66,14 +70,14 @@ function appliedTo(stateDir: string): string[] | undefined {
   }
 }
 
-/** Path of D1's file in a state directory, if it exists. Wrangler names it by a hash. */
+/** Returns the path of the database file in a state directory, if it exists. Its name is a hash. */
 export function databaseFile(stateDir: string): string | undefined {
   const d1 = join(stateDir, 'v3/d1/miniflare-D1DatabaseObject')
   const name = existsSync(d1) && readdirSync(d1).find((name) => /^[0-9a-f]{64}\.sqlite$/.test(name))
   return name ? join(d1, name) : undefined
 }
 
-/** Starts the Worker with local D1, R2 and queues. Links use `localhost`, because the host is part of a signature. */
+/** Starts the Worker with local D1, R2 and queues. URLs contain `localhost`, because the host is part of their signatures. */
 export function startWorker(settings: Settings): Child {
   const { port, transcoderPort, stateDir, base_url } = settings
   const vars = {
@@ -81,7 +85,7 @@ export function startWorker(settings: Settings): Child {
     S3_ENDPOINT: `${base_url}/cdn-cgi/local/r2/s3`,
     TRANSCODER_URL: `http://127.0.0.1:${transcoderPort}`,
     WEBHOOK_LOCAL: 'true',
-    // Wrangler already prints a line for each request.
+    // The Worker does not log requests, because wrangler already prints a line for each.
     REQUEST_LOG: process.env.REQUEST_LOG || 'false',
     ...(process.env.CHECK_ANSWERS && { CHECK_ANSWERS: process.env.CHECK_ANSWERS }),
     ...(process.env.REUSE_ANSWERS && { REUSE_ANSWERS: process.env.REUSE_ANSWERS }),

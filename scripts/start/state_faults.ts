@@ -1,4 +1,4 @@
-/** Faults of the database in a STATE_DIR, each with its remedy. */
+/** Explains faults of the database in a STATE_DIR, each with its remedy. */
 
 const startOver = (directory: string, suffix: string) =>
   `start over and keep the old one: mv ${directory} ${directory}.${suffix}`
@@ -32,7 +32,7 @@ End what has it open (a shell of sqlite3, a backup, a wrangler): lsof +D ${direc
   ],
 ]
 
-/** Explains from wrangler's output why the database could not be migrated. */
+/** Returns an explanation why the database could not be migrated, based on wrangler's output. */
 export function explainDatabaseFault(directory: string, tail: string[]): string {
   const text = tail.join('\n')
   const remedy = REMEDIES.find(([pattern]) => pattern.test(text))?.[1]

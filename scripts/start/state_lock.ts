@@ -4,19 +4,19 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { makeDirectories } from '../../container/disk.ts'
 
-/** Two stacks on one database would claim each other's jobs. */
+/** Locks a STATE_DIR: two running stacks with the same database would claim each other's jobs. */
 
 interface Owner {
   pid: number
   base_url: string
 }
 
-/** Referenced until the process ends, because it holds the lock. */
+/** The connection that holds the lock. It is referenced here until the process ends, so that it is not closed. */
 let lock: DatabaseSync | undefined
 
 /**
- * Creates the directory and locks it until this process ends. The system releases the lock, which is on a SQLite file, even after a crash.
- * Throws an error with the remedy when another process holds the lock, or when the directory is not writable.
+ * Creates the directory and locks it until this process ends. The lock is on a SQLite file, so the operating system releases it even after
+ * a crash. Throws an error that names the remedy if another process holds the lock or the directory is not writable.
  */
 export function lockState(directory: string, base_url: string): void {
   const ownerPath = join(directory, 'running.json')
@@ -35,7 +35,7 @@ export function lockState(directory: string, base_url: string): void {
   }
 }
 
-/** SQLITE_BUSY. */
+/** SQLite's error code SQLITE_BUSY. */
 const BUSY = 5
 
 const lockedMessage = (directory: string, owner: Owner | undefined) =>
