@@ -43,7 +43,7 @@ describe('citations', () => {
     expect(check()).toEqual({ status: 0, says: '8 citations, all there', faults: [] })
   })
 
-  it('fail with each line and its missing target', () => {
+  it('fail with each line that has a missing target, and the target', () => {
     put(
       'docs/wrong.md',
       '[a page](none.md)',

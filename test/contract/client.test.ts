@@ -5,14 +5,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { createClient, pages } from '../../src/client/index.ts'
 
-/** The client against a real HTTP server that misbehaves on purpose. */
+/** Tests the client against a real HTTP server that misbehaves on purpose. */
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
 let server: Server
 const requests: { method: string; url: string; key: string | undefined }[] = []
 
-/** Answers each request with the response of the same position, and all further ones with the last. */
+/** Answers the n-th request with the n-th of `answers`, and all later requests with the last of them. */
 async function serve(...answers: Answer[]) {
   requests.length = 0
   server = createServer((request, response) => {
@@ -36,7 +36,7 @@ const good = json(200, { ok: true, count: 0, collections: [], limits: [] })
 const hangUp: Answer = (request) => void request.socket.destroy()
 
 describe('a call', () => {
-  it('is repeated when the connection is lost, a POST with the same Idempotency-Key', async () => {
+  it('is repeated when the connection is lost, and a repeated POST has the same Idempotency-Key', async () => {
     const client = await serve(hangUp, json(500, { ok: false, message: 'x', code: 'internal' }), good)
     expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)
     expect(requests).toHaveLength(3)
@@ -72,13 +72,13 @@ describe('a call', () => {
     expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })
   })
 
-  it('to an invalid base URL fails like one to an unreachable server', async () => {
+  it('fails when the base URL is invalid, with the same error as for an unreachable server', async () => {
     await serve(good)
     const answer = await createClient({ base_url: 'nowhere' }).get('/v1/limits')
     expect(answer).toMatchObject({ ok: false, code: 'network', status: 0 })
   })
 
-  it('is not repeated when a second response would mislead: a delete, or a change with If-Match', async () => {
+  it('is not repeated when it is a deletion or a change with If-Match, because the second response would mislead', async () => {
     const client = await serve(hangUp)
     const deleted = await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })
     expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })
@@ -87,7 +87,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('waits as long as Retry-After says, but not for a minute', async () => {
+  it('is repeated after the seconds in Retry-After, but fails at once when they are a minute', async () => {
     const busy = { ok: false, message: 'busy', code: 'rate_limited' }
     let client = await serve(json(429, busy, { 'retry-after': '1' }), good)
     expect((await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })).ok).toBe(true)
@@ -98,7 +98,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('fails with the last error after its retries, and at once for an error of the caller', async () => {
+  it('fails with the last error after its retries, and at once when the error is the caller’s fault', async () => {
     let client = await serve(json(500, { ok: false, message: 'Oh', code: 'internal' }))
     expect(await client.get('/v1/limits')).toMatchObject({ ok: false, code: 'internal', status: 500 })
     expect(requests).toHaveLength(3)
@@ -108,7 +108,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('ends with its signal, even while it waits for a retry', async () => {
+  it('ends when its signal is aborted, even while it waits for a retry', async () => {
     const client = await serve(hangUp)
     const controller = new AbortController()
     const call = client.get('/v1/limits', { signal: controller.signal })
@@ -119,7 +119,7 @@ describe('a call', () => {
 })
 
 describe('pages', () => {
-  it('reads a list to its end, and reports a page that could not be read', async () => {
+  it('read a list to its end, and report a page that could not be read', async () => {
     const page = (from: number) => json(200, { ok: true, count: 5, collections: [{ title: `${from}` }] })
     const client = await serve(page(0), page(2), json(403, { ok: false, message: 'No', code: 'insufficient_scope' }))
     const results = []
@@ -132,7 +132,7 @@ describe('pages', () => {
     )
   })
 
-  it('continues when the count is not exact, until a page is not full', async () => {
+  it('continue when the count is not exact, until a page is not full', async () => {
     const page = (...titles: string[]) =>
       json(200, { ok: true, count: 2, is_count_exact: false, collections: titles.map((title) => ({ title })) })
     const client = await serve(page('0', '1'), page('2', '3'), page('4'))

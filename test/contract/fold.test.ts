@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 import { fold, folded, wordsOf } from '../../src/adapters/db/fold.ts'
 
-/** The words that SQLite's tokenizer makes of each text, joined. */
+/** The words into which SQLite's tokenizer splits each text, joined with spaces. */
 function tokenized(texts: string[]): string[] {
   const db = new DatabaseSync(':memory:')
   db.exec(`create virtual table texts using fts5(text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2');
@@ -18,7 +18,7 @@ function tokenized(texts: string[]): string[] {
   return found.map((words) => words.join(' '))
 }
 
-/** Words around one character each: all below the ideographs, and blocks with case, presentation forms, styles and emoji. */
+/** Characters that are tested inside a word: all below the CJK ideographs, and blocks with letter case, presentation forms, styles, and emoji. */
 const BLOCKS = [
   [0, 0x3200],
   [0xa640, 0xac20],
@@ -32,7 +32,7 @@ const WORDS = BLOCKS.flatMap(([from, to]) =>
   Array.from({ length: to - from }, (_, at) => `a${String.fromCodePoint(from + at)}b`),
 )
 
-it("a folded text is omitted only where SQLite's own folding makes the same words", () => {
+it("a folded text is omitted only where SQLite's own folding produces the same words", () => {
   const texts = WORDS.filter((text) => folded(text) === null)
   const folds = tokenized(texts.map(fold))
   expect(tokenized(texts).flatMap((words, at) => (words === folds[at] ? [] : [texts[at]]))).toEqual([])

@@ -19,7 +19,7 @@ import { startMigration } from '../../scripts/start/service.ts'
 
 const migrations = readMigrations(join(import.meta.dirname, '../../drizzle'))
 
-/** The schema of a database after these migrations, without line breaks. */
+/** The schema of a database to which these migrations were applied, without line breaks. */
 function schemaAfter(files: Migration[]): Record<string, string> {
   const database = new DatabaseSync(':memory:')
   for (const { sql } of files) database.exec(sql)
@@ -33,8 +33,8 @@ describe('the migrations', () => {
     expect(migrations.flatMap(migrationFaults)).toEqual([])
   })
 
-  // D1 identifies a migration by its name, so a database that applied these earlier must match today's schema.
-  it('produce the schema that they produced when first applied', () => {
+  // D1 identifies a migration by its name, so the schema of a database that applied these files in an earlier version must match today's schema.
+  it('produce the same schema as when they were first applied', () => {
     const schema = schemaAfter(migrations.filter(({ name }) => name < '0002'))
     const text = Object.keys(schema)
       .toSorted()
@@ -44,7 +44,7 @@ describe('the migrations', () => {
     )
   })
 
-  it('name the triggers that the database ends up with', () => {
+  it('name exactly the triggers that exist in the migrated database', () => {
     const schema = schemaAfter(migrations)
     const triggers = Object.keys(schema).filter((name) => schema[name]?.startsWith('CREATE TRIGGER'))
     expect(triggersOf(migrations)).toEqual(triggers.toSorted())

@@ -38,7 +38,7 @@ const json = (part: { content: Record<string, { schema: Schema }> }) => part.con
 const parameter = (operation: Operation, name: string) =>
   described(operation).parameters.find((found) => found.name === name)
 
-/** All values of a key anywhere in the document. */
+/** All values of a key, anywhere in the document. */
 function every(value: unknown, key: string): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, inner]) => [...(name === key ? [inner] : []), ...every(inner, key)])
@@ -65,7 +65,7 @@ describe('the document', () => {
     }
   })
 
-  it('contains no schema of the library that generates it', () => {
+  it('contains no schema that the generating library adds', () => {
     for (const key of ['$schema', '$id', '$defs', '~standard']) expect(every(document, key)).toEqual([])
   })
 })
@@ -158,7 +158,7 @@ describe('bodies', () => {
   })
 })
 
-/** The fields of the specification's tables (§2), written by hand; our additions come last. */
+/** The fields in the tables of the specification (§2), written by hand; fields that we added come last. */
 const FIELDS = {
   Organization:
     'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags',

@@ -62,18 +62,18 @@ describe('the prose rule', () => {
     expect(faultsOf('a.css', '/* a copy of', '   what was read */')).toEqual(['a.css:1: "of what"'])
   })
 
-  it('reads comments after code, and those of SQL and shell', () => {
+  it('reads comments after code, and comments of SQL and shell files', () => {
     expect(faultsOf('a.ts', 'const a = 1 // nobody reads it')).toEqual(['a.ts:1: "nobody"'])
     expect(faultsOf('b.sql', 'select 1;', '-- nobody reads it')).toContain('b.sql:2: "nobody"')
     expect(faultsOf('c.sh', '# nobody reads it')).toContain('c.sh:1: "nobody"')
   })
 
-  it('reads the titles of tests and nothing else of the code', () => {
+  it('reads the titles of tests, but no other code', () => {
     const lines = ["it('tells the worker', () => {", "  call('nobody')", '})', "it.each([1])('stands at %i', () => {})"]
     expect(faultsOf('a.test.ts', ...lines)).toEqual(['a.test.ts:1: "tells"', 'a.test.ts:4: "stands"'])
   })
 
-  it('reads pages without code, tags, and targets of links', () => {
+  it('reads the text of pages, but not their code, tags and link targets', () => {
     const page = [
       '# What nobody reads',
       '',
@@ -86,7 +86,7 @@ describe('the prose rule', () => {
     expect(faultsOf('a.md', ...page)).toEqual(['a.md:4: "nobody"'])
   })
 
-  it('accepts indirect questions in pages only', () => {
+  it('accepts indirect questions only in pages', () => {
     const lines = ['Lists what happened, and what it means.', '', '| what happened | who did it |', '']
     expect(faultsOf('a.md', ...lines, 'A page of its own.')).toEqual([])
     expect(faultsOf('b.ts', ...lines.map((line) => `// ${line}`))).toEqual(['b.ts:1: "and what"'])

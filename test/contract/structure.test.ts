@@ -17,7 +17,7 @@ function put(path: string, ...imports: string[]): void {
   writeFileSync(join(directory, path), imports.map((from) => `import type { A } from '${from}'\n`).join(''))
 }
 
-/** The rules that failed, with their counts. */
+/** The rules that are broken, each with its count. */
 function failures(): string[] {
   const script = join(import.meta.dirname, '../../scripts/check/structure.ts')
   const { status, stdout } = spawnSync(process.execPath, [script, directory], { encoding: 'utf8' })
@@ -27,7 +27,7 @@ function failures(): string[] {
 }
 
 describe('the structure rules', () => {
-  it('accept imports in one direction, and both ways between a folder and its parent', () => {
+  it('accept imports in one direction between folders, and in both directions between a folder and its parent', () => {
     put('src/http/a.ts', '../pipeline/b.ts', './api/c.ts')
     put('src/http/api/c.ts', '../d.ts')
     put('src/http/d.ts')
@@ -35,7 +35,7 @@ describe('the structure rules', () => {
     expect(failures()).toEqual([])
   })
 
-  it('reject a cycle', () => {
+  it('reject a cycle of imports', () => {
     put('container/a.ts', './b.ts')
     put('container/b.ts', './audio/c.ts')
     put('container/audio/c.ts', '../a.ts')
@@ -50,7 +50,7 @@ describe('the structure rules', () => {
     expect(failures()).toEqual(['sibling folders that import each other: 1'])
   })
 
-  it('reject a 26th file, except in tests, the studio, and the contract', () => {
+  it('reject a 26th file in a folder, except in tests, the studio, and the contract', () => {
     for (const folder of ['test/worker', 'src/studio/pages', 'src/contract', 'bench'])
       for (let i = 0; i < 26; i++) put(`${folder}/f${i}.ts`)
     expect(failures()).toEqual(['folders with more than 25 files: 1'])
@@ -64,7 +64,7 @@ describe('the structure rules', () => {
     expect(failures()).toEqual(['tables outside the schema folder: 1'])
   })
 
-  it('reject an internal file of an element in the studio', () => {
+  it('reject a studio file that imports an internal file of an element', () => {
     put('src/elements/player/state.ts')
     put('src/studio/app.ts', '../elements/player/state.ts')
     expect(failures()).toEqual(['internals of an element that the studio imports: 1'])

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { createLru } from '../../../src/adapters/cache/lru.ts'
 
-it('an LRU cache is bounded under any number of insertions, and keeps the entry that is requested', () => {
+it('an LRU cache stays within its limit after any number of insertions, and keeps an entry that is requested often', () => {
   const cache = createLru<string>({ entries: 1000, bytes: 100_000 })
   for (let i = 0; i < 100_000; i++) {
     cache.set(`${i}`, 'value', { organization_id: `${i % 7}`, bytes: 1 + (i % 200), until: Infinity })
@@ -14,7 +14,7 @@ it('an LRU cache is bounded under any number of insertions, and keeps the entry 
   expect(cache.size()).toEqual({ entries: 0, bytes: 0 })
 })
 
-it('an LRU cache rejects an entry larger than its share, and stores a key once', () => {
+it('an LRU cache rejects an entry larger than the maximum share, and stores each key once', () => {
   const cache = createLru<string>({ entries: 10, bytes: 800 })
   const entry = { organization_id: 'a', bytes: 100, until: 10 }
   cache.set('a', 'one', entry)

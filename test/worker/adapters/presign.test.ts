@@ -6,12 +6,12 @@ import { viewSigner } from '../../../src/adapters/bucket/presign.ts'
 import { DAY, HOUR } from '../support/api.ts'
 import { signedParts } from '../support/signature.ts'
 
-/** The signer for listeners' URLs, compared with the library that signs all others. */
+/** Compares the signer of listeners' URLs with the library that signs all other URLs. */
 
 const random = (below: number) => Math.floor(Math.random() * below)
 const CHARACTERS = Array.from('abcXYZ019-_.~ !\'()*+,;:@&=$%#?"<>[]{}|\\^`äß€日🎷')
 const text = () => Array.from({ length: 1 + random(24) }, () => CHARACTERS[random(CHARACTERS.length)]).join('')
-/** `.` and `..` would change the path. */
+/** The random texts have a prefix, because a segment `.` or `..` would change the path. */
 const path = () => ['media', ...Array.from({ length: 1 + random(5) }, () => `-${text()}`)].join('/')
 
 async function signedByLibrary(url: string, bindings: Env): Promise<string> {
@@ -33,7 +33,7 @@ async function signedByLibrary(url: string, bindings: Env): Promise<string> {
 }
 
 describe('a signature', () => {
-  it('equals that of aws4fetch for any path, time and key', async () => {
+  it('equals the signature of aws4fetch for any path, time and key', async () => {
     for (let i = 0; i < 300; i++) {
       const bindings = {
         ...env,
@@ -64,7 +64,7 @@ describe('a URL', () => {
     expect(urls.size).toBeLessThanOrEqual(5)
   })
 
-  it('is valid for at most an hour, ends with its session at the latest, and has two thirds of its time left', async () => {
+  it('is valid for at most an hour, expires no later than its session, and is issued with at least two thirds of its lifetime left', async () => {
     for (let i = 0; i < 500; i++) {
       const now = start + random(DAY)
       const ends_at = now + 1 + random(i % 2 ? 2 * HOUR : 10_000)

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { aCollection, anOrganization, ok, expectError, errorPaths } from '../support/api.ts'
 
-/** The rules for every JSON body, shown with one operation that creates and one that updates. */
+/** The rules for JSON bodies, tested with one operation that creates a resource and one that updates it. */
 
 let key: string
 beforeEach(async () => {
@@ -34,7 +34,7 @@ describe('a JSON body', () => {
     expect((await ok(...post({ title }))).collection.title).toBe(title)
   })
 
-  it('has its titles stored on one line, without control characters and surrounding white space', async () => {
+  it('has its titles stored on one line, without control characters and without white space at either end', async () => {
     const sent = `\u00a0 Line\r\nsep\u2028\tA \0\u202egnp.exe\u202c\u009f${' '.repeat(255)}\n`
     const { collection } = await ok(...post({ title: sent, player_subtitle: sent }))
     expect([collection.title, collection.player_subtitle]).toEqual(['Line sep A gnp.exe', 'Line sep A gnp.exe'])
@@ -48,7 +48,7 @@ describe('a JSON body', () => {
     })
   })
 
-  it('keeps metadata numbers that fit into a double, and text that looks like larger ones', async () => {
+  it('keeps metadata numbers that fit into a double, and text that looks like a larger number', async () => {
     const metadata =
       '{"a":9007199254740991,"b":9007199254740994,"c":1e21,"d":0.1,"e":0e999,"g":9223372036854776000,"f":"1e400 12345678901234567 \\ud83c\\udfb5"}'
     const { collection } = await ok(...post(`{"title":"x","metadata":${metadata}}`))
@@ -62,7 +62,7 @@ describe('a JSON body', () => {
     expect(collection.metadata).toEqual(metadata)
   })
 
-  it('keeps metadata keys that JavaScript objects inherit', async () => {
+  it('keeps metadata keys that are also property names of JavaScript objects', async () => {
     const body = '{"title":"x","metadata":{"constructor":1,"toString":{"length":2},"":3}}'
     const { collection } = await ok(...post(body))
     expect(Object.entries(collection.metadata)).toEqual([
@@ -72,7 +72,7 @@ describe('a JSON body', () => {
     ])
   })
 
-  it('is ignored when the operation takes none', async () => {
+  it('is ignored when the operation has no body', async () => {
     const { id } = await aCollection(key)
     await ok('POST', `/v1/collection/${id}/cover`, { key, body: 'nonsense' })
   })
@@ -101,7 +101,7 @@ describe('an invalid body', () => {
     expect(errors).toEqual([{ path, message }])
   })
 
-  it('returns 400 for half of a surrogate pair in any text', async () => {
+  it('returns 400 for an unpaired surrogate in any text', async () => {
     const half = 'a\ud800z'
     for (const field of ['title', 'organization_index', 'player_subtitle', 'player_color', 'unknown'])
       expect(errorPaths(await expectError(400, 'invalid_request', ...post({ title: 'x', [field]: half })))).toEqual([
@@ -151,7 +151,7 @@ describe('an invalid body', () => {
   it.each(['{"title":', '', ' ', '{title:1}', '{"title":"x"}}', 'undefined'])(
     'returns invalid_json for %j',
     async (body) => {
-      // An absent body is `{}`; one that is present must be JSON.
+      // An empty body counts as `{}` and therefore lacks the title; any other body must be JSON.
       const code = body === '' ? 'invalid_request' : 'invalid_json'
       await expectError(400, code, ...post(body))
     },
@@ -168,7 +168,7 @@ describe('an invalid body', () => {
     },
   )
 
-  it('returns 413 for more than 64 KB, announced or not', async () => {
+  it('returns 413 for more than 64 KB, with or without a Content-Length header', async () => {
     const body = JSON.stringify({ title: 'x', metadata: { fill: 'x'.repeat(64 * 1024) } })
     await expectError(413, 'payload_too_large', ...post(body, { 'content-length': String(body.length) }))
     const stream = new Blob([body]).stream()
@@ -177,7 +177,7 @@ describe('an invalid body', () => {
     expect((await exports.default.fetch('https://tonearm.test/v1/collection', init)).status).toBe(413)
   })
 
-  it('returns 400 for metadata of more than 16 KB as UTF-8, or nested deeper than 5', async () => {
+  it('returns 400 for metadata that is larger than 16 KB in UTF-8 or nested more than 5 levels deep', async () => {
     const large = { fill: 'é'.repeat(8 * 1024) }
     expect(errorPaths(await expectError(400, 'invalid_request', ...post({ title: 'x', metadata: large })))).toEqual([
       'metadata',
@@ -188,9 +188,9 @@ describe('an invalid body', () => {
     ])
   })
 
-  it('returns 400 and does not crash for metadata nested ten thousand deep', async () => {
+  it('returns 400 and does not crash for metadata that is nested ten thousand levels deep', async () => {
     const metadata = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
-    // 60 KB of braces fit into a body.
+    // 60 KB of braces are below the size limit of a body.
     await expectError(400, 'invalid_request', ...post(`{"title":"x","metadata":${metadata}}`))
   })
 
@@ -200,13 +200,13 @@ describe('an invalid body', () => {
     ])
   })
 
-  it('names every wrong field at once, unknown ones included', async () => {
+  it('lists all invalid fields in one response, including unknown fields', async () => {
     const body = { title: 1, creator_id: 'me', player_color: 'red', color_name: 'red' }
     const answer = await expectError(400, 'invalid_request', ...post(body))
     expect(errorPaths(answer).toSorted()).toEqual(['color_name', 'creator_id', 'player_color', 'title'])
   })
 
-  it('returns unknown_field when nothing else is wrong', async () => {
+  it('returns unknown_field when all other fields are valid', async () => {
     const answer = await expectError(400, 'unknown_field', ...post({ title: 'x', color_name: 'red', id: 1 }))
     expect(errorPaths(answer)).toEqual(['color_name', 'id'])
   })

@@ -9,7 +9,7 @@ import { cases } from '../support/contract_cases.ts'
 import { aWorkspace, pathIn, type Workspace } from '../support/contract_workspace.ts'
 import { keyOf } from '../support/requests.ts'
 
-/** The rules that hold for every operation of the table; the file of each resource tests what an operation does. */
+/** The rules that hold for every operation of the table. The behavior of each operation is tested in the file of its resource. */
 
 const table = Object.entries(operations) as [OperationName, Operation][]
 const closed = table.filter(([, { access }]) => access.length > 0)
@@ -26,11 +26,11 @@ const at = (body: unknown, path: string) =>
     .reduce((value, key) => (value as Record<string, unknown>)[key], body)
 const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).join(' ')
 
-/** Operations that only read share a workspace; each of the others gets its own. */
+/** Operations that only read share one workspace; every other operation gets a new one. */
 const isHarmless = ({ method }: Operation) => method === 'get'
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** Operations that write no event for the caller, by reason (docs/events.md). All others write one. */
+/** Operations that record no event for the caller, by reason (docs/events.md). All other operations record one. */
 const WITHOUT_EVENT: Record<string, OperationName[]> = {
   'settings that receivers do not mirror': ['updateOrganization', 'createVariant', 'updateVariant', 'deleteVariant'],
   'the events are deleted with their organization': ['deleteOrganization'],
@@ -50,7 +50,7 @@ const WITHOUT_EVENT: Record<string, OperationName[]> = {
   ],
   'the outcome of reprocessing has its event': ['reprocessTrack', 'reprocessCollection', 'retryFailedTracks'],
   'the delivery records its outcome': ['replayWebhookDelivery'],
-  // webhook.test.ts covers the event of an endpoint that was not active.
+  // webhook.test.ts covers the event of resuming or recovering an endpoint that was not active.
   'the endpoint is already active': ['resumeWebhookEndpoint', 'recoverWebhookEndpoint'],
 }
 const withoutEvent = new Set(Object.values(WITHOUT_EVENT).flat())
@@ -72,8 +72,8 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
 }
 
 describe('every operation returns exactly the keys of the specification, and nothing outside its schema', () => {
-  // One test, because workspaces take longest to create.
-  it('on reads', async () => {
+  // All reads are in one test, because creating a workspace takes most of the time.
+  it('for reads', async () => {
     const workspace = await aWorkspace()
     for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, workspace)
   })
@@ -109,7 +109,7 @@ describe.each(closed)('%s', (_, operation) => {
   })
 })
 
-// `GET /v1/limits` accepts every kind of key.
+// `GET /v1/limits` accepts every kind of key, so it has no key to reject.
 describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, operation) => {
   const path = closedPath(operation)
 
@@ -127,8 +127,8 @@ it('needs no key and ignores any key when the operation is public', async () => 
   }
 })
 
-// One test, because every request is refused.
-it("returns the same 404 for an unknown, a malformed and another organization's id", async () => {
+// All operations are in one test: it changes nothing, because every request is refused.
+it('an unknown id, a malformed id and an id of another organization all return the same 404', async () => {
   const [caller, foreign] = [await aWorkspace(), await aWorkspace()]
   for (const [name, operation] of withIds) {
     for (const id of ids(operation)) {
@@ -158,12 +158,12 @@ it.each([
   await expectError(404, 'not_found', 'POST', path, { key: caller.key, body: body(foreign) })
 })
 
-describe('every path', () => {
+describe('the API', () => {
   const shape = (path: string) => path.replace(/\{\w+\}/g, '{}')
   const paths = Map.groupBy(table, ([, { path }]) => shape(path))
 
-  it.each([...paths.keys()])('%s answers 405 to other methods, and lists those that it supports', async (path) => {
-    // `batch` also matches the path of a track's id.
+  it.each([...paths.keys()])('returns 405 and the supported methods for any other method of %s', async (path) => {
+    // The pattern of a track's path (`/v1/track/{track_id}`) also matches the path `/v1/track/batch`.
     const matching = [...paths].filter(([other]) => RegExp(`^${other.replaceAll('{}', '[^/]+')}$`).test(path))
     const supported = new Set(matching.flatMap(([, table]) => table.map(([, { method }]) => method.toUpperCase())))
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((method) => !supported.has(method))) {
@@ -193,7 +193,7 @@ describe('every path', () => {
     expect(preflight.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  it('is never cached and open to other origins, on success and on failure', async () => {
+  it('forbids caching of every response and lets other origins read it, on success and on failure', async () => {
     const { key } = await anOrganization()
     for (const [path, status] of [
       ['/v1/variant', 200],
@@ -216,7 +216,7 @@ describe('every path', () => {
     expect(a.api_request_id).not.toBe(b.api_request_id)
   })
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('responds to HEAD as to GET, without a body', async () => {
     const { key } = await anOrganization()
     const request = { method: 'HEAD', headers: { authorization: `Bearer ${key}` } }
     const response = await exports.default.fetch('https://tonearm.test/v1/variant', request)
@@ -224,14 +224,14 @@ describe('every path', () => {
   })
 })
 
-it('accepts the Authorization scheme in any case', async () => {
+it('the Authorization scheme may be in upper, lower or mixed case', async () => {
   const { key } = await anOrganization()
   await ok('GET', '/v1/variant', { headers: { authorization: `bEARER  ${key}` } })
 })
 
-it.each(['API_RATE_LIMIT', 'PLAY_RATE_LIMIT'])('sends Retry-After when the %s is exceeded', async (limit) => {
+it.each(['API_RATE_LIMIT', 'PLAY_RATE_LIMIT'])('Retry-After is sent when the %s is exceeded', async (limit) => {
   const { key } = await anOrganization()
-  // The platform's limiter counts per minute; here it refuses at once.
+  // The platform's limiter counts requests per minute; this one refuses the first request.
   const bindings = { ...env, [limit]: { limit: async () => ({ success: false }) } }
   const path = limit === 'API_RATE_LIMIT' ? '/v1/variant' : `/v1/play/${UNKNOWN_ID}/${UNKNOWN_ID}`
   const answer = await call('GET', path, { key, bindings })

@@ -11,10 +11,10 @@ import { sample } from '../support/fuzz_input.ts'
 import { toJson } from '../support/fuzz_value.ts'
 import { keyOf, operationNames, requestOf } from '../support/requests.ts'
 
-/** Malformed inputs for each operation, the same in every run. */
+/** Number of malformed requests to each operation; every run sends the same ones. */
 const ENOUGH = 200
 
-/** Describes what is wrong with a response; null when nothing is. */
+/** Describes the fault of a response; null when the response is correct. */
 function faultOf(
   name: OperationName,
   { valid, refusals = [400] }: Attempt,
@@ -81,7 +81,7 @@ describe('malformed input', () => {
       }
     }
     expect(faults.slice(0, 20)).toEqual([])
-    // These take no input at all.
+    // These operations accept no input at all, so few malformed requests are possible.
     expect(Object.keys(sent).filter((name) => sent[name]! < ENOUGH)).toEqual(['emptyTrash', 'listLimits', 'getSystem'])
     expect(refused / Object.values(sent).reduce((a, b) => a + b)).toBeGreaterThan(0.8)
   }, 400_000)

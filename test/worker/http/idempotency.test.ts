@@ -7,7 +7,7 @@ import { aTenant } from '../support/fixtures.ts'
 
 const idempotencyHeader = (idempotency_key: string) => ({ 'idempotency-key': idempotency_key })
 
-/** A body without its request id. */
+/** A response body without its request id, which differs in each response. */
 const comparableBody = ({ body }: { body: Record<string, unknown> }) => ({ ...body, api_request_id: undefined })
 
 describe('Idempotency-Key', () => {
@@ -44,7 +44,7 @@ describe('Idempotency-Key', () => {
     expect(row!.request_hash).not.toBe(await sha256(`/v1/collection\n${JSON.stringify(body)}`))
   })
 
-  it('rejects a request that was hashed with another SIGNING_SECRET, or without one, with 422', async () => {
+  it('rejects a request with 422 when the stored hash was computed with another SIGNING_SECRET, or without a secret', async () => {
     const { key } = await anOrganization()
     const body = { title: 'Once' }
     const send = (bindings: Env) =>
@@ -76,7 +76,7 @@ describe('Idempotency-Key', () => {
     }
   })
 
-  it('returns 409 while the first request runs, and takes over from one that died', async () => {
+  it('returns 409 while the first request runs, and executes the request again if the first one died', async () => {
     const { key } = await anOrganization()
     const send = () => call('POST', '/v1/collection', { key, body: { title: 'Slow' }, headers: idempotencyHeader('a') })
     await send()

@@ -10,7 +10,7 @@ import { aWorkspace } from '../support/contract_workspace.ts'
 import { countRows } from '../support/row_counter.ts'
 import { fakeRateLimit } from '../support/share_visitor.ts'
 
-/** Rate limits refuse the client that sends too many requests, and no other. */
+/** Rate limits refuse the client that sends too many requests, and no other client. */
 
 const limited = (): Env => ({
   ...env,
@@ -26,21 +26,21 @@ const read = async (bindings: Env, path: string, client: string, headers: object
   return response.status
 }
 
-it('the rate limit counts the listeners of one session separately', async () => {
+it('the rate limit counts each listener of a session separately', async () => {
   const { play_session_id } = await aWorkspace()
   const path = `/v1/play/${play_session_id}`
   const narrow: Env = { ...limited(), PLAY_RATE_LIMIT: fakeRateLimit(2), AUDIENCE_RATE_LIMIT: fakeRateLimit(60) }
   const singleClient = []
   for (let time = 0; time < 5; time++) singleClient.push(await read(narrow, path, '192.0.2.1'))
   expect(singleClient).toEqual([200, 200, 429, 429, 429])
-  // Each request has a different address: only the audience's wider limit stops them, and one client alone cannot use it up.
+  // Each request has a different address, so only the wider limit of the whole audience stops them. One client alone cannot use up that limit.
   const statuses = []
   for (let at = 0; at < 60; at++) statuses.push(await read(narrow, path, `198.51.100.${at}`))
   expect(statuses.slice(0, 58)).toEqual(Array.from({ length: 58 }, () => 200))
   expect(statuses.slice(58)).toEqual([429, 429])
 })
 
-it('the rate limit counts the pages of a player key separately, and the servers of a server key together', async () => {
+it('the rate limit counts each address that uses a player key separately, but all addresses that use a server key together', async () => {
   const { key } = await anOrganization()
   const { secret: page } = await anApiKey(key)
   const bindings = { ...limited(), API_RATE_LIMIT: fakeRateLimit(1) }
@@ -55,7 +55,7 @@ it('the rate limit counts the pages of a player key separately, and the servers 
   expect(await statuses(key)).toEqual([200, 429, 429])
 })
 
-it('the rate limit refuses a client that guesses ids, without a database query, and no other client', async () => {
+it('the rate limit refuses a client that guesses ids, without a database query, and refuses no other client', async () => {
   const { play_session_id, track_id } = await aWorkspace()
   const bindings = limited()
   const paths = [

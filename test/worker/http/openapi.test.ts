@@ -6,9 +6,9 @@ import { openApiDocument } from '../../../src/http/api/openapi.ts'
 import { call } from '../support/api.ts'
 import { startTranscoder } from '../support/transcoder.ts'
 
-/** The endpoints other than operations. `test/contract/openapi.test.ts` checks what the document says. */
+/** Tests the endpoints that are not operations. `test/contract/openapi.test.ts` checks the content of the document. */
 
-it('serves the OpenAPI document publicly, with the requested origin as its server', async () => {
+it('GET /openapi.json serves the document publicly, with the requested origin as its server', async () => {
   const { status, body, headers } = await call('GET', '/openapi.json')
   expect(status).toBe(200)
   expect(headers.get('access-control-allow-origin')).toBe('*')
@@ -16,7 +16,7 @@ it('serves the OpenAPI document publicly, with the requested origin as its serve
   expect(JSON.stringify(body)).not.toContain(env.ROOT_KEY)
 })
 
-it('is healthy only while the transcoder responds', async () => {
+it('GET /health reports ok only while the transcoder responds', async () => {
   expect(await call('GET', '/health')).toMatchObject({ status: 503, body: { ok: false } })
   startTranscoder({ health: () => Response.json({ ok: true }) })
   expect(await call('GET', '/health')).toMatchObject({ status: 200, body: { ok: true } })

@@ -12,7 +12,7 @@ const headers = { 'idempotency-key': 'the-same' }
 afterEach(() => void vi.useRealTimers())
 
 describe('a replayed response', () => {
-  it('has valid handles after the first ones have expired', async () => {
+  it('has new handles when the handles of the first response have expired', async () => {
     const { key, collection_id } = await aTenant()
     const body = { collection_id, file_name: 'a.mp3', file_size: 9 }
     const send = async () => (await call('POST', '/v1/track', { key, body, headers })).body
@@ -28,7 +28,7 @@ describe('a replayed response', () => {
     expect((await eventsOf(key)).filter(({ type }) => type.startsWith('track.'))).toMatchObject([
       { type: 'track.created' },
     ])
-    // The new URL signs the file's announced size as well.
+    // The new URL also signs the announced size of the file.
     expect(later.track_upload.upload_url).toMatch(/SignedHeaders=content-length/)
     expect(await query('select id from tracks')).toHaveLength(1)
     await env.MEDIA.put(
@@ -41,7 +41,7 @@ describe('a replayed response', () => {
   it.each([
     ['collection', '/v1/collection'],
     ['playlist', '/v1/playlist'],
-  ])('has a new cover handle of a %s after the first has expired', async (owner, path) => {
+  ])('has a new cover handle for a %s when the first handle has expired', async (owner, path) => {
     const { key } = await anOrganization()
     const send = async () =>
       (await ok('POST', path, { key, body: { title: 'Once' }, headers }))[`${owner}_cover_upload`]
@@ -56,7 +56,7 @@ describe('a replayed response', () => {
     expect((await cover(second.upload_url)).body.code).toBe('unsupported_image')
   })
 
-  it('returns 404 when the resource was deleted and a new handle would be needed', async () => {
+  it('is a 404 when the resource was deleted and a new handle would be needed', async () => {
     const { key } = await anOrganization()
     const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers })
     const { collection_id } = (await send()).body
@@ -77,7 +77,7 @@ describe('a replayed response', () => {
     expect((await ok('GET', '/v1/api_key', { key })).count).toBe(2)
   })
 
-  it('of a play session has freshly signed URLs, and returns 410 when the session has ended', async () => {
+  it('of createPlaySession has freshly signed URLs, and is a 410 when the session has ended', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const track_id = await aProcessedTrack(key, collection_id)
@@ -100,7 +100,7 @@ describe('a replayed response', () => {
     expect(await query('select id from play_sessions')).toHaveLength(1)
   })
 
-  it('belongs to the key that sent the first request', async () => {
+  it('is only sent to the key that sent the first request', async () => {
     const { key } = await anOrganization()
     const { secret } = await anApiKey(key, { type: 'server' })
     const send = (by: string) => ok('POST', '/v1/collection', { key: by, body: { title: 'Once' }, headers })

@@ -62,7 +62,7 @@ it('the request log contains id, route, status, time and organization, and no se
     expect(lines.filter((line) => line.includes(secret))).toEqual([])
 })
 
-it('the request log omits cached responses, and is empty where it is turned off', async () => {
+it('the request log omits cached responses, and is empty when it is turned off', async () => {
   const view = `/v1/play/${workspace.play_session_id}/${workspace.track_id}`
   const caching = { ...logging, REUSE_ANSWERS: 'true' }
   await db.update(tracks).set({ player_title: 'Kept' })

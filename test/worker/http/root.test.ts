@@ -11,7 +11,7 @@ import { seed } from '../support/seed.ts'
 const root = env.ROOT_KEY
 const TABLES = ['collections', 'tracks', 'playlists', 'upload_sessions', 'api_keys'] as const
 
-/** How many rows and files an organization has. */
+/** The numbers of rows and files that an organization has. */
 async function ownedBy(organization_id: string) {
   const counts = await Promise.all(
     TABLES.map((table) => query(`select id from ${table} where organization_id = ?`, organization_id)),
@@ -101,11 +101,11 @@ describe('limits', () => {
     })
   })
 
-  it('apply: a key gets 429 after 1,200 requests in a minute, and other keys do not', async () => {
+  it('are enforced: a key gets 429 after 1,200 requests in a minute, and other keys do not', async () => {
     const [{ key }, other] = [await anOrganization(), await anOrganization()]
     let sent = 0
     let refused: Awaited<ReturnType<typeof call>>[] = []
-    // The minute may end in between, which resets the counter.
+    // The loop sends more than 1,200 requests, because the limiter resets its counter when a minute ends in between.
     for (; refused.length === 0 && sent < 4000; sent += 50) {
       const answers = await Promise.all(Array.from({ length: 50 }, () => call('GET', '/v1/limits', { key })))
       refused = answers.filter(({ status }) => status !== 200)

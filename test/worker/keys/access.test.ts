@@ -7,8 +7,8 @@ import { aTenant } from '../support/fixtures.ts'
 import { keyOf, operationNames, pathValues, requestOf } from '../support/requests.ts'
 
 /**
- * The permissions (docs/architecture.md#keys), written by hand: a bound key may call only the operations listed here. Resources within its
- * binding: 200; outside: 404, as if they did not exist; the wrong kind of key: 403.
+ * The permissions (docs/architecture.md#keys), written by hand. A bound key may call only the operations listed here: it gets 200 for resources
+ * within its binding, and 404 for all other resources, as if they did not exist. A key of another kind gets 403.
  */
 const PLAYER = ['createPlaySession', 'getPlaySession', 'listVariants', 'getVariant', 'listLimits']
 const UPLOADER = ['createUploadSession', 'getUploadSession', 'createSessionTrack', 'getSessionTrack', 'listLimits']
@@ -23,7 +23,7 @@ const ROOT = [
   'retryFailedTracks',
 ]
 const PUBLIC = ['playSession', 'downloadAll', 'playTrack', 'downloadTrack']
-/** Operations that name no resource of an organization, so that the key of any organization may call them. */
+/** Operations that name no resource of an organization. A key of any organization may call them. */
 const WITHOUT_OWNER = [
   'listCollections',
   'listTracks',
@@ -56,7 +56,9 @@ function expected(name: OperationName, caller: string): number {
   return UPLOADER.includes(name) ? inside : 403
 }
 
-/** Operations that remove what others need run last, and the callers that may call them run last of all. */
+/**
+ * Operations that delete resources which other tests need. They run last, and the callers that are allowed to call them come after all other callers.
+ */
 const LAST = [
   'removePlaylistTrack',
   'replacePlaylistTracks',
@@ -71,7 +73,7 @@ const inOrder = operationNames.toSorted((a, b) => LAST.indexOf(a) - LAST.indexOf
 const CODES: Record<number, string> = { 401: 'unauthorized', 403: 'insufficient_scope', 404: 'not_found' }
 const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
 
-/** A response without its request id: it must not reveal whether a resource exists. */
+/** The status and body of a response, without its request id. They must not reveal whether a resource exists. */
 async function answerOf(...args: Parameters<typeof call>) {
   const { status, body } = await call(...args)
   const { api_request_id, ...comparable } = body
@@ -79,7 +81,7 @@ async function answerOf(...args: Parameters<typeof call>) {
   return { status, ...comparable }
 }
 
-/** The same request with every resource id replaced. */
+/** The method, path and body of an operation's request, with every resource id replaced by `id`. */
 function aimElsewhere(name: OperationName, workspace: Workspace, id: string) {
   const values = pathValues(name, workspace)
   const elsewhere = Object.fromEntries(Object.entries(values).map(([part, v]) => [part, part.endsWith('_id') ? id : v]))
@@ -103,7 +105,7 @@ describe('access', () => {
       ]
       for (const [caller, key, status] of callers.toSorted((a, b) => b[2] - a[2])) {
         const answer = await call(method, path, { key, body })
-        // The next caller needs one that is open.
+        // The request used up the multipart upload, and the next caller needs an open one.
         const isUsedUp = answer.status === 200 && /^(create|complete|delete)\w+Multipart$/.test(name)
         if (isUsedUp) await reopenMultiparts(workspace)
         if (answer.status === 200 && name === 'deleteSessionTrack') await remakeWaitingTrack(workspace)
@@ -116,7 +118,7 @@ describe('access', () => {
     expect(Object.keys(statuses).length * Object.keys(statuses.getTrack!).length).toBeGreaterThan(700)
   })
 
-  it('is granted exactly as the operation table says', () => {
+  it('is granted exactly as the operation table defines it', () => {
     const kinds = { root: ROOT, player: PLAYER, uploader: UPLOADER }
     for (const [kind, names] of Object.entries(kinds)) {
       const open = operationNames.filter((name) => (operations[name].access as readonly string[]).includes(kind))
@@ -202,11 +204,11 @@ describe('access', () => {
         statuses[bound].push(created.status)
       }
     }
-    // A track belongs to its collection and to a playlist; those two belong to nothing.
+    // A track belongs to its collection and to a playlist. The collection and the playlist belong to no other resource that a key can be bound to.
     expect(statuses).toEqual({ collection: [200, 200, 404], track: [404, 200, 404], playlist: [404, 200, 200] })
   })
 
-  it("is refused when the key does not list the page's origin", async () => {
+  it('is refused when the key does not list the origin of the page', async () => {
     const { key } = await aTenant()
     const allowed_origins = ['https://example.com', 'http://localhost:3000']
     const { secret } = await anApiKey(key, { allowed_origins })
@@ -228,7 +230,7 @@ describe('access', () => {
     expect(status).toBe(403)
   })
 
-  it('requires the Origin header on changes when the key lists origins', async () => {
+  it('requires the Origin header for changes when the key lists origins', async () => {
     const tenant = await aTenant()
     const { collection_id, key } = tenant
     const { secret } = await anApiKey(key, { allowed_origins: ['https://example.com'] })

@@ -60,7 +60,7 @@ describe('an API key', () => {
     expect((await ok('PUT', `/v1/api_key/${api_key_id}`, { key, body: {} })).api_key).toEqual(updated.api_key)
   })
 
-  it('applies an update at once, although the key was just used', async () => {
+  it('obeys an update at once, even if it was just used', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await anApiKey(key)
     const headers = { origin: 'https://evil.example' }
@@ -115,7 +115,7 @@ describe('an API key', () => {
     expect(await bound({ type: 'player', variants: ['flac-9000'] })).toBe('variants.0')
   })
 
-  it('keeps the old secret during the grace period after a rotation, and not longer', async () => {
+  it('keeps the old secret during the grace period after a rotation, and no longer', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await anApiKey(key)
     await works(secret)
@@ -124,7 +124,7 @@ describe('an API key', () => {
     const second = await rotate(3600)
     expect([await works(secret), await works(second), second === secret]).toEqual([true, true, false])
     const third = await rotate()
-    // Only the latest old secret has a grace period.
+    // Only the most recent of the old secrets has a grace period.
     expect([await works(secret), await works(second), await works(third)]).toEqual([false, true, true])
     const fourth = await rotate(0)
     expect([await works(third), await works(fourth)]).toEqual([false, true])
@@ -135,7 +135,7 @@ describe('an API key', () => {
     expect([await works(fourth), await works(fifth)]).toEqual([false, true])
   })
 
-  it('is revoked at once where it was just used, and then returns 404', async () => {
+  it('is revoked at once in the isolate that just used it, and then returns 404', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await anApiKey(key)
     expect(await works(secret)).toBe(true)
@@ -171,13 +171,13 @@ describe('an API key', () => {
     expect(await refused(first)).toBe('last_server_key')
     const third = await anApiKey(key, { type: 'server' })
     const both = await Promise.all([first, third.api_key_id].map(refused))
-    // The second request's own key may be revoked by then.
+    // The second request's own key may have been revoked by then.
     expect(both.filter((code) => code !== undefined).length).toBe(1)
     const remaining = await query(`select id from api_keys where type = 'server' and expires_at is null`)
     expect(remaining.length).toBe(1)
   })
 
-  it('reports its last use, which the queue records later and no request writes', async () => {
+  it('reports its last use, which the queue records later, so that no request writes to the database', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await anApiKey(key)
     const { written } = await countCallRows('GET', '/v1/limits', { key: secret })

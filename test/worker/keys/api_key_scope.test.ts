@@ -15,8 +15,8 @@ import { aTenant, eventually } from '../support/fixtures.ts'
 import { aProcessedTrack } from '../support/processed_track.ts'
 import { errorEvent, serveTranscoder } from '../support/transcoder.ts'
 
-describe("a browser's API key", () => {
-  it('limits what the sessions of a player key play, and whether they download', async () => {
+describe('an API key that is used in a browser', () => {
+  it('limits what sessions of a player key may play and whether they may download', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const track_id = await aProcessedTrack(key, collection_id)
@@ -37,7 +37,7 @@ describe("a browser's API key", () => {
     expect((await session(key, { is_downloadable: true })).body.play_session.is_downloadable).toBe(true)
   })
 
-  it("lets an uploader key read the status of its session's tracks, and of no others", async () => {
+  it('lets an uploader key read the status of the tracks of its session, and of no other tracks', async () => {
     serveTranscoder(() => errorEvent('no_audio', 'No audio'))
     const { key, collection_id } = await aTenant()
     const { secret } = await anApiKey(key, { type: 'uploader', collection_id })

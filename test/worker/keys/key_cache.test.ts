@@ -16,7 +16,7 @@ const principal = (api_key_id: string): KeyHolder => ({
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('the key cache stores a key for 30 seconds, so that no isolate accepts a revoked key after that', () => {
+it('the key cache stores a key for 30 seconds, so that no isolate accepts a revoked key for longer', () => {
   const keys = createKeyCache()
   keys.set('hash', principal('a'), Infinity)
   vi.advanceTimersByTime(29_999)
@@ -32,7 +32,7 @@ it('the key cache stores no key beyond its expiry', () => {
   expect(keys.get('hash')).toBeUndefined()
 })
 
-it('the key cache evicts all entries of a key id at once, and no others', () => {
+it('the key cache evicts all entries of a key id at once, and no other entries', () => {
   const keys = createKeyCache()
   for (const id of ['a', 'b']) keys.set(`${id} new`, principal(id), Infinity)
   keys.set('a old', principal('a'), Infinity)
