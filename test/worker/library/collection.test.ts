@@ -25,7 +25,7 @@ beforeEach(async () => {
 const list = (query = '') => ok('GET', `/v1/collection${query}`, { key })
 const titles = (body: { collections: { title: string }[] }) => body.collections.map(({ title }) => title)
 
-/** Creates collections with distinct creation times. */
+/** Creates collections one after another, with different creation times. */
 async function inTurn(...names: string[]) {
   const made = []
   for (const [at, title] of names.entries()) {
@@ -65,7 +65,7 @@ describe('a collection', () => {
     expect((await ok('GET', `/v1/collection/${body.collection_id}`, { key })).collection).toEqual(body.collection)
   })
 
-  it('accepts every field on creation', async () => {
+  it('accepts all fields when it is created', async () => {
     const fields = {
       title: 'Kind of Blue',
       creator_id: CREATOR,
@@ -80,7 +80,7 @@ describe('a collection', () => {
     expect(await aCollection(key, fields)).toMatchObject(fields)
   })
 
-  it('keeps omitted fields, clears null fields and replaces metadata as a whole', async () => {
+  it('keeps omitted fields, clears null fields and replaces the metadata completely', async () => {
     const before = await aCollection(key, {
       organization_index: 'a',
       metadata: { a: 1, b: 2 },
@@ -106,20 +106,20 @@ describe('a collection', () => {
     expect(await list('?offset=3')).toMatchObject({ count: 3, collections: [] })
   })
 
-  it('keeps the order of collections created in the same millisecond', async () => {
+  it('stays in creation order with collections created in the same millisecond', async () => {
     await inTurn('a', 'b', 'c')
     await db.update(collections).set({ created_at: 5 })
     expect(titles(await list())).toEqual(['c', 'b', 'a'])
   })
 
-  it('hides collections of other organizations', async () => {
+  it('is not visible to other organizations', async () => {
     await inTurn('mine')
     const other = await anOrganization('Other')
     await aCollection(other.key)
     expect(await list()).toMatchObject({ count: 1, collections: [{ title: 'mine' }] })
   })
 
-  it('is listed in pages of 50 by default and at most 200', async () => {
+  it('is listed in pages of 50 by default, or of up to 200', async () => {
     const row = await db
       .select()
       .from(collections)
@@ -133,7 +133,7 @@ describe('a collection', () => {
     expect((await list('?limit=200')).collections).toHaveLength(200)
   })
 
-  it('deletes its tracks, files and sessions with it', async () => {
+  it('is deleted with its tracks, files and upload sessions', async () => {
     const { id } = await aCollection(key)
     const other = await aCollection(key, { title: 'kept' })
     const [deleted_id, kept_id] = [await aReadyTrack(key, id), await aReadyTrack(key, other.id)]
@@ -153,18 +153,18 @@ describe('a collection', () => {
     expect(await db.select().from(uploadSessions)).toEqual([])
     await eventually(async () => (await storedFiles()).every((path) => path.includes(other.id)))
     expect(await storedFiles()).toHaveLength(7)
-    // The second purge runs when nothing can be written there any more.
+    // The second purge is still scheduled: it runs when no upload URL of the collection is valid any more.
     await eventually(async () => (await db.select().from(jobs)).filter(({ state }) => state === 'open').length === 1)
   })
 
-  it('keeps the count right when several are created and deleted at once', async () => {
+  it('is counted correctly when several collections are created and deleted at once', async () => {
     const { id } = await aCollection(key)
     await Promise.all(Array.from({ length: 3 }, () => aCollection(key)))
     expect(await deleteAtOnce(`/v1/collection/${id}`, key)).toEqual([200, 404, 404, 404])
     expect(await list()).toMatchObject({ count: 3, collections: [{}, {}, {}] })
   })
 
-  it('leaves no track behind that is created during the deletion', async () => {
+  it('leaves no track behind when a track is created during its deletion', async () => {
     const { id } = await aCollection(key)
     const bindings = beforeBatch(() => ok('DELETE', `/v1/collection/${id}`, { key }))
     const body = { collection_id: id, file_name: 'a.mp3' }
@@ -222,7 +222,7 @@ describe('an invalid request for a collection', () => {
     expect(errors.map(errorPaths)).toEqual([['title'], ['title'], ['title'], ['title']])
   })
 
-  it('rejects a null flag', async () => {
+  it('rejects a flag that is null', async () => {
     const body = { title: 'x', is_cover_overridable: null, is_theme_overridable: 'yes' }
     const answer = await expectError(400, 'invalid_request', 'POST', '/v1/collection', { key, body })
     expect(errorPaths(answer)).toEqual(['is_cover_overridable', 'is_theme_overridable'])

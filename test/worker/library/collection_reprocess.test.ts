@@ -6,7 +6,7 @@ import { aReadyTrack, eventually, trackRow, putUpload } from '../support/fixture
 import { aTenantWithHeldQueues } from '../support/held_queues.ts'
 import { errorEvent, eventStream, completeResult, serveTranscoder, startTranscoder } from '../support/transcoder.ts'
 
-/** Reprocessing brings a collection's tracks up to date with the current variants. */
+/** Reprocessing brings the files of a collection's tracks up to date with the current variants. */
 
 let tenant: Awaited<ReturnType<typeof aTenantWithHeldQueues>>
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 
 describe('the reprocess of a collection', () => {
-  it('updates all tracks, reports its progress, and does nothing on a second request', async () => {
+  it('updates all tracks, reports its progress, and does nothing when it is requested again', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(5)
     await tenant.define('Radio')
@@ -48,7 +48,7 @@ describe('the reprocess of a collection', () => {
     expect(transcodes).toHaveLength(5)
   })
 
-  it('reprocesses only tracks that lack a variant or have it with other settings', async () => {
+  it('processes only tracks that lack a variant or have it with other settings', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const { id: variant_id } = await tenant.define('Radio')
     await tenant.doneTracks(1)
@@ -74,7 +74,7 @@ describe('the reprocess of a collection', () => {
     expect(transcodes).toHaveLength(4)
   })
 
-  it('reprocesses tracks whose last upload failed, although they still play their old files', async () => {
+  it('processes tracks whose last upload failed, although they still play their old files', async () => {
     startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const [id] = await tenant.doneTracks(1)
     await tenant.post()
@@ -91,7 +91,7 @@ describe('the reprocess of a collection', () => {
     expect(await tenant.statuses([id!])).toEqual(['ready'])
   })
 
-  it('reprocesses every track when all are requested', async () => {
+  it('processes every track when all tracks are requested', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.doneTracks(3)
     await tenant.post()
@@ -102,7 +102,7 @@ describe('the reprocess of a collection', () => {
     expect(await tenant.progress()).toMatchObject({ all: true, total: 3, done: 3 })
   })
 
-  it('counts tracks with a missing variant as failed, and tries them again on the next request', async () => {
+  it('counts tracks with a missing variant as failed, and processes them again on the next request', async () => {
     const [good, bad, half] = await tenant.doneTracks(3)
     const failed = [{ index: 'radio', message: 'The mp3 encoder failed.' }]
     let broken = true
@@ -140,7 +140,7 @@ describe('the reprocess of a collection', () => {
     expect(await tenant.progress()).toMatchObject({ state: 'done', total: 0, done: 0, failed: 0 })
   })
 
-  it('keeps the tracks playable', async () => {
+  it('keeps the tracks playable while it runs', async () => {
     startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const [id] = await tenant.doneTracks(1)
     const { play_session_id } = await aPlaySession(tenant.key, 'track', id!)
@@ -155,12 +155,12 @@ describe('the reprocess of a collection', () => {
     expect((await view()).variants[0]!.path).not.toBe(before.variants[0]!.path)
   })
 
-  it('completes through the real queues', async () => {
+  it('completes when it runs through the real queues', async () => {
     const jobs = serveTranscoder()
     await tenant.doneTracks(3)
     await ok('POST', tenant.path(), { key: tenant.key })
     await eventually(async () => jobs.length > 0)
-    // Two at a time; the reprocess job is due again every few seconds.
+    // Two tracks are processed at a time, and the reprocess job runs again every few seconds.
     await expect.poll(async () => (await tenant.progress()).state, { timeout: 25_000, interval: 100 }).toBe('done')
     expect([jobs.length, (await tenant.progress()).done]).toEqual([3, 3])
   })

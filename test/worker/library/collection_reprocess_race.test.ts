@@ -11,17 +11,17 @@ import { countRows } from '../support/row_counter.ts'
 import { seed } from '../support/seed.ts'
 import { eventStream, completeResult, openStream, startTranscoder } from '../support/transcoder.ts'
 
-/** A collection's reprocess and concurrent changes. */
+/** A collection's reprocess combined with concurrent changes. */
 
 let tenant: Awaited<ReturnType<typeof aTenantWithHeldQueues>>
 beforeEach(async () => {
   tenant = await aTenantWithHeldQueues()
 })
 
-describe('a repeated request for a reprocess that runs', () => {
+describe('a repeated request while a reprocess runs', () => {
   const openJobs = () => query(`select id from jobs where state = 'open' and payload ->> 'kind' = 'reprocess'`)
 
-  it('continues the same job, even for several requests at once', async () => {
+  it('continues the same job, even when several requests arrive at once', async () => {
     await tenant.doneTracks(3)
     const answers = await Promise.all([1, 2, 3, 4].map(() => tenant.post()))
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
@@ -32,7 +32,7 @@ describe('a repeated request for a reprocess that runs', () => {
     expect(await tenant.jobOf()).toBe(job_id)
   })
 
-  it('starts over when the variants have changed, and leaves no track with the old ones', async () => {
+  it('starts over when the variants have changed, so that no track is left with the old variants', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(4)
     await tenant.define('Radio')
@@ -50,11 +50,11 @@ describe('a repeated request for a reprocess that runs', () => {
     await tenant.finish()
     expect(await tenant.progress()).toMatchObject({ total: 4, done: 4, failed: 0 })
     for (const id of ids) expect((await trackRow(id)).made_with).toHaveLength(9 * HASH_LENGTH)
-    // Two tracks were processed before `Voice` was defined.
+    // Two of the four tracks were processed twice, because their first job ran before `Voice` was defined.
     expect(transcodes).toHaveLength(6)
   })
 
-  it('starts over when all tracks are requested, and a job for all tracks continues', async () => {
+  it('starts over when it asks for all tracks, and continues a job that already covers all tracks', async () => {
     await tenant.doneTracks(1)
     await tenant.post()
     const first = await tenant.jobOf()
@@ -67,12 +67,12 @@ describe('a repeated request for a reprocess that runs', () => {
 })
 
 describe('a reprocess with concurrent changes', () => {
-  it('loses and repeats nothing when a worker dies after starting tracks but before recording it', async () => {
+  it('skips and repeats no track when a worker dies after it started tracks but before it recorded them', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.doneTracks(3)
     await tenant.post({ all: true })
     let batches = 0
-    // Reads, starts two tracks, and dies before the fourth batch, which records the position.
+    // The worker reads, starts two tracks, and dies before its fourth batch, which would record the position.
     const dying = beforeBatch(async () => {
       if (++batches === 4) throw new Error('the worker died')
     })
@@ -86,7 +86,7 @@ describe('a reprocess with concurrent changes', () => {
     expect(transcodes).toHaveLength(3)
   })
 
-  it('waits for a track that is already being processed, and processes it again only when needed', async () => {
+  it('waits for a track that is already being processed, and processes it again only if needed', async () => {
     const streams = [openStream(), openStream()]
     const { transcodes } = startTranscoder({
       transcode: (job, times) => streams[times - 1]?.response ?? eventStream(completeResult(job)),
@@ -94,7 +94,7 @@ describe('a reprocess with concurrent changes', () => {
     const [id] = await tenant.doneTracks(1)
     const reprocess = () => ok('POST', `/v1/track/${id}/reprocess`, { key: tenant.key, bindings: tenant.bindings })
     for (const [at, name] of ['Before', 'Meanwhile'].entries()) {
-      // The running job makes the variants that were defined when it started.
+      // The running job creates the variants that were defined when it started.
       if (at === 0) await tenant.define(name)
       await reprocess()
       const running = tenant.work()
@@ -111,7 +111,7 @@ describe('a reprocess with concurrent changes', () => {
     }
   })
 
-  it('skips deleted tracks, and does not count tracks created later', async () => {
+  it('skips deleted tracks, and does not count tracks that are created later', async () => {
     startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(4)
     await tenant.post()
@@ -125,7 +125,7 @@ describe('a reprocess with concurrent changes', () => {
     expect(await tenant.progress()).toMatchObject({ state: 'done', total: 2, done: 2, failed: 0 })
   })
 
-  it('misses no track when their order changes', async () => {
+  it('reaches every track although their order changes', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(5)
     await tenant.post()
@@ -138,7 +138,7 @@ describe('a reprocess with concurrent changes', () => {
     expect([transcodes.length, (await tenant.progress()).done]).toEqual([5, 5])
   })
 
-  it('ends with its collection', async () => {
+  it('ends when its collection is deleted', async () => {
     await tenant.doneTracks(1)
     await tenant.post()
     const job_id = await tenant.jobOf()

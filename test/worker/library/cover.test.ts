@@ -66,7 +66,7 @@ describe('a cover', () => {
     expect(again.track_cover_upload.upload_url).toMatch(/^https:\/\/tonearm\.test\/v1\/cover_upload\/[\w.-]+$/)
   })
 
-  it('becomes the squares and the palette of its collection, and the upload is deleted', async () => {
+  it('is converted into the squares and the palette of its collection, and the upload is deleted', async () => {
     const { covers } = startTranscoder({ cover: coverResult })
     const { status, body, headers } = await send(PNG)
     expect([status, body]).toEqual([
@@ -104,7 +104,7 @@ describe('a cover', () => {
     },
   )
 
-  it('replaces the previous one, whose files are purged once no page shows them', async () => {
+  it('replaces the previous cover, whose files are purged when no page shows them any more', async () => {
     startTranscoder({ cover: coverResult })
     await send(PNG)
     const before = (await db.select().from(collections).get())!.cover_path!
@@ -120,7 +120,7 @@ describe('a cover', () => {
     expect(await storedFiles(before)).toEqual([])
   })
 
-  it('is cut later when the transcoder is unreachable', async () => {
+  it('is processed later when the transcoder is unreachable', async () => {
     const { status, body } = await send(PNG)
     expect([status, body.status]).toEqual([202, 'processing'])
     expect((await collection()).image_colors).toEqual([])
@@ -131,7 +131,7 @@ describe('a cover', () => {
     expect((await jobRow(job!.id)).state).toBe('done')
   })
 
-  it('does not replace a newer one that was cut first', async () => {
+  it('does not replace a newer cover that was processed first', async () => {
     await send(PNG)
     const [late] = await db.select().from(jobs)
     startTranscoder({ cover: coverResult })
@@ -143,7 +143,7 @@ describe('a cover', () => {
     await eventually(async () => (await db.select().from(jobs).where(due)).length === 0)
   })
 
-  it('survives when two workers cut it at once', async () => {
+  it('is stored once when two workers process it at the same time', async () => {
     await send(PNG)
     const [job] = await db.select().from(jobs)
     const { covers } = startTranscoder({
@@ -160,7 +160,7 @@ describe('a cover', () => {
     expect(covers).toHaveLength(2)
     const { cover_path } = (await db.select().from(collections).get())!
     const purges = (await db.select().from(jobs)).filter(({ payload }) => payload.kind === 'purge')
-    // Purges only the uploaded image, in case it is still stored.
+    // Only the uploaded image is purged, in case it is still stored.
     expect(purges.map(({ payload }) => payload)).toMatchObject([{ prefixes: [], paths: [expect.any(String)] }])
     expect(cover_path).toMatch(/^media/)
   })
@@ -227,7 +227,7 @@ describe('a cover that cannot be used', () => {
     expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['purge', 'purge'])
   })
 
-  it('is purged when its owner is deleted while it is cut', async () => {
+  it('is purged when its owner is deleted during the processing', async () => {
     startTranscoder({
       cover: async (job) => {
         await ok('DELETE', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })
@@ -239,7 +239,7 @@ describe('a cover that cannot be used', () => {
     await eventually(async () => (await storedFiles()).length === 0)
   })
 
-  it('returns 400 when the transcoder cannot read it, and an embedded cover remains possible', async () => {
+  it('returns 400 when the transcoder cannot read it, and an embedded cover can still be used', async () => {
     startTranscoder({ cover: () => refusal('unsupported_image') })
     const { id } = await aTrack(tenant.key, tenant.collection_id)
     const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: tenant.key })
@@ -248,12 +248,12 @@ describe('a cover that cannot be used', () => {
     expect(await storedFiles('uploads/')).toEqual([])
   })
 
-  it('returns 413 when it has too many pixels, as for too many bytes', async () => {
+  it('returns 413 when it has too many pixels, like a cover with too many bytes', async () => {
     startTranscoder({ cover: () => refusal('image_too_large') })
     expect(await refused(url)).toEqual([413, 'image_too_large'])
   })
 
-  it('is retried after a transient fault, and returns 503 after a permanent one', async () => {
+  it('is retried after a transient fault, but returns 503 after a permanent one', async () => {
     startTranscoder({ cover: () => refusal('internal', true) })
     expect((await send(PNG)).status).toBe(202)
     startTranscoder({ cover: () => refusal('internal') })
@@ -266,7 +266,7 @@ describe('a cover that cannot be used', () => {
 })
 
 describe('the cover of a collection and of a playlist', () => {
-  it('is the neutral picture until one is uploaded, then signed links to its squares', async () => {
+  it('is a neutral picture until a cover is uploaded, then signed links to the squares of the cover', async () => {
     const { key, collection_id } = tenant
     const playlist_id = await aPlaylist(key)
     for (const path of [`/v1/collection/${collection_id}/cover`, `/v1/playlist/${playlist_id}/cover`] as const) {

@@ -5,7 +5,7 @@ import { apiKeys } from '../../../src/adapters/db/schema/library.ts'
 import { anOrganization, db, ok, expectError, errorPaths } from '../support/api.ts'
 
 describe('an organization', () => {
-  it('is created by the root key with a working server key', async () => {
+  it('is created with a working server key by the root key', async () => {
     const { id, key } = await anOrganization('Blue Note')
     const { organization } = await ok('GET', `/v1/organization/${id}`, { key })
     expect(organization).toEqual({
@@ -43,7 +43,7 @@ describe('an organization', () => {
     expect(await ok('GET', `/v1/organization/${id}`, { key })).toMatchObject({ organization })
   })
 
-  it('shows its theme as image colors: equal areas, HSL fractions, upper case', async () => {
+  it('returns its theme as image colors: equal areas, lightness and saturation as fractions, hex in upper case', async () => {
     const { id, key } = await anOrganization()
     const body = { theme: ['#ff0000', '#808080', '#336699'] }
     const { organization } = await ok('PUT', `/v1/organization/${id}`, { key, body })
@@ -58,7 +58,7 @@ describe('an organization', () => {
     )
   })
 
-  it('resets settings with null', async () => {
+  it('resets settings that are set to null', async () => {
     const { id, key } = await anOrganization()
     await ok('PUT', `/v1/organization/${id}`, { key, body: { player_color: '#123456', player_subtitle: 'x' } })
     const cleared = { player_color: null, player_subtitle: null }
@@ -82,7 +82,7 @@ describe('an invalid request for an organization', () => {
     expect(await wrong({ theme: ['#112233', 'red', '#12345', '#1122334'] })).toEqual(['theme.1', 'theme.2', 'theme.3'])
   })
 
-  it('may contain at most 12 theme colors', async () => {
+  it('is refused when it contains more than 12 theme colors', async () => {
     expect(await wrong({ theme: Array.from({ length: 13 }, () => '#112233') })).toEqual(['theme'])
   })
 
@@ -92,14 +92,14 @@ describe('an invalid request for an organization', () => {
     expect(await wrong({ name: null, is_cover_overridable: 1 })).toEqual(['name', 'is_cover_overridable'])
   })
 
-  it('is refused with every unknown field', async () => {
+  it('is refused with a list of all unknown fields', async () => {
     const { id, key } = await anOrganization()
     const body = { id, image_colors: [] }
     const answer = await expectError(400, 'unknown_field', 'PUT', `/v1/organization/${id}`, { key, body })
     expect(errorPaths(answer)).toEqual(['id', 'image_colors'])
   })
 
-  it('is refused without a name on creation', async () => {
+  it('is refused when it creates an organization without a name', async () => {
     expect(
       errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/organization', { key: env.ROOT_KEY })),
     ).toEqual(['name'])

@@ -31,7 +31,7 @@ async function anEmptyPlaylist() {
     entries,
     playlist_id,
     read: async () => (await ok('GET', `/v1/playlist/${playlist_id}`, { key })).playlist,
-    /** The track ids in order; expects positions without gaps. */
+    /** Returns the track ids in order; expects their positions to have no gaps. */
     order: async () => {
       const list = await entries()
       expect(list.map(({ position }) => position)).toEqual(list.map((_, at) => at))
@@ -92,7 +92,7 @@ describe('playlist', () => {
     expect((await readTrack(key, a)).id).toBe(a)
   })
 
-  it('returns its own changes from an update, even with simultaneous updates', async () => {
+  it('returns the values of the same request from an update, even with simultaneous updates', async () => {
     const { key, playlist_id } = await anEmptyPlaylist()
     const titles = Array.from({ length: 10 }, (_, at) => `Mix ${at}`)
     const update = (title: string) => ok('PUT', `/v1/playlist/${playlist_id}`, { key, body: { title } })
@@ -137,7 +137,7 @@ describe('playlist', () => {
     expect(await read()).toMatchObject({ track_count: 8, version: 6 })
   })
 
-  it('moves a track from every position to every other', async () => {
+  it('moves a track from each position to each other position', async () => {
     const { a, b, c, d, e, replace, move, order, entries } = await anEmptyPlaylist()
     const start = [a, b, c, d, e]
     for (const from of start.keys()) {
@@ -152,7 +152,7 @@ describe('playlist', () => {
     }
   })
 
-  it('removes one entry without a gap, even of a repeated track', async () => {
+  it('removes one entry without leaving a gap, even if the track is repeated', async () => {
     const { a, b, replace, remove, order, entries, read } = await anEmptyPlaylist()
     await replace([a, b, a, b])
     const entry_id = (await entries())[2]!.playlist_track_id
@@ -179,7 +179,7 @@ describe('playlist', () => {
     expect(await order()).toEqual([a])
   })
 
-  it('names foreign and unknown tracks in the error, and changes nothing', async () => {
+  it('lists foreign and unknown tracks in the error, and changes nothing', async () => {
     const { a, b, replace, insert, order } = await anEmptyPlaylist()
     const foreign = await anEmptyPlaylist()
     await replace([a, b])
@@ -205,7 +205,7 @@ describe('playlist', () => {
     expect((await read()).version).toBe(3)
   })
 
-  it('closes gaps when a track or a collection is deleted, and increments its version', async () => {
+  it('closes the gaps when a track or a collection is deleted, and increments its version', async () => {
     const { key, a, b, d, e, collection_id, replace, order, read } = await anEmptyPlaylist()
     await replace([a, d, b, a, e, a])
     await ok('DELETE', `/v1/track/${a}`, { key })

@@ -25,8 +25,8 @@ async function aContestedPlaylist() {
   }
 }
 
-describe('simultaneous changes of a playlist', () => {
-  it('never mix: one of several replacements wins entirely, in 40 rounds', async () => {
+describe('simultaneous changes to a playlist', () => {
+  it('never mix: the result of several replacements is exactly one of them, in 40 rounds', async () => {
     const { ids, change, read } = await aContestedPlaylist()
     for (let round = 0; round < 40; round++) {
       const wanted = [ids.slice(0, 3), ids.slice(3, 8), ids.slice(5).toReversed(), [ids[9]!, ids[9]!]]
@@ -39,7 +39,7 @@ describe('simultaneous changes of a playlist', () => {
     }
   })
 
-  it('never split the count, version and tracks of a response, which are read in one round trip', async () => {
+  it('never make the count, version and tracks of a response inconsistent, which are read in one round trip', async () => {
     const { ids, change, path, key } = await aContestedPlaylist()
     await change('PUT', { track_ids: ids.slice(0, 3) })
     const { trips, body } = await countCallRows('GET', path, { key })

@@ -20,7 +20,7 @@ describe('reprocess', () => {
     expect([status, body.code]).toEqual([409, 'track_not_uploaded'])
   })
 
-  it('makes the variants again while the track plays, and purges the old files when no URL to them is valid', async () => {
+  it('generates the variants again while the track plays, and purges the old files when no URL to them is valid any more', async () => {
     const jobs = serveTranscoder()
     const { read, reprocess, plays } = await aPlayedTrack()
     const before = await plays()
@@ -40,12 +40,12 @@ describe('reprocess', () => {
     advanceHours(2)
     await runSweep()
     await eventually(async () => (await storedFiles()).every((path) => !before.includes(path)))
-    // The upload itself is the variant `original`, and stays.
+    // The upload itself is the variant `original` and is kept.
     expect(await storedFiles('uploads/')).toHaveLength(1)
     expect(await storedFiles()).toEqual(expect.arrayContaining(after))
   })
 
-  it('runs once, however often it is requested', async () => {
+  it('runs once, regardless of how many times it is requested', async () => {
     let finished = false
     let first = true
     const jobs = serveTranscoder(async (job) => {
@@ -81,7 +81,7 @@ describe('reprocess', () => {
     await track.isOnly(12, 'b.wav', [])
   })
 
-  it('keeps the variants after a failure, and reports the track as incomplete with the reason', async () => {
+  it('keeps the variants when it fails, and reports the track as incomplete with the reason', async () => {
     let fails = false
     serveTranscoder((job) => (fails ? noAudio : completeResult(job)))
     const { read, reprocess, plays } = await aPlayedTrack()
@@ -98,7 +98,7 @@ describe('reprocess', () => {
     expect((await read()).info.error).toBe(undefined)
   })
 
-  it('lets a failed track try again', async () => {
+  it('processes a failed track again', async () => {
     let fails = true
     serveTranscoder((job) => (fails ? noAudio : completeResult(job)))
     const { key, collection_id } = await aTenant()

@@ -9,7 +9,7 @@ import { uploadAndProcess } from '../support/processed_track.ts'
 import { countCallRows } from '../support/row_counter.ts'
 import { completeResult, serveTranscoder } from '../support/transcoder.ts'
 
-/** How the tags of a file are used; values that people set always take precedence (docs/tags.md). */
+/** How the tags of a file are used. Values that people set always take precedence over tags (docs/tags.md). */
 
 const TAGS = {
   title: 'Blue in Green',
@@ -46,7 +46,7 @@ const set = (path: string, body: object) => ok('PUT', `/v1/${path}`, { key: tena
 const setOrganization = (body: object) => set(`organization/${tenant.organization_id}`, body)
 const read = (track_id: string) => readTrack(tenant.key, track_id)
 const play = () => aPlaySession(tenant.key, 'collection', tenant.collection_id)
-/** Title and subtitle in the list of a session; expects the same in the tracks' play views. */
+/** Returns the titles and subtitles in a session's list; expects the same values in the tracks' play views. */
 async function titlesAndSubtitles() {
   const { play_session_id, tracks } = await play()
   for (const { id, player_title, player_subtitle } of tracks) {
@@ -63,7 +63,7 @@ const reprocess = async (track_id: string) => {
 }
 
 describe('tags', () => {
-  it('are shown in the track, in lists and in play views, as the file has them', async () => {
+  it('are returned in the track, in lists and in play views exactly as in the file', async () => {
     const track_id = await aTrack('03', TAGS)
     expect((await read(track_id)).tags).toEqual(TAGS)
     const list = await ok('GET', `/v1/collection/${tenant.collection_id}/track`, { key: tenant.key })
@@ -71,7 +71,7 @@ describe('tags', () => {
     expect((await play()).first_track!.track.tags).toEqual(TAGS)
   })
 
-  it('are empty for a file without any, and unchanged when a transcoder reports none', async () => {
+  it('are empty for a file without tags, and unchanged when a transcoder reports no tags', async () => {
     const track_id = await aTrack('03')
     expect((await read(track_id)).tags).toEqual({})
     files['03'] = TAGS
@@ -81,7 +81,7 @@ describe('tags', () => {
     expect((await read(track_id)).tags).toEqual(TAGS)
   })
 
-  it('provide title and subtitle unless the track sets its own, which survive reprocessing', async () => {
+  it('provide title and subtitle unless the track has its own, which reprocessing does not change', async () => {
     const track_id = await aTrack('03', TAGS)
     await set(`collection/${tenant.collection_id}`, { player_subtitle: 'Columbia' })
     expect(await titlesAndSubtitles()).toEqual([['Blue in Green', 'Miles Davis']])
@@ -108,7 +108,7 @@ describe('tags', () => {
     expect(await titlesAndSubtitles()).toEqual([[title, subtitle]])
   })
 
-  it('are shown but not used when the organization turns them off', async () => {
+  it('are returned but not used when the organization disables them', async () => {
     await setOrganization({ uses_tags: false })
     const track_id = await aTrack('03', TAGS)
     await aTrack('01', { ...TAGS, track_number: 1 })
@@ -133,7 +133,7 @@ describe('tags', () => {
 })
 
 describe('a transcode request', () => {
-  it('contains fallbacks for missing tags, and the cover for its files', async () => {
+  it('contains fallbacks for missing tags, and the cover to embed into the files', async () => {
     await setOrganization({ player_subtitle: 'The shop' })
     await aTrack('03')
     expect(jobs[0]).toMatchObject({
@@ -164,7 +164,7 @@ describe('an album', () => {
   const order = async () => (await titlesAndSubtitles()).map(([title]) => title)
   const aSong = (name: string, tags: Tags) => aTrack(name, { ...tags, title: name })
 
-  it('is ordered by disc and track number, whatever the upload order, around tracks that are not part of it', async () => {
+  it('is sorted by disc and track number in any upload order, while tracks that are not part of it keep their positions', async () => {
     await aSong('2-2', numbered(2, 2))
     await aTrack('Of no album')
     await aSong('1-10', numbered(1, 10))
@@ -176,7 +176,7 @@ describe('an album', () => {
     expect(await order()).toEqual(['1-1', 'Of no album', '1-9', 'Of another', '1-10', '2-1', '2-2'])
   })
 
-  it('excludes tracks of another artist with the same album title', async () => {
+  it('excludes tracks by another artist with the same album title', async () => {
     await aSong('A 2', numbered(1, 2))
     await aSong('B 3', { ...numbered(1, 3), album_artist: 'Bill Evans' })
     const { album_artist: _, ...withoutAlbumArtist } = numbered(1, 2)
@@ -211,7 +211,7 @@ describe('a cover', () => {
     return { url: card.url?.replaceAll('&amp;', '&'), width: card.width }
   }
 
-  it("of a collection without one is its first track's, for its other tracks as well, until it has its own", async () => {
+  it('of a collection without its own cover is that of its first track, and its other tracks show it until the collection has one', async () => {
     const [first, second] = [await aTrack('1'), await aTrack('2')]
     await query(
       'update tracks set cover_path = ?, cover_colors = ? where id = ?',
@@ -234,7 +234,7 @@ describe('a cover', () => {
     expect(regularOf(await ofCollection())).toMatch(squares('media/own'))
   })
 
-  it('costs a play view one more row only when neither the track nor the collection has one', async () => {
+  it('makes a play view read one more row only when neither the track nor the collection has its own cover', async () => {
     const track_id = await aTrack('1')
     const { play_session_id } = await play()
     const cost = async () => {
@@ -260,7 +260,7 @@ describe('a cover', () => {
     expect(regularOf(await ofCollection())).toMatch(/\/cover\/regular\.jpg$/)
   })
 
-  it('has a large square when its picture is large, for its managers and for link previews', async () => {
+  it('has a large square for management and link previews when the uploaded picture is large', async () => {
     const { play_session_id } = await play()
     await query('update collections set cover_path = ?', 'media/own')
     expect((await ofCollection()).cover_image.large).toBeNull()

@@ -38,7 +38,7 @@ beforeEach(async () => {
 const update = async (id: string, body: object) => (await ok('PUT', `/v1/track/${id}`, { key, body })).track
 
 describe('a track', () => {
-  it('waits for its upload when it is created', async () => {
+  it('waits for its upload when it was just created', async () => {
     const { track, track_id } = await createTrack(key, collection_id)
     expect(track).toEqual({
       id: track_id,
@@ -68,7 +68,7 @@ describe('a track', () => {
     expect(await readTrack(key, track_id)).toEqual(track)
   })
 
-  it('accepts every field on creation', async () => {
+  it('accepts all fields when it is created', async () => {
     const fields = {
       creator_id: CREATOR,
       organization_index: 'CL 1355-1',
@@ -99,7 +99,7 @@ describe('a track', () => {
     expect(await isSignedFor('GET', track_upload.upload_url)).toBe(false)
   })
 
-  it('signs the announced size and type of the file, so that R2 accepts no other', async () => {
+  it('has an upload URL with the announced size and type signed, so that R2 accepts no other file', async () => {
     const { track_upload } = await createTrack(key, collection_id, { file_size: 1_000_000, content_type: 'audio/mpeg' })
     expect(signedParts(track_upload.upload_url).headers).toEqual(['content-length', 'content-type', 'host'])
     const headers = { 'content-length': '1000000', 'content-type': 'audio/mpeg' }
@@ -108,7 +108,7 @@ describe('a track', () => {
     expect(await isSignedFor('PUT', track_upload.upload_url, longer)).toBe(false)
   })
 
-  it('keeps omitted fields, clears null fields and replaces metadata as a whole', async () => {
+  it('keeps omitted fields, clears null fields and replaces the metadata completely', async () => {
     const { track } = await createTrack(key, collection_id, {
       organization_index: 'a',
       metadata: { a: 1 },
@@ -123,7 +123,7 @@ describe('a track', () => {
     expect(await update(track.id, {})).toEqual(after)
   })
 
-  it('stores title as player_title, unless that is sent as well', async () => {
+  it('stores `title` as `player_title`, unless the request also contains `player_title`', async () => {
     const { id } = await aTrack(key, collection_id)
     expect((await update(id, { title: 'So What' })).player_title).toBe('So What')
     expect((await update(id, { title: 'a', player_title: 'b' })).player_title).toBe('b')
@@ -162,7 +162,7 @@ describe('a track', () => {
     expect(expected.size).toBe(7)
   })
 
-  it('keeps count and order consistent when tracks are created and deleted at once', async () => {
+  it('keeps the count and the order consistent when tracks are created and deleted at once', async () => {
     const { id } = await aTrack(key, collection_id)
     const created = await Promise.all(Array.from({ length: 5 }, () => aTrack(key, collection_id)))
     expect(await deleteAtOnce(`/v1/track/${id}`, key)).toEqual([200, 404, 404, 404])
@@ -171,14 +171,14 @@ describe('a track', () => {
     expect([body.count, body.tracks.length]).toEqual([5, 5])
   })
 
-  it('returns its own changes from an update, even with simultaneous updates', async () => {
+  it('returns the values of the same request from an update, even with simultaneous updates', async () => {
     const { track_id } = await createTrack(key, collection_id)
     const titles = Array.from({ length: 10 }, (_, at) => `Take ${at}`)
     const answers = await Promise.all(titles.map((title) => update(track_id, { title })))
     expect(answers.map((track) => track.player_title)).toEqual(titles)
   })
 
-  it('is unchanged when its upload is reported before it arrived', async () => {
+  it('is unchanged when the client reports its upload before the file arrived', async () => {
     const { track } = await createTrack(key, collection_id)
     expect((await ok('POST', `/v1/track/${track.id}/upload_complete`, { key })).track).toEqual(track)
   })

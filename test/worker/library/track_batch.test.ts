@@ -28,7 +28,7 @@ const names = async (key: string, path: string) => {
 const aTrack = (key: string, collection_id: string, player_title: string, body = {}) =>
   aWaitingTrack(key, collection_id, { player_title, ...body })
 
-/** Expects the counts of the triggers to equal the rows. */
+/** Expects the counts that the triggers maintain to equal the numbers of rows. */
 async function expectCounted(): Promise<void> {
   const lists = `select list, level, bucket, count from list_counts where list glob 'tracks:*' order by 1, 2, 3`
   const counted = await Promise.all(countedLists('tracks').map((text) => query<{ list: string }>(text)))
@@ -37,7 +37,7 @@ async function expectCounted(): Promise<void> {
 }
 
 describe('a batch', () => {
-  it('returns a result for each change, in order, and is applied once', async () => {
+  it('returns a result for each change, in the order of the changes, and is applied once', async () => {
     const { key, collection_id } = await aTenant()
     const other = await aTenant()
     const [a, b, c] = [
@@ -74,7 +74,7 @@ describe('a batch', () => {
     expect(moved.results).toEqual([{ track_id: b, action: 'move', ok: true }])
   })
 
-  it('rejects an invalid batch as a whole', async () => {
+  it('is rejected as a whole when it is invalid', async () => {
     const { key, collection_id } = await aTenant()
     const track_id = await aTrack(key, collection_id, 'a')
     const good = { action: 'delete', track_id }
@@ -107,14 +107,14 @@ describe('a batch', () => {
     expect((await ok('GET', `/v1/track/${track_id}`, { key })).track_id).toBe(track_id)
   })
 
-  it('moves tracks to the end of another collection in the given order, and keeps the counts', async () => {
+  it('moves tracks to the end of another collection in the order of the changes, and keeps the counts correct', async () => {
     const { key, collection_id } = await aTenant()
     const { id: goal } = await aCollection(key)
     await aTrack(key, goal, 'first')
     const ids: string[] = []
     for (const title of ['a', 'b', 'c', 'd'])
       ids.push(await aTrack(key, collection_id, title, { organization_index: title }))
-    // In another range of the counts, so that both ranges change.
+    // Puts the track into another range of the counts, so that the move changes both ranges.
     await query('update tracks set "order" = 20000 where id = ?', ids[3])
     const move = (track_id: string | undefined, to = goal) => ({ action: 'move', track_id, collection_id: to })
     await batchTracks(key, [move(ids[3]), move(ids[0]), move(ids[1], collection_id)])
@@ -130,7 +130,7 @@ describe('a batch', () => {
     await expectCounted()
   })
 
-  it('accepts 200 updates with long texts at once', async () => {
+  it('may contain 200 updates with long texts', async () => {
     const { key, collection_id } = await aTenant()
     const change = { action: 'update', title: 'x'.repeat(255), metadata: { notes: 'y'.repeat(1000) } }
     const changes = Array.from({ length: 200 }, (_, at) => ({
@@ -186,8 +186,8 @@ describe('a batch', () => {
       Math.ceil(read / 200),
       Math.ceil(written / 200),
     ])
-    // A moved track: its row, its collection in each of three statements, six lists that it leaves and six that it joins, the search, and
-    // the event, which reads nine.
+    // A moved track costs the rows of the track itself, of its collection (in each of three statements), of the six lists that it leaves and the six
+    // that it joins, of the search, and of the event, for which nine rows are read.
     expect(perTrack).toEqual([
       [18, 5],
       [45, 20],

@@ -16,11 +16,11 @@ import { aProcessedTrack } from '../support/processed_track.ts'
 import { untilIdle } from '../support/row_counter.ts'
 import { serveTranscoder } from '../support/transcoder.ts'
 
-/** Tracks that move to another collection, and concurrent changes. */
+/** Tracks that move to another collection, and the effects of concurrent changes. */
 
 afterEach(() => vi.useRealTimers())
 
-it('a moved track keeps its files when its previous collection is deleted, and loses them with the new one', async () => {
+it('a moved track keeps its files when its previous collection is deleted, and loses them with its new collection', async () => {
   serveTranscoder()
   const { key, collection_id } = await aTenant()
   const { id: goal } = await aCollection(key)
@@ -32,7 +32,7 @@ it('a moved track keeps its files when its previous collection is deleted, and l
   expect((await storedFiles()).length).toBeGreaterThan(ofMoved.length)
   await ok('DELETE', `/v1/collection/${collection_id}`, { key })
   await eventually(async () => (await storedFiles()).length === ofMoved.length)
-  // The second purge, when nothing can be written there any more.
+  // Runs the second purge, which is due when no upload URL is valid any more.
   advanceHours(8)
   await runSweep()
   await untilIdle()
@@ -40,7 +40,7 @@ it('a moved track keeps its files when its previous collection is deleted, and l
   vi.useRealTimers()
   expect((await ok('GET', `/v1/play/${play_session_id}/${moved}`)).track.id).toBe(moved)
   await expectError(404, 'not_found', 'GET', `/v1/track/${unmoved}`, { key })
-  // Reprocessing writes to the folder of its existing files.
+  // Reprocessing writes to the folder that contains the track's existing files.
   await ok('POST', `/v1/track/${moved}/reprocess`, { key })
   await eventually(async () => (await readTrack(key, moved)).status === 'ready')
   const folders = new Set((await storedFiles()).map((path) => path.split('/')[2]))
@@ -84,7 +84,7 @@ it('a moved track keeps a cover that is processed after its previous collection 
   await eventually(async () => (await storedFiles()).length === 0)
 })
 
-it('a batch reports a result for each track despite concurrent changes', async () => {
+it('a batch reports a result for each track when other requests change the tracks concurrently', async () => {
   serveTranscoder()
   const { key, collection_id } = await aTenant()
   const [{ id: goal }, { id: source }] = [await aCollection(key), await aCollection(key)]
@@ -98,7 +98,7 @@ it('a batch reports a result for each track despite concurrent changes', async (
   ]
   let batches = 0
   const bindings = beforeBatch(async () => {
-    // The first batch only reads.
+    // The first batch only reads, so the change happens before the second one.
     if (++batches !== 2) return
     await query('update tracks set source_suffix = ? where id = ?', '.other', replaced)
     await query('delete from collections where id in (?, ?)', goal, source)

@@ -7,7 +7,7 @@ import { countCallRows } from '../support/row_counter.ts'
 import { seed } from '../support/seed.ts'
 import { aLibrary, storedState } from '../support/trash_library.ts'
 
-/** Deletions with `trash=true` (docs/decisions/0054). */
+/** Deletions with the parameter `trash=true` (docs/decisions/0054). */
 
 afterEach(() => void vi.useRealTimers())
 
@@ -15,7 +15,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
   it('is hidden everywhere but in the trash, keeps its files, and is restored unchanged', async () => {
     const library = await aLibrary()
     const { key, ids, track_id, pathOf } = library
-    // Its shares are hidden and restored with it.
+    // The track, collection or playlist has a share, which is hidden and restored with it.
     const shared = { key, body: { scope, id: ids[scope] } }
     const { share } = await ok('POST', '/v1/share', shared)
     const [before, files] = [await storedState(library), await storedFiles()]
@@ -38,7 +38,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
     expect((await exports.default.fetch(share.url)).status).toBe(404)
     await expectError(404, 'not_found', 'GET', view)
     expect((await ok('GET', `/v1/play/${session}`)).tracks).toEqual([])
-    // Neither counted nor found in the global lists.
+    // The trashed resource is neither counted nor found in the lists of the whole organization.
     const counts = { track: [1, 1, 1], collection: [0, 0, 1], playlist: [2, 1, 0] }[scope]
     const lists = (['track', 'collection', 'playlist'] as const).map((noun) => library.get(`/v1/${noun}`))
     expect((await Promise.all(lists)).map((list) => list.count)).toEqual(counts)
@@ -124,7 +124,7 @@ describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash',
 })
 
 describe('the trash', () => {
-  it('rejects invalid values of trash before anything is deleted', async () => {
+  it('rejects invalid values of `trash` before it deletes anything', async () => {
     const { key, ids, trash } = await aLibrary()
     for (const [name, id] of Object.entries(ids)) {
       const path = `/v1/${name}/${id}`
@@ -141,7 +141,7 @@ describe('the trash', () => {
     expect((await trash()).count).toBe(0)
   })
 
-  it('belongs to one organization', async () => {
+  it('contains only the items of one organization', async () => {
     const library = await aLibrary()
     const { key } = await anOrganization()
     await library.discard('track')
@@ -153,7 +153,7 @@ describe('the trash', () => {
     expect((await library.trash()).count).toBe(1)
   })
 
-  it('restores a track only into an existing collection', async () => {
+  it('restores a track only if its collection exists', async () => {
     const library = await aLibrary()
     const { key, track_id, ids } = library
     await library.discard('track')
@@ -170,7 +170,7 @@ describe('the trash', () => {
     await library.discard('track')
     await ok('DELETE', `/v1/collection/${ids.collection}`, { key })
     await expectError(404, 'not_found', 'POST', path, { key })
-    // The track is deleted permanently with its collection.
+    // The trashed track is deleted permanently with its collection.
     await eventually(async () => (await library.trash()).count === 0)
     await eventually(async () => (await storedFiles()).length === 0)
     expect(await query('select 1 from playlist_tracks')).toEqual([])
@@ -188,7 +188,7 @@ describe('the trash', () => {
     expect((await library.trash()).count).toBe(1)
   })
 
-  it('restores once for simultaneous requests, and replays the response for an Idempotency-Key', async () => {
+  it('restores an item once for simultaneous requests, and repeats the response for the same Idempotency-Key', async () => {
     const library = await aLibrary()
     const { key, track_id } = library
     await library.discard('track')
@@ -201,12 +201,12 @@ describe('the trash', () => {
     expect(await ok('POST', path, { key, headers })).toMatchObject({ restored_trash: first.restored_trash })
   })
 
-  it('never purges an item during its restore, nor restores one during its deletion', async () => {
+  it('never purges an item while it is restored, and never restores an item while it is deleted', async () => {
     const library = await aLibrary()
     const { key, track_id } = library
     const files = await storedFiles()
     const path = `/v1/trash/${track_id}`
-    /** Both requests have found the item; the other one finishes first. */
+    /** Bindings of a request that finds the item, but is overtaken by another request for the item, which finishes first. */
     const overtakenBy = (method: string, at: string) => {
       let calls = 0
       return beforeBatch(async () => {
@@ -251,7 +251,7 @@ describe('the trash', () => {
       expect([table, await query(`select 1 from ${table}`)]).toEqual([table, []])
   })
 
-  it('changes few rows, and no more for a collection of 2,000 tracks than of two', async () => {
+  it('writes few rows, and no more for a collection of 2,000 tracks than for one of two', async () => {
     const library = await aLibrary()
     const { key, ids } = library
     await ok('GET', '/v1/limits', { key })
@@ -275,7 +275,7 @@ describe('the trash', () => {
     await query(`update tracks set status = 'ready'`)
     const { read, written } = await countCallRows('DELETE', `/v1/collection/${ids.collection}?trash=true`, { key })
     expect(written).toBeLessThanOrEqual(rows['discard collection']!.written)
-    // Each track is looked up in playlists.
+    // Each track is looked up in the playlists, which reads less than eight rows per track.
     expect(read).toBeLessThan(2000 * 8)
     const restored = await countCallRows('POST', `/v1/trash/${ids.collection}/restore`, { key })
     expect(restored.written).toBeLessThan(50)

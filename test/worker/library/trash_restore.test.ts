@@ -16,12 +16,12 @@ import { aProcessedTrack } from '../support/processed_track.ts'
 import { serveTranscoder } from '../support/transcoder.ts'
 import { aLibrary } from '../support/trash_library.ts'
 
-/** Restores, and everything that they bring back with the resource itself. */
+/** Restores a resource from the trash, together with everything that belongs to it. */
 
 afterEach(() => void vi.useRealTimers())
 
 describe('a restore', () => {
-  it('puts items back in their list position if it is free, otherwise at the end', async () => {
+  it('puts items back into their list position if it is free, and otherwise at the end', async () => {
     const library = await aLibrary()
     const { key, collection_id, track_id, other_id, ids } = library
     const orderOf = async (id: string) => (await library.get(`/v1/track/${id}`)).track.order
@@ -41,7 +41,7 @@ describe('a restore', () => {
     expect(seqs).toHaveLength(3)
   })
 
-  it('puts a track back into its playlist positions once the playlists exist and have room', async () => {
+  it('puts a track back into its playlist positions when the playlists exist and are not full', async () => {
     const library = await aLibrary()
     const { key, track_id: a, other_id: b, playlist_id, collection_id } = library
     const path = `/v1/playlist/${playlist_id}`
@@ -56,7 +56,7 @@ describe('a restore', () => {
     expect(await library.places()).toEqual([a, b, a, a, b, c])
     expect((await library.get(path)).playlist).toMatchObject({ track_count: 6, version: initial + 3 })
 
-    // The playlist is trashed after its track, and restored before or after it.
+    // The playlist is trashed after the track, and restored before the track in the first round and after it in the second.
     for (const order of [['playlist', 'track'] as const, ['track', 'playlist'] as const]) {
       await library.discard('track')
       await library.discard('playlist')
@@ -64,7 +64,7 @@ describe('a restore', () => {
       expect([order, await library.places()]).toEqual([order, [a, b, a, a, b, c]])
     }
 
-    // The playlist is full: the entries keep waiting and displace no other.
+    // The playlist is full: the track's entries wait and displace no other entry.
     await library.discard('track')
     await ok('PUT', `${path}/track`, { key, body: { track_ids: Array.from({ length: 998 }, () => b) } })
     await library.restore('track')
@@ -72,7 +72,7 @@ describe('a restore', () => {
     expect(new Set(await library.places())).toEqual(new Set([b]))
     await ok('PUT', `${path}/track`, { key, body: { track_ids: [b] } })
 
-    // No track of a trashed collection can be added to a playlist.
+    // A track of a trashed collection cannot be added to a playlist.
     await library.discard('collection')
     expect(await library.places()).toEqual([])
     await expectError(400, 'invalid_request', 'PUT', `${path}/track`, { key, body: { track_ids: [a] } })
@@ -80,7 +80,7 @@ describe('a restore', () => {
     expect(new Set(await library.places())).toEqual(new Set([a, b]))
   })
 
-  it('counts only the tracks of a playlist that are not trashed themselves', async () => {
+  it('counts only those tracks of a playlist that are not in the trash', async () => {
     const library = await aLibrary()
     await library.discard('playlist')
     await library.discard('collection')
@@ -93,7 +93,7 @@ describe('a restore', () => {
     expect([playlist.track_count, (await library.places()).length, playlist.version > version]).toEqual([5, 5, true])
   })
 
-  it('restarts processing that the deletion stopped, and accepts a file that was uploaded meanwhile', async () => {
+  it('restarts processing that was stopped by the deletion, and accepts a file that was uploaded in the meantime', async () => {
     const jobs = serveTranscoder()
     const { key, collection_id } = await aTenant()
     const [first_id, second_id] = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
@@ -124,7 +124,7 @@ describe('a restore', () => {
     const [{ id } = { id: '' }] = await query<{ id: string }>('select job_id as id from tracks where id = ?', second_id)
     expect(id).toMatch(/^000[0-9a-f]{5}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
 
-    // An upload that arrives while its track is trashed.
+    // The file is uploaded while its track is in the trash.
     const late = await aWaitingTrack(key, collection_id)
     const row = await trackRow(late)
     await ok('DELETE', `/v1/track/${late}?trash=true`, { key })
@@ -133,7 +133,7 @@ describe('a restore', () => {
     await eventually(async () => (await statusOf(late)) === 'ready')
   })
 
-  it('finds the files of a moved track after its previous collection was deleted', async () => {
+  it('restores the files of a moved track although its previous collection was deleted', async () => {
     const { key, collection_id, track_id, get, discard, restore } = await aLibrary()
     const { id: goal } = await aCollection(key)
     await batchTracks(key, [{ action: 'move', track_id, collection_id: goal }])
@@ -146,7 +146,7 @@ describe('a restore', () => {
     expect((await storedFiles()).toSorted()).toEqual(paths.toSorted())
   })
 
-  it('restores no files of a variant that was deleted meanwhile', async () => {
+  it('does not restore the files of a variant that was deleted in the meantime', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const { id: variant_id } = await aVariant(key)
@@ -159,7 +159,7 @@ describe('a restore', () => {
     await ok('DELETE', `/v1/track/${first_id}?trash=true`, { key })
     await ok('DELETE', `/v1/collection/${second}?trash=true`, { key })
     await ok('DELETE', `/v1/variant/${variant_id}`, { key })
-    // Wait until the job has processed all tracks.
+    // Wait until the variant's job has removed it from all tracks.
     const finishedJob = `select 1 from jobs where payload -> 'variant' is not null and state = 'done'`
     await eventually(async () => (await query(finishedJob)).length === 1)
     await ok('POST', `/v1/trash/${first_id}/restore`, { key })

@@ -35,14 +35,14 @@ describe('a default variant', () => {
     })
   })
 
-  it('is paged, with the total count', async () => {
+  it('is listed in pages, with the total count', async () => {
     const first = await ok('GET', '/v1/variant?limit=2&offset=1', { key })
     expect(first).toMatchObject({ count: 8, variants: [{ index: 'mp3-128' }, { index: 'opus-96' }] })
     expect(first.variants).toHaveLength(2)
     expect(await ok('GET', '/v1/variant?offset=8', { key })).toMatchObject({ count: 8, variants: [] })
   })
 
-  it('is found by its listed id, in any case', async () => {
+  it('is found by the id in the list, in upper and lower case', async () => {
     const { variants } = await ok('GET', '/v1/variant', { key })
     for (const variant of variants) {
       expect(await ok('GET', `/v1/variant/${variant.id.toUpperCase()}`, { key })).toMatchObject({
@@ -54,7 +54,7 @@ describe('a default variant', () => {
 })
 
 describe('an unknown variant', () => {
-  it('returns 404 for its index, which is not an id', async () => {
+  it('returns 404 for an index instead of an id', async () => {
     await expectError(404, 'not_found', 'GET', '/v1/variant/aac-160', { key })
   })
 })

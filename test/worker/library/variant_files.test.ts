@@ -30,7 +30,7 @@ import { seed } from '../support/seed.ts'
 import { signedParts } from '../support/signature.ts'
 import { eventStream, completeResult, openStream, serveTranscoder, startTranscoder } from '../support/transcoder.ts'
 
-/** The effect of custom variants on tracks, sessions and keys. */
+/** The effects of custom variants on tracks, sessions and keys. */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -44,7 +44,7 @@ const files = () => fileRows(work.track_id)
 const base = () => `media/${work.organization_id}/${work.collection_id}/${work.row.index}/${work.job_id.slice(-8)}`
 
 describe('a track', () => {
-  it('gets the variants of its organization with their settings, and no others', async () => {
+  it('gets all variants of its organization with their settings, and no variants of others', async () => {
     await aVariant(work.key)
     await aVariant(work.key, { name: 'Voice', codec: 'opus', bitrate: 32, channels: 1 })
     await aVariant(work.key, { name: 'Teaser', type: 'preview', codec: 'aac', bitrate: 96, start: 20, length: 10 })
@@ -88,7 +88,7 @@ describe('a track', () => {
     expect(signedParts(download.url).disposition).toContain('So What.webm')
   })
 
-  it('is made with the settings from the start of its job, regardless of its follower and of later changes', async () => {
+  it('is processed with the settings that were valid when its job started, despite a new follower and later changes', async () => {
     const { id } = await aVariant(work.key)
     const deleted = await aVariant(work.key, { name: 'Gone' })
     const stream = openStream()
@@ -112,7 +112,7 @@ describe('a track', () => {
     expect(await plays(['radio'])).toEqual(['radio'])
   })
 
-  it('does not get a variant that was deleted during its job, and the file is purged', async () => {
+  it("does not get a variant that was deleted during its job, and the variant's file is purged", async () => {
     const { id } = await aVariant(work.key)
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
@@ -129,7 +129,7 @@ describe('a track', () => {
     await eventually(async () => !(await storedFiles()).includes(`${base()}/radio.mp3`))
   })
 
-  it('is incomplete when one of them could not be made', async () => {
+  it('is incomplete when a custom variant failed', async () => {
     await aVariant(work.key)
     const failed = [{ index: 'radio', message: 'The mp3 encoder failed.' }]
     startTranscoder({
@@ -155,7 +155,7 @@ describe('a deleted variant', () => {
     return { variant, view }
   }
 
-  it('disappears from sessions that name it, and its files are purged when no URL to them is valid', async () => {
+  it('disappears from sessions that name it, and its files are purged when no URL to them is valid any more', async () => {
     const { variant, view } = await aRadioTrack()
     const before = await storedFiles('media/')
     await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key })
@@ -172,21 +172,21 @@ describe('a deleted variant', () => {
     expect(await storedFiles('media/')).toEqual(before.filter((path) => path !== `${base()}/radio.mp3`))
   })
 
-  it('does not purge the files of a new one with the same index', async () => {
+  it('does not purge the files of a new variant with the same index', async () => {
     const { variant } = await aRadioTrack()
     await ok('DELETE', `/v1/variant/${variant.id}`, { key: work.key })
     await aVariant(work.key, { codec: 'opus', bitrate: 64 })
     await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
     await eventually(async () => (await work.read()).status === 'ready')
     const purges = await query<{ id: string }>(`select id from jobs where payload ->> '$.variant.id' = ?`, variant.id)
-    // Its purge runs again, later than all other changes.
+    // The purge of the deleted variant runs again after the new variant has its files.
     await query(`update jobs set state = 'open', lease_until = 0 where id = ?`, purges[0]!.id)
     await deliver('task', { job_id: purges[0]!.id })
     expect((await jobRow(purges[0]!.id)).state).toBe('done')
     expect((await files()).find(({ index }) => index === 'radio')?.path).toMatch(/radio\.webm$/)
   })
 
-  it('is removed from many tracks, a thousand at a time, without other files', async () => {
+  it('is removed from many tracks, a thousand at a time, without affecting their other files', async () => {
     const { id } = await aVariant(work.key)
     await seed('tracks', 1, 1450, work)
     await query(
@@ -210,7 +210,7 @@ describe('a deleted variant', () => {
     await eventually(async () => (await storedFiles(radio)).length === 0)
   })
 
-  it('is removed from tracks that move during its deletion', async () => {
+  it('is removed from tracks that move to another collection during the deletion', async () => {
     const { variant } = await aRadioTrack()
     const body = { title: 'Another' }
     const { collection_id } = await ok('POST', '/v1/collection', { key: work.key, body })
@@ -232,7 +232,7 @@ describe('a deleted variant', () => {
 })
 
 describe('a play session', () => {
-  it('plays custom variants only if the request names them: the default does not change', async () => {
+  it('plays custom variants only if the request names them, because they are not in the default list', async () => {
     await aVariant(work.key)
     const unnamed = ['aac-160', 'mp3-128', 'opus-96', 'lossless']
     expect((await session()).play_session.variants).toEqual(unnamed)
@@ -253,7 +253,7 @@ describe('a play session', () => {
 })
 
 describe('a player key', () => {
-  it('can be bound to custom variants, and not to unknown ones', async () => {
+  it('can be bound to custom variants, but not to unknown ones', async () => {
     const { id } = await aVariant(work.key)
     const { key } = work
     const body = { title: 'Web', type: 'player', variants: ['radio', 'theirs'] }
@@ -262,14 +262,14 @@ describe('a player key', () => {
     const play = async (body?: object) => (await callPlaySession(secret, 'track', work.track_id, body)).body
     expect((await play()).play_session.variants).toEqual(['radio'])
     expect((await play({ variants: ['aac-160'] })).code).toBe('insufficient_scope')
-    // After the deletion the key remains, and plays nothing by that name.
+    // After the deletion, the key still exists but cannot play a variant of this name.
     await ok('DELETE', `/v1/variant/${id}`, { key })
     expect((await play({ variants: ['radio'] })).code).toBe('unknown_variant')
     expect((await play()).play_session.variants).toEqual(['radio'])
   })
 })
 
-it("a change of settings keeps a track's files until it is processed again", async () => {
+it('a change to the settings keeps the files of a track until it is processed again', async () => {
   const { id } = await aVariant(work.key)
   serveTranscoder()
   await work.run()

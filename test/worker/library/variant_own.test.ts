@@ -12,7 +12,7 @@ import {
   errorPaths,
 } from '../support/api.ts'
 
-/** Variants that an organization defines in addition to the catalog. variant_files.test.ts covers their effect on tracks. */
+/** Variants that an organization defines in addition to the catalog. variant_files.test.ts covers their effects on tracks. */
 
 let key: string
 beforeEach(async () => {
@@ -75,7 +75,7 @@ describe('a custom variant', () => {
     expect(await indexes('?offset=11')).toEqual([11, []])
   })
 
-  it('belongs to its organization, and another one may use the same index', async () => {
+  it('belongs to its organization, and another organization may use the same index', async () => {
     const { id } = await aVariant(key, { name: 'Mine', codec: 'flac' })
     const other = await anOrganization()
     expect((await ok('GET', '/v1/variant', { key: other.key })).count).toBe(8)
@@ -112,7 +112,7 @@ describe('a custom variant', () => {
     })
   })
 
-  it('can change its codec, and must change its bitrate where the new codec does not support it', async () => {
+  it('can change its codec, and must also change its bitrate if the new codec does not support it', async () => {
     const { id } = await aVariant(key, { name: 'Mine', codec: 'opus', bitrate: 64 })
     const update = (body: object) => call('PUT', `/v1/variant/${id}`, { key, body })
     expect((await update({ codec: 'mp3' })).body.variant).toMatchObject({ format: 'mp3', bitrate: 64 })
@@ -121,7 +121,7 @@ describe('a custom variant', () => {
     expect((await update({ codec: 'aac', bitrate: 96 })).body.variant).toMatchObject({ format: 'm4a', bitrate: 96 })
   })
 
-  it('frees its index when it is deleted', async () => {
+  it('releases its index when it is deleted', async () => {
     const { id } = await aVariant(key, { name: 'Mine', codec: 'flac' })
     const { variant_id, deleted_variant } = await ok('DELETE', `/v1/variant/${id}`, { key })
     expect([variant_id, deleted_variant.index]).toEqual([id, 'mine'])
@@ -165,7 +165,7 @@ describe('an invalid custom variant', () => {
     expect(errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/variant', { key, body }))).toEqual([field])
   })
 
-  it('rejects changes of index and type, because sessions and keys refer to them', async () => {
+  it('is refused when it changes the index or type, because sessions and keys refer to them', async () => {
     const { id } = await aVariant(key, mp3)
     for (const body of [{ index: 'other' }, { type: 'preview' }]) {
       await expectError(400, 'unknown_field', 'PUT', `/v1/variant/${id}`, { key, body })
@@ -179,12 +179,12 @@ describe('an invalid custom variant', () => {
     await expectError(409, 'variant_exists', 'POST', '/v1/variant', { key, body: { ...mp3, name: index } })
   })
 
-  it('gives an index to one of several simultaneous requests', async () => {
+  it('is refused when a simultaneous request has taken its index', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => call('POST', '/v1/variant', { key, body: mp3 })))
     expect(sortedStatuses(answers)).toEqual([200, 409, 409])
   })
 
-  it('allows 20 per organization, even for simultaneous requests', async () => {
+  it('is refused when the organization has 20, even with simultaneous requests', async () => {
     const bodies = Array.from({ length: MAX_VARIANTS + 4 }, (_, at) => ({ ...mp3, name: `Mine ${at}` }))
     const answers = await Promise.all(bodies.map((body) => call('POST', '/v1/variant', { key, body })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
@@ -196,7 +196,7 @@ describe('an invalid custom variant', () => {
     await aVariant(key, { ...mp3, name: 'One more' })
   })
 
-  it('returns 409 for changes of default variants', async () => {
+  it('returns 409 when it changes a default variant', async () => {
     const { variants } = await ok('GET', '/v1/variant', { key })
     for (const { id } of variants) {
       await expectError(409, 'default_variant', 'PUT', `/v1/variant/${id}`, { key, body: { name: 'Mine' } })
