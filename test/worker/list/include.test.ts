@@ -5,7 +5,7 @@ import { aTenant } from '../support/fixtures.ts'
 import { aProcessedTrack } from '../support/processed_track.ts'
 import { completeResult, serveTranscoder } from '../support/transcoder.ts'
 
-it('include adds levels, loudness and the effective cover, only where requested', async () => {
+it('`include` adds levels, loudness and the effective cover, only to the lists that request them', async () => {
   const tenant = await aTenant()
   const { key, collection_id } = tenant
   const loudness = {
@@ -46,7 +46,7 @@ it('include adds levels, loudness and the effective cover, only where requested'
   expect((await ok('GET', '/v1/playlist?include=artwork', { key })).playlists[0]!.artwork!.icon.url).toContain(
     '/cover/icon.jpg',
   )
-  // Without a cover, a collection shows its first track's, and so do the other tracks.
+  // A collection without a cover shows that of its first track. The other tracks of the collection show it as well.
   await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { is_cover_overridable: true } })
   await query('update collections set cover_path = null')
   const found = await ok('GET', '/v1/collection?include=artwork', { key })
@@ -54,7 +54,7 @@ it('include adds levels, loudness and the effective cover, only where requested'
   for (const { artwork } of [found.collections[0]!, ...others.tracks]) {
     expect(artwork!.icon.url).toContain('/media/own/icon.jpg')
   }
-  // A playlist's cover takes precedence, as in the player.
+  // The cover of a playlist takes precedence over those of its tracks, as in the player.
   await query(`update playlists set cover_path = 'media/list'`)
   const waiting = others.tracks[1]!.id
   await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [waiting] } })

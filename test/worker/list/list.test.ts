@@ -29,7 +29,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     for (const id of (await listed(key, path))[1]) await ok('DELETE', `${path}/${id}`, { key })
   }
 
-  it('filters by creator and by the caller’s own index, newest first, with counts', async () => {
+  it('filters by creator and by organization_index, newest first, with counts', async () => {
     const { key } = await aTenant()
     await clear(key)
     const [a, b, c] = [
@@ -112,7 +112,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
 })
 
 describe('the list of a collection’s tracks', () => {
-  it('filters by status as it changes', async () => {
+  it('filters by status, which changes', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const path = `/v1/collection/${collection_id}/track`
@@ -218,7 +218,7 @@ describe('the order of a collection’s tracks', () => {
     expect(await orders()).toEqual([1, 3, 4, 5])
   })
 
-  it('is one of several sent at the same time, never a mixture', async () => {
+  it('is exactly one of those that were sent at the same time, and never a mixture', async () => {
     const { ids, put, read } = await aCollectionOfFive()
     const wanted = [ids.toReversed(), ids.toSorted(), [2, 3, 4, 0, 1].map((at) => ids[at]!)]
     for (let round = 0; round < 10; round++) {

@@ -15,7 +15,7 @@ import { aShare, openPage } from '../support/share_visitor.ts'
 type Request = [path: string, query?: string]
 const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
 
-/** One or more requests for every operation that reads. */
+/** The requests that are measured, for each operation that reads. */
 const readRequests = (
   ids: Awaited<ReturnType<typeof aLargeTenant>> & { endpoint_id: string; since: number },
 ): Partial<Record<OperationName, Request[]>> => ({
@@ -68,9 +68,9 @@ const readRequests = (
 })
 
 /**
- * The most rows that a page may read: its rows, its count, and the list's owner. Playlist entries join their tracks; the list of all tracks
- * also reads its collections and counts up to a thousand. A delivery is read with its event and its window; the window over all endpoints
- * is 5,000, read for the matches and for the end.
+ * Maximum number of rows that a page may read: its rows, its count, and the list's owner. Playlist entries join their tracks; the list of all tracks
+ * also reads the tracks' collections and counts up to a thousand. A delivery is read with its event and its window. The window over all endpoints has
+ * 5,000 deliveries, which are read once for the matches and once for the end.
  */
 function maxRows(name: OperationName, filter: string): number {
   if (name === 'listWebhookDeliveries') return filter.includes('state=') ? 15_100 : 5120
@@ -78,19 +78,19 @@ function maxRows(name: OperationName, filter: string): number {
   return name === 'listPlaylistTracks' ? 102 : name === 'listTracks' ? 1151 : 52
 }
 
-/** Lists that are not pages of 50: constant ones, or with a maximum that the contract sets. */
+/** Lists whose pages do not have 50 items: constant lists, and lists with a maximum length that the contract sets. */
 const SHORT = ['listVariants', 'listLimits', 'listWebhookEndpoints']
 
 describe('rows', () => {
-  it('read per operation are as many at 100,000 rows as at 1,000, and reads write none', async () => {
+  it('read by an operation are as many with 100,000 rows as with 1,000, and none are written', async () => {
     const tenant = await aLargeTenant()
-    // Subscribed to no event that follows.
+    // The endpoints subscribe to no event of this test.
     const body = { url: 'http://127.0.0.1:9/', events: ['webhook.test'] }
     const endpoints: string[] = []
     while (endpoints.length < MAX_ENDPOINTS)
       endpoints.push((await ok('POST', '/v1/webhook_endpoint', { key: tenant.key, body })).webhook_endpoint_id)
     const [endpoint_id = '', ...others] = endpoints
-    // Events of one hour of this day, before all others.
+    // The seeded events belong to one hour of this day and are older than all other events.
     const since = (Math.floor(Date.now() / HOUR) - 2) * HOUR
     const ids = { ...tenant, endpoint_id, since }
     const cases = readRequests(ids)
@@ -104,7 +104,7 @@ describe('rows', () => {
       await aShare(ids.key, ids.collection_id),
       await aShare(ids.key, ids.collection_id, { scope: 'playlist', id: ids.playlist_id }),
     ]
-    // Pages that list their contents: tracks with their collections, and playlist entries.
+    // Pages of shares. The page of the collection lists tracks with their collections, and the page of the playlist lists entries.
     const pages = shares.flatMap(({ slug, url }): [string, number, number][] => [
       [`/s/${slug}`, 200, 320],
       [`/s/${slug}/cover.jpg`, 302, 10],
@@ -135,13 +135,13 @@ describe('rows', () => {
       }
       return rows
     }
-    /** Adds events. One endpoint gets deliveries of all of them, each other endpoint `received` of them. */
+    /** Adds events. The first endpoint gets deliveries of all of them, and each other endpoint gets `received` deliveries. */
     const addEvents = async (from: number, to: number, received: number) => {
       await seedEvents(since + from, since + to, ids)
       await seedDeliveries(since + from, since + to, endpoint_id)
       for (const other of others) await seedDeliveries(since + to - received, since + to, other)
     }
-    // A filter scans 5,000 deliveries of one endpoint or of all of them: both measurements must reach that number.
+    // A filter scans up to 5,000 deliveries, of one endpoint or of all endpoints. Both measurements must reach that number.
     await addEvents(1, 6000, 300)
     const small = await measure()
     await seedTables(ids, 1001, 100_000)

@@ -8,11 +8,11 @@ import { createStorage } from '../support/storage.ts'
 
 type Table = 'tracks' | 'collections' | 'playlists' | 'api_keys'
 
-/** Deletes about a fifth of the rows: single ones, long runs, and whole ranges of the list's counts. */
+/** Deletes at least a fifth of the rows: single rows, long runs, and complete ranges of the list's counts. */
 const thin = (table: Table, key: string) =>
   query(`delete from ${table} where ${key} % 7 = 3 or ${key} / 1000 % 19 = 4 or ${key} / 20000 = 2`)
 
-/** The page's ids by a plain OFFSET. */
+/** The ids of the page, read with a plain OFFSET. */
 async function idsByOffset({ organization_id, collection_id }: Tenant, table: Table, offset: number) {
   const list =
     table === 'tracks'
@@ -22,7 +22,7 @@ async function idsByOffset({ organization_id, collection_id }: Tenant, table: Ta
   return rows.map(({ id }) => id)
 }
 
-/** Compares pages throughout a list with those of OFFSET. Returns the most rows that one of them read. */
+/** Compares pages at many offsets with those that OFFSET returns. Returns the maximum number of rows that one page read. */
 async function expectSamePages(tenant: Tenant, table: Table, path: string): Promise<number> {
   const [{ count } = { count: 0 }] = await query<{ count: number }>(`select count(*) as count from ${table}`)
   const parts = [0.001, 0.01, 0.1, 0.25, 0.399, 0.4, 0.5, 0.77, 0.9, 0.99, 0.999]
@@ -42,7 +42,7 @@ async function expectSamePages(tenant: Tenant, table: Table, path: string): Prom
 afterEach(createStorage)
 
 describe('a deep page', () => {
-  it('of 100,000 tracks with gaps equals that of OFFSET, and reads at most 1,200 rows', async () => {
+  it('of 100,000 tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
     const tenant = await aTenant()
     await seed('tracks', 1, 100_000, tenant, { change: () => thin('tracks', '"order"') })
     const maxRead = await expectSamePages(tenant, 'tracks', `/v1/collection/${tenant.collection_id}/track`)
@@ -60,7 +60,7 @@ describe('a deep page', () => {
     },
   )
 
-  it('of a million tracks with gaps equals that of OFFSET, and reads at most 1,200 rows', async () => {
+  it('of a million tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
     const tenant = await aTenant()
     await seed('tracks', 1, 1_000_000, tenant, {
       plain: true,
@@ -71,7 +71,7 @@ describe('a deep page', () => {
     expect(maxRead).toBeLessThanOrEqual(1200)
   })
 
-  it('past the end is empty and has the count', async () => {
+  it('past the end is empty and contains the count', async () => {
     const tenant = await aTenant()
     await seed('tracks', 1, 1000, tenant)
     const path = `/v1/collection/${tenant.collection_id}/track?offset=999999999`
@@ -79,7 +79,7 @@ describe('a deep page', () => {
     expect(body).toMatchObject({ count: 1000, tracks: [] })
   })
 
-  it('uses counts that the triggers maintain through inserts, deletions and reordering', async () => {
+  it('uses counts that the triggers update on insertion, deletion and reordering', async () => {
     const tenant = await aTenant()
     await seed('tracks', 1, 2000, tenant)
     await thin('tracks', '"order"')

@@ -12,14 +12,14 @@ import { createStorage } from '../support/storage.ts'
 // Dropping the tables is faster than deleting a hundred thousand rows.
 afterEach(createStorage)
 
-/** A page of 50 with its related rows, and a count of up to a thousand. */
+/** Rows that a page of 50 items reads: the items with their related rows, and a count of up to a thousand. */
 const PAGE = MAX_COUNTED + 160
-/** Rows sorted in memory are read twice, by the index and as a row. */
+/** Maximum for a list that is sorted in memory: each row is read twice, once in the index and once in the table. */
 const SORTED = 2 * MAX_SORTED + PAGE
-/** The same for the newest 10,000 matches of a search, including their count. */
+/** Maximum for a search that sorts its newest 10,000 matches: each match is read several times, including for the count. */
 const MATCHES = 50_000
 
-/** Requests, each with the most rows that it may read, however long the list is. */
+/** Requests, each with the maximum number of rows that it may read, regardless of the length of the list. */
 const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
   const path = `/v1/collection/${collection_id}/track`
   const lists = ['/v1/collection', '/v1/playlist'].flatMap((path): [string, number][] => [
@@ -43,11 +43,11 @@ const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
     ]),
     ['/v1/track?q=seeded', PAGE],
     ['/v1/track?q=s', PAGE],
-    // Skipped rows are read as well: the match, the row, and whether its collection exists.
+    // A skipped match costs three rows: the match, its track, and the check that the collection exists.
     ['/v1/track?q=seeded+0&offset=400', PAGE + 3 * 400],
     ['/v1/track?q=nothing', PAGE],
     [`/v1/track?creator_id=${CREATOR}&organization_index=b`, PAGE],
-    // Too many to sort: 10,001 are counted, and the first by title are read.
+    // The creator has too many tracks to sort: 10,001 are counted, and those of the page are read in title order.
     [`/v1/track?creator_id=${CREATOR}&sort=title`, 10_000 + 5 * PAGE],
     ['/v1/track?status=failed', PAGE],
     ['/v1/track?status=ready', 2 * PAGE + 2000],
@@ -57,14 +57,14 @@ const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
     [`${path}?q=seeded&sort=-created_at`, PAGE],
     [`${path}?status=ready&creator_id=${CREATOR}`, SORTED],
     [`${path}?status=ready&sort=title`, SORTED],
-    // No row matches both: every scanned row is read by the index and as a row, and once more to see whether the scan was complete.
+    // No track matches both filters: each scanned row is read in the index and in the table, and once more to check whether the scan is complete.
     [`${path}?status=processing&creator_id=${CREATOR}`, 3 * MAX_SCANNED + PAGE],
     [`${path}?sort=title&include=levels,loudness,artwork`, SORTED + 60],
     ...lists,
   ]
 }
 
-/** Seeds rows and adds them to the search. */
+/** Seeds rows and adds them to the search index. */
 async function seedSearched(table: Kind, from: number, to: number, tenant: Tenant): Promise<void> {
   const [last] = await query<{ at: number }>(`select coalesce(max(rowid), 0) as at from ${table}`)
   await seed(table, from, to, tenant)
@@ -87,7 +87,7 @@ const titles = async (tenant: Tenant, path: string) => {
 const titlesByQuery = async (text: string) => (await query<{ title: string }>(text)).map(({ title }) => title)
 
 describe('searched, sorted and filtered lists', () => {
-  it('read no more rows at 100,000 than their limits, and find the same as plain SQL', async () => {
+  it('read no more rows than their limits at 100,000 rows, and return the same items as plain SQL', async () => {
     const tenant = await aTenant()
     stopTime()
     const tables = ['tracks', 'collections', 'playlists'] as const
@@ -119,7 +119,7 @@ describe('searched, sorted and filtered lists', () => {
     })
     const matching = await titlesByQuery(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
     expect(await titles(tenant, '/v1/track?q=0012&limit=200')).toEqual({ page: matching, count: matching.length })
-    // A smaller collection with its last titles beyond the scanned ones.
+    // In a smaller collection, the last titles are beyond the range that is scanned.
     const { collection_id } = (
       await countCallRows('POST', '/v1/collection', { key: tenant.key, body: { title: 'Small' } })
     ).body
@@ -138,7 +138,7 @@ describe('searched, sorted and filtered lists', () => {
     )
   })
 
-  it('cost few rows on a write', async () => {
+  it('cost few rows when a track is created or updated', async () => {
     const tenant = await aTenant()
     const { key, collection_id } = tenant
     await aWaitingTrack(key, collection_id)
@@ -147,8 +147,8 @@ describe('searched, sorted and filtered lists', () => {
     const path = `/v1/track/${created.body.track_id}`
     const titled = await countCallRows('PUT', path, { key, body: { title: 'New' } })
     const annotated = await countCallRows('PUT', path, { key, body: { metadata: { a: 1 } } })
-    // The row and its entries in the collection's lists, 6; its counts, 4; for all tracks: by title, by both times, and the search; and its
-    // event.
+    // A created track writes six rows for the track and its entries in the collection's lists, four for the counts, one each for the list by title,
+    // the two lists by time and the search, and one for the event.
     expect({ created: created.written, titled: titled.written, noted: annotated.written }).toEqual({
       created: 15,
       titled: 5,
@@ -157,7 +157,7 @@ describe('searched, sorted and filtered lists', () => {
   })
 })
 
-it('the search index is filled in the background with existing rows, while rows change', async () => {
+it('the search index is filled in the background with existing rows, even while they change', async () => {
   const tenant = await aTenant()
   await seed('tracks', 1, 5000, tenant)
   await query('delete from search')
@@ -181,7 +181,7 @@ it('the search index is filled in the background with existing rows, while rows 
   expect(await query('select * from search_fills')).toEqual([])
 })
 
-it('a search index that cannot be filled does not block the rest of the sweep', async () => {
+it('a failure to fill the search index does not block the rest of the sweep', async () => {
   await query('drop table search')
   await query(`insert into search_fills values ('tracks', 10)`)
   await query(`insert into idempotency_keys (id, request_hash, created_at) values ('old', 'x', 0)`)

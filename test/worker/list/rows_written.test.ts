@@ -10,7 +10,7 @@ import { errorEvent, completeResult, serveTranscoder } from '../support/transcod
 
 type Shop = Awaited<ReturnType<typeof aLargeTenant>>
 
-/** The rows that every kind of change reads. Each change is undone, so that the measurement can be repeated. */
+/** Measures the rows that each kind of change reads. Each change is undone, so that the measurement can be repeated. */
 async function measure({ key, collection_id, playlist_id, track_id: first_id }: Shop) {
   const rows: Record<string, number> = {}
   const run = async (name: string, method: string, path: string, body?: unknown) => {
@@ -56,13 +56,13 @@ async function measure({ key, collection_id, playlist_id, track_id: first_id }: 
 }
 
 describe('rows read by changes', () => {
-  it('are as many at 100,000 rows as at 1,000, and few in the background', async () => {
+  it('are as many with 100,000 rows as with 1,000, and few in the background', async () => {
     const tenant = await aLargeTenant()
     const small = await measure(tenant)
     await seedTables(tenant, 1001, 100_000, ['playlists', 'tracks'])
     await countCallRows('GET', '/v1/playlist', { key: tenant.key })
     const many = await measure(tenant)
-    // One row more or less where a range of `list_counts` starts or ends.
+    // The number may vary by a few rows where a range of `list_counts` starts or ends. One range costs one row.
     const grown = Object.entries(many).filter(([name, read]) => read > small[name]! + 10)
     expect(grown).toEqual([])
 
@@ -85,10 +85,10 @@ describe('rows read by changes', () => {
     expect(placed).toEqual({ back: 200 })
 
     await query(`delete from jobs where state = 'open'`)
-    // The first sweep of a day checks for old events.
+    // The first sweep of a day also checks for old events, so it is not measured.
     await runSweep()
     const sweeping = await countRows(runSweep)
-    // One or two for each kind of work that it checks.
+    // The sweep reads one or two rows for each kind of work that it checks.
     expect(sweeping.read, 'in a sweep with nothing to do').toBeLessThan(20)
   })
 })

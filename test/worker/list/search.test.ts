@@ -19,7 +19,7 @@ import { aProcessedTrack } from '../support/processed_track.ts'
 import { createStorage } from '../support/storage.ts'
 import { completeResult, serveTranscoder } from '../support/transcoder.ts'
 
-/** The names of a list's rows, in order, and its count. */
+/** The names of a list's rows in list order, and its count. */
 async function listed(key: string, path: string) {
   const { ok: _, api_request_id: __, ...body } = await ok('GET', path, { key })
   return { names: itemsOf(body).map(nameOf), count: body.count as number }
@@ -31,7 +31,7 @@ const track = ({ key, collection_id }: Tenant, player_title: string, body: objec
   aWaitingTrack(key, collection_id, { player_title, file_name: 'x.mp3', ...body })
 
 describe('q', () => {
-  it('finds tracks by title, artist, file name, tags and index, regardless of case and accents', async () => {
+  it('finds tracks by title, artist, file name, tags and index, and ignores case and accents', async () => {
     const tenant = await aTenant()
     const { key, collection_id } = tenant
     await track(tenant, 'Déjà Vu', { player_subtitle: 'Björk' })
@@ -52,7 +52,7 @@ describe('q', () => {
     }
   })
 
-  it('treats operators as text, and finds nothing by punctuation alone', async () => {
+  it('treats operators as text, and finds nothing when it contains only punctuation', async () => {
     const tenant = await aTenant()
     await track(tenant, 'Rock AND Roll NOT dead')
     await track(tenant, 'Rock')
@@ -81,7 +81,7 @@ describe('q', () => {
     }
   })
 
-  it('follows changes of folded texts, in every column', async () => {
+  it('finds rows by their current text after a change to any column that is folded', async () => {
     const tenant = await aTenant()
     const { key, collection_id } = tenant
     serveTranscoder((job) => completeResult(job, { tags: { artist: 'Μίκης', genre: 'Λαϊκό' } }))
@@ -104,7 +104,7 @@ describe('q', () => {
     expect(await found('strasse', 'μικης')).toEqual([1, 1])
   })
 
-  it('stores no folded text that SQLite can fold itself', async () => {
+  it('needs no stored folded text where SQLite can fold the text itself', async () => {
     const tenant = await aTenant()
     const id = await track(tenant, 'Déjà Vu', { file_name: 'Ёлка.mp3' })
     const folded = async () =>
@@ -117,7 +117,7 @@ describe('q', () => {
     expect(await folded()).toBeNull()
   })
 
-  it('returns no row of another organization, even from a stale index', async () => {
+  it('returns no row of another organization, even when the index is outdated', async () => {
     const [tenant, other] = [await aTenant(), await aTenant()]
     const [own_id, foreign_id] = [await track(tenant, 'own'), await track(other, 'theirs')]
     const rowid = async (id: string) =>
@@ -133,7 +133,7 @@ describe('q', () => {
       expect(await names(tenant.key, `/v1/track?q=stale${more}`)).toEqual(['own'])
   })
 
-  it('finds collections and playlists, follows changes, and excludes other organizations', async () => {
+  it('finds collections and playlists by their current text, but none of other organizations', async () => {
     const { key, collection_id } = await aTenant()
     const other = await aTenant()
     const playlist_id = await aPlaylist(key, [], { title: 'Blue Nights', player_subtitle: 'Evans' })
@@ -155,7 +155,7 @@ describe('q', () => {
 })
 
 describe('sort', () => {
-  it('orders tracks by title, times and duration, in a collection and in all', async () => {
+  it('orders tracks by title, times and duration, in a collection and in the list of all tracks', async () => {
     const tenant = await aTenant()
     const { key, collection_id } = tenant
     const ids = [await track(tenant, 'beta'), await track(tenant, 'Alpha'), await track(tenant, 'gamma')]
@@ -170,7 +170,7 @@ describe('sort', () => {
       expect(await sorted('-title')).toEqual(['gamma', 'beta', 'Alpha'])
       expect(await sorted('created_at')).toEqual(['beta', 'Alpha', 'gamma'])
       expect(await sorted('-updated_at')).toEqual(['Alpha', 'gamma', 'beta'])
-      // Tracks of unknown duration are left out.
+      // The list by duration omits tracks of unknown duration.
       expect(await listed(key, `${path}?sort=duration`)).toEqual({ names: ['beta', 'Alpha'], count: 2 })
       expect(await names(key, `${path}?sort=-title&limit=1&offset=1`)).toEqual(['beta'])
       expect(await listed(key, `${path}?sort=title&q=a&limit=1`)).toEqual({ names: ['Alpha'], count: 1 })
@@ -235,10 +235,10 @@ describe('several filters', () => {
 })
 
 describe('the search index', () => {
-  // These tests replace the table that the other tests use.
+  // These tests replace the search table, so the storage is created again for the other tests.
   afterEach(createStorage)
 
-  it('has the same schema from the migrations as from the code', async () => {
+  it('has the same schema in the migrations as in the code', async () => {
     const found = await query<{ sql: string }>(
       `select sql from sqlite_schema where sql is not null and (name = 'search' or name glob '*_search_*')`,
     )
@@ -246,7 +246,7 @@ describe('the search index', () => {
     expect(found.map(({ sql }) => sql).toSorted()).toEqual(SEARCH_TABLE.map(plain).toSorted())
   })
 
-  it('is dropped for an export and rebuilt by the sweep, including rows added meanwhile', async () => {
+  it('is dropped for an export, and rebuilt by the sweep with the rows that were added in the meantime', async () => {
     const tenant = await aTenant()
     const { key } = tenant
     const [creator_id] = CREATORS
@@ -261,7 +261,7 @@ describe('the search index', () => {
     await runSweep()
     await expectError(503, 'unavailable', 'GET', '/v1/track?q=be', { key })
     expect(await names(key, '/v1/track')).toEqual(['Meanwhile', 'Before'])
-    // Filters alone need no search.
+    // Requests with filters but without `q` do not need the search index.
     const ofCollection = `/v1/collection/${tenant.collection_id}/track?creator_id=${creator_id}&organization_index=x&sort=created_at`
     const ofAll = [`/v1/track?creator_id=${creator_id}`, '/v1/track?organization_index=x&sort=title']
     for (const path of [...ofAll, ofCollection])

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { ok } from '../support/api.ts'
 import { aTenant } from '../support/fixtures.ts'
 
-/** Titles and queries in many scripts. */
+/** Titles in many scripts, each with the queries that find it. */
 const FOUND: Record<string, string[]> = {
   Αθήνα: ['αθηνα', 'ΑΘΗΝΑ', 'Αθήνα', 'Αθήνα'.normalize('NFD')],
   ΑΘΗΝΑ: ['αθηνα', 'αθήνα'],
@@ -61,7 +61,7 @@ const FOUND: Record<string, string[]> = {
   '^caret': ['^caret'],
   'col:val': ['col:val'],
 }
-/** Queries without a letter, digit or emoji, or with a word that no title has. */
+/** Queries that find nothing: they have no letter, digit or emoji, or contain a word that no title has. */
 const NOT_FOUND = ['*', '"', "'", '  ', '(', '-', '()', '→', '…', 'ueber', 'acdc', '1000', 'ドア', 'カワ', '京東', '🎸']
 
 it('a search finds titles in any script, regardless of case, accents and normalization form', async () => {

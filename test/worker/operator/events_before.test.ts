@@ -4,9 +4,9 @@ import { expect, it } from 'vitest'
 import { eventsBefore } from '../../../src/studio/state/events.ts'
 import { anOrganization, HOUR, ok } from '../support/api.ts'
 
-/** How the studio reads the feed from its end. */
+/** How the studio reads the event feed backward from its end. */
 
-it('says that there is nothing earlier once the oldest was read', async () => {
+it('reports that there are no earlier events when the oldest event was read', async () => {
   const { id, key } = await anOrganization()
   const revoked = JSON.stringify({ api_key_id: id, type: 'player' })
   await env.DB.prepare(
@@ -22,12 +22,13 @@ it('says that there is nothing earlier once the oldest was read', async () => {
   expect([entries.length, next]).toEqual([40, null])
 })
 
-it('reads all events once each, newest first, however close together they are, and even if they are numbered ahead of the clock', async () => {
+it('returns each event exactly once, newest first, even if events are close together or numbered ahead of the clock', async () => {
   const { id, key } = await anOrganization()
   const now = Date.now()
   const range = (count: number, at: (index: number) => number) => Array.from({ length: count }, (_, index) => at(index))
   const seqs = [
-    // Spread evenly over weeks, very many within a second some days ago, and so many just now that their numbers are ahead of the clock.
+    // Events that are spread evenly over weeks, many events within a second some days ago, and so many recent events that their numbers are ahead of
+    // the clock.
     ...range(120, (index) => now - 25 * 24 * HOUR + index * 4 * HOUR),
     ...range(900, (index) => now - 90 * HOUR + 17 + index),
     ...range(700, (index) => now + 1000 + index),
@@ -59,7 +60,7 @@ it('reads all events once each, newest first, however close together they are, a
     return found
   }
   const newestFirst = seqs.toReversed()
-  // The organization's own key also has an event.
+  // The feed also contains the event of the organization's own key.
   expect((await walk('')).filter((seq) => seqs.includes(seq))).toEqual(newestFirst)
   expect(await walk('&type=playlist.*')).toEqual(newestFirst.filter((seq) => seqs.indexOf(seq) % 50 === 0))
   expect(requests).toBeLessThan(150)

@@ -7,11 +7,11 @@ import { aPlaySession, ok, query } from '../support/api.ts'
 import { aReadyTrack, aTenant, runSweep } from '../support/fixtures.ts'
 import { createStorage } from '../support/storage.ts'
 
-/** A database in use is migrated while the previous Worker still runs (CONTRIBUTING.md#migrations). */
+/** A database in use is migrated while the previous version of the Worker still runs (CONTRIBUTING.md#migrations). */
 
 afterEach(createStorage)
 
-/** A later migration of the usual kinds: a nullable column, an index, a table and a trigger that fills it. */
+/** A later migration with the usual changes: a nullable column, an index, a table, and a trigger that fills the table. */
 const LATER = [
   'ALTER TABLE tracks ADD note text',
   `CREATE INDEX tracks_note ON tracks (note) WHERE note is not null`,
@@ -21,7 +21,7 @@ const LATER = [
 ]
 const migrate = () => env.DB.batch(LATER.map((text) => env.DB.prepare(text)))
 
-it('serves the same library before and after a migration, and keeps writing to the new tables', async () => {
+it('the Worker serves the same library before and after a migration, and its changes fill the new table', async () => {
   const shop = await aTenant()
   const { key, collection_id } = shop
   const track_id = await aReadyTrack(key, collection_id)
@@ -51,7 +51,7 @@ it('serves the same library before and after a migration, and keeps writing to t
   await ok('DELETE', `/v1/collection/${collection_id}`, { key })
 })
 
-it('restores a track that went into the trash before a column was added', async () => {
+it('a track that was trashed before a migration added a column can be restored', async () => {
   const { key, collection_id } = await aTenant()
   const track_id = await aReadyTrack(key, collection_id)
   const { play_session_id } = await aPlaySession(key, 'track', track_id)
@@ -66,7 +66,7 @@ it('restores a track that went into the trash before a column was added', async 
   expect((await view()).levels).toEqual(levels)
 })
 
-it('defines play sessions as the code does, because drizzle-kit does not compare this table', async () => {
+it('the migrations define play sessions like the code, which drizzle-kit does not compare for this table', async () => {
   const found = await query(
     'select name, lower(type) as type, "notnull", pk from pragma_table_info(?)',
     'play_sessions',

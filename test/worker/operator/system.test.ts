@@ -8,7 +8,7 @@ import { countRows } from '../support/row_counter.ts'
 import { seed } from '../support/seed.ts'
 import { errorEvent, eventStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** The operator's view of the service, and `/health`, its public summary. */
+/** The operator's view of the service, and `/health`, which is its public summary. */
 
 const root = env.ROOT_KEY
 const MINUTE = 60_000
@@ -18,7 +18,7 @@ const system = async (bindings?: Env) =>
 const retry = (body: object = {}) => ok('POST', '/v1/system/retry', { key: root, body })
 const serving = () => Response.json({ ok: true })
 
-/** The real bindings, except that every database call returns `answer`. */
+/** The real bindings, except that each database call returns the result of `answer`. */
 const withDatabase = (answer: () => Promise<never>): Env => {
   const statement = { bind: () => statement, raw: answer, all: answer, run: answer }
   return { ...env, DB: { prepare: () => statement, batch: answer } as unknown as D1Database }
@@ -34,7 +34,7 @@ beforeEach(() => {
 })
 
 describe('health', () => {
-  it('fails when the sweep has not run for five minutes, counted from the first check if it never ran', async () => {
+  it('fails when the sweep has not run for five minutes, counted from the first check if the sweep never ran', async () => {
     stopTime()
     const started = Date.now()
     expect(await health()).toMatchObject({ status: 200, body: { ok: true } })
@@ -48,7 +48,7 @@ describe('health', () => {
     expect((await health()).body.failing).toEqual(['sweep'])
   })
 
-  it("fails when the database does not answer or fails, as does the operator's view", async () => {
+  it('fails when the database is unresponsive or fails, and the operator’s view reports the same', async () => {
     const failing = ['database']
     const bothViews = async (bindings: Env) => {
       const [summary, { failing, database }] = await Promise.all([health(bindings), system(bindings)])
@@ -63,7 +63,7 @@ describe('health', () => {
     expect(await Promise.all([unresponsive, full].map(bothViews))).toEqual([failure, failure])
   })
 
-  it('costs a row or two, and nothing for some seconds while everything works', async () => {
+  it('reads a few rows, and none for some seconds while everything works', async () => {
     await runSweep()
     const first = await countRows(() => health())
     expect(first).toMatchObject({ trips: 1, written: 0 })
@@ -101,7 +101,7 @@ describe('the system', () => {
     expect(await system()).toMatchObject({ last_sweep_at: later, last_event_at: later })
   })
 
-  it('counts jobs by kind and state, with the age of the oldest open one, and the slots in use', async () => {
+  it('counts jobs by kind and state, and reports the age of the oldest open job and the number of busy slots', async () => {
     const work = await aTrackWithJob()
     await aTrackWithJob()
     await work.changeJob({
@@ -122,7 +122,7 @@ describe('the system', () => {
 })
 
 describe('failed tracks', () => {
-  /** A track whose job ended with this code. */
+  /** A track whose job failed with this error code. */
   async function aFailure(code: Parameters<typeof errorEvent>[0]) {
     startTranscoder({ health: serving, transcode: () => eventStream(errorEvent(code, 'It did not work')) })
     const work = await aTrackWithJob()
@@ -153,7 +153,7 @@ describe('failed tracks', () => {
     expect((await system()).failures.map(({ retryable }) => retryable)).toEqual([0, 0, 0])
   })
 
-  it('are left alone when they failed before `since`, by default a day ago', async () => {
+  it('are not retried when they failed before `since`, which is a day ago by default', async () => {
     const work = await aFailure('internal')
     await work.changeJob({ created_at: Date.now() - 25 * 60 * MINUTE })
     expect((await system()).failures).toEqual([])
@@ -162,7 +162,7 @@ describe('failed tracks', () => {
     expect(await retry({ since })).toMatchObject({ started: 1, left: 0 })
   })
 
-  it('are started a hundred at a time, and a missing file does not block the others', async () => {
+  it('are started in batches of a hundred, and a missing file does not block the other tracks', async () => {
     const work = await aFailure('internal')
     await env.MEDIA.delete(work.row.upload_path)
     await seed('tracks', 1, 120, work)
@@ -189,7 +189,7 @@ describe('failed tracks', () => {
     expect((await work.read()).info.error!.code).toBe('internal')
   })
 
-  it('are open only to the root key', async () => {
+  it('can be retried only with the root key', async () => {
     const { key } = await aFailure('internal')
     await expectError(403, 'insufficient_scope', 'POST', '/v1/system/retry', { key, body: {} })
     await expectError(400, 'invalid_request', 'POST', '/v1/system/retry', { key: root, body: { code: 'no_audio' } })

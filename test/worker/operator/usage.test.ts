@@ -10,9 +10,9 @@ import { seedSessions } from '../support/seed.ts'
 import { errorEvent, type completeResult, serveTranscoder } from '../support/transcoder.ts'
 import { dateOf, expectCounted, resultOfSize, usageOf } from '../support/usage_counts.ts'
 
-/** `GET /v1/usage`, computed from counters (docs/decisions/0055). */
+/** Tests `GET /v1/usage`, which is computed from counters (docs/decisions/0055). */
 
-it('the usage counts ready tracks: their number, seconds, bytes by variant, and the upload on its day', async () => {
+it('the usage contains the number, seconds and bytes of ready tracks, and their uploads on the day of each upload', async () => {
   serveTranscoder(resultOfSize(5, 12.346))
   const tenant = await aTenant()
   await aProcessedTrack(tenant.key, tenant.collection_id)
@@ -31,7 +31,7 @@ it('the usage counts ready tracks: their number, seconds, bytes by variant, and 
   await expectCounted(other)
 })
 
-it('the usage follows reprocessing, a new file, a failed one and deletions, and counts nothing twice', async () => {
+it('the usage is updated by reprocessing, a new file, a failed file and deletions, and counts nothing twice', async () => {
   let answer: (job: Parameters<typeof completeResult>[0]) => JobEvent = resultOfSize(5, 12)
   serveTranscoder((job) => answer(job))
   const tenant = await aTenant()
@@ -61,13 +61,13 @@ it('the usage follows reprocessing, a new file, a failed one and deletions, and 
   await processAgain('upload')
   expect(await expectCounted(tenant)).toMatchObject({ tracks: 2, duration: 15 })
   expect(await uploads()).toBe(3)
-  // The track keeps playing its old file.
+  // The new file fails, so the track keeps playing its old file.
   answer = () => errorEvent('no_audio', 'No audio')
   await processAgain('upload', 'incomplete')
   expect(await expectCounted(tenant)).toMatchObject({ tracks: 2 })
   expect(await uploads()).toBe(3)
 
-  // A lost response causes the same write again.
+  // The same write is repeated, as after a lost response.
   await query('update tracks set files = files, duration = duration')
   await expectCounted(tenant)
   await ok('DELETE', `/v1/track/${second}`, { key })
@@ -93,7 +93,7 @@ it('the usage excludes early files, even when the track is deleted', async () =>
   await work.leave()
 })
 
-it('the usage follows a custom variant from its files to their deletion, whatever its name', async () => {
+it('the usage contains the files of a custom variant until they are deleted, even if the variant is renamed', async () => {
   serveTranscoder()
   const tenant = await aTenant()
   const { key, collection_id } = tenant
@@ -105,7 +105,7 @@ it('the usage follows a custom variant from its files to their deletion, whateve
   expect((await expectCounted(tenant)).tracks).toBe(1)
 })
 
-it('the usage counts a play session once, on the day of its creation, after the hour of its end, without a row per session', async () => {
+it('the usage counts a play session once, after the hour of its end and on the day of its creation, without a row per session', async () => {
   const { key, organization_id, collection_id } = await aTenant()
   const other = await aTenant()
   stopTime()
@@ -125,11 +125,11 @@ it('the usage counts a play session once, on the day of its creation, after the 
   vi.setSystemTime(midnight + 5 * HOUR + 10 * 60_000)
   await runSweep()
   expect(await sessions()).toEqual([301, 20])
-  // It ends in the sixth hour, which is counted ten minutes after its end.
+  // The remaining session ends in the sixth hour, and is counted ten minutes after the end of that hour.
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000 - 1)
   expect((await countRows(() => runSweep())).written).toBe(1)
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000)
-  // The cursor, the day, and the time of the sweep.
+  // Three rows are written: the cursor, the day, and the time of the sweep.
   expect((await countRows(() => runSweep())).written).toBe(3)
   expect(await sessions()).toEqual([301, 21])
   vi.setSystemTime(midnight + 60 * HOUR)
@@ -142,7 +142,7 @@ it('the usage counts a play session once, on the day of its creation, after the 
   expect(await query(`select 1 from usage_days where organization_id = 'gone'`)).toEqual([])
 })
 
-it('the usage contains the requested days, at most 400 of UTC, and rejects invalid ones', async () => {
+it('the usage contains the requested days (up to 400, in UTC), and invalid days are rejected', async () => {
   const { key } = await aTenant()
   stopTime()
   vi.setSystemTime(Date.UTC(2026, 10, 23, 0, 30))

@@ -10,9 +10,9 @@ import { createStorage } from '../support/storage.ts'
 import { serveTranscoder } from '../support/transcoder.ts'
 import { dateOf, expectCounted, filesSql, seedTracksWithoutFiles, recount } from '../support/usage_counts.ts'
 
-/** The cost of the usage counts, and their accuracy with many tracks and days. */
+/** The cost of the usage counts, and their correctness with many tracks and many days. */
 
-it('the usage costs one row per track that becomes ready or is deleted, and none for a waiting one', async () => {
+it('the usage costs one row for each track that becomes ready or is deleted, and none for a track that waits', async () => {
   serveTranscoder()
   const { key, collection_id } = await aTenant()
   await aProcessedTrack(key, collection_id)
@@ -36,7 +36,7 @@ it('the usage costs one row per track that becomes ready or is deleted, and none
   expect(counted.map((rows, at) => rows - plain[at]!)).toEqual([0, 1, 1])
 })
 
-it('the usage follows the background deletion of a large collection, and of an organization', async () => {
+it('the usage is updated by the background deletion of a large collection and of an organization', async () => {
   onTestFinished(createStorage)
   serveTranscoder()
   const tenant = await aTenant()
@@ -80,7 +80,7 @@ it('the sweep merges days that are too old into one row, and keeps the totals', 
     expect(await dates()).toEqual(['', day(399), day(0)])
     expect(await expectCounted(tenant)).toEqual(before)
   }
-  // Later changes are merged as well.
+  // Days that become too old later are merged as well.
   await query('update usage_days set date = ? where date = ?', day(401), day(0))
   await runSweep()
   expect(await dates()).toEqual(['', day(399)])

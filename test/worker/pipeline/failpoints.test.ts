@@ -9,9 +9,9 @@ import { sendCover } from '../support/tenant_events.ts'
 import { errorEvent } from '../support/transcoder.ts'
 
 /**
- * Fails each call that the Worker makes to a binding, before or after it executes, in each flow of a file's life (docs/decisions/0045).
- * Then time passes: messages arrive, the sweep runs, the client repeats requests that got a 5xx. In the end the result is the same as
- * without faults: ready, or failed for the right reason, no object without a row, no file made twice.
+ * Makes each call of the Worker to a binding fail, before or after it executes, in each workflow of a file (docs/decisions/0045). Then time passes:
+ * messages arrive, the sweep runs, and the client repeats requests that got a 5xx. The result must be the same as without faults: the track is ready
+ * or failed for the right reason, there is no object without a row, and no file was generated twice.
  */
 
 const put = async (track_id: string, bytes = 'RIFF\0audio') => {
@@ -30,7 +30,7 @@ const createReadyTrack = async (workspace: FaultWorld) => {
   await settle(workspace)
   expect((await trackRow(workspace.track_id)).status).toBe('ready')
 }
-/** Creates a ready track, and another one whose job runs. */
+/** Creates a ready track, and another track whose job runs. */
 const createRunningTrack = async (workspace: FaultWorld) => {
   await createReadyTrack(workspace)
   workspace.answer = () => 'hold'
@@ -197,7 +197,7 @@ describe('faults at every second call', () => {
 })
 
 describe('a queue that rejects every message', () => {
-  it('is compensated by the sweep', async () => {
+  it('is made up for by the sweep', async () => {
     onTestFinished(() => void vi.useRealTimers())
     await runWithFaults(flows['an upload']!, (place) => (place.startsWith('TRANSCODE_QUEUE.') ? 'before' : null))
   })

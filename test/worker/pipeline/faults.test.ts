@@ -18,9 +18,9 @@ import {
 } from '../support/fixtures.ts'
 import { eventStream, completeResult, openStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** A database with intermittent transient faults (docs/decisions/0031). */
+/** Jobs with a database that has intermittent transient faults (docs/decisions/0031). */
 
-/** The transcode queue is silent: the test delivers each message, with the faulty database. */
+/** The transcode queue drops its messages: the test delivers each message itself, with the faulty database. */
 const silenced = { ...env, TRANSCODE_QUEUE: silentQueue }
 const bindings = (failsAt: Parameters<typeof faultyDatabase>[1]): Env => ({
   ...silenced,
@@ -47,7 +47,7 @@ describe('a fault at any call of a job', () => {
     expect(completed).toBeGreaterThan(4)
   })
 
-  it('purges exactly the replaced files', async () => {
+  it('purges exactly the files that were replaced', async () => {
     for (const moment of ['before', 'after'] as const) {
       for (let place = 1; place < 9; place++) {
         const work = await aTrackWithJob()
@@ -77,8 +77,8 @@ describe('a fault at any call of a job', () => {
   })
 })
 
-describe('one failing call in twenty', () => {
-  it('keeps no upload from becoming ready, and leaves nothing behind', async () => {
+describe('one failing database call in twenty', () => {
+  it('does not prevent any upload from becoming ready, and leaves no job or file behind', async () => {
     startTranscoder({ transcode: (job) => eventStream({ type: 'progress', fraction: 0.3 }, completeResult(job)) })
     const { key, collection_id } = await aTenant()
     const failing = bindings(atRate(0.05, 14))
@@ -96,7 +96,7 @@ describe('one failing call in twenty', () => {
     await eventually(async () => (await query(`select 1 from jobs where state = 'open'`)).length === 0)
     for (const id of ids) expect((await trackRow(id)).status).toBe('ready')
     expect(await query('select max(attempt) as most, count(*) as jobs from jobs')).toEqual([{ most: 1, jobs: 40 }])
-    // A deletion then removes everything.
+    // The deletion removes all files, although some of its calls fail.
     onTestFinished(() => void vi.useRealTimers())
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
     advanceHours(8)
@@ -109,7 +109,7 @@ describe('one failing call in twenty', () => {
 })
 
 describe('a longer outage of the database', () => {
-  it('costs a running job only its progress', async () => {
+  it('makes a running job lose only its progress', async () => {
     const work = await aTrackWithJob()
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
@@ -129,7 +129,7 @@ describe('a longer outage of the database', () => {
     expect((await work.read()).status).toBe('ready')
   })
 
-  it('is never counted as the file’s fault', async () => {
+  it('is never counted as a fault of the file', async () => {
     const wait = scheduler.wait.bind(scheduler)
     const hurry = vi.spyOn(scheduler, 'wait')
     hurry.mockImplementation((milliseconds, options) => wait(milliseconds / 20, options))
@@ -144,10 +144,10 @@ describe('a longer outage of the database', () => {
     })
     for (let delivery = 1; delivery <= 6; delivery++) {
       isFailing = false
-      // The job starts, but its result cannot be written.
+      // The job starts, but the result cannot be written.
       followWith(bindings(() => (isFailing ? 'before' : null)))
       expect(await work.run()).toMatchObject({ ended: false })
-      // Its transcoder keeps the result.
+      // The job keeps its slot, because its transcoder keeps the result.
       expect(await work.job()).toMatchObject({ state: 'open', slot: 2, holder: expect.any(String) })
       await work.changeJob({ lease_until: 0 })
     }

@@ -14,14 +14,14 @@ import {
 } from '../support/fixtures.ts'
 import { eventStream, openStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** The follower of a job, and the causes that end a job early (docs/decisions/0033). */
+/** The follower of a job, and the events that end a job early (docs/decisions/0033). */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
   work = await aTrackWithJob()
 })
 
-/** Limits the lifetime of each alarm until the test ends. */
+/** Limits the lifetime of each follower's alarm until the test ends. */
 async function shortLives(milliseconds: number) {
   const live = (life: number) =>
     runInDurableObject(transcoderObject(), (container) => {
@@ -36,7 +36,7 @@ async function shortLives(milliseconds: number) {
 }
 
 describe('a job that outlives its follower', () => {
-  it('is attached to repeatedly and done once', async () => {
+  it('is followed again each time, and is completed once', async () => {
     const liveOn = await shortLives(50)
     const streams: ReturnType<typeof openStream>[] = []
     const { transcodes } = startTranscoder({
@@ -61,14 +61,14 @@ describe('a job that outlives its follower', () => {
     expect((await work.read()).status).toBe('ready')
   })
 
-  it('continues after a restart without a message', async () => {
+  it('continues after a restart of its follower, without a message', async () => {
     const lost = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, times) => (times === 1 ? lost.response : eventStream(lossyResult())),
     })
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
-    // A restart leaves only the storage and the alarm.
+    // A restart of the Durable Object keeps only its storage and its alarm.
     await runInDurableObject(transcoderObject(), (container) => {
       container.activeJobs.get(work.job_id)!.leave.abort()
       container.activeJobs.clear()
@@ -80,7 +80,7 @@ describe('a job that outlives its follower', () => {
     expect(transcodes).toHaveLength(2)
   })
 
-  it('restarts when its lease expires without a follower', async () => {
+  it('is started again when its lease expires while it has no follower', async () => {
     const lost = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, times) => (times === 1 ? lost.response : eventStream(lossyResult())),
@@ -132,7 +132,7 @@ describe('a job whose track is deleted or replaced', () => {
     expect(cancelled).toEqual([work.job_id])
   })
 
-  it('ends at once when another file is uploaded, and its files are purged', async () => {
+  it('ends at once when another file is uploaded, and the files of the job are purged', async () => {
     const { run, cancelled, stream } = await running()
     await ok('POST', `/v1/track/${work.track_id}/upload`, { key: work.key, body: {} })
     await env.MEDIA.put((await trackRow(work.track_id)).upload_path, 'RIFF\0other')
@@ -150,7 +150,7 @@ describe('a job whose track is deleted or replaced', () => {
     expect(purges.flatMap(({ paths }) => JSON.parse(paths) as string[])).toContain(`${base}/aac-160.m4a`)
   })
 
-  it('keeps its slot until its transcoder confirms the cancellation, which the sweep repeats', async () => {
+  it('keeps its slot until its transcoder confirms the cancellation, which the sweep sends again', async () => {
     let status = 500
     const { run, cancelled } = await running(() => new Response(null, { status }))
     await ok('DELETE', `/v1/track/${work.track_id}`, { key: work.key })
@@ -162,7 +162,7 @@ describe('a job whose track is deleted or replaced', () => {
     expect(await work.job()).toMatchObject({ state: 'done', slot: null })
   })
 
-  it('is found by the sweep when its cancellation was lost', async () => {
+  it('is canceled by the sweep when the first cancellation was lost', async () => {
     const { run, cancelled } = await running()
     await query('delete from tracks')
     await runSweep()

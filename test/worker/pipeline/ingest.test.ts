@@ -18,7 +18,7 @@ import {
 } from '../support/fixtures.ts'
 import { eventStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** Uploads that arrive in time, late, empty or never (docs/architecture.md#how-audio-flows). */
+/** Uploads that arrive in time, late, empty, or never (docs/architecture.md#how-audio-flows). */
 
 let key: string
 let row: Awaited<ReturnType<typeof trackRow>>
@@ -31,7 +31,7 @@ const read = () => readTrack(key, row.id)
 const complete = async () => (await ok('POST', `/v1/track/${row.id}/upload_complete`, { key })).track
 const event = () => deliver('ingest', uploadEvent(uploadPath(row)))
 const change = (values: Partial<typeof row>) => db.update(tracks).set(values).where(eq(tracks.id, row.id))
-/** Makes the track's check due and runs the sweep. */
+/** Makes the next check of the track due, and runs the sweep. */
 const sweepNow = async () => {
   await change({ next_check_at: 0 })
   await runSweep()
@@ -60,7 +60,7 @@ describe('an upload that arrived', () => {
     })
   })
 
-  it('starts one job when all four detect it, simultaneously and repeatedly', async () => {
+  it('starts one job when all four detect it, several times and simultaneously', async () => {
     await putUpload(row)
     const four = () => [event(), read(), complete(), sweepNow()]
     await Promise.all([...four(), ...four()])
@@ -77,7 +77,7 @@ describe('an upload that arrived', () => {
     expect(transcodes).toHaveLength(1)
   })
 
-  it('does not start another job when it is written again', async () => {
+  it('does not start another job when it is overwritten', async () => {
     await putUpload(row)
     await event()
     await putUpload(row, 'something else')
@@ -85,7 +85,7 @@ describe('an upload that arrived', () => {
     expect(await allJobs()).toHaveLength(1)
   })
 
-  it('is shown as processing by the update that detects it', async () => {
+  it('is reported as processing by the update that detects it', async () => {
     await putUpload(row)
     const { track } = await ok('PUT', `/v1/track/${row.id}`, { key, body: { title: 'So What' } })
     expect(track).toMatchObject({ status: 'processing', track_status_id: 'processing', player_title: 'So What' })
@@ -98,7 +98,7 @@ describe('an unusable upload', () => {
     ['playlist_file', '#EXTM3U\nhttp://localhost/a.mp3\n'],
     ['image_file', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR'],
     ['archive_file', 'PK\x03\x04\x14\0'],
-  ])('is rejected at once with %s, however long the queue is', async (code, bytes) => {
+  ])('is rejected at once with %s, regardless of the length of the queue', async (code, bytes) => {
     startTranscoder({ transcode: () => new Response('busy', { status: 503 }) })
     await env.MEDIA.put(
       uploadPath(row),
@@ -109,13 +109,13 @@ describe('an unusable upload', () => {
     expect(await env.MEDIA.head(uploadPath(row))).toBe(null)
   })
 
-  it('is not assumed for a file that starts with a long ID3 tag', async () => {
+  it('is not reported for a file that starts with a long ID3 tag', async () => {
     const tag = Uint8Array.of(0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0x40, 0, ...new Uint8Array(8192), 0xff, 0xfb, 0x90, 0)
     await env.MEDIA.put(uploadPath(row), tag)
     expect(await complete()).toMatchObject({ status: 'processing' })
   })
 
-  it('fails permanently as empty_file', async () => {
+  it('makes the track fail permanently with empty_file', async () => {
     await putUpload(row, '')
     expect(await complete()).toMatchObject({
       status: 'failed',
@@ -128,14 +128,14 @@ describe('an unusable upload', () => {
     expect(await allJobs()).toEqual([])
   })
 
-  it('fails as file_too_large, and its bytes are deleted', async () => {
+  it('makes the track fail with file_too_large, and is deleted', async () => {
     await putUpload(row, 'x'.repeat(1_000_001))
     await event()
     expect((await read()).info.error).toMatchObject({ code: 'file_too_large' })
     expect(await env.MEDIA.head(uploadPath(row))).toBeNull()
   })
 
-  it('is not assumed for a file of exactly the maximum size', async () => {
+  it('is not reported for a file of exactly the maximum size', async () => {
     await putUpload(row, '\0'.repeat(1_000_000))
     await event()
     expect((await read()).status).toBe('processing')
@@ -150,13 +150,13 @@ describe('a missing upload', () => {
     expect((await read()).status).toBe('initializing')
   })
 
-  it('fails as upload_expired after that', async () => {
+  it('makes the track fail with upload_expired when its URL has expired', async () => {
     await lapse()
     await runSweep()
     expect(await read()).toMatchObject({ status: 'failed', info: { error: { code: 'upload_expired' } } })
   })
 
-  it('revives the track when it arrives late', async () => {
+  it('is accepted when it arrives late, and the failed track is processed', async () => {
     await lapse()
     expect((await read()).status).toBe('failed')
     await putUpload(row)
@@ -168,7 +168,7 @@ describe('a missing upload', () => {
 })
 
 describe("R2's events", () => {
-  it('are acknowledged when they concern no track', async () => {
+  it('are acknowledged when they do not refer to a track', async () => {
     const { organization_id, collection_id } = row
     for (const object of [
       `uploads/${organization_id}/${collection_id}/cover-0123456789ab`,
@@ -194,12 +194,12 @@ describe("R2's events", () => {
 })
 
 describe('the sweep', () => {
-  it('wakes forgotten jobs', async () => {
+  it('starts jobs whose message was lost', async () => {
     await putUpload(row)
     await complete()
     const [job] = await allJobs()
     await eventually(async () => (await jobRow(job!.id)).tries === 1)
-    // Its next message was lost with its worker.
+    // The job's next message was lost together with its worker.
     await db.update(jobs).set({ lease_until: 0 })
     startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await runSweep()

@@ -7,7 +7,7 @@ import { aTrackWithJob, eventually, fileRows, storedFiles, trackRow } from '../s
 import { signedParts } from '../support/signature.ts'
 import { errorEvent, eventStream, openStream, PALETTE, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** From a job's row to a playable track, or a reason why not (docs/architecture.md#how-audio-flows). */
+/** Tests a job from its row in the database to a playable track, or to the reason for its failure (docs/architecture.md#how-audio-flows). */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -16,7 +16,7 @@ beforeEach(async () => {
 const done = { ended: true }
 
 describe('a job', () => {
-  it('requests every variant, each at its own signed URL, and the embedded cover', async () => {
+  it('requests every variant, each with its own signed URL, and the embedded cover', async () => {
     const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.run()
     const [request] = transcodes
@@ -68,7 +68,7 @@ describe('a job', () => {
     expect(await work.read()).toMatchObject({ status: 'incomplete', info: { failed_variants: failed } })
   })
 
-  it('fails with a reason when the file is at fault', async () => {
+  it('fails with a reason when the file is faulty', async () => {
     startTranscoder({ transcode: () => eventStream(errorEvent('no_audio', 'The file has no sound')) })
     expect(await work.run()).toEqual(done)
     expect(await work.read()).toMatchObject({
@@ -89,7 +89,7 @@ describe('a job', () => {
     expect((await work.read()).info).not.toHaveProperty('progress')
   })
 
-  it('reports the second, tolerant pass, and keeps to it after a restart', async () => {
+  it('reports the second pass, which is tolerant, and uses this pass again after a restart', async () => {
     const stream = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, call) => (call === 1 ? stream.response : eventStream(lossyResult())),
@@ -113,7 +113,7 @@ describe('a job', () => {
     expect((await trackRow(work.track_id)).cover_path).toMatch(/\/cover$/)
   })
 
-  it('does not request an embedded cover when one exists, and drops it when one was uploaded meanwhile', async () => {
+  it('does not request an embedded cover when the track has one, and ignores it when a cover was uploaded in the meantime', async () => {
     const own_cover = { cover_path: 'media/own', cover_colors: [] }
     const { transcodes } = startTranscoder({
       transcode: async () => {
@@ -133,7 +133,7 @@ describe('a job', () => {
 describe('two consumers', () => {
   it('run a job once', async () => {
     const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
-    // The second consumer may check before the first one's job is followed.
+    // A consumer may check the job before the job of another consumer is followed.
     await Promise.all([work.run(), work.run(), work.run()])
     await eventually(async () => (await work.job()).state === 'done')
     expect(transcodes).toHaveLength(1)
@@ -141,7 +141,7 @@ describe('two consumers', () => {
     expect(transcodes).toHaveLength(1)
   })
 
-  it('do not both write: the result of one that lost its lease is ignored', async () => {
+  it('do not both write: the result of a consumer that lost its lease is ignored', async () => {
     const slow = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, call) => (call === 1 ? slow.response : eventStream(lossyResult({ duration: 2 }))),
@@ -165,13 +165,13 @@ describe('two consumers', () => {
     await eventually(async () => transcodes.length === 1)
     await work.changeJob({ lease_until: 0 })
     await work.run()
-    // Both are attached to the same transcoder job, so both receive its result.
+    // Both consumers are attached to the same transcoder job, so both receive its result.
     slow.send(lossyResult())
     await first
     expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['transcode'])
   })
 
-  it('stop reading when they lose the job', async () => {
+  it('stop reading when they lose the lease of the job', async () => {
     const slow = openStream()
     startTranscoder({ transcode: () => slow.response })
     const first = work.run()
@@ -196,7 +196,7 @@ describe('a track that is deleted during its job', () => {
     await expectError(404, 'not_found', 'GET', `/v1/track/${work.track_id}`, { key: work.key })
   })
 
-  it('ends its job when its whole collection is deleted', async () => {
+  it('does not keep its job open when its whole collection is deleted', async () => {
     await ok('DELETE', `/v1/collection/${work.collection_id}`, { key: work.key })
     expect(await work.run()).toEqual(done)
     expect((await work.job()).state).not.toBe('open')

@@ -5,7 +5,7 @@ import { early } from '../support/long_track.ts'
 import { countAllRows } from '../support/row_counter.ts'
 import { openStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** `info.progress`: 0 while the track is queued, above 0 once the transcoder runs, never falling within a pass. */
+/** `info.progress` is 0 while the track is queued and above 0 as soon as the transcoder runs. It never decreases within a pass. */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -16,12 +16,12 @@ beforeEach(async () => {
 const reported = async () => (await work.read()).info.progress
 const stored = async () => (await trackRow(work.track_id)).progress
 
-/** Sends a fraction, late enough after the last write for the next one. */
+/** Sends a fraction when enough time has passed since the last write. */
 async function send(stream: ReturnType<typeof openStream>, fraction: number, expected: number) {
   vi.setSystemTime(Date.now() + 40_000)
   const before = (await work.job()).lease_until
   stream.send({ type: 'progress', fraction })
-  // The lease is renewed first.
+  // The lease is renewed before the progress is stored.
   await eventually(async () => (await work.job()).lease_until > before)
   await eventually(async () => (await stored()) === expected)
 }
@@ -48,7 +48,7 @@ describe('progress', () => {
     expect(await reported()).toBe(undefined)
   })
 
-  it('is written after ten seconds and a tenth of the job, together with the lease', async () => {
+  it('is written together with the lease, after ten seconds and a tenth of the job', async () => {
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
     const running = work.run()
@@ -63,7 +63,7 @@ describe('progress', () => {
       await eventually(async () => (await stored()) === 0.23)
     })
     expect((await work.job()).lease_until).toBeGreaterThan(Date.now() + 100_000)
-    // 0.01 and 0.23, each in the track and in the job.
+    // Two fractions were written (0.01 and 0.23), each to the track and to the job.
     expect(written).toBe(4)
     stream.send(early())
     await eventually(async () => (await fileRows(work.track_id)).length > 0)
@@ -72,7 +72,7 @@ describe('progress', () => {
     await running
   })
 
-  it('does not fall when the transcoder restarts, and starts over with the tolerant pass', async () => {
+  it('does not decrease when the transcoder restarts, but starts over with the tolerant pass', async () => {
     const streams = [openStream(), openStream()]
     startTranscoder({ transcode: (_, times) => streams[times - 1]!.response })
     const [first, second] = streams as [ReturnType<typeof openStream>, ReturnType<typeof openStream>]
@@ -89,7 +89,7 @@ describe('progress', () => {
     second.send({ type: 'fallback', reason: 'decoding failed' })
     await eventually(async () => (await stored()) === 0.001)
     await send(second, 0.2, 0.2)
-    // A re-attached reader gets this event again.
+    // A reader that attaches again receives the `fallback` event again.
     second.send({ type: 'fallback', reason: 'decoding failed' })
     await send(second, 0.3, 0.3)
     await send(second, 0.25, 0.3)

@@ -12,7 +12,7 @@ afterEach(() => {
 })
 let faults: { mockRestore: () => void } | undefined
 
-/** Makes R2 refuse the next `times` deletions, in the Worker as well. */
+/** Makes R2 refuse the next `times` deletions, including those of the Worker. */
 function breakDeletes(times: number) {
   const bucket = Object.getPrototypeOf(env.MEDIA) as R2Bucket
   const spy = vi.spyOn(bucket, 'delete')
@@ -21,7 +21,7 @@ function breakDeletes(times: number) {
   return spy
 }
 
-/** Purges, except the second ones, which run when all upload URLs for the deleted paths have expired. */
+/** The purges that run first. The second purge of each path, which runs when all its upload URLs have expired, is excluded. */
 const jobsOf = (state: string) =>
   query<{ id: string; attempt: number }>(
     `select id, attempt from jobs where state = ? and payload ->> 'kind' = 'purge'
@@ -29,7 +29,7 @@ const jobsOf = (state: string) =>
     state,
   )
 
-/** A deleted track whose purge failed once. */
+/** A deleted track whose first purge failed. */
 async function aFailedPurge() {
   serveTranscoder()
   const { key, collection_id } = await aTenant()
@@ -43,14 +43,14 @@ async function aFailedPurge() {
 }
 
 describe('a purge', () => {
-  it('is retried after one failure when its message is delivered again', async () => {
+  it('is repeated after a failure when its message is delivered again', async () => {
     const { job_id } = await aFailedPurge()
     advanceHours(0.1)
     expect(await deliver('task', { job_id })).toMatchObject({ acknowledged: true })
     expect([await storedFiles(), await jobsOf('done')]).toEqual([[], [{ id: job_id, attempt: 2 }]])
   })
 
-  it('is retried by the queue after a failure, not acknowledged', async () => {
+  it('is retried by the queue and not acknowledged when it fails again', async () => {
     const { job_id } = await aFailedPurge()
     advanceHours(0.1)
     breakDeletes(1)

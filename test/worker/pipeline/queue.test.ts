@@ -6,12 +6,12 @@ import { query } from '../support/api.ts'
 import { aTenant, aTrackWithJob, deliver, eventually, untilUnfollowed } from '../support/fixtures.ts'
 import { eventStream, openStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** The order of the queue, and the slots where jobs run (docs/decisions/0033). */
+/** The order of the queue, and the slots in which jobs run (docs/decisions/0033). */
 
 const MB = 1_000_000
 type Work = Awaited<ReturnType<typeof aTrackWithJob>>
 
-/** A transcoder whose jobs run until the test ends them, and the order in which they started. */
+/** A transcoder whose jobs run until the test ends them, and which records the order in which they start. */
 function aSlowTranscoder() {
   const streams = new Map<string, ReturnType<typeof openStream>>()
   const { transcodes } = startTranscoder({
@@ -34,7 +34,7 @@ function aSlowTranscoder() {
 const runQueue = (bindings: Env = env) => deliver('transcode', {}, { bindings })
 
 describe('organizations', () => {
-  it('take turns: many files of one do not delay a file of another', async () => {
+  it('take turns: many files of one organization do not delay a file of another', async () => {
     const [busy, other] = [await aTenant(), await aTenant()]
     const jobs: Record<string, Work> = {}
     for (let n = 1; n <= 4; n++) jobs[`mine ${n}`] = await aTrackWithJob({ tenant: busy, size: 30 * MB })
@@ -49,7 +49,7 @@ describe('organizations', () => {
     await untilUnfollowed()
   })
 
-  it('get new files processed before the tracks of a reprocess', async () => {
+  it('get their new files processed before the tracks of a reprocess', async () => {
     const tenant = await aTenant()
     const background = await aTrackWithJob({ tenant, size: 30 * MB })
     await query(`update jobs set is_background = 1, rank = rank + 86400000 where id = ?`, background.job_id)
@@ -65,7 +65,7 @@ describe('organizations', () => {
 })
 
 describe('a short file', () => {
-  it('is processed alongside a long one, and alongside many of medium size', async () => {
+  it('is processed in parallel with a long one, and in parallel with many of medium size', async () => {
     const [busy, other] = [await aTenant(), await aTenant()]
     const jobs: Record<string, Work> = { long: await aTrackWithJob({ tenant: busy, size: 600 * MB }) }
     for (let n = 1; n <= 3; n++) jobs[`middle ${n}`] = await aTrackWithJob({ tenant: busy, size: 10 * MB })
@@ -83,7 +83,7 @@ describe('a short file', () => {
 })
 
 describe('slots', () => {
-  it('run as many jobs as exist, one job each', async () => {
+  it('that exist limit the number of running jobs, with one job in each slot', async () => {
     const bindings: Env = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '3' }
     const jobs: Work[] = []
     for (let n = 1; n <= 5; n++) jobs.push(await aTrackWithJob({ size: 30 * MB }))
@@ -119,7 +119,7 @@ describe('slots', () => {
     await eventually(async () => (await query(`select 1 from jobs where state = 'done'`)).length === 1)
   })
 
-  it('are those of one transcoder when the configuration gives no number', async () => {
+  it('are those of one transcoder when the configuration contains no number', async () => {
     const bindings = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: undefined } as unknown as Env
     const work = await aTrackWithJob()
     startTranscoder({ transcode: () => eventStream(lossyResult()) })
@@ -127,7 +127,7 @@ describe('slots', () => {
     await eventually(async () => (await work.job()).state === 'done')
   })
 
-  it('share a transcoder, except for a job whose transcoder died', async () => {
+  it('of the same transcoder are used first, except for a job whose transcoder died', async () => {
     const bindings: Env = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '3' }
     const transcoders: number[] = []
     for (const attempt of [0, 1]) {
@@ -143,7 +143,7 @@ describe('slots', () => {
     expect(transcoders).toEqual([1, 2])
   })
 
-  it('rotate: after a failure the job goes to another transcoder', async () => {
+  it('rotate: after a failure, the job runs on another transcoder', async () => {
     const bindings: Env = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '2' }
     const work = await aTrackWithJob({ size: 30 * MB })
     const slots: number[] = []
@@ -163,7 +163,7 @@ describe('slots', () => {
 })
 
 describe('a waiting track', () => {
-  it('reports how many tracks are ahead, and about how long they take', async () => {
+  it('reports the number of tracks ahead of it, and the approximate time that they take', async () => {
     const tenant = await aTenant()
     const jobs: Work[] = []
     for (let n = 0; n < 3; n++) jobs.push(await aTrackWithJob({ tenant, size: 30 * MB }))
@@ -177,7 +177,7 @@ describe('a waiting track', () => {
     ])
     const slow = aSlowTranscoder()
     await runQueue()
-    // Running jobs count as half done, the expected value.
+    // A running job counts as half done, which is the expected value.
     expect(await waitingInfo(jobs[2]!)).toEqual({ before: 1, seconds: 46 })
     expect(await waitingInfo(jobs[0]!)).toBe(undefined)
     await slow.end(short)

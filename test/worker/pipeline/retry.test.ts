@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { aTrackWithJob, deliver, followWith, runSweep, stopTime, untilUnfollowed } from '../support/fixtures.ts'
 import { errorEvent, eventStream, openStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** Jobs whose transcoder is unreachable, busy, crashed or faulty, and jobs that run out of retries. */
+/** Jobs whose transcoder is unreachable, busy, crashed or faulty, and jobs that have no retries left. */
 
 let work: Awaited<ReturnType<typeof aTrackWithJob>>
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 const due = () => work.changeJob({ lease_until: 0 })
 
 describe('a transcoder', () => {
-  it('that is unreachable is retried with growing delays, without counting attempts', async () => {
+  it('that is unreachable is retried with increasing delays, without counting attempts', async () => {
     for (const retried_in of [5, 10, 20, 40, 60, 60]) {
       expect(await work.run()).toEqual({ ended: false, retried_in })
       expect(await work.job()).toMatchObject({ state: 'open', attempt: 0, slot: null, holder: null })
@@ -23,7 +23,7 @@ describe('a transcoder', () => {
     expect((await work.read()).status).toBe('processing')
   })
 
-  it('that is unreachable for hours fails the track, which keeps its upload', async () => {
+  it('that is unreachable for hours causes the track to fail, but the upload is kept', async () => {
     await work.changeJob({ tries: 360 })
     expect(await work.run()).toEqual({ ended: true })
     expect(await work.read()).toMatchObject({
@@ -33,14 +33,14 @@ describe('a transcoder', () => {
     expect(await work.job()).toMatchObject({ state: 'failed', slot: null })
   })
 
-  it('that is reached again resets the count of failures', async () => {
+  it('that becomes reachable again resets the number of failures', async () => {
     await work.changeJob({ tries: 30 })
     startTranscoder({ transcode: () => eventStream({ type: 'progress', fraction: 0.05 }) })
     await work.run()
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 1, tries: 0 })
   })
 
-  it('that is busy is asked again after its Retry-After', async () => {
+  it('that is busy gets the job again after its Retry-After', async () => {
     startTranscoder({ transcode: () => new Response('busy', { status: 503, headers: { 'retry-after': '7' } }) })
     expect(await work.run()).toEqual({ ended: false, retried_in: 7 })
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 0 })
@@ -57,7 +57,7 @@ describe('a transcoder', () => {
     },
   )
 
-  it('that is killed repeatedly fails the job with that reason', async () => {
+  it('that is killed repeatedly causes the job to fail with that reason', async () => {
     startTranscoder({ transcode: () => eventStream(errorEvent('killed', 'The machine ended ffmpeg.')) })
     await work.changeJob({ tries: 9 })
     expect(await work.run()).toMatchObject({ ended: false })
@@ -66,7 +66,7 @@ describe('a transcoder', () => {
     expect((await work.read()).info.error).toMatchObject({ code: 'killed', message: 'The machine ended ffmpeg.' })
   })
 
-  it('that is silent for a minute is dropped without counting an attempt', async () => {
+  it('that is silent for a minute is abandoned without counting an attempt', async () => {
     const wait = scheduler.wait.bind(scheduler)
     const spy = vi.spyOn(scheduler, 'wait')
     spy.mockImplementation((time, options) => wait(time === 60_000 ? 20 : time, options))
@@ -90,7 +90,7 @@ describe('a transcoder', () => {
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 0 })
   })
 
-  it('that rejects the request is retried, which is not the file’s fault', async () => {
+  it('that rejects the request is retried, and the rejection is not counted as a fault of the file', async () => {
     startTranscoder({ transcode: () => new Response('no', { status: 400 }) })
     expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
     await due()
@@ -99,7 +99,7 @@ describe('a transcoder', () => {
     expect((await work.read()).status).toBe('processing')
   })
 
-  it('that crashes twice gets the tolerant pass, and the fourth crash fails the job', async () => {
+  it('that crashes twice gets a request for the tolerant pass, and its fourth crash fails the job', async () => {
     const { transcodes } = startTranscoder({ transcode: () => eventStream({ type: 'progress', fraction: 0.05 }) })
     const statuses = []
     for (let attempt = 1; attempt <= 4; attempt++) {
@@ -113,7 +113,7 @@ describe('a transcoder', () => {
     expect((await work.job()).state).toBe('failed')
   })
 
-  it('that crashes later than before costs no attempt', async () => {
+  it('that crashes at a later position than before costs no attempt', async () => {
     for (const [fraction, attempt] of [
       [0.4, 0],
       [0.45, 1],
@@ -126,7 +126,7 @@ describe('a transcoder', () => {
     }
   })
 
-  it('that crashes at the same place again costs an attempt, even before its progress was written', async () => {
+  it('that crashes at the same position again costs an attempt, even if its progress was not yet written', async () => {
     for (const attempt of [0, 1, 2]) {
       const progress = [0.01, 0.5].map((fraction) => ({ type: 'progress' as const, fraction }))
       startTranscoder({ transcode: () => eventStream(...progress) })
@@ -142,7 +142,7 @@ describe('a transcoder', () => {
     expect((await work.read()).status).toBe('processing')
   })
 
-  it('that reports a transient fault is retried, and finally fails the job with its reason', async () => {
+  it('that reports a transient fault is retried, and in the end the job fails with the reported reason', async () => {
     const transient = errorEvent('source_unavailable', 'The source answered 500', true)
     startTranscoder({ transcode: () => eventStream(transient) })
     expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
@@ -156,7 +156,7 @@ describe('a transcoder', () => {
 describe('a dead letter', () => {
   const acknowledged = { acknowledged: true, retried_in: undefined }
 
-  it('of the transcode queue ends no job, which the sweep starts again', async () => {
+  it('from the transcode queue ends no job, and the sweep starts its job again', async () => {
     startTranscoder({ transcode: () => eventStream(lossyResult()) })
     expect(await deliver('dead', { job_id: work.job_id })).toEqual(acknowledged)
     expect(await work.job()).toMatchObject({ state: 'open', holder: null })
@@ -165,7 +165,7 @@ describe('a dead letter', () => {
     expect((await work.read()).status).toBe('ready')
   })
 
-  it('is acknowledged when it does not concern a job', async () => {
+  it('is acknowledged when it does not belong to a job', async () => {
     for (const body of [{ object: { key: 'x' } }, {}, { job_id: 'gone' }]) {
       expect(await deliver('dead', body)).toEqual(acknowledged)
     }
