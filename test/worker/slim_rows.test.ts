@@ -13,7 +13,7 @@ import { db, ok, query } from './support/api.ts'
 import { aReadyTrack, aTenant, aTrackWithJob, fileRows } from './support/fixtures.ts'
 import { eventStream, lossyResult, startTranscoder } from './support/transcoder.ts'
 
-/** The compact forms of a track's columns (docs/decisions/0069). */
+/** The compact formats of a track's columns (docs/decisions/0069). */
 
 const LOUDNESS = {
   integrated_lufs: -14.2,
@@ -50,7 +50,7 @@ const FACTS: TrackInfo = {
 }
 
 describe('levels', () => {
-  it.each([0, 1, 2, 3, 4, 5, 7, 319, 320])('come back unchanged, %i of them', (count) => {
+  it.each([0, 1, 2, 3, 4, 5, 7, 319, 320])('are restored without changes when there are %i of them', (count) => {
     const levels = Array.from({ length: count }, (_, at) => ((at * 389) % 1001) / 1000)
     const bytes = packLevels(levels)
     expect(bytes).toHaveLength(Math.ceil(count * 1.25))
@@ -58,7 +58,7 @@ describe('levels', () => {
     expect(hexLevels(toHex(bytes))).toEqual(levels)
   })
 
-  it('keep all 1,001 possible values', () => {
+  it('preserve each of the 1,001 possible values', () => {
     const levels = Array.from({ length: 1001 }, (_, value) => value / 1000)
     expect(JSON.stringify(unpackLevels(packLevels(levels)))).toBe(JSON.stringify(levels))
     expect(JSON.stringify(hexLevels(toHex(packLevels(levels))))).toBe(JSON.stringify(levels))
@@ -77,7 +77,7 @@ describe('levels', () => {
 })
 
 describe('info', () => {
-  it('comes back with its fields in order, including unknown ones', () => {
+  it('is restored with all fields in their order, including unknown fields', () => {
     const whole: TrackInfo = {
       ...FACTS,
       lyrics: 'of a newer transcoder',
@@ -89,7 +89,7 @@ describe('info', () => {
     expect(JSON.stringify(unpackInfo(JSON.parse(JSON.stringify(stored)) as typeof stored))).toBe(JSON.stringify(whole))
   })
 
-  it('keeps the names of incomplete facts', () => {
+  it('is stored with the names of its fields when the facts are incomplete', () => {
     const { ffmpeg: _, ...incomplete } = FACTS
     for (const info of [{}, { codec: 'mp3' }, incomplete, { ...FACTS, loudness: {} } as unknown as TrackInfo]) {
       expect(packInfo(info)).toBe(info)
@@ -121,7 +121,7 @@ describe('info', () => {
     const view = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
     expect(view.levels).toEqual({ levels })
     expect(view.chapters).toEqual(FACTS.chapters)
-    // Through the trash and back, in which rows are JSON.
+    // A row in the trash is stored as JSON, so the track is trashed and restored.
     const row = async () =>
       (await query(`select *, hex(levels) as levels, 0 as next_check_at from tracks where id = ?`, track_id))[0]
     const before = await row()
@@ -132,7 +132,7 @@ describe('info', () => {
 })
 
 describe('paths', () => {
-  it('stay the same when a track moves', async () => {
+  it('stay the same when a track moves to another collection', async () => {
     const { key, collection_id } = await aTenant()
     const goal = (await ok('POST', '/v1/collection', { key, body: { title: 'Goal' } })).collection_id
     const id = await aReadyTrack(key, collection_id)
@@ -147,7 +147,7 @@ describe('paths', () => {
     expect(row.upload_path).toBe(`uploads/${row.organization_id}/${collection_id}/${id}`)
   })
 
-  it('follow from the ids of the track, with and without an extension', () => {
+  it('are derived from the ids of the track, with and without an extension', () => {
     const owner = { id: 'i', organization_id: 'o', collection_id: 'c', folder_id: 'f', index: 'x' }
     const list = [
       ['mp3-128.mp3', 1, 2, 3],
@@ -166,7 +166,7 @@ describe('paths', () => {
   })
 })
 
-it('hashes different settings to different texts of 8 characters', () => {
+it('different settings have different hashes of 8 characters', () => {
   const base = { index: 'a', type: 'transcode', codec: 'mp3', bitrate: 128, channels: 2 }
   const hashes = Array.from({ length: 1000 }, (_, bitrate) =>
     settingsOf({ ...base, bitrate } as Parameters<typeof settingsOf>[0]),

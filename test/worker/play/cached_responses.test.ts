@@ -21,7 +21,7 @@ const caching: Env = { ...env, REUSE_ANSWERS: 'true' }
 const fetchUrl = async (url: string, init: RequestInit = {}, bindings = caching) =>
   worker.fetch(new Request(new URL(url, 'https://tonearm.test'), init), bindings, createExecutionContext())
 
-/** A response, and the number of statements that it took. */
+/** Reads a URL; returns the response and the number of database statements that it needed. */
 async function read(url: string, init?: RequestInit, bindings?: Env) {
   const { result: response, statements } = await countRows(() => fetchUrl(url, init, bindings))
   const text = await response.text()
@@ -45,7 +45,7 @@ const changeTitleInDatabase = (player_title: string) => db.update(tracks).set({ 
 describe.each(Object.entries(operations as Record<string, Operation>).filter(([, { reuse }]) => reuse))(
   '%s',
   (_, operation) => {
-    it('is the same from the cache as a fresh one, except for the request id', async () => {
+    it('returns the same response from the cache as a fresh one, except for the request id', async () => {
       const path = pathIn(tenant, operation.path)
       const [fresh, first, again] = [await read(path, {}, env), await read(path), await read(path)]
       expect([first.statements > 0, again.statements]).toEqual([true, 0])
@@ -54,12 +54,12 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
       const idOf = ({ body }: typeof fresh) => body.api_request_id as string
       expect(new Set([fresh, first, again, await read(path)].map(idOf))).toHaveLength(4)
       expect(idOf(again)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-      // The same text, not only the same values.
+      // The responses have the same text and not only equal values.
       expect(again.text.replace(idOf(again), '')).toBe(fresh.text.replace(idOf(fresh), ''))
       expect(operation.response.parse(again.body)).toEqual(again.body)
     })
 
-    it('answers HEAD without a body, fresh and cached', async () => {
+    it('answers HEAD without a body, with a fresh and with a cached response', async () => {
       const path = pathIn(tenant, operation.path)
       const fresh = await read(path, { method: 'HEAD' }, env)
       for (const statements of [expect.any(Number), 0]) {
@@ -69,10 +69,10 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
       expect((await read(path)).body.ok).toBe(true)
     })
 
-    it('is not shared between base URLs, query strings and methods', async () => {
+    it('does not share responses between base URLs, query strings and methods', async () => {
       const path = pathIn(tenant, operation.path)
       await read(path)
-      // A cached response ignores another bucket; a fresh one uses it.
+      // A fresh response contains URLs of the configured bucket; a cached response would contain those of the earlier bucket.
       for (const [at, url] of [`${path}?a=1`, `${path}?a=1`, `${path}?`, `http://tonearm.test${path}`].entries()) {
         const S3_ENDPOINT = `https://bucket-${at}.test`
         expect((await read(url, {}, { ...caching, S3_ENDPOINT })).text, url).toContain(S3_ENDPOINT)
@@ -84,7 +84,7 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
       expect((await read(path, { method: 'POST' })).status).toBe(405)
     })
 
-    it('counts against the rate limit, which still applies', async () => {
+    it('counts a cached response against the rate limit, and refuses it above the limit', async () => {
       const path = pathIn(tenant, operation.path)
       await read(path)
       const limit = vi.fn(async () => ({ success: true }))
@@ -96,9 +96,9 @@ describe.each(Object.entries(operations as Record<string, Operation>).filter(([,
       expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([429, 'rate_limited', '60'])
     })
 
-    it('expires in the millisecond in which its session ends, and after half a minute', async () => {
+    it('caches a response until the millisecond in which its session ends, and for at most half a minute', async () => {
       stopTime()
-      // Sessions end in whole seconds.
+      // The test starts at a whole second, because sessions end at whole seconds.
       const start = Math.ceil(Date.now() / 1000) * 1000
       vi.setSystemTime(start)
       const ids = { ...tenant, play_session_id: await sessionOf({ expires_in: 60 }) }
@@ -123,14 +123,14 @@ describe('a change', () => {
     ['its title', 'PUT', () => `/v1/track/${tenant.track_id}`, { title: 'Changed' }],
     ["the collection's appearance", 'PUT', () => `/v1/collection/${tenant.collection_id}`, { player_color: '#123456' }],
     ["the organization's appearance", 'PUT', () => '/v1/organization', { player_subtitle: 'Changed' }],
-  ])('is visible at once in the isolate that made it: %s', async (_, method, path, body) => {
+  ])('is visible at once in the isolate that handled the request: %s', async (_, method, path, body) => {
     const before = (await read(view)).body.track
     const organization = path() === '/v1/organization' ? `/v1/organization/${tenant.organization_id}` : path()
     expect((await change(method, organization, body)).status).toBe(200)
     expect((await read(view)).body.track).not.toEqual(before)
   })
 
-  it('is visible after half a minute in another isolate, never later', async () => {
+  it('is visible in another isolate after half a minute at the latest', async () => {
     stopTime()
     const start = Date.now()
     const other = `/v1/play/${await sessionOf()}/${tenant.track_id}`
@@ -138,7 +138,7 @@ describe('a change', () => {
     await changeTitleInDatabase('Changed')
     vi.setSystemTime(start + 29_000)
     await read(other)
-    // Both are cached: neither the session nor the track is read again, and the track keeps its age.
+    // The session and the track are both cached: reading them in another combination does not renew the cached track.
     expect(await titleIn()).not.toBe('Changed')
     vi.setSystemTime(start + 30_000)
     expect([await titleIn(), await titleIn(other)]).toEqual(['Changed', 'Changed'])
@@ -156,7 +156,7 @@ describe('a change', () => {
     expect((await read(path)).status).toBe(404)
   })
 
-  it('is visible at once when a job ends that this isolate followed', async () => {
+  it('is visible at once when it is made by a job that this isolate followed', async () => {
     const work = await aTrackWithJob()
     const track_id = await aReadyTrack(work.key, work.collection_id)
     const { play_session_id } = await aPlaySession(work.key, 'collection', work.collection_id)
@@ -168,7 +168,7 @@ describe('a change', () => {
     expect(await titleIn(path)).toBe('Changed')
   })
 
-  it('of another organization, or a new play session, leaves the cache alone', async () => {
+  it('does not clear the cache when it belongs to another organization or is a new play session', async () => {
     await read(view)
     const { key } = await anOrganization()
     await call('POST', '/v1/collection', { key, body: { title: 'Theirs' }, bindings: caching })
@@ -176,10 +176,10 @@ describe('a change', () => {
     expect((await read(view)).statements).toBe(0)
   })
 
-  it('is not undone by a view that was read before it', async () => {
+  it('is not hidden by a view that was read before the change', async () => {
     const { promise: written, resolve } = Promise.withResolvers<void>()
     const { promise: started, resolve: start } = Promise.withResolvers<void>()
-    // The view is read, then the title changes, then the view is returned.
+    // The view is read, then the title is changed, then the view is returned.
     const PLAY = { limit: async () => ({ success: true }) }
     const DB = new Proxy(env.DB, {
       get(database, name: keyof D1Database) {
@@ -220,7 +220,7 @@ describe('a change', () => {
     await long.leave()
   })
 
-  it('that revokes a key takes effect at once, but the sessions of the key keep playing', async () => {
+  it('that revokes a key takes effect at once, but existing sessions of the key continue to play', async () => {
     const { api_key_id, secret } = await anApiKey(tenant.key)
     const { play_session_id } = await aPlaySession(secret, 'track', tenant.track_id)
     const path = `/v1/play/${play_session_id}/${tenant.track_id}`
@@ -234,7 +234,7 @@ describe('a change', () => {
 })
 
 describe('the cache', () => {
-  it('serves a known track to a known session without a statement, although that session never played it', async () => {
+  it('serves a cached track to a cached session without a statement, although this session never played the track before', async () => {
     const other_id = await aReadyTrack(tenant.key, tenant.collection_id)
     const [first_session, second_session] = [tenant.play_session_id, await sessionOf()]
     expect((await read(`/v1/play/${first_session}/${tenant.track_id}`)).statements).toBe(1)
@@ -247,7 +247,7 @@ describe('the cache', () => {
     }
   })
 
-  it('opens no track to a session that does not play it', async () => {
+  it('does not give a session access to a cached track that the session does not contain', async () => {
     const { id: collection_id } = await aCollection(tenant.key, { title: 'Other' })
     const other_id = await aReadyTrack(tenant.key, collection_id)
     const other = await aPlaySession(tenant.key, 'collection', collection_id)
@@ -263,23 +263,23 @@ describe('the cache', () => {
     expect(await statuses(other_id)).toEqual([200, 404, 404, 404])
   })
 
-  it('is filled by one statement that reads four rows', async () => {
-    // A cover taken from the collection's first track costs a further row (tags.test.ts).
+  it('is filled by one statement, which reads four rows', async () => {
+    // The collection has its own cover, because a cover of the first track would cost one more row (tags.test.ts).
     await db.update(collections).set({ cover_path: 'media/own' })
     const { statements, read: rows } = await countRows(() => fetchUrl(view))
     expect({ statements, rows }).toEqual({ statements: 1, rows: 4 })
   })
 
-  it('rejects an id we never issued without a query', async () => {
+  it('rejects an id that was never issued without a query', async () => {
     for (const path of [crypto.randomUUID(), 'nonsense'].map((id) => `fff${id.slice(3)}`)) {
       for (const url of [`/v1/play/${path}`, `/v1/play/${path}/${tenant.track_id}`, `/v1/play/${path}/${path}`]) {
         expect(await read(url)).toMatchObject({ status: 404, statements: 0 })
       }
     }
-    // A session that could exist is read from the replica, then from the primary.
+    // A session with this id could exist, so the session is read from the replica and then from the primary.
     const possible = newHourlyId(Date.now() + HOUR)
     expect(await read(`/v1/play/${possible}/${UNKNOWN_ID}`)).toMatchObject({ status: 404, statements: 2 })
-    // A session's id names its hour, so this one cannot be a session's.
+    // The id of a session contains the hour of its end. The hour in this id is impossible, so no session can have it.
     expect(await read(`/v1/play/${UNKNOWN_ID}/${UNKNOWN_ID}`)).toMatchObject({ status: 404, statements: 0 })
   })
 })

@@ -6,7 +6,7 @@ import { aLongTrack, early } from '../support/long_track.ts'
 import { isSignedFor } from '../support/signature.ts'
 import { errorEvent, eventStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** Long files play before processing ends: the listener's view of a track's early file. */
+/** The listener's view of a track's early file, which lets long files play before processing ends. */
 
 let work: Awaited<ReturnType<typeof aLongTrack>>
 beforeEach(async () => {
@@ -38,7 +38,7 @@ describe('an early file', () => {
     })
   })
 
-  it('is replaced by the variants in one step, and stays while a URL to it is valid', async () => {
+  it('is replaced by all variants in one step, and is kept while a URL to it is valid', async () => {
     await work.startEarly()
     const { play_session_id } = await work.session()
     await work.end(lossyResult())
@@ -54,7 +54,7 @@ describe('an early file', () => {
     await eventually(async () => (await storedFiles('media/')).length === 0)
   })
 
-  it('that is a final variant plays under its name, and becomes that variant', async () => {
+  it("that is also a final variant plays under that variant's name, and is kept as that variant", async () => {
     await work.startEarly(early({ index: 'lossless', bitrate: 900 }))
     expect(indexesOf((await work.view(['aac-160', 'lossless'])).body)).toEqual(['lossless'])
     expect((await work.view(['lossless'])).body.track.is_preliminary).toBe(true)
@@ -85,7 +85,7 @@ describe('an early file', () => {
     ['with a custom mono FLAC', ['mono-flac'], 64, false],
     ['with a custom preview', ['teaser'], 64, false],
     ['with a custom FLAC', ['flac'], 1411, true],
-  ])('in a session %s, %j, at %i kbit/s plays: %j', async (_, variants, bitrate, plays) => {
+  ])('in a session %s (%j), with %i kbit/s, is played: %j', async (_, variants, bitrate, plays) => {
     for (const body of [
       { name: 'Radio', codec: 'mp3', bitrate: 320 },
       { name: 'Mono', codec: 'mp3', bitrate: 320, channels: 1 },
@@ -102,7 +102,7 @@ describe('an early file', () => {
     if (!plays) expect(body.code).toBe('track_not_ready')
   })
 
-  it('is skipped by sessions that may not play it, and the next track comes first', async () => {
+  it('is skipped by sessions that may not play it, and their first track is the next one', async () => {
     await work.startEarly()
     const next = await aReadyTrack(work.key, work.collection_id)
     const { key, collection_id } = work
@@ -121,14 +121,14 @@ describe('an early file', () => {
     }
   })
 
-  it('returns 404 as a download of a processed track', async () => {
+  it('returns 404 as a download when the track has been processed', async () => {
     await work.startEarly()
     await work.end(lossyResult())
     const { play_session_id } = await work.session({ is_downloadable: true })
     await expectError(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${work.track_id}/early/download`)
   })
 
-  it('is reported again to a consumer that re-attaches, without any change', async () => {
+  it('is reported again to a consumer that attaches again, which changes nothing', async () => {
     await work.startEarly()
     await work.end(early())
     startTranscoder({ transcode: () => eventStream(early(), early(), { type: 'ping' }) })
@@ -140,7 +140,7 @@ describe('an early file', () => {
     expect((await work.view()).status).toBe(200)
   })
 
-  it('is removed when the job fails, because no variant will follow it', async () => {
+  it('is removed when the job fails, because no variants will replace it', async () => {
     await work.startEarly()
     const { play_session_id } = await work.session()
     await work.end(errorEvent('decode_failed', 'The audio is damaged'))
@@ -157,7 +157,7 @@ describe('an early file', () => {
     await eventually(async () => (await storedFiles('media/')).length === 0)
   })
 
-  it('keeps playing through the tolerant pass', async () => {
+  it('continues to play during the tolerant pass', async () => {
     await work.startEarly()
     work.stream.send({ type: 'fallback', reason: 'decoding failed' })
     await eventually(async () => (await work.read()).status === 'fallback_processing')

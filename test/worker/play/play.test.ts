@@ -32,7 +32,7 @@ const endAgo = (id: string, milliseconds: number) =>
     .where(eq(playSessions.id, id))
 
 describe('a play session', () => {
-  it('plays for an hour, without downloads, in the transcodes with AAC first', async () => {
+  it('plays for an hour, without downloads, and its default variants are the transcodes with AAC first', async () => {
     const before = Date.now()
     const body = await aPlaySession(key, 'collection', collection_id)
     expect(body.play_session).toEqual({
@@ -50,7 +50,7 @@ describe('a play session', () => {
     expect([body.tracks, body.first_track]).toEqual([[], null])
   })
 
-  it('lists the tracks of a collection by their order and renders the first playable one', async () => {
+  it('lists the tracks of a collection in their order, and contains the view of the first playable track', async () => {
     const coming = await aTrack(key, collection_id, { file_name: 'coming.mp3' })
     const first = await aReadyTrack(key, collection_id, { player_title: 'So What' })
     const failed = await aTrack(key, collection_id)
@@ -75,7 +75,7 @@ describe('a play session', () => {
     expect(body.first_track!.track_id).toBe(track_id)
   })
 
-  it('plays the chosen variants, in that order and once each, without those that a track lacks', async () => {
+  it('plays the requested variants in the requested order, without duplicates and without those that a track lacks', async () => {
     const track_id = await aReadyTrack(key, collection_id)
     const variants = ['waveform', 'mp3-128', 'lossless', 'waveform', 'original']
     const body = await aPlaySession(key, 'track', track_id, { variants })
@@ -83,21 +83,21 @@ describe('a play session', () => {
     expect(indexesOf(body.first_track!)).toEqual(['waveform', 'mp3-128', 'original'])
   })
 
-  it('treats an empty list of variants as the default', async () => {
+  it('treats an empty list of variants as the default list', async () => {
     const body = await aPlaySession(key, 'collection', collection_id, { variants: [] })
     expect(body.play_session.variants[0]).toBe('aac-160')
   })
 
-  it.each([60, 86400, 60.9])('lives for %s seconds, rounded down', async (expires_in) => {
+  it.each([60, 86400, 60.9])('ends after %s seconds, rounded down', async (expires_in) => {
     const before = Date.now()
     const expires_at = Date.parse((await aPlaySession(key, 'collection', collection_id, { expires_in })).expires_at)
-    // Rounded down to a whole second.
+    // The end is rounded down to a whole second.
     expect(expires_at).toBeGreaterThan(before + Math.floor(expires_in - 1) * 1000)
     expect(expires_at % 1000).toBe(0)
     expect(expires_at).toBeLessThanOrEqual(Date.now() + Math.floor(expires_in) * 1000)
   })
 
-  it('is read as it was created, with the current tracks', async () => {
+  it('is returned with the fields of its creation, and with its current tracks', async () => {
     const fields = { creator_id: CREATOR, organization_index: 'web', metadata: { a: 1 } }
     const { expires_at: _, ...created } = await aPlaySession(key, 'collection', collection_id, {
       ...fields,
@@ -110,7 +110,7 @@ describe('a play session', () => {
     expect(await get()).toMatchObject({ tracks: [{ id: track_id }], first_track: { track_id } })
   })
 
-  it("signs URLs that R2 accepts, for at most an hour and at most the session's lifetime", async () => {
+  it('signs URLs that R2 accepts, for at most an hour and no longer than the session', async () => {
     const track_id = await aReadyTrack(key, collection_id)
     await db.update(collections).set({ cover_path: 'media/cover' }).where(eq(collections.id, collection_id))
     for (const [expires_in, seconds] of [
@@ -123,7 +123,7 @@ describe('a play session', () => {
         const { expires, ends } = signedParts(url)
         expect(expires).toBeLessThanOrEqual(3600)
         expect(ends).toBeLessThanOrEqual(Date.parse(expires_at))
-        // The same URL may have been issued to the browser some time ago.
+        // The same URL may have been issued some time ago, so that the browser can use its cached file.
         expect(ends).toBeGreaterThan(Date.now() + 600 * seconds)
         expect(await isSignedFor('GET', url)).toBe(true)
       }
@@ -131,7 +131,7 @@ describe('a play session', () => {
     }
   })
 
-  it('lists nothing when its resource is deleted', async () => {
+  it('lists no tracks when its resource is deleted', async () => {
     await aReadyTrack(key, collection_id)
     const { play_session_id } = await aPlaySession(key, 'collection', collection_id)
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })
@@ -152,12 +152,12 @@ describe('an invalid or expired play session', () => {
     },
   )
 
-  it.each(['collection', 'track', 'playlist'])('requires the id of the %s to play', async (scope) => {
+  it.each(['collection', 'track', 'playlist'])('returns 400 without the id of the %s', async (scope) => {
     const answer = await expectError(400, 'invalid_request', 'POST', `/v1/play_session/${scope}`, { key, body: {} })
     expect(errorPaths(answer)).toEqual([`${scope}_id`])
   })
 
-  it('returns 400 for an id of another scope', async () => {
+  it('returns 400 for the id of a resource of another scope', async () => {
     const answer = await expectError(400, 'invalid_request', 'POST', '/v1/play_session/track', {
       key,
       body: { collection_id },
@@ -172,7 +172,7 @@ describe('an invalid or expired play session', () => {
     }
   })
 
-  it('returns 400 for a scope other than the three', async () => {
+  it('returns 400 for a scope other than collection, track and playlist', async () => {
     const answer = await expectError(400, 'invalid_request', 'POST', '/v1/play_session/album', {
       key,
       body: { collection_id },
@@ -180,13 +180,13 @@ describe('an invalid or expired play session', () => {
     expect(errorPaths(answer)).toEqual(['scope'])
   })
 
-  it('names the unknown variant', async () => {
+  it('returns the name of an unknown variant in the error', async () => {
     const body = { collection_id, variants: ['aac-160', 'wav-9000'] }
     const answer = await expectError(400, 'unknown_variant', 'POST', '/v1/play_session/collection', { key, body })
     expect(errorPaths(answer)).toEqual(['variants.1'])
   })
 
-  it('is immutable: it has no update and no deletion', async () => {
+  it('cannot be updated or deleted', async () => {
     const { play_session_id: id } = await aPlaySession(key, 'collection', collection_id)
     await expectError(405, 'method_not_allowed', 'PUT', `/v1/play_session/${id}`, { key, body: {} })
     const { headers } = await call('POST', `/v1/play/${id}/download`)

@@ -5,7 +5,7 @@ import { aTenant } from '../support/fixtures.ts'
 import { aProcessedTrack, uploadAndProcess } from '../support/processed_track.ts'
 import { serveTranscoder } from '../support/transcoder.ts'
 
-/** A collection and a playlist of two tracks, the first without a file, and a session for each of them and for the first track. */
+/** Creates a collection and a playlist with two tracks, of which the first has no file, and a session for each of them and for the first track. */
 async function sessions() {
   serveTranscoder()
   const { key, collection_id } = await aTenant()
@@ -26,7 +26,7 @@ const trackIds = ({ tracks, first_track }: { tracks: { id: string }[]; first_tra
 ]
 
 describe('a track without a file', () => {
-  it('is in no session until its file is uploaded', async () => {
+  it('is not listed in any session until its file is uploaded', async () => {
     const { key, waiting, ready, created } = await sessions()
     const read = async (scope: keyof typeof created) => {
       const { play_session_id } = created[scope]
@@ -52,7 +52,7 @@ describe('a track without a file', () => {
     expect(await read('track')).toEqual([[waiting], waiting])
   })
 
-  it('is not assumed for a ready track that waits for another file', async () => {
+  it('does not include a ready track that waits for another file', async () => {
     const { key, ready, created } = await sessions()
     await ok('POST', `/v1/track/${ready}/upload`, { key, body: {} })
     const { play_session_id } = created.collection

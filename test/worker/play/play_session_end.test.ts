@@ -7,10 +7,10 @@ import { countRows, countCallRows } from '../support/row_counter.ts'
 import { seedSessions } from '../support/seed.ts'
 import { openPage } from '../support/share_visitor.ts'
 
-/** The end of play sessions: the responses for their ids in the hours afterwards, and the cost of deleting them (docs/decisions/0027). */
+/** The end of play sessions: the responses for their ids in the following hours, and the cost of their deletion (docs/decisions/0027). */
 
 const NOW = Date.UTC(2026, 10, 22, 12, 10)
-/** The row in which a sweep records that it ran. */
+/** Rows that each sweep writes to record that it ran. */
 const NOTED = 1
 
 let key: string
@@ -22,12 +22,12 @@ beforeEach(async () => {
 })
 const remaining = async () => (await db.select({ id: playSessions.id }).from(playSessions)).map(({ id }) => id)
 
-/** Inserts `count` sessions that ended in each of these hours. */
+/** Inserts `count` sessions for each of these hours, in which they end. */
 async function seedHours(hours: number[], count: number) {
   for (const hour of hours) await seedSessions(count, hour * HOUR)
 }
 
-it('a play session has an id of UUID version 8, with the hour of its end after the shard', async () => {
+it('a play session has an id in the format of UUID version 8, in which the hour of its end follows the shard', async () => {
   const { play_session_id, expires_at } = await aPlaySession(key, 'collection', collection_id, { expires_in: 3000 })
   expect(expires_at).toBe('2026-11-22T13:00:00.000Z')
   expect(play_session_id).toMatch(/^00079c15-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
@@ -54,7 +54,7 @@ it('a play session ends in the same second as its URLs', async () => {
   expect(signed_at + Number(searchParams.get('X-Amz-Expires')) * 1000).toBe(Date.parse(expires_at))
 })
 
-it('a play session plays to its end, returns 410 for exactly a day, then 404, and after the next full hour without a query', async () => {
+it('a play session plays until its end, then returns 410 for exactly a day, then 404, and needs no query after the next full hour', async () => {
   const track_id = await aReadyTrack(key, collection_id)
   const { play_session_id: id, expires_at } = await aPlaySession(key, 'collection', collection_id, {
     is_downloadable: true,
@@ -83,13 +83,13 @@ it('a play session plays to its end, returns 410 for exactly a day, then 404, an
   expect(await answers(hour + 400 * DAY)).toEqual([[404], false])
 })
 
-it('a play session writes one row, and one more when it is deleted in the hour after its day', async () => {
+it('a play session costs one written row, and one more when it is deleted, a day after the hour of its end', async () => {
   await aPlaySession(key, 'collection', collection_id)
   const { written, body } = await countCallRows('POST', '/v1/play_session/collection', { key, body: { collection_id } })
   expect(written).toBe(1)
   const hour = Math.ceil(Date.parse(body.expires_at) / HOUR) * HOUR
   vi.setSystemTime(hour + DAY - 1)
-  // This sweep counts them.
+  // This sweep counts the sessions for the usage, so it is not measured.
   await runSweep()
   expect((await countRows(runSweep)).written).toBe(NOTED)
   expect(await remaining()).toHaveLength(2)
@@ -100,21 +100,21 @@ it('a play session writes one row, and one more when it is deleted in the hour a
 
 it('one sweep deletes 50,000 sessions of many hours, and keeps live sessions and those that return 410', async () => {
   const now = Math.floor(NOW / HOUR)
-  // The first sweep of a day checks for old events, and records that.
+  // The first sweep of a day also checks for old events and records the check, so it is not measured.
   await runSweep()
   await seedHours([now - 10_000, now - 300, now - 299, now - 30, now - 25], 10_000)
   await seedHours([now - 24, now - 1, now, now + 1, now + 24], 3)
   const sweeping = await countRows(runSweep)
-  // The usage has a cursor, which moves over seven hours.
+  // The usage counts cost eight more rows, because their cursor moves over seven hours.
   expect(sweeping.written).toBe(50_000 + 8 + NOTED)
-  // Each row is found and sorted for the count, then found, marked, found again and deleted.
+  // Each row is read up to six times: it is found and sorted for the count, then found, marked, found again and deleted.
   expect(sweeping.read).toBeLessThan(6 * 50_000 + 100)
   const hours = (await remaining()).map((id) => Number.parseInt(id.slice(3, 8), 16) - now)
   expect(hours.toSorted((a, b) => a - b)).toEqual([-24, -1, 0, 1, 24].flatMap((hour) => [hour, hour, hour]))
   expect((await countRows(runSweep)).read).toBeLessThan(20)
 })
 
-it('one sweep deletes all old responses and ended jobs, however many there are', async () => {
+it('one sweep deletes all old responses and ended jobs, regardless of their number', async () => {
   const many = (table: string, columns: string, values: string) =>
     query(`insert into ${table} (${columns}) with recursive n(i) as (select 1 union all select i + 1 from n where i < 12000)
       select ${values} from n`)

@@ -14,7 +14,7 @@ import { aReadyTrack, aTenant, type Tenant, stopTime } from '../support/fixtures
 import { countCallRows } from '../support/row_counter.ts'
 import { seed } from '../support/seed.ts'
 
-/** How a play session is created and listed: its round trips, its checks, and the contents of long lists. */
+/** How a play session is created and listed: round trips, checks, and the contents of long lists. */
 
 let tenant: Tenant
 beforeEach(async () => {
@@ -39,7 +39,7 @@ interface Seeded {
   player_color: string | null
 }
 
-/** 1,300 tracks: with and without title, subtitle and color, some without files, some failed; texts have the maximum length. */
+/** Creates 1,300 tracks, with and without title, subtitle and color. Some have no files, and some failed. Their texts have the maximum length. */
 async function manyTracks(): Promise<Seeded[]> {
   await seed('tracks', 1, 1300, tenant)
   await query(
@@ -56,7 +56,7 @@ async function manyTracks(): Promise<Seeded[]> {
   return query<Seeded>('select * from tracks order by "order"')
 }
 
-/** The listed track that a listener gets for a row (docs/architecture.md#inheritance). */
+/** The entry that a listener gets for a track's row (docs/architecture.md#inheritance). */
 const listedTrack = (
   { id, index, duration, order, ...texts }: Seeded,
   inherited: { subtitle: string | null; color: string },
@@ -73,7 +73,7 @@ const listed = (rows: Seeded[]) =>
   rows.filter(({ status, order }) => !['failed', 'initializing'].includes(status) || order % 22 === 0 || order > 105)
 
 describe('a list of 1,000 tracks', () => {
-  it('of a collection has exactly the fields of each, in order, and the first playable one', async () => {
+  it('of a collection contains exactly the fields of each track, in order, and the first playable track', async () => {
     const rows = await manyTracks()
     const appearance = { player_subtitle: 'of the collection', player_color: '#abcdef' }
     await ok('PUT', `/v1/collection/${tenant.collection_id}`, { key: tenant.key, body: appearance })
@@ -81,7 +81,7 @@ describe('a list of 1,000 tracks', () => {
     const expected = listed(rows).slice(0, 1000)
     const inherited = { subtitle: appearance.player_subtitle, color: appearance.player_color }
     expect(view.tracks).toEqual(expected.map((row) => listedTrack(row, inherited)))
-    // Earlier tracks have no file, or not yet.
+    // The tracks before it have no file or are not yet ready.
     expect(expected[0]!.order).toBeLessThan(106)
     expect(view.first_track).toMatchObject({
       track_id: rows[5]!.id,
@@ -90,7 +90,8 @@ describe('a list of 1,000 tracks', () => {
     const again = await ok('GET', `/v1/play/${view.play_session_id}`)
     expect(again.tracks).toEqual(view.tracks)
     expect(again.first_track!.track).toEqual(view.first_track!.track)
-    // Values that may not be overridden hide those below them; the organization's subtitle is not read.
+    // A value of the organization that may not be overridden replaces those of the collection and the tracks. The subtitle may be overridden, so the
+    // organization's is not used.
     const organization = { is_theme_overridable: false, player_color: '#123456' }
     await ok('PUT', `/v1/organization/${tenant.organization_id}`, { key: tenant.key, body: organization })
     const { tracks } = await ok('GET', `/v1/play/${view.play_session_id}`)
@@ -98,7 +99,7 @@ describe('a list of 1,000 tracks', () => {
     expect(tracks).toEqual(forced)
   })
 
-  it("of a playlist has the playlist's positions and appearance", async () => {
+  it('of a playlist contains the positions and the appearance of the playlist', async () => {
     const rows = await manyTracks()
     const entries = rows.slice(100, 1100).map((_, at, all) => all[(at * 7) % 1000]!)
     const view = await aPlaySession(
@@ -142,16 +143,16 @@ describe('creating a session', () => {
     },
   )
 
-  it('reads two rows for each track of a long list, and a few more', async () => {
+  it('reads two rows for each track of a long list, and a few additional rows', async () => {
     await manyTracks()
     await aPlaySession(tenant.key, 'collection', tenant.collection_id)
     const { play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id)
     const { read } = await countCallRows('GET', `/v1/play/${play_session_id}`)
-    // Some of the 1,300 are skipped; the last of them are not read.
+    // Some of the 1,300 tracks are read and skipped, and the last ones are not read because the list is full.
     expect(read).toBeLessThan(2 * 1150 + 60)
   })
 
-  it('writes nothing for a resource of another organization or in a deleted collection', async () => {
+  it('writes no row for a resource of another organization or in a deleted collection', async () => {
     const track_id = await aReadyTrack(tenant.key, tenant.collection_id)
     const ids = { track: track_id, collection: tenant.collection_id, playlist: await aPlaylist(tenant.key, [track_id]) }
     const other = await anOrganization()
@@ -167,7 +168,7 @@ describe('creating a session', () => {
     expect(await sessions()).toBe(0)
   })
 
-  it("writes nothing for a resource outside of the key's binding", async () => {
+  it("writes no row for a resource outside of the key's binding", async () => {
     const [inside, outside] = [
       await aReadyTrack(tenant.key, tenant.collection_id),
       await aReadyTrack(tenant.key, (await aCollection(tenant.key, { title: 'B' })).id),
@@ -194,7 +195,7 @@ describe('creating a session', () => {
   })
 })
 
-it('a session names its list, even before any track can play', async () => {
+it('a session contains the title and subtitle of its list, even before any track can play', async () => {
   const body = { player_subtitle: 'The shop' }
   await ok('PUT', `/v1/organization/${tenant.organization_id}`, { key: tenant.key, body })
   const { list, first_track, play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id)

@@ -5,7 +5,7 @@ import { playSessions } from '../../../src/adapters/db/schema/play_sessions.ts'
 import { aPlaySession, db, HOUR, ok, expectError, UNKNOWN_ID } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
 
-/** `GET /v1/play/{play_session_id}`: the public view of a session, which needs only its id. */
+/** `GET /v1/play/{play_session_id}`: the public view of a session, which requires only the session's id. */
 
 async function aSession() {
   const { key, collection_id } = await aTenant()
@@ -15,7 +15,7 @@ async function aSession() {
   return { key, created, path: `/v1/play/${created.play_session_id}` }
 }
 
-it("a public session shows the tracks and the first play view to any holder of the id, without the creator's own fields", async () => {
+it("a public session returns the tracks and the first play view to any client that has its id, but not the creator's own fields", async () => {
   const { key, created, path } = await aSession()
   const publicView = await ok('GET', path)
   const creatorView = await ok('GET', `/v1/play_session/${created.play_session_id}`, { key })
@@ -26,7 +26,7 @@ it("a public session shows the tracks and the first play view to any holder of t
   expect(JSON.stringify(publicView)).not.toMatch(/secret|customer-7/)
 })
 
-it('a public session returns 410 for a day after its end, then 404 like an unknown id', async () => {
+it('a public session returns 410 for a day after its end, and then 404 like an unknown id', async () => {
   const { created, path } = await aSession()
   const end = (expires_at: number) =>
     db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, created.play_session_id))

@@ -28,7 +28,7 @@ const palette = (hex: string) => [{ hex, area: 1, lightness: 0.5, saturation: 0.
 const hexes = (seen: { track: { image_colors: { hex: string }[] } }) => seen.track.image_colors.map(({ hex }) => hex)
 
 describe('a play view', () => {
-  it('shows the track, its levels and its stream URLs', async () => {
+  it('returns the track, its levels and the URLs of its streams', async () => {
     const playView = await view()
     expect(playView.track).toMatchObject({
       id: track_id,
@@ -50,7 +50,7 @@ describe('a play view', () => {
     })
   })
 
-  it('names the list that it plays from, and the chapters of the file', async () => {
+  it('returns the list that it plays from, and the chapters of the file', async () => {
     const info = {
       chapters: [
         { start: 0, title: 'Overture' },
@@ -69,14 +69,14 @@ describe('a play view', () => {
     expect(await listOf('track', track_id)).toBeNull()
   })
 
-  it('equals the first_track of the session', async () => {
+  it('equals the first_track of its session', async () => {
     const { play_session_id, first_track } = await session()
     const playView = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
     expect(playView.track).toEqual(first_track!.track)
     expect(playView.levels).toEqual(first_track!.levels)
   })
 
-  it('inherits color and subtitle from the nearest level that has one', async () => {
+  it('inherits color and subtitle from the nearest level that defines them', async () => {
     const colorAndSubtitle = async () => {
       const { player_color, player_subtitle } = (await view()).track
       return [player_color, player_subtitle]
@@ -93,7 +93,7 @@ describe('a play view', () => {
     expect(await colorAndSubtitle()).toEqual(['#111111', 'track'])
   })
 
-  it('inherits its image colors from the nearest cover or theme; a theme precedes the cover of its level', async () => {
+  it('inherits its image colors from the nearest cover or theme, and a theme takes precedence over a cover of the same level', async () => {
     expect(hexes(await view())).toEqual([])
     await set('organization', { theme: ['#aa0000'] })
     expect(hexes(await view())).toEqual(['#AA0000'])
@@ -110,7 +110,7 @@ describe('a play view', () => {
     expect(hexes(await view())).toEqual(['#00BB00'])
   })
 
-  it('says whether white text is more readable on a color', async () => {
+  it('states whether white text is more readable on a color than black text', async () => {
     for (const [player_color, is_dark] of [
       ['#000000', true],
       ['#0000FF', true],
@@ -124,7 +124,7 @@ describe('a play view', () => {
     }
   })
 
-  it('shows a neutral picture while there is no cover', async () => {
+  it('contains a neutral picture when there is no cover', async () => {
     const url = (size: string) => `https://tonearm.test/cover/${size}.jpg`
     expect((await view()).cover_image).toEqual({
       icon: { type: 'icon', width: 80, height: 80, url: url('icon') },
@@ -133,7 +133,7 @@ describe('a play view', () => {
     })
   })
 
-  it('shows the nearest cover that is not overridden', async () => {
+  it('contains the nearest cover that may be used', async () => {
     const cover = async () => signedParts((await view()).cover_image.small.url).key
     await db.update(collections).set({ cover_path: 'media/collection' })
     expect(await cover()).toBe('media/collection/small.jpg')
@@ -153,7 +153,7 @@ describe('a download', () => {
     return (await ok('GET', `/v1/play/${play_session_id}/${track_id}/${index}/download`)).download
   }
 
-  it("links to the file, saved under the upload's name with the variant's extension", async () => {
+  it('links to the file, which is saved under the name of the upload with the extension of the variant', async () => {
     const { variant, url } = await download('aac-160')
     expect(variant).toBe('aac-160')
     const { key, expires, disposition } = signedParts(url)
@@ -168,14 +168,14 @@ describe('a download', () => {
     ['She said "hi" 100%.flac', 'She said _hi_ 100_.m4a', 'She%20said%20%22hi%22%20100%25.m4a'],
     ["Don't (live)*+~.flac", "Don't (live)*+~.m4a", 'Don%27t%20%28live%29%2A%2B~.m4a'],
     ['青い🎷', '____.m4a', '%E9%9D%92%E3%81%84%F0%9F%8E%B7.m4a'],
-  ])('of %s has a name that every browser reads, and a valid signature', async (file_name, plain, encoded) => {
+  ])('of %s has a name that every browser can read, and a valid signature', async (file_name, plain, encoded) => {
     await db.update(tracks).set({ file_name })
     const { url } = await download('aac-160')
     expect(signedParts(url).disposition).toBe(`attachment; filename="${plain}"; filename*=UTF-8''${encoded}`)
     expect(await isSignedFor('GET', url)).toBe(true)
   })
 
-  it('of the original keeps its own name', async () => {
+  it('of the variant `original` keeps the name of the upload', async () => {
     const { url } = await download('original', { is_downloadable: true, variants: ['original'] })
     expect(signedParts(url).disposition).toContain('filename="So What.live.flac"')
   })
@@ -186,7 +186,7 @@ describe('a download', () => {
     await expectError(403, 'download_not_allowed', 'GET', path)
   })
 
-  it('returns 404 for a variant that the session or the track lacks, or an unknown one', async () => {
+  it('returns 404 for an unknown variant, and for a variant that the session or the track lacks', async () => {
     const { play_session_id } = await session({ is_downloadable: true })
     for (const index of ['original', 'lossless', 'wav', 'x'.repeat(65)]) {
       await expectError(404, 'not_found', 'GET', `/v1/play/${play_session_id}/${track_id}/${index}/download`)

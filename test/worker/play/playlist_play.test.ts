@@ -29,7 +29,7 @@ async function aSession(
 }
 
 describe('a play session of a playlist', () => {
-  it('lists its tracks in the playlist’s order, numbered by position', async () => {
+  it('lists its tracks in the order of the playlist, numbered by position', async () => {
     const { key, a, b, replace, create } = await aSession()
     await replace([b, a, b])
     const created = await create()
@@ -45,7 +45,7 @@ describe('a play session of a playlist', () => {
     expect(of(read.tracks)).toEqual([[a, 1]])
   })
 
-  it("plays the playlist's tracks and nothing else", async () => {
+  it('plays only the tracks of the playlist', async () => {
     const { a, b, replace, play, create } = await aSession()
     await replace([a])
     expect((await play(a)).body).toMatchObject({ ok: true, track_id: a })
@@ -55,7 +55,7 @@ describe('a play session of a playlist', () => {
     expect([empty.tracks, empty.first_track]).toEqual([[], null])
   })
 
-  it("shows the playlist's cover rather than that of a collection's first track", async () => {
+  it("shows the cover of the playlist and not that of a collection's first track", async () => {
     const { a, b, replace, play } = await aSession()
     await replace([b])
     await query('update tracks set cover_path = ? where id = ?', 'media/first', a)
@@ -65,7 +65,7 @@ describe('a play session of a playlist', () => {
     expect(await coverOf()).toContain('/media/of-playlist/')
   })
 
-  it("inherits the playlist's appearance when track and collection set nothing", async () => {
+  it('inherits the appearance of the playlist when the track and its collection set none', async () => {
     const playlist = { player_color: '#111111', player_subtitle: 'of the playlist', theme: ['#ff0000'] }
     const organization = { player_color: '#eeeeee', player_subtitle: 'of the organization', theme: ['#0000ff'] }
     const { a, replace, play, create } = await aSession({ playlist, organization })
@@ -78,7 +78,7 @@ describe('a play session of a playlist', () => {
     expect(first_track!.track).toMatchObject({ player_color: '#111111' })
   })
 
-  it('prefers the appearance of the track, then of the collection, to that of the playlist', async () => {
+  it('uses the appearance of the track first, then of the collection, then of the playlist', async () => {
     const { a, b, replace, play } = await aSession({
       playlist: { player_color: '#111111', player_subtitle: 'playlist', theme: ['#ff0000'] },
       collection: { player_color: '#222222', player_subtitle: 'collection', theme: ['#00ff00'] },
@@ -91,7 +91,7 @@ describe('a play session of a playlist', () => {
     expect(second.image_colors[0]!.hex).toBe('#00FF00')
   })
 
-  it('has the organization’s theme when it may not be overridden', async () => {
+  it('uses the theme of the organization when it may not be overridden', async () => {
     const { a, replace, play } = await aSession({
       organization: { is_theme_overridable: false, player_color: '#333333', theme: ['#0000ff'] },
       playlist: { player_color: '#111111', theme: ['#ff0000'] },
@@ -102,7 +102,7 @@ describe('a play session of a playlist', () => {
     expect([track.player_color, track.image_colors[0]!.hex]).toEqual(['#333333', '#0000FF'])
   })
 
-  it('has the playlist’s cover when neither track nor collection has one', async () => {
+  it('uses the cover of the playlist when the track and its collection have none', async () => {
     const { key, a, collection_id, playlist_id, replace, play } = await aSession()
     await replace([a])
     const cover = async (path: string, name: string) => {

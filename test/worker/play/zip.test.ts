@@ -10,7 +10,7 @@ import { aReadyTrack, aTenant, filesColumn, fileRows } from '../support/fixtures
 import { seed } from '../support/seed.ts'
 import { aShare } from '../support/share_visitor.ts'
 
-/** The tracks of a session as one ZIP file. */
+/** Tests the download of a session's tracks as one ZIP file. */
 
 let key: string
 let organization_id: string
@@ -51,7 +51,7 @@ function crc32(bytes: Uint8Array): number {
   return ~crc >>> 0
 }
 
-/** The files of a ZIP by its central directory (APPNOTE 4.3.12), with the properties of each. */
+/** Returns the files of a ZIP as listed in its central directory (APPNOTE 4.3.12), with their properties. */
 function unzip(zip: Uint8Array) {
   const view = new DataView(zip.buffer)
   const end = zip.length - 22
@@ -81,7 +81,7 @@ function unzip(zip: Uint8Array) {
 const valid = { isUtf8: true, isStored: true, isWhole: true }
 
 describe('a ZIP', () => {
-  it('contains the tracks in order, uncompressed, under names that every system accepts', async () => {
+  it('contains the tracks in order, uncompressed, with names that are valid on every system', async () => {
     const id = await session()
     const { download } = await ok('GET', `/v1/play/${id}/download`)
     const url = `https://tonearm.test/zip/${id}?variant=mp3-128`
@@ -91,7 +91,7 @@ describe('a ZIP', () => {
     expect(response.headers.get('content-disposition')).toContain('filename="Kind of Blue.zip"')
     const zip = new Uint8Array(await response.arrayBuffer())
     const head = await exports.default.fetch(download.url, { method: 'HEAD' })
-    // The length of the GET response is added on the wire (test/e2e/share.test.ts).
+    // A GET response gets its Content-Length only when it is sent, so test/e2e/share.test.ts checks it.
     expect(head.headers.get('content-length')).toBe(String(zip.length))
     expect(unzip(zip)).toEqual([
       { name: '01 So What_ 東京_1.mp3', text: '8.mp3', ...valid },
@@ -99,7 +99,7 @@ describe('a ZIP', () => {
     ])
   })
 
-  it('uses the requested variant, and the next available one for a track that lacks it', async () => {
+  it('contains the requested variant, or the next available one for a track that lacks it', async () => {
     await db
       .update(tracks)
       .set({ files: filesColumn((await fileRows(first)).filter(({ index }) => index !== 'original')) })
@@ -111,7 +111,7 @@ describe('a ZIP', () => {
     expect((await fetchPath(`/zip/${id}?variant=lossless`)).status).toBe(404)
   })
 
-  it('of a playlist repeats its tracks, and is refused while a track has no file', async () => {
+  it('of a playlist contains a repeated track several times, and is refused while a track has no file', async () => {
     const playlist_id = await aPlaylist(key, [first, second, first], { title: 'Night: bus' })
     const { play_session_id: id } = await aPlaySession(key, 'playlist', playlist_id, ALLOWED)
     const response = await fetchPath(`/zip/${id}`)
@@ -133,12 +133,12 @@ describe('a ZIP', () => {
       expect(message).toMatch(/1 of 3/)
       expect((await fetchPath(`/zip/${id}`)).status).toBe(409)
     }
-    // Tracks that no session lists do not count: a failed track will never have a file.
+    // Tracks that a session does not list are ignored: a failed track will never have a file.
     await db.update(tracks).set({ status: 'failed', files: null }).where(eq(tracks.id, second))
     expect((await ok('GET', `/v1/play/${id}/download`)).download.files).toBe(2)
   })
 
-  it('ends with an error, not with an incomplete ZIP, when a file is purged meanwhile', async () => {
+  it('is interrupted by an error, and not incomplete, when a file is purged during the download', async () => {
     const errorLog = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => errorLog.mockRestore())
     const id = await session()
@@ -153,8 +153,8 @@ describe('a ZIP', () => {
     await vi.waitFor(() => expect(errorLog).toHaveBeenCalledTimes(2))
   })
 
-  it('has the right length above 4 GB, which needs other records (APPNOTE 4.3.14, 4.5.3)', async () => {
-    // The bench checks the streamed length: npm run bench -- zip.
+  it('has the correct length above 4 GB, which requires other records (APPNOTE 4.3.14, 4.5.3)', async () => {
+    // The length of the streamed file is checked by the benchmark: npm run bench -- zip.
     const sized = async (id: string, size: number) =>
       db
         .update(tracks)
@@ -171,7 +171,7 @@ describe('a ZIP', () => {
     expect(head.headers.get('content-length')).toBe(String(large + small + 56 + 20 + 22))
   })
 
-  it('logs no error when a visitor cancels it', async () => {
+  it('causes no error in the log when a visitor cancels the download', async () => {
     const errorLog = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => errorLog.mockRestore())
     const size = 1_000_000
@@ -190,7 +190,7 @@ describe('a ZIP', () => {
     expect(errorLog).not.toHaveBeenCalled()
   })
 
-  it('is refused for a session that is not downloadable, too large, or unknown', async () => {
+  it('is refused for a session that is unknown, too large, or may not be downloaded', async () => {
     const id = await session({ is_downloadable: false })
     await expectError(403, 'download_not_allowed', 'GET', `/v1/play/${id}/download`)
     expect((await fetchPath(`/zip/${id}`)).status).toBe(403)
@@ -201,7 +201,7 @@ describe('a ZIP', () => {
     await expectError(413, 'zip_too_large', 'GET', `/v1/play/${await session()}/download`)
     await db.update(tracks).set({ files: small }).where(eq(tracks.collection_id, collection_id))
     await seed('tracks', 1, 899, { organization_id, collection_id })
-    // 901 are listed, and a hundred of the first ones have no file yet.
+    // The session lists 901 tracks, and a hundred of the first ones have no file yet.
     await query(
       "update tracks set status = 'ready', files = ? where id not in (?, ?)",
       JSON.stringify(small),
@@ -218,7 +218,7 @@ describe('a ZIP', () => {
     expect((await fetchPath(`/zip/${many}`)).status).toBe(413)
   })
 
-  it('is offered by the page of a downloadable share, and authorized by the share’s key', async () => {
+  it('is offered on the page of a share that allows downloads, and authorized by the key of the share', async () => {
     const share = (body: object) => aShare(key, collection_id, body)
     const page = async (slug: string) => (await fetchPath(`/s/${slug}`)).text()
     const { slug } = await share({ is_downloadable: true, variants: ['mp3-128'] })

@@ -8,7 +8,7 @@ import { aPlaySession, db, HOUR, ok, type Scope, UNKNOWN_ID } from '../support/a
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
 import { isSignedFor } from '../support/signature.ts'
 
-/** `GET /embed/{play_session_id}`, the page for frames. test/e2e/embed.test.ts checks its look and sound. */
+/** `GET /embed/{play_session_id}`, the page to show in frames. test/e2e/embed.test.ts checks its appearance and its sound. */
 
 let key: string
 let collection_id: string
@@ -28,7 +28,7 @@ const end = (id: string, expires_at: number) =>
   db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, id))
 
 describe('the embed page', () => {
-  it('has a player for the session, its title, and a link to its oEmbed description', async () => {
+  it('contains a player for the session, the title, and a link to the oEmbed description', async () => {
     const id = await sessionOf('collection', collection_id)
     const { status, headers, text } = await open(id)
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -39,7 +39,7 @@ describe('the embed page', () => {
     expect(described.title).toBe('Kind of Blue')
   })
 
-  it('can be framed by any page, runs scripts of its own origin only, and sends no referrer', async () => {
+  it('can be framed by any page, runs only scripts of its own origin, and sends no referrer', async () => {
     const { headers, text } = await open(await sessionOf('track', track_id))
     expect(headers.get('x-frame-options')).toBeNull()
     const policy = new Map(
@@ -67,7 +67,7 @@ describe('the embed page', () => {
     expect((await open(await sessionOf('track', track_id))).text).toContain(`content="${escaped}"`)
   })
 
-  it('has link preview tags in the terms of its scope, with the cover if one exists', async () => {
+  it('has the link preview tags that match its scope, with the cover if there is one', async () => {
     const cards = async (id: string) => {
       const { text } = await open(id)
       const all = text.matchAll(/<meta (?:property|name)="((?:og|twitter):[^"]+)" content="([^"]*)" *\/>/g)
@@ -98,7 +98,7 @@ describe('the embed page', () => {
     })
   })
 
-  it('takes layout, theme and accent from its URL, and nothing else', async () => {
+  it('uses only layout, theme and accent from its URL', async () => {
     const id = await sessionOf('track', track_id)
     const { text } = await open(`${id}?layout=compact&theme=dark&accent=%23C0FFEE&api-key=x&start=%22%3E`)
     expect(text).toMatch(/<tonearm-player[^>]* layout="compact" theme="dark" accent="#C0FFEE" *>/)
@@ -106,7 +106,7 @@ describe('the embed page', () => {
     expect((await open(`${id}?layout=huge&accent=red%22onload=&theme=`)).text).not.toMatch(/layout=|accent=|onload/)
   })
 
-  it('is a friendly page with 410 for an expired session, and with 404 for an unknown one', async () => {
+  it('returns a friendly page with 410 for an expired session, and with 404 for an unknown session', async () => {
     const id = await sessionOf('collection', collection_id)
     await end(id, Date.now() - 1000)
     const ended = await open(id)

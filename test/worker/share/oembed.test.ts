@@ -18,7 +18,7 @@ import {
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
 import { isSignedFor, signedParts } from '../support/signature.ts'
 
-/** `GET /oembed`, as https://oembed.com describes it. */
+/** `GET /oembed`, as specified at https://oembed.com. */
 
 let key: string
 let collection_id: string
@@ -36,7 +36,7 @@ beforeEach(async () => {
 const path = (parameters: Record<string, string>) => `/oembed?${new URLSearchParams(parameters).toString()}`
 
 describe('oEmbed', () => {
-  it('describes an embed as rich, with a frame of its size', async () => {
+  it('describes an embed as type `rich`, with a frame and its size', async () => {
     const { status, headers, body } = await call('GET', path({ url: address, format: 'json' }))
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
     expect(headers.get('content-type')).toMatch(/^application\/json/)
@@ -59,7 +59,7 @@ describe('oEmbed', () => {
     })
   })
 
-  it('stays within maxwidth and maxheight, including its thumbnail', async () => {
+  it('stays within maxwidth and maxheight, also with its thumbnail', async () => {
     const small = await ok('GET', path({ url: address, maxwidth: '300', maxheight: '160' }))
     expect(small).toMatchObject({ width: 300, height: 120, thumbnail_width: 80, thumbnail_height: 80 })
     expect(small.html).toContain(`src="${address}?layout=compact"`)
@@ -74,7 +74,7 @@ describe('oEmbed', () => {
     }
   })
 
-  it('gives a list of one track the frame of a track, and longer lists that of a list', async () => {
+  it('gives a list of one track the frame size of a track, and a longer list the frame size of a list', async () => {
     const playlist_id = await aPlaylist(key)
     const heights = async () => {
       const lists = [
@@ -90,7 +90,7 @@ describe('oEmbed', () => {
     }
     expect(await heights()).toEqual([176, 480])
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
-    // Not in the session's list until its file is uploaded.
+    // This track is not in the session's list until its file is uploaded.
     const waiting = await createTrack(key, collection_id, { file_name: 'later.wav' })
     expect(await heights()).toEqual([176, 176])
     await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, waiting.track_id))
@@ -98,7 +98,7 @@ describe('oEmbed', () => {
     expect(await heights()).toEqual([400, 400])
   })
 
-  it('keeps the appearance parameters of the URL', async () => {
+  it('keeps the parameters for the appearance from the URL', async () => {
     const { html } = await ok('GET', path({ url: `${address}?theme=dark&accent=C0FFEE&evil=%22%3E` }))
     expect(html).toContain(`src="${address}?theme=dark&amp;accent=%23C0FFEE"`)
   })
@@ -120,7 +120,7 @@ describe('oEmbed', () => {
     for (const url of foreign) await expectError(404, 'not_found', 'GET', path({ url }))
   })
 
-  it("signs the cover for at most the session's lifetime, and returns 404 after its end", async () => {
+  it('signs the URL of the cover for no longer than the session, and returns 404 after the end of the session', async () => {
     const end = (expires_at: number) =>
       db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, play_session_id))
     await db.update(tracks).set({ cover_path: 'covers/here' }).where(eq(tracks.id, track_id))

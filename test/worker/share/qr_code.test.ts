@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 import { qrModules } from '../../../src/http/pages/qr_code.ts'
 
-/** The QR code of another encoder, with the same mask. */
+/** The QR code that another library generates with the same mask. */
 const reference = (text: string, border: number) => encode(text, { ecc: 'M', boostEcc: false, maskPattern: 0, border })
 
 it('a QR code contains the URL of a share, and an invalid slug returns 404', async () => {

@@ -18,7 +18,7 @@ import { aReadyTrack, aTenant, beforeBatch } from '../support/fixtures.ts'
 import { countedLists } from '../support/seed.ts'
 import { aShare } from '../support/share_visitor.ts'
 
-/** Shares as the API creates them. share_page.test.ts checks their pages. */
+/** Shares that are created with the API. share_page.test.ts tests their pages. */
 
 let key: string
 let collection_id: string
@@ -96,7 +96,7 @@ describe('a share', () => {
     expect(await list(`?resource_id=${collection_id}`)).toEqual([0, []])
   })
 
-  it('stores each variant and origin once', async () => {
+  it('stores each variant and each origin once, even if they are repeated', async () => {
     const lists = {
       variants: ['aac-160', 'mp3-128', 'aac-160'],
       allowed_origins: ['https://a.example', 'https://a.example'],
@@ -108,7 +108,7 @@ describe('a share', () => {
     expect((await anApiKey(key, lists)).api_key).toMatchObject(unique)
   })
 
-  it('never shows its password or its hash, which takes 100,000 rounds', async () => {
+  it('never returns its password or the hash of the password, which needs 100,000 rounds', async () => {
     const { id } = await aShare(key, collection_id, { password: 'swordfish' })
     const [row] = await query<{ password_hash: string }>('select * from shares where id = ?', id)
     expect(row!.password_hash).toMatch(/^100000\.[0-9a-f]{32}\.[0-9a-f]{64}$/)
@@ -119,12 +119,12 @@ describe('a share', () => {
     expect(responses).not.toMatch(/swordfish|100000\./)
     expect(await isPassword('swordfish', row!.password_hash)).toBe(true)
     expect(await isPassword('swordfisH', row!.password_hash)).toBe(false)
-    // One character, or a letter and a combining accent: keyboards differ.
+    // A keyboard may enter é as one character, or as a letter and a combining accent. Both must match.
     expect(await isPassword('caf\u00e9', await hashPassword('cafe\u0301'))).toBe(true)
     expect(await hashPassword('same')).not.toBe(await hashPassword('same'))
   })
 
-  it('requires an existing resource of the caller and valid settings', async () => {
+  it("requires valid settings and an existing resource of the caller's organization", async () => {
     const send = (body: object) => ['POST', '/v1/share', { key, body }] as const
     const stranger = await anOrganization()
     for (const scope of ['collection', 'track', 'playlist']) {
@@ -155,7 +155,7 @@ describe('a share', () => {
     expect(await query('select id from shares')).toEqual([])
   })
 
-  it('cannot have a slug that another share has, of any organization, in any case, or simultaneously', async () => {
+  it('cannot have the slug of another share, of any organization and in any case, even with simultaneous requests', async () => {
     const other = await aTenant()
     const other_share = { scope: 'collection', id: other.collection_id, slug: 'taken' }
     await ok('POST', '/v1/share', { key: other.key, body: other_share })
@@ -184,13 +184,13 @@ describe('a share', () => {
       await expectError(409, 'slug_taken', ...send(slug))
       await expectError(409, 'slug_taken', 'PUT', `/v1/share/${other.id}`, { key, body: { slug } })
     }
-    // The share itself may take its previous slug again.
+    // The same share may use its previous slug again.
     expect((await ok('PUT', `/v1/share/${renamed.id}`, { key, body: { slug: 'renamed' } })).share.slug).toBe('renamed')
     await ok('DELETE', `/v1/share/${renamed.id}`, { key })
     for (const slug of ['renamed', 'another']) await expectError(409, 'slug_taken', ...send(slug))
   })
 
-  it('is deleted with its resource, directly or with the collection', async () => {
+  it("is deleted together with its resource or the resource's collection", async () => {
     const playlist_id = await aPlaylist(key)
     const second = await aReadyTrack(key, collection_id)
     const [ofCollection, ofPlaylist] = [
@@ -215,7 +215,7 @@ describe('a share', () => {
     expect(await counts()).toEqual([])
   })
 
-  it('is not created for a resource that is deleted at that moment', async () => {
+  it('is not created for a resource that is deleted during the request', async () => {
     const bindings = beforeBatch(() => query('delete from tracks where id = ?', track_id))
     await expectError(404, 'not_found', 'POST', '/v1/share', { key, body: { scope: 'track', id: track_id }, bindings })
     expect(await query('select id from shares')).toEqual([])

@@ -11,7 +11,7 @@ import { seed } from '../support/seed.ts'
 import { aShare, apiKeyIn, fakeRateLimit, openPage, PROTECTED_TEXT } from '../support/share_visitor.ts'
 import { isSignedFor } from '../support/signature.ts'
 
-/** The page of a share, and the sessions that it plays. test/e2e/share.test.ts checks its look and sound. */
+/** The page of a share, and the sessions that the page plays. test/e2e/share.test.ts checks its appearance and its sound. */
 
 let key: string
 let organization_id: string
@@ -26,7 +26,7 @@ beforeEach(async () => {
 const play = (secret: string, body?: object) => callPlaySession(secret, 'collection', collection_id, body)
 
 describe('the page of a share', () => {
-  it('has title, card, list and a player that creates its own sessions, and so has its frame', async () => {
+  it('contains title, card, list and a player that creates its own sessions, and so does its frame', async () => {
     const { slug, url } = await aShare(key, collection_id, { slug: 'blue', is_downloadable: true })
     await db.update(tracks).set({ cover_path: 'covers/here', duration: 12.6 }).where(eq(tracks.id, track_id))
     const sharePage = await openPage(`/s/${slug.toUpperCase()}`)
@@ -49,7 +49,7 @@ describe('the page of a share', () => {
     }
   })
 
-  it('may be indexed only when its slug was chosen and it has no password', async () => {
+  it('may be indexed only if its slug was chosen and it has no password', async () => {
     const robots = async (body: object) => {
       const { slug } = await aShare(key, collection_id, body)
       return (await openPage(`/s/${slug}`)).headers.get('x-robots-tag')
@@ -59,7 +59,7 @@ describe('the page of a share', () => {
     ).toEqual(['noindex', null, 'noindex'])
   })
 
-  it('has an oEmbed description with a permanent frame and the share’s own title', async () => {
+  it('has an oEmbed description that contains a permanent frame and the title of the share', async () => {
     const { url, embed_url } = await aShare(key, collection_id, { title: 'Blue, again' })
     const about = (address: string) => call('GET', `/oembed?${new URLSearchParams({ url: address }).toString()}`)
     for (const address of [url, embed_url, `${url}#t=90`]) {
@@ -71,7 +71,7 @@ describe('the page of a share', () => {
     expect((await about(url.replace('tonearm.test', 'tonearm.test.example'))).status).toBe(404)
   })
 
-  it('has permanent picture URLs in its card and in oEmbed', async () => {
+  it('has permanent URLs for the pictures in its card and in oEmbed', async () => {
     await db.update(tracks).set({ cover_path: 'covers/here', cover_size: 900 }).where(eq(tracks.id, track_id))
     const { id, slug, url } = await aShare(key, collection_id)
     const locked = await aShare(key, collection_id, { password: 'swordfish' })
@@ -112,14 +112,14 @@ describe('the page of a share', () => {
     expect((await redirect('https://tonearm.test/s/nothing/cover.jpg'))[0]).toBe(404)
   })
 
-  it('does not count requests for an invalid slug', async () => {
+  it('does not count requests with an invalid slug for the rate limit', async () => {
     const bindings = { ...env, PLAY_RATE_LIMIT: fakeRateLimit(0) }
     for (const slug of ['ab', 'a_b', 'x'.repeat(65)])
       for (const path of [`/s/${slug}`, `/embed/s/${slug}`, `/s/${slug}/cover.jpg`, `/s/${slug}/qr.svg`])
         expect([path, (await openPage(path, undefined, bindings)).status]).toEqual([path, 404])
   })
 
-  it('lists a hundred tracks without scripts, counts all, and reads none for a frame', async () => {
+  it('lists a hundred tracks without scripts, shows the number of all tracks, and reads no tracks for a frame', async () => {
     await seed('tracks', 1, 150, { organization_id, collection_id })
     const { slug } = await aShare(key, collection_id)
     const page = await openPage(`/s/${slug}`)
@@ -171,8 +171,8 @@ describe('the page of a share', () => {
 })
 
 describe('the sessions of a share', () => {
-  it('are short, end with the share, and play only what it allows', async () => {
-    // Sessions end in whole seconds.
+  it('are short, end no later than the share, and play only what the share allows', async () => {
+    // The share ends within a second, but sessions end at whole seconds.
     const expires_at = `${new Date(Date.now() + 100_000).toISOString().slice(0, 19)}.700Z`
     const { slug } = await aShare(key, collection_id, { variants: ['mp3-128'] })
     const secret = apiKeyIn(await openPage(`/s/${slug}`))
@@ -194,7 +194,7 @@ describe('the sessions of a share', () => {
     expect((await play(`ta_sh_${ending.slug}`)).body.expires_at).toBe(expires_at.replace('.700Z', '.000Z'))
   })
 
-  it('play the default variants without a choice, and no custom variants of the organization', async () => {
+  it('play the default variants if none are chosen, but no custom variants of the organization', async () => {
     await aVariant(key, { index: 'master', name: 'Master', codec: 'flac' })
     const { slug } = await aShare(key, collection_id)
     const usual = (await play(key)).body.play_session.variants
@@ -208,7 +208,7 @@ describe('the sessions of a share', () => {
     }
   })
 
-  it('are refused once it is revoked', async () => {
+  it('are refused after the share was revoked', async () => {
     const { id, slug } = await aShare(key, collection_id)
     expect((await play(`ta_sh_${slug}`)).status).toBe(200)
     await ok('DELETE', `/v1/share/${id}`, { key })
@@ -218,7 +218,7 @@ describe('the sessions of a share', () => {
     })
   })
 
-  it('are refused when another isolate revoked the share, moved it or changed its password', async () => {
+  it('are refused after another isolate revoked the share, changed its slug or changed its password', async () => {
     const shares = [
       await aShare(key, collection_id),
       await aShare(key, collection_id),
@@ -231,14 +231,14 @@ describe('the sessions of a share', () => {
     ]
     const statuses = () => Promise.all(secrets.map(async (secret) => (await play(secret)).status))
     expect(await statuses()).toEqual([200, 200, 200])
-    // This isolate caches the keys for half a minute.
+    // The shares are changed directly in the database, because this isolate has cached their keys for half a minute.
     await query('delete from shares where id = ?', shares[0]!.id)
     await query("update shares set slug = 'moved' where id = ?", shares[1]!.id)
     await query("update shares set password_hash = '1.00.00' where id = ?", shares[2]!.id)
     expect(await statuses()).toEqual([401, 401, 401])
   })
 
-  it('share one cached key, whatever follows the slug', async () => {
+  it('use one cached key per share, regardless of the characters after the slug', async () => {
     const unlocked = await aShare(key, collection_id)
     const locked = await aShare(key, collection_id, { password: 'swordfish' })
     stopTime()
@@ -252,12 +252,12 @@ describe('the sessions of a share', () => {
       [`ta_sh_${unlocked.slug}`, `ta_sh_${unlocked.slug}.1.${'0'.repeat(64)}`],
     ] as const) {
       expect((await play(cached_secret)).status).toBe(200)
-      // Nothing else is read, so nothing else is cached, and no other key is evicted.
+      // The second secret of the share reads nothing more, so it is not cached separately and evicts no other key.
       expect(await statementsFor(other_secret)).toBe(await statementsFor(cached_secret))
     }
   })
 
-  it('end with their organization', async () => {
+  it('are refused after their organization was deleted', async () => {
     const { slug, url } = await aShare(key, collection_id)
     const secret = `ta_sh_${slug}`
     expect((await play(secret)).status).toBe(200)
@@ -266,7 +266,7 @@ describe('the sessions of a share', () => {
     await expectError(404, 'not_found', 'GET', `/oembed?url=${encodeURIComponent(url)}`)
   })
 
-  it("are allowed on the share's own page and frame, and on the listed origins", async () => {
+  it('are allowed on the page and the frame of the share, and on the listed origins', async () => {
     const { slug } = await aShare(key, collection_id, { allowed_origins: ['https://a.example'] })
     const framed = await openPage(`/embed/s/${slug}`)
     expect(framed.headers.get('content-security-policy')).toMatch(/frame-ancestors 'self' https:\/\/a\.example$/)

@@ -14,7 +14,7 @@ import {
   PROTECTED_TEXT,
 } from '../support/share_visitor.ts'
 
-/** Password protection of shares, and its limits. */
+/** Shares that are protected by a password, and the limits for wrong passwords. */
 
 let key: string
 let collection_id: string
@@ -27,7 +27,7 @@ beforeEach(async () => {
 const play = (secret: string, body?: object) => callPlaySession(secret, 'collection', collection_id, body)
 
 describe('a share with a password', () => {
-  it('reveals nothing without the password', async () => {
+  it('reveals nothing about its contents without the password', async () => {
     const { slug, url } = await aShare(key, collection_id, {
       password: 'swordfish',
       slug: 'kind',
@@ -53,7 +53,7 @@ describe('a share with a password', () => {
     })
   })
 
-  it('opens with the password for a day, until the password changes', async () => {
+  it('can be opened with the password for a day, or until the password changes', async () => {
     const { id, slug } = await aShare(key, collection_id, { password: 'swordfish' })
     const opened = await openPage(`/s/${slug}`, 'swordfish')
     expect([opened.status, /<h1>Kind of Blue/.test(opened.text), opened.text.includes('og:')]).toEqual([
@@ -63,7 +63,7 @@ describe('a share with a password', () => {
     ])
     const secret = apiKeyIn(opened)
     expect((await play(secret)).status).toBe(200)
-    // Any change invalidates the key: another slug, another expiry, another signature.
+    // The key is invalid with another slug, another expiry, or another signature.
     const [, , ends = '', signature = ''] = /^(ta_sh_[^.]+)\.(\d+)\.(\w+)$/.exec(secret) ?? []
     const other = await aShare(key, collection_id, { password: 'swordfish' })
     const forged = [
@@ -86,7 +86,7 @@ describe('a share with a password', () => {
     expect((await play(again)).status).toBe(401)
   })
 
-  it('refuses a client after 60 of 100 wrong passwords, and no other client or share', async () => {
+  it('refuses a client after 60 of 100 wrong passwords, but no other client and no other share is affected', async () => {
     const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
     const other = await aShare(key, collection_id, { password: 'swordfish' })
     const bindings = { ...env, MISS_RATE_LIMIT: fakeRateLimit(60) }
@@ -104,7 +104,7 @@ describe('a share with a password', () => {
     expect((await openPage(`/s/${other.slug}`, 'wrong', bindings)).status).toBe(403)
   })
 
-  it('limits each client and all clients together, and counts an IPv6 network as one client', async () => {
+  it('limits the attempts of each client and of all clients together, and treats an IPv6 network as one client', async () => {
     const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
     const bindings = { ...env, MISS_RATE_LIMIT: fakeRateLimit(2), API_RATE_LIMIT: fakeRateLimit(7) }
     await weakenPasswordHashes()
@@ -131,7 +131,7 @@ describe('a share with a password', () => {
     expect((await worker.fetch(request, env, createExecutionContext())).status).toBe(403)
   })
 
-  it('can be framed by other sites if it has no password or lists them', async () => {
+  it('can be framed by other sites if it has no password, or by the sites that it lists', async () => {
     const ancestors = async (body: object) => {
       const { slug } = await aShare(key, collection_id, body)
       const answers = await Promise.all(
