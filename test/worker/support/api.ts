@@ -7,10 +7,10 @@ import type { ErrorCode } from '../../../src/contract/errors.ts'
 import worker from '../../../src/index.ts'
 import type { Refusal, ResponseOf, Unchecked } from './response.ts'
 
-/** The real D1, for state that the API does not show or cannot cause (such as elapsed time). */
+/** The real D1 database, for states that the API does not show or cannot cause, such as elapsed time. */
 export const db = openDatabase(env.DB)
 
-/** Runs SQL; returns the rows. */
+/** Runs an SQL statement and returns its rows. */
 export const query = async <T = Record<string, unknown>>(text: string, ...values: unknown[]) =>
   (
     await env.DB.prepare(text)
@@ -18,15 +18,15 @@ export const query = async <T = Record<string, unknown>>(text: string, ...values
       .all<T>()
   ).results
 
-/** A queue that hands each message to `hold` and delivers none. */
+/** A queue that passes each message to `hold` instead of delivering it. */
 export const heldQueue = <T = unknown>(hold: (body: T) => unknown) =>
   ({ send: async (body: T) => void hold(body) }) as unknown as Queue<T>
-/** A queue that drops its messages. */
+/** A queue that discards its messages. */
 export const silentQueue = heldQueue(() => undefined)
 
-/** The messages that the test sent to the transcode queue without a delay. */
+/** The messages that were sent to the transcode queue without a delay. */
 export const sentWakes: unknown[] = []
-/** The real bindings with a transcode queue that records those messages. */
+/** The real bindings, with a transcode queue that also records its messages in `sentWakes`. */
 export const recordingBindings: Env = {
   ...env,
   TRANSCODE_QUEUE: {
@@ -43,7 +43,7 @@ export const DAY = 24 * HOUR
 
 export const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead'
 
-/** Values of `creator_id`. */
+/** Values for the field `creator_id`. */
 export const CREATORS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const
 export const [CREATOR] = CREATORS
 
@@ -51,11 +51,11 @@ interface Options {
   key?: string | undefined
   body?: unknown
   headers?: Record<string, string>
-  /** Replaces `noting` where a test must cause a change within a request. */
+  /** Bindings that replace `recordingBindings`, for tests that must cause a change during a request. */
   bindings?: Env
 }
 
-/** Calls the real Worker and parses the body of its response, which is typed by the operation that method and path name. */
+/** Calls the real Worker and parses the body of its response. The type of the body is that of the operation with this method and path. */
 export async function call<const M extends string, const P extends string>(method: M, path: P, options: Options = {}) {
   const { key, body: sent, headers, bindings = recordingBindings } = options
   const request = new Request(new URL(path, 'https://tonearm.test'), {
@@ -72,7 +72,7 @@ export async function call<const M extends string, const P extends string>(metho
   return { status: response.status, headers: response.headers, body }
 }
 
-/** Expects status 200 and returns the body. */
+/** Calls the Worker, expects status 200, and returns the body. */
 export async function ok<const M extends string, const P extends string>(
   method: M,
   path: P,
@@ -83,7 +83,7 @@ export async function ok<const M extends string, const P extends string>(
   return body as ResponseOf<M, P>
 }
 
-/** Expects this error and returns its envelope. */
+/** Calls the Worker, expects this error, and returns the body. */
 export async function expectError(
   status: number,
   code: ErrorCode,
@@ -109,17 +109,17 @@ interface ListItem {
   player_title?: string | null
   file_name?: string
 }
-/** The items of a list, whatever their field is called. */
+/** The items of a list response, regardless of the name of their field. */
 export const itemsOf = (body: object) => Object.values(body).find(Array.isArray) as ListItem[]
 export const nameOf = ({ title, player_title, file_name }: ListItem) => title ?? player_title ?? file_name
 
 export const sortedStatuses = (answers: { status: number }[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b)
 
-/** The paths that a 400 names. */
+/** The paths of the invalid fields in a 400 response. */
 export const errorPaths = (body: { errors: { path: string }[] }) => body.errors.map(({ path }) => path)
 
-/** A new organization with its server key. */
+/** Creates an organization; returns it with its server key. */
 export async function anOrganization(name = 'Test') {
   const body = await ok('POST', '/v1/organization', { key: env.ROOT_KEY, body: { name } })
   return { id: body.organization_id, key: body.secret }
@@ -130,21 +130,21 @@ export async function aCollection(key: string, body: object = {}) {
   return collection
 }
 
-/** Creates a track that waits for its upload. Returns the response, which has the upload handles. */
+/** Creates a track that waits for its upload. Returns the response, which contains the upload handles. */
 export const createTrack = (key: string, collection_id: string, body: object = {}) =>
   ok('POST', '/v1/track', { key, body: { collection_id, file_name: 'So What.mp3', ...body } })
 
-/** A track that waits for its upload. */
+/** Creates a track that waits for its upload. Returns the track. */
 export const aTrack = async (key: string, collection_id: string, body: object = {}) =>
   (await createTrack(key, collection_id, body)).track
 
-/** The id of such a track. */
+/** Creates a track that waits for its upload. Returns its id. */
 export const aWaitingTrack = async (key: string, collection_id: string, body: object = {}) =>
   (await aTrack(key, collection_id, body)).id
 
 export const readTrack = async (key: string, id: string) => (await ok('GET', `/v1/track/${id}`, { key })).track
 
-/** A playlist of these tracks. Returns its id. */
+/** Creates a playlist of these tracks. Returns its id. */
 export async function aPlaylist(key: string, track_ids: string[] = [], body: object = {}) {
   const { playlist_id } = await ok('POST', '/v1/playlist', { key, body: { title: 'Mix', ...body } })
   if (track_ids.length > 0) await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids } })
@@ -157,7 +157,7 @@ export type Scope = 'collection' | 'playlist' | 'track'
 export const aPlaySession = (key: string, scope: Scope, id: string, body: object = {}) =>
   ok('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id, ...body } })
 
-/** Creates a play session with any status; see `aPlaySession`. */
+/** Requests a play session without expecting a status; otherwise like `aPlaySession`. */
 export const callPlaySession = (key: string | undefined, scope: Scope, id: string, body: object = {}, headers = {}) =>
   call('POST', `/v1/play_session/${scope}`, { key, body: { [`${scope}_id`]: id, ...body }, headers })
 
@@ -168,11 +168,11 @@ export const indexesOf = (view: { variants: { variant: { index: string } }[] }) 
 export const anUploadSession = (key: string, collection_id: string, body: object = {}) =>
   ok('POST', '/v1/upload_session', { key, body: { collection_id, ...body } })
 
-/** A player key, unless `body` has another type. */
+/** Creates an API key, which is a player key unless `body` contains another type. */
 export const anApiKey = (key: string, body: object = {}) =>
   ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player', ...body } })
 
-/** MP3 of 320 kbit/s, unless `body` names a codec. */
+/** Creates a variant, which is an MP3 with 320 kbit/s unless `body` contains a codec. */
 export async function aVariant(key: string, body: object = {}) {
   const settings = 'codec' in body ? body : { codec: 'mp3', bitrate: 320, ...body }
   return (await ok('POST', '/v1/variant', { key, body: { name: 'Radio', ...settings } })).variant

@@ -19,7 +19,7 @@ import { aShare } from './share_visitor.ts'
 import { serveTranscoder } from './transcoder.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
-/** A workspace with one resource of every kind, which every kind of caller tries to access. */
+/** Creates a workspace with one resource of each kind. The test tries to access these resources as each kind of caller. */
 export async function aWorkspace() {
   serveTranscoder()
   const tenant = await aTenant()
@@ -44,7 +44,7 @@ export async function aWorkspace() {
     share_id,
     ...(await aTestedEndpoint(key)),
     trash_id: await trashed(),
-    /** For the test that restores it. */
+    /** An item in the trash for the operation that restores it. */
     restored_trash_id: await trashed(),
     track_id,
     playlist_id,
@@ -61,7 +61,7 @@ export async function aWorkspace() {
   }
 }
 
-/** Reopens multipart uploads under the same ids, so that each caller can complete or delete them. */
+/** Reopens the multipart uploads under the same ids, so that the next caller can also complete or delete them. */
 export async function reopenMultiparts(workspace: Workspace): Promise<void> {
   const uploads = { [workspace.track_id]: workspace.multipart_upload_id }
   uploads[workspace.session_track_id] = workspace.session_multipart_upload_id
@@ -74,7 +74,7 @@ export async function reopenMultiparts(workspace: Workspace): Promise<void> {
   }
 }
 
-/** Creates a track without a file under the same id, after the previous one was deleted. */
+/** Creates a track without a file under the id of the previous one, which was deleted. */
 export async function remakeWaitingTrack({ key, upload_session_id, waiting_track_id }: Workspace): Promise<void> {
   const body = { file_name: 'a.mp3' }
   const made = await ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body })
@@ -82,7 +82,7 @@ export async function remakeWaitingTrack({ key, upload_session_id, waiting_track
 }
 export type Workspace = Awaited<ReturnType<typeof aWorkspace>>
 
-/** Keys that fail authentication, one per reason. */
+/** Keys that fail authentication, one for each reason. */
 async function deadKeys(key: string) {
   const [revoked, expired, rotated] = [
     await anApiKey(key, { type: 'server' }),
@@ -107,7 +107,7 @@ async function deadKeys(key: string) {
 /** The scopes that a key can be bound to. */
 const SCOPES = ['collection', 'track', 'playlist'] as const
 
-/** Every kind of caller with its `Authorization`: keys bound to the workspace's resources, and keys bound to other ones. */
+/** The key of each kind of caller: keys that are bound to resources of the workspace, and keys that are bound to other resources. */
 export async function everyCaller(workspace: Workspace) {
   const { key } = workspace
   const other = { collection_id: '', track_id: '', playlist_id: '' }

@@ -23,14 +23,14 @@ import type { Workspace } from './contract_workspace.ts'
 const OWN_COVER = { cover_image: 'icon small regular large', 'cover_image.small': SQUARE }
 
 interface Case {
-  /** Path values that replace those of the workspace. */
+  /** Values for the parameters of the path, which replace those of the workspace. */
   names?: (workspace: Workspace) => Partial<Workspace>
   body?: (workspace: Workspace) => object
-  /** The exact keys of the response and of its nested objects, as the specification (§2, §4) lists them. */
+  /** The exact keys of the response and of its nested objects, as listed in the specification (§2, §4). */
   keys: Record<string, string>
 }
 
-/** A valid call of every operation. */
+/** A valid call to each operation. */
 export const cases: Record<OperationName, Case> = {
   createOrganization: {
     body: () => ({ name: 'Blue Note' }),

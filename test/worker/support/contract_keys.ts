@@ -1,4 +1,4 @@
-/** The keys of responses: those of the specification (§2), and our additions. */
+/** The keys of responses: those of the specification (§2), and those that we added. */
 
 export const ENVELOPE = 'ok api_request_id'
 export const ORGANIZATION =
@@ -15,7 +15,7 @@ export const PLAYLIST =
   'created_at updated_at id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
 export const API_KEY =
   'id organization_id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
-// The specification's fields, and our additions: the settings.
+// The fields of a variant in the specification, followed by the settings, which we added.
 export const VARIANT = 'id name type format bitrate index codec channels start length'
 export const REPROCESS = 'state all total done failed started_at finished_at'
 export const SQUARE = 'type width height url'
@@ -24,7 +24,7 @@ export const playbackAt = (at: string) => ({
   [`${at}cover_image.icon`]: SQUARE,
   [`${at}cover_image.small`]: SQUARE,
   [`${at}cover_image.regular`]: SQUARE,
-  // A listed track without its timestamps, plus `is_dark` and our `is_preliminary`.
+  // The fields of a listed track without its timestamps, with `is_dark` and with `is_preliminary`, which we added.
   [`${at}track`]: `${PLAYED_TRACK} is_dark is_preliminary`,
   [`${at}list`]: 'scope title subtitle',
   [`${at}levels`]: 'levels',

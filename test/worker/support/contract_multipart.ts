@@ -24,14 +24,14 @@ const complete = {
 }
 const giveUp = { keys: { '': `${ENVELOPE} deleted_multipart_upload`, deleted_multipart_upload: MULTIPART } }
 
-/** Multipart uploads: the same five operations for a track and for a track of an upload session. */
+/** Calls to the operations for multipart uploads: the same five for a track and for a track of an upload session. */
 export const multipartCases = {
   createTrackMultipart: create,
   signTrackParts: sign,
   getTrackMultipart: get,
   completeTrackMultipart: complete,
   deleteTrackMultipart: giveUp,
-  // For a track that has no file yet.
+  // Uses a track of the session that has no file yet.
   createSessionMultipart: {
     ...create,
     names: ({ waiting_track_id }: Workspace) => ({ track_id: waiting_track_id }),

@@ -4,7 +4,7 @@ import type { Workspace } from './contract_workspace.ts'
 const SHARE =
   'id slug url embed_url scope resource_id title variants is_downloadable allowed_origins expires_at has_password created_at'
 
-/** Shares, and the ZIP download of a play session. */
+/** A valid call to each operation for shares and to the ZIP download of a play session (see contract_cases.ts). */
 export const shareCases = {
   downloadAll: {
     keys: { '': `${ENVELOPE} play_session_id download`, download: 'variant url file_name files size' },

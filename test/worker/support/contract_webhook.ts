@@ -9,7 +9,7 @@ const endpointKeys = { '': `${ENVELOPE} webhook_endpoint_id webhook_endpoint`, w
 const withSecret = { ...endpointKeys, '': `${endpointKeys['']} secret` }
 const oneDelivery = { '': `${ENVELOPE} webhook_delivery_id webhook_delivery`, webhook_delivery: DELIVERY }
 
-/** A valid call of every webhook operation (see contract_cases.ts). */
+/** A valid call to each webhook operation (see contract_cases.ts). */
 export const webhookCases = {
   listWebhookEndpoints: { keys: { '': `${ENVELOPE} count webhook_endpoints`, 'webhook_endpoints.0': ENDPOINT } },
   createWebhookEndpoint: { body: () => ({ url: UNREACHABLE_URL }), keys: withSecret },

@@ -7,7 +7,7 @@ import { aMultipart } from './multipart_uploads.ts'
 import { aShare } from './share_visitor.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
-/** A workspace with one of every resource that a path or body can name. */
+/** Creates a workspace with one resource of each kind that a path or body can refer to. */
 export async function aWorkspace() {
   const { key, organization_id, collection_id } = await aTenant()
   const track_id = await aReadyTrack(key, collection_id)
@@ -49,6 +49,6 @@ export async function aWorkspace() {
 }
 export type Workspace = Awaited<ReturnType<typeof aWorkspace>>
 
-/** Fills a path template with ids of the workspace. */
+/** Replaces the parameters of a path template with the ids of the workspace. */
 export const pathIn = (workspace: Partial<Workspace>, path: string) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => String(workspace[name as keyof Workspace]))

@@ -21,12 +21,12 @@ import { signedParts } from './signature.ts'
 import { emptyStorage } from './storage.ts'
 import { coverResult, errorEvent, eventStream, completeResult, openStream, startTranscoder } from './transcoder.ts'
 
-/** A flow through a file's life with injected faults, and the time that passes afterwards. */
+/** Runs a workflow of a file with injected faults, and simulates the time that passes afterwards. */
 
 export interface FaultWorld extends Tenant {
   bindings: Env
   messages: { queue: string; body: unknown }[]
-  /** Decides the outcome of a transcode; `hold` keeps the job running until it is canceled. */
+  /** Returns the last event of a transcode job; `hold` keeps the job running until it is canceled. */
   answer: (job: TranscodeJob) => JobEvent | 'hold'
   transcodes: TranscodeJob[]
   held: Map<string, ReturnType<typeof openStream>>
@@ -34,14 +34,14 @@ export interface FaultWorld extends Tenant {
 }
 
 export interface Flow {
-  /** Sets up the flow; nothing fails yet. */
+  /** Prepares the workflow. No call fails during the preparation. */
   setUp: (workspace: FaultWorld) => Promise<unknown>
   run: (workspace: FaultWorld) => Promise<unknown>
   /** Checks the final state. */
   verify: (workspace: FaultWorld) => Promise<unknown>
 }
 
-/** Repeats a request until the status is below 500, as a client does. */
+/** Repeats a request until its status is below 500, as a client does. */
 export async function callWithRetries(
   workspace: FaultWorld,
   method: string,
@@ -56,7 +56,7 @@ export async function callWithRetries(
   }
 }
 
-/** A transcoder that remembers how a job ended, answers repeated requests with it, and cancels jobs on request. */
+/** Starts a transcoder that cancels jobs on request, and remembers the last event of each job to return it for repeated requests. */
 function aTranscoder(workspace: FaultWorld): void {
   const ends = new Map<string, JobEvent>()
   const { cancelled } = startTranscoder({
@@ -68,7 +68,7 @@ function aTranscoder(workspace: FaultWorld): void {
       const isThere = (await env.MEDIA.head(source_path)) !== null
       const end = isThere ? workspace.answer(job) : errorEvent('source_unavailable', 'It is not there', true)
       if (end === 'hold') workspace.held.set(job_id, openStream())
-      // The files that a canceled job has written by then.
+      // A canceled job has written two files before it ends.
       const sent = end === 'hold' ? variants.slice(0, 2) : end.type === 'result' && !ends.has(job_id) ? variants : []
       for (const { url } of sent) await env.MEDIA.put(signedParts(url).key, 'audio')
       if (end === 'hold') return workspace.held.get(job_id)!.response
@@ -92,7 +92,7 @@ function aTranscoder(workspace: FaultWorld): void {
   })
 }
 
-/** Resolves when no job is followed, except those that run until they are canceled. */
+/** Resolves when no job is followed except the jobs that run until they are canceled. */
 const nothingRuns = ({ held }: FaultWorld) =>
   eventually(() =>
     runInDurableObject(transcoderObject(), ({ activeJobs }) =>
@@ -118,13 +118,13 @@ export async function settle(workspace: FaultWorld, isOver = () => false): Promi
     )
     if (open.length === 0 && messages.length === 0) return
     advanceHours(0.05)
-    // The next sweep makes up for one that fails.
+    // A sweep may fail, because the next one does the same work.
     await runSweep(bindings).catch(() => undefined)
   }
   throw new Error(`not settled: ${JSON.stringify(await query(`select * from jobs where state = 'open'`))}`)
 }
 
-/** The objects and rows that remain after all purges. */
+/** Returns the objects without a row, the rows without an object, and the open jobs that remain after all purges. */
 async function remains(workspace: FaultWorld) {
   const open = () => query(`select * from jobs where state = 'open'`)
   for (let round = 0; round < 3 && (await open()).length > 0; round++) {
@@ -148,7 +148,7 @@ async function remains(workspace: FaultWorld) {
   }
 }
 
-/** Track events recorded more than once after the event `last`, and final statuses of tracks that have no event. */
+/** Returns track events that were recorded more than once after the event `last`, and tracks whose final status has no event. */
 const wrongChanges = (last: number) =>
   query(
     `select subject, type from events where seq > ?
@@ -158,7 +158,7 @@ const wrongChanges = (last: number) =>
     last,
   )
 
-/** Runs a flow on empty storage and checks what it leaves. */
+/** Runs a workflow on empty storage and checks the remaining data. */
 export async function runWithFaults(flow: Flow, fails: (place: string) => FaultMoment) {
   await emptyStorage()
   const messages: FaultWorld['messages'] = []

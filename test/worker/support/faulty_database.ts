@@ -1,8 +1,11 @@
-/** An unreliable D1: a call fails before it executes, or its response is lost afterwards. */
+/** An unreliable D1 database: a call fails before it executes, or its response is lost after it has executed. */
 
 export type FaultMoment = 'before' | 'after' | null
 
-/** A database that asks `failsAt` before each call (counted from 1) whether and when the call fails. The fault is transient by default. */
+/**
+ * A database that calls `failsAt` before each call with the number of the call, from 1 on. The result says whether and when the call fails. The fault
+ * is transient by default.
+ */
 export function faultyDatabase(d1: D1Database, failsAt: (call: number) => FaultMoment, fault = lost): D1Database {
   let calls = 0
   async function callWithFault<T>(call: () => Promise<T>): Promise<T> {
@@ -34,7 +37,7 @@ function lost() {
   return new Error('D1_ERROR: Network connection lost.')
 }
 
-/** Fails the share `rate` of the calls, half of them before and half after; the same seed fails the same calls. */
+/** Makes a fraction `rate` of the calls fail, half of them before and half after their execution. The same seed makes the same calls fail. */
 export function atRate(rate: number, seed: number): (call: number) => FaultMoment {
   let state = seed
   const random = () => {
@@ -44,15 +47,15 @@ export function atRate(rate: number, seed: number): (call: number) => FaultMomen
   return () => (random() >= rate ? null : random() < 0.5 ? 'before' : 'after')
 }
 
-/** Methods of bindings that change something, and methods that only read. */
+/** Methods of bindings that change data, and methods that only read. */
 const CHANGES = ['batch', 'put', 'delete', 'createMultipartUpload', 'complete', 'abort', 'send', 'follow', 'cancel']
 const QUESTIONS = ['head', 'get', 'list']
 /** Methods that return another binding. */
 const RETURNS_BINDING = ['getByName', 'resumeMultipartUpload']
 
 /**
- * The real bindings, except that each call first asks `failsAt` whether and when it fails. Calls are named like `MEDIA.put 2`, the second
- * of their kind. Only batches of the database fail here: `faulty` covers single statements.
+ * The real bindings, except that `failsAt` decides for each call whether and when it fails. A call is named like `MEDIA.put 2`, where 2 is its number
+ * among the calls of this method. For the database only batches can fail; `faultyDatabase` also makes single statements fail.
  */
 export function faultyBindings(real: Env, failsAt: (place: string) => FaultMoment): Env {
   const counts = new Map<string, number>()

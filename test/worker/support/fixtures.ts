@@ -35,7 +35,7 @@ import {
 type Track = typeof tracks.$inferSelect
 
 export type Tenant = Awaited<ReturnType<typeof aTenant>>
-/** An organization with a collection: `key`, `organization_id`, `collection_id`. */
+/** Creates an organization with a collection; returns `key`, `organization_id` and `collection_id`. */
 export async function aTenant() {
   const { id, key } = await anOrganization()
   const collection = await aCollection(key)
@@ -44,12 +44,12 @@ export async function aTenant() {
 
 export const trackRow = async (id: string): Promise<Track> =>
   (await db.select().from(tracks).where(eq(tracks.id, id)).get())!
-/** The rows of a track's files. */
+/** The files of a track, decoded from its row. */
 export async function fileRows(id: string): Promise<TrackFile[]> {
   const row = (await trackRow(id)) as Track | undefined
   return row ? decoded(row) : []
 }
-/** The column `files` of a track that has these. */
+/** The value of the column `files` for a track with these files. */
 export function filesColumn(files: TrackFile[]): StoredFiles {
   const original = files.find(({ index }) => index === 'original')
   return {
@@ -72,18 +72,18 @@ export async function putUpload(track: Track, bytes = 'RIFF\0audio') {
   await env.MEDIA.put(uploadPath(track), bytes)
 }
 
-/** Changes many tracks in one request. */
+/** Changes several tracks in one request. */
 export const batchTracks = (key: string, changes: object[], headers = {}) =>
   ok('POST', '/v1/track/batch', { key, body: { changes }, headers })
 
-/** The columns of a track whose upload has arrived. */
+/** The values of a track's columns after its upload has arrived. */
 export const uploadedColumns = (row: Track) => ({
   source_suffix: row.upload_suffix,
   source_size: 10,
   awaiting_upload: false,
 })
 
-/** A track in the state that a finished job leaves, without stored files; see `storeFiles`. */
+/** Creates a track in the state after a finished job, but without stored files; see `storeFiles`. */
 export async function aReadyTrack(
   key: string,
   collection_id: string,
@@ -110,20 +110,23 @@ export async function aReadyTrack(
   return id
 }
 
-/** Puts the files of a ready track into R2. */
+/** Stores the files of a ready track in R2. */
 export async function storeFiles(track_id: string) {
   const files = await fileRows(track_id)
   await Promise.all(files.map(({ path }) => env.MEDIA.put(path, 'audio')))
 }
 
-/** The Durable Object of the only transcoder. */
+/** The Durable Object of the only transcoder in these tests. */
 export const transcoderObject = () => env.TRANSCODER.getByName('slot-0')
 
 const { value: openForReal } = Object.getOwnPropertyDescriptor(TranscoderContainer.prototype, 'open')! as {
   value: TranscoderContainer['open']
 }
 
-/** Follows jobs with these bindings until the test ends. Queues are silent: the test delivers each message. */
+/**
+ * Makes the followers of jobs use these bindings until the test ends. The transcode queue discards its messages: the test delivers each message
+ * itself.
+ */
 export function followWith(bindings: Env): void {
   const changed = { env: { ...bindings, TRANSCODE_QUEUE: silentQueue } }
   const spy = vi.spyOn(TranscoderContainer.prototype, 'open')
@@ -131,7 +134,7 @@ export function followWith(bindings: Env): void {
   onTestFinished(() => spy.mockRestore())
 }
 
-/** Resolves when this job, or without an id every job, is no longer followed. */
+/** Resolves when this job is no longer followed, or when no job is followed if no id is given. */
 export const untilUnfollowed = (job_id?: string) =>
   eventually(() =>
     runInDurableObject(transcoderObject(), ({ activeJobs }) =>
@@ -139,7 +142,7 @@ export const untilUnfollowed = (job_id?: string) =>
     ),
   )
 
-/** A track in `processing` whose job was not enqueued: the test delivers the message itself. */
+/** Creates a track in `processing` whose job is not in the queue: the test delivers the message itself. */
 export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tenant?: Tenant } = {}) {
   const { key, organization_id, collection_id } = tenant ?? (await aTenant())
   const { id: track_id } = await aTrack(key, collection_id)
@@ -176,23 +179,23 @@ export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tena
         : { ended: true }
     },
     job: () => jobRow(job.id),
-    /** Writes job columns, to simulate elapsed time or another worker: `lease_until: 0` is an expired lease. */
+    /** Changes columns of the job, to simulate elapsed time or another worker. For example, `lease_until: 0` is an expired lease. */
     changeJob: (values: Partial<typeof jobs.$inferSelect>) => db.update(jobs).set(values).where(eq(jobs.id, job.id)),
   }
 }
 
-/** Hands one message to a queue's consumer. Returns whether it was acknowledged, and otherwise the retry delay in seconds. */
+/** Passes one message to the consumer of a queue. Returns whether the message was acknowledged, or else the delay of its retry in seconds. */
 export async function deliver(
   queue: string,
   body: unknown,
   options: { attempts?: number; bindings?: Env | undefined } = {},
 ) {
-  // The queue name of a second deployment, which has a different prefix.
+  // The name of the queue in a second deployment, whose names have a different prefix.
   const batch = createMessageBatch(`tonearm-staging-${queue}`, [
     { id: 'message', timestamp: new Date(), attempts: options.attempts ?? 1, body },
   ])
   const context = createExecutionContext()
-  // The batch result lacks the delay, so the call is spied on.
+  // The result of the batch does not contain the delay, so the call of `retry` is observed.
   const retry = vi.spyOn(batch.messages[0]!, 'retry')
   await worker.queue(batch, options.bindings ?? recordingBindings)
   const { explicitAcks, retryMessages } = await getQueueResult(batch, context)
@@ -200,7 +203,7 @@ export async function deliver(
   return { acknowledged: explicitAcks.includes('message'), retried_in: retry.mock.calls[0]?.[0]?.delaySeconds }
 }
 
-/** The real bindings, except that `action` runs between a handler's reads and the batch that it writes. */
+/** The real bindings, except that `action` runs after a handler has read and before it writes its batch. */
 export const beforeBatch = (action: () => Promise<unknown>): Env => ({
   ...env,
   DB: new Proxy(env.DB, {
@@ -214,7 +217,9 @@ export const beforeBatch = (action: () => Promise<unknown>): Env => ({
   }),
 })
 
-/** Deletes the same resource several times at once: every request has read it before the first one deletes it. Returns the sorted statuses. */
+/**
+ * Deletes the same resource several times at once. Every request reads the resource before the first request deletes it. Returns the sorted statuses.
+ */
 export async function deleteAtOnce(path: string, key: string, times = 4) {
   const { promise, resolve } = Promise.withResolvers<void>()
   let waiting = 0
@@ -239,21 +244,21 @@ export const uploadEvent = (key: string) => ({
 export const runSweep = (bindings: Env = recordingBindings) =>
   worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
 
-/** Stops the Worker's `Date`, which is this isolate's, until the test ends; `vi.setSystemTime` moves it. */
+/** Stops the clock of the Worker, which runs in the isolate of the test, until the test ends. `vi.setSystemTime` changes its time. */
 export function stopTime(): void {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** Advances the Worker's clock, which is this isolate's, by `hours`; `vi.useRealTimers()` resets it. */
+/** Advances the clock of the Worker, which runs in the isolate of the test. `vi.useRealTimers()` resets it. */
 export function advanceHours(hours: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * HOUR })
 }
 
-/** Milliseconds until a message counts as late: on one core, the local queue once delayed a test's messages by more than two minutes. */
+/** Milliseconds after which a message counts as late. On one core, the local queue once delayed the messages of a test by more than two minutes. */
 const LATE = 15_000
 
-/** Polls until `check` is truthy. Messages that are late are delivered once more, on busy cores possibly before the first delivery is done. */
+/** Polls until `check` returns a truthy value. Late messages are delivered again, on busy cores possibly before their first delivery is finished. */
 export async function eventually<T>(check: () => Promise<T>) {
   let waitingSince = performance.now()
   const poll = async () => {

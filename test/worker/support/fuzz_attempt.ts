@@ -10,22 +10,22 @@ export interface Attempt {
   path: string
   body?: string
   headers?: Record<string, string>
-  /** Whether the schema accepts this input; undefined where only a crash would be wrong. */
+  /** Whether the schema accepts this input. Undefined if only a crash would be a fault. */
   valid?: boolean | undefined
-  /** The statuses that are expected for a refusal: 400 by default. */
+  /** The expected statuses when the input is refused: 400 by default. */
   refusals?: number[]
 }
 
 export const operationsByName = operations as Record<string, Operation>
 
-/** Whether the schema accepts a whole body. */
+/** Whether the schema accepts the body as a whole. */
 const isValidBody = (name: OperationName, text: string) =>
   operationsByName[name]!.body!.safeParse(JSON.parse(text)).success
 
 function bodyAttempts(name: OperationName, path: string, valid: object, random: () => number): Attempt[] {
   const { body, body_size = MAX_BODY_BYTES } = operationsByName[name]!
   if (!body) return []
-  // A body above the size limit is not parsed.
+  // A body above the size limit is refused before it is parsed.
   const large = (text: string) => new TextEncoder().encode(text).length > body_size
   const hostile = hostileBodies(body, valid, random).map((text) =>
     large(text)
@@ -80,7 +80,7 @@ function pathAttempts(
       try {
         text = decodeURIComponent(encoded)
       } catch {
-        // Like Hono: text that cannot be decoded stays as it is.
+        // Text that cannot be decoded is left as it is, as in Hono.
       }
       if (params!.safeParse({ ...values, [part]: text }).success) return []
       const mark = '11111111111111111111'

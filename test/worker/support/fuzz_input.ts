@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { FORMATS, HEAVY, HOSTILE, KEYS, toJson } from './fuzz_value.ts'
 
-/** Malformed inputs, derived from a schema and a seed: every run generates the same ones. */
+/** Malformed inputs, derived from a schema and a seed, so that each run generates the same inputs. */
 
 const pick = <T>(random: () => number, list: readonly T[]): T => list[Math.floor(random() * list.length)]!
 
@@ -17,7 +17,7 @@ type Json = {
   [K in 'maxLength' | 'minLength' | 'maxItems' | 'minimum' | 'maximum']?: number
 }
 
-/** Values just outside and just inside the limits of a field's schema. */
+/** Values that are just outside or just inside the limits of a field's schema. */
 function edges(schema: Json): unknown[] {
   const { maxLength, maxItems, minimum, maximum, items, format = '' } = schema
   return [
@@ -33,7 +33,7 @@ function edges(schema: Json): unknown[] {
 
 const jsonSchema = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Json
 
-/** `count` items of a list, in list order. */
+/** A random selection of `count` items of a list, in the order of the list. */
 export function sample<T>(random: () => number, list: readonly T[], count: number): T[] {
   let left = list.length
   let wanted = count
@@ -44,7 +44,7 @@ export function sample<T>(random: () => number, list: readonly T[], count: numbe
   })
 }
 
-/** Bodies as text: one wrong field, missing or unknown fields, several wrong fields, and values that are not an object. */
+/** Bodies as text: with one invalid field, missing or unknown fields, several invalid fields, and values that are not an object. */
 export function hostileBodies(schema: z.ZodObject, valid: object, random: () => number): string[] {
   const { properties = {}, required = [] } = jsonSchema(schema)
   const fields = Object.entries(properties)
@@ -68,7 +68,7 @@ export function hostileBodies(schema: z.ZodObject, valid: object, random: () => 
   return [...[...single, ...missing, ...several].map(toJson), ...extra, ...notObjects]
 }
 
-/** Query strings as pairs: wrong values, duplicates, unknown names, and names of prototypes. */
+/** Query strings as pairs: invalid values, duplicates, unknown names, and names of prototype properties. */
 export function hostileQueries(schema: z.ZodType, random: () => number): [string, string][][] {
   const names = Object.keys(jsonSchema(schema).properties ?? {})
   const texts = HOSTILE.filter((value) => typeof value === 'string' || typeof value === 'number').map(String)
@@ -103,7 +103,7 @@ export function hostileQueries(schema: z.ZodType, random: () => number): [string
 }
 
 const ALPHABET = ['0', 'f', 'g', 'Z', '-', ' ', '%', 'é', '😀', '\u0000', "'", '"', '{', '*', '_', '\n', '+', '~']
-/** URL-encoded texts in the position of an id: notorious strings, and ids with a few wrong characters. */
+/** URL-encoded texts to use as an id: texts that often cause errors, and ids with a few wrong characters. */
 export function hostileIds(valid: string, random: () => number): string[] {
   const notorious = HOSTILE.filter(
     (value): value is string => typeof value === 'string' && value !== '' && !value.startsWith('\u0001'),

@@ -1,6 +1,6 @@
-/** Values that no field, or only the right one, should accept. */
+/** Values that should be rejected by every field, or by all fields except the matching one. */
 
-/** JSON that `JSON.stringify` never writes; inserted afterwards. */
+/** JSON texts that `JSON.stringify` never produces. They are inserted into its output afterwards. */
 const RAW = [
   '1e400',
   '-1e400',
@@ -104,11 +104,11 @@ export const HOSTILE: readonly unknown[] = [
   ...RAW.map(raw),
 ]
 
-/** Values that take a while to send; each field of an operation gets one of them. */
+/** Values that take some time to send, so each field of an operation gets only one of them. */
 export const HEAVY: unknown[] = [Array(1001).fill(UUID), { a: 'x'.repeat(17_000) }, nested(5000), nestedObject(3000)]
 HEAVY.push(Array(5000).fill(null), 'a'.repeat(60_000))
 
-/** Texts that almost match a format, or barely do. */
+/** Texts that almost match a format, or only just match it. */
 export const FORMATS: Record<string, string[]> = {
   'date-time': [
     '2020-01-01',

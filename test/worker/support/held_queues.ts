@@ -5,7 +5,7 @@ import { reprocesses } from '../../../src/adapters/db/schema/work.ts'
 import { aVariant, db, heldQueue, ok, silentQueue } from './api.ts'
 import { aReadyTrack, aTenant, deliver, trackRow, untilUnfollowed, putUpload } from './fixtures.ts'
 
-/** A tenant whose queues hold their messages, so that a test delivers them one by one. */
+/** Creates a tenant whose queues hold their messages, so that a test can deliver them one by one. */
 export async function aTenantWithHeldQueues() {
   const tenant = await aTenant()
   const { key } = tenant
@@ -23,7 +23,7 @@ export async function aTenantWithHeldQueues() {
   /** Runs one step of the reprocess job. */
   const step = async (collection_id?: string, by = bindings) =>
     deliver('task', { job_id: await jobOf(collection_id) }, { bindings: by })
-  /** Runs the transcoder once: everything in the queue. */
+  /** Delivers one message to the transcode queue and waits until all its jobs are processed. */
   async function work() {
     transcodes.splice(0)
     await deliver('transcode', {}, { bindings })
@@ -38,7 +38,7 @@ export async function aTenantWithHeldQueues() {
     throw new Error('the reprocess did not finish')
   }
 
-  /** A ready track with a stored upload. Its row does not record its variants yet. */
+  /** Creates a ready track with a stored upload. The row of the track does not record its variants yet. */
   async function aDoneTrack(collection_id = tenant.collection_id) {
     const track_id = await aReadyTrack(key, collection_id)
     await putUpload(await trackRow(track_id))
@@ -47,7 +47,7 @@ export async function aTenantWithHeldQueues() {
   return {
     ...tenant,
     bindings,
-    /** Job ids in the transcode queue. */
+    /** The ids of the jobs in the transcode queue. */
     transcodes,
     path,
     post,
@@ -57,7 +57,7 @@ export async function aTenantWithHeldQueues() {
     work,
     finish,
     aDoneTrack,
-    /** Several such tracks, in the order in which the reprocess job visits them. */
+    /** Creates several tracks with `aDoneTrack`; returns their ids in the order in which the reprocess job visits them. */
     doneTracks: async (count: number, collection_id?: string) =>
       (await Promise.all(Array.from({ length: count }, () => aDoneTrack(collection_id)))).toSorted(),
     statuses: (ids: string[]) => Promise.all(ids.map(async (id) => (await trackRow(id)).status)),

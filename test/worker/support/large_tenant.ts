@@ -13,7 +13,7 @@ export async function seedTables(tenant: Tenant, from: number, to: number, table
   await seedPlaylistEntries(from, to)
 }
 
-/** A tenant with 1,000 rows in every table, and one real resource of each kind that can be read. */
+/** Creates a tenant with 1,000 rows in each table, and one real resource of each kind that can be read. */
 export async function aLargeTenant() {
   serveTranscoder()
   const tenant = await aTenant()

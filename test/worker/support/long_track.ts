@@ -5,13 +5,13 @@ import { aPlaySession, call } from './api.ts'
 import { aTrackWithJob, eventually, fileRows } from './fixtures.ts'
 import { openStream, startTranscoder } from './transcoder.ts'
 
-/** The event that the transcoder sends when a first file is at its URL. */
+/** The event that the transcoder sends when it has stored an early file. */
 export const early = (changes: Partial<MadeVariant> = {}): JobEvent => ({
   type: 'early',
   file: { index: 'early', size: 1000, bitrate: 192, duration: 3600.12345, ...changes },
 })
 
-/** A track whose job runs until the test ends it, with the calls of its listeners. Call `leave` at the end. */
+/** Creates a track whose job runs until the test ends it; returns functions that its listeners use. Call `leave` at the end of the test. */
 export async function aLongTrack() {
   const work = await aTrackWithJob()
   const { key, track_id } = work
@@ -23,7 +23,7 @@ export async function aLongTrack() {
   const viewIn = (play_session_id: string) => call('GET', `/v1/play/${play_session_id}/${track_id}`)
   const rows = () => fileRows(track_id)
 
-  /** Delivers the job's message; its events come from `stream`. */
+  /** Delivers the job's message. The events of the job come from `stream`. */
   async function start() {
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
     running = work.run()
@@ -31,7 +31,7 @@ export async function aLongTrack() {
     return transcodes
   }
 
-  /** Starts, then waits until an early file is recorded. */
+  /** Starts the job and waits until an early file is recorded. */
   async function startEarly(event = early()) {
     const transcodes = await start()
     stream.send(event)
@@ -40,7 +40,7 @@ export async function aLongTrack() {
     return transcodes
   }
 
-  /** Sends the job's last event and waits until it is handled; without an event the stream is cut. */
+  /** Sends the job's last event and waits until it is processed. Without an event, the stream is interrupted. */
   async function end(last?: JobEvent) {
     if (last) stream.send(last)
     stream.end()
@@ -53,7 +53,7 @@ export async function aLongTrack() {
     base,
     session,
     viewIn,
-    /** The track as a new session sees it. */
+    /** The view of the track in a new session. */
     view: async (variants?: string[]) => viewIn((await session({ variants })).play_session_id),
     rows,
     start,

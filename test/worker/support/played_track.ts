@@ -2,7 +2,7 @@ import { aPlaySession, call, ok, readTrack } from './api.ts'
 import { aTenant } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 
-/** A track with a play session, and the calls that tests make. */
+/** Creates a track with a play session; returns functions for the calls that tests make. */
 export async function aPlayedTrack() {
   const { key, collection_id } = await aTenant()
   const track_id = await aProcessedTrack(key, collection_id)
@@ -13,7 +13,7 @@ export async function aPlayedTrack() {
     read: () => readTrack(key, track_id),
     reprocess: () => call('POST', `/v1/track/${track_id}/reprocess`, { key }),
     renew: (hints: object = {}) => call('POST', `/v1/track/${track_id}/upload`, { key, body: hints }),
-    /** The paths that the track plays now. */
+    /** The paths of the files that the track plays at the moment. */
     plays: async () => {
       const { variants } = await ok('GET', `/v1/play/${play_session_id}/${track_id}`)
       return variants.map(({ path }) => path)

@@ -3,18 +3,18 @@ import { env } from 'cloudflare:workers'
 import { aWaitingTrack, ok, query } from './api.ts'
 import { eventually } from './fixtures.ts'
 
-/** Tracks that are processed end to end, by the queues and the test's transcoder. */
+/** Tracks that are processed completely, by the queues and the transcoder of the test. */
 
 /** Stores bytes at the track's newest upload URL, completes the upload, and waits until the transcoder's response is recorded. */
 export async function uploadAndProcess(key: string, track_id: string, until = 'ready') {
   const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', track_id)
   await env.MEDIA.put(row!.upload_path, 'RIFF\0audio')
   await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
-  // Reads the database, not the API: the queues take 0.4 s, and every poll would cost as much CPU as a test's own calls.
+  // Polls the database and not the API: the queues take 0.4 s, and polling the API would need as much CPU time as the calls of the test.
   await eventually(async () => (await query('select status from tracks where id = ?', track_id))[0]?.status === until)
 }
 
-/** A track that was uploaded and processed. */
+/** Creates a track that is uploaded and processed. */
 export async function aProcessedTrack(key: string, collection_id: string, body: object = {}) {
   const track_id = await aWaitingTrack(key, collection_id, body)
   await uploadAndProcess(key, track_id)

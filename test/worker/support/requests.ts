@@ -11,7 +11,7 @@ interface Sent {
   headers?: Record<string, string>
 }
 
-/** A valid body for each operation that takes one. */
+/** A valid body for each operation that has one. */
 const bodies = (workspace: Workspace): Partial<Record<OperationName, object>> => ({
   createOrganization: { name: 'New' },
   updateOrganization: { name: 'Renamed' },
@@ -51,14 +51,14 @@ const bodies = (workspace: Workspace): Partial<Record<OperationName, object>> =>
   recoverWebhookEndpoint: { since: '2026-11-01T00:00:00Z' },
 })
 
-/** The path values of an operation. */
+/** The values of the parameters in the path of an operation. */
 export const pathValues = (name: OperationName, workspace: Workspace): Record<string, string> => ({
   ...workspace,
   play_track_id: workspace.track_id,
   variant_index: 'aac-160',
   scope: 'track',
   ...(name === 'restoreTrash' && { trash_id: workspace.restored_trash_id }),
-  // Every organization may read those of the catalog.
+  // Every organization may read the variants of the catalog.
   ...(name === 'getVariant' && { variant_id: CATALOG[0]!.id }),
   ...((name === 'getSessionTrack' || /Session(Multipart|Parts)$/.test(name)) && {
     track_id: workspace.session_track_id,
@@ -67,7 +67,7 @@ export const pathValues = (name: OperationName, workspace: Workspace): Record<st
   ...(name === 'deleteSessionTrack' && { track_id: workspace.waiting_track_id }),
 })
 
-/** A request of this operation, aimed at the workspace's resources. */
+/** A request for this operation that refers to the resources of the workspace. */
 export function requestOf(name: OperationName, workspace: Workspace, values = pathValues(name, workspace)): Sent {
   const body = bodies(workspace)[name]
   return {
@@ -76,7 +76,7 @@ export function requestOf(name: OperationName, workspace: Workspace, values = pa
   }
 }
 
-/** A key that may call an operation. */
+/** A key that may call the operation. */
 export const keyOf = (name: OperationName, workspace: { key: string }): string | undefined => {
   const access: readonly string[] = operations[name].access
   if (access.length === 0) return undefined

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../../src/contract/errors.ts'
 import type { Calls } from '../../../src/contract/index.ts'
 
-/** The body of a response, by the operation that a method and a concrete path name. */
+/** The body of a response, typed by the operation with this method and path. */
 
 type Operation = Calls[keyof Calls]
 
@@ -49,7 +49,7 @@ type Named<M extends string, P extends unknown[], Mode, O = Operation> = O exten
     : never
   : never
 
-/** The first of these that is not empty. */
+/** The first of these types that is not empty. */
 type First<A, B, C> = [A] extends [never] ? ([B] extends [never] ? C : B) : A
 
 type OperationOf<M extends string, P extends unknown[]> = First<
@@ -58,7 +58,10 @@ type OperationOf<M extends string, P extends unknown[]> = First<
   Named<M, P, 'exact' | 'literal' | 'any'>
 >
 
-/** The response of the operation with status 200. Paths that no operation has (a misspelled one, a hostile one) and computed methods or paths are untyped. */
+/**
+ * The response of the operation with status 200. It is untyped if no operation has the path (because it is misspelled or malformed on purpose), or if
+ * the method or path is computed.
+ */
 export type ResponseOf<M extends string, P extends string> = string extends M
   ? Untyped
   : string extends P
@@ -85,5 +88,5 @@ export interface Refusal {
 }
 
 type WithoutOk<T> = T extends unknown ? Omit<T, 'ok'> : never
-/** The body before its status was checked: the response's fields or the refusal's. */
+/** The body before its status is checked: the fields of the response or of the error. */
 export type Unchecked<T> = WithoutOk<T> & Omit<Refusal, 'ok'> & { ok: boolean }

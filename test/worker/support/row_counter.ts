@@ -9,7 +9,7 @@ import { call } from './api.ts'
 interface Meta {
   meta?: { rows_read?: number; rows_written?: number }
 }
-// The first use of a key sends a message, which arrives at any time: recording the use counts for no request.
+// The first use of a key sends a message, which arrives at any time. Recording this use is not counted for any request.
 const recordingUse = new AsyncLocalStorage<boolean>()
 const deliver = worker.queue
 worker.queue = (batch, ...rest) =>
@@ -22,7 +22,7 @@ const zero = { read: 0, written: 0, statements: 0, trips: 0 }
 const total = { ...zero }
 const ofRun = new AsyncLocalStorage<typeof total>()
 
-// Drizzle's selects hide D1's `meta`, so it is read where every statement of every binding passes (docs/architecture.md#d1).
+// Drizzle's selects hide D1's `meta`, so `meta` is read in the function that all statements of all bindings use (docs/architecture.md#d1).
 const session = Object.getPrototypeOf(env.DB.withSession()) as {
   _send: (...args: unknown[]) => Promise<Meta | Meta[]>
 }
@@ -41,21 +41,21 @@ session._send = async function metered(...args) {
   return result
 }
 
-/** The rows that D1 read and wrote for `run` itself, and the round trips. Queues and Durable Objects are not counted. */
+/** Counts the rows that D1 read and wrote in `run` itself, and the round trips. Queues and Durable Objects are not included. */
 export async function countRows<T>(run: () => Promise<T>) {
   const rows = { ...zero }
   const result = await ofRun.run(rows, run)
   return { ...rows, result }
 }
 
-/** The same for one request that succeeds, authentication included. */
+/** Counts like `countRows` for one request that succeeds, including its authentication. */
 export async function countCallRows(...args: Parameters<typeof call>) {
   const { result, ...rows } = await countRows(() => call(...args))
   expect(result.status, `${args[0]} ${args[1]} answered ${JSON.stringify(result.body)}`).toBe(200)
   return { ...rows, body: result.body }
 }
 
-/** The same for everything that happens while `run` runs, background work included. */
+/** Counts like `countRows`, but includes all background work while `run` runs. */
 export async function countAllRows<T>(run: () => Promise<T>) {
   const before = { ...total }
   const result = await run()
@@ -68,6 +68,6 @@ export async function countAllRows<T>(run: () => Promise<T>) {
   }
 }
 
-/** Resolves when no background work runs that would be counted. */
+/** Resolves when no background work that would be counted is running. */
 export const untilIdle = () =>
   vi.waitUntil(async () => (await countAllRows(() => scheduler.wait(40))).statements === 0, { timeout: 10_000 })

@@ -3,12 +3,12 @@ import { env } from 'cloudflare:workers'
 import { newHourlyId } from '../../../src/adapters/crypto/id.ts'
 import { CREATOR, query } from './api.ts'
 
-/** Inserts many rows in seconds, as the API would have written them one by one. */
+/** Inserts many rows in seconds, with the values that the API would have written one by one. */
 
 type Column = string | number
 export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks' | 'shares' | 'trash'
 
-/** The list that counts a table's rows, and the number that orders it (drizzle/0001_triggers.sql). */
+/** The name of the list that counts a table's rows, and the column that orders the list (drizzle/0001_triggers.sql). */
 const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
   organizations: { name: `'organizations'`, key: 'seq', filters: [] },
   api_keys: { name: `'api_keys:' || organization_id`, key: 'seq', filters: [] },
@@ -27,7 +27,7 @@ const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
   shares: { name: `'shares:' || organization_id`, key: 'seq', filters: ['resource_id'] },
 }
 
-/** Queries of the counts that triggers must have kept for a table's lists. D1 allows at most five terms in one `union`. */
+/** Queries that compute the counts which triggers maintain for a table's lists. D1 allows at most five terms in one `union`. */
 export function countedLists(table: Table): string[] {
   const { name, key, filters } = LISTS[table]
   return [
@@ -44,8 +44,8 @@ export function countedLists(table: Table): string[] {
 }
 
 /**
- * Runs statements without a table's triggers and indexes, which are faster to create in one go, then recounts its lists. With `index`, only
- * that index is created again.
+ * Runs statements without a table's triggers and indexes, because it is faster to create the indexes afterwards, and then counts the rows of its
+ * lists again. With `index`, only that index is created again.
  */
 export async function withoutTriggers(table: Table, run: () => Promise<unknown>, index?: string): Promise<void> {
   const found = await query<{ type: string; name: string; sql: string }>(
@@ -66,7 +66,7 @@ export async function withoutTriggers(table: Table, run: () => Promise<unknown>,
   ])
 }
 
-/** Inserts rows `from`…`to`; columns are SQL over `i`, or constant numbers. Ids are `0000{table}-0000-4000-8000-{i}`. */
+/** Inserts rows `from`…`to`. The value of a column is SQL that can use `i`, or a constant number. The ids are `0000{table}-0000-4000-8000-{i}`. */
 async function insertRows(table: string, from: number, to: number, columns: Record<string, Column>): Promise<void> {
   const names = Object.keys(columns).map((name) => `"${name}"`)
   await query(`insert into ${table} (${names.join(', ')})
@@ -88,7 +88,7 @@ export const seededId = (table: string, i: number) =>
   `0000${NUMBERS[table] ?? '0005'}-0000-4000-8000-${i.toString(16).padStart(12, '0')}`
 const id = (table: string) => `printf('0000${NUMBERS[table] ?? '0005'}-0000-4000-8000-%012x', i)`
 
-/** Every second row has the creator `CREATOR`; the organization_index is `a`, `b` or null. */
+/** Every second row has the creator `CREATOR`; `organization_index` is `a`, `b` or null. */
 const FILTERED = {
   creator_id: `iif(i % 2, '${CREATOR}', null)`,
   organization_index: `iif(i % 3 = 0, 'a', iif(i % 3 = 1, 'b', null))`,
@@ -96,8 +96,8 @@ const FILTERED = {
 const appearance = { metadata: `'{}'`, theme: `'[]'`, cover_colors: `'[]'` }
 
 /**
- * Fills a table with rows `from` to `to`. `change` may delete or alter many of them before they are counted; `plain` rows have no values to
- * filter by; with `index` the table keeps only that index.
+ * Fills a table with rows `from` to `to`. `change` may delete or change many of them before they are counted. With `plain`, the rows have no values
+ * to filter by. With `index`, the table keeps only that index.
  */
 export function seed(
   table: Table,
@@ -109,7 +109,7 @@ export function seed(
   const owner = `'${organization_id}'`
   const filtered = options.plain ? {} : FILTERED
   const common = { id: id(table), created_at: 1 }
-  // In pseudo-random order and unique.
+  // The titles are unique and in pseudo-random order.
   const title = `printf('Seeded %06d', i * 7919 % 1000003)`
   const columns: Record<Table, Record<string, Column>> = {
     organizations: { ...common, name: `'Seeded'`, theme: `'[]'`, seq: 'i + 10' },
@@ -173,7 +173,7 @@ export function seed(
   )
 }
 
-/** Play sessions that expire at this time. */
+/** Inserts play sessions that expire at the time `ends`. */
 export function seedSessions(count: number, ends: number, { organization_id = '', created_at = 0 } = {}) {
   const id = newHourlyId(ends)
   return query(
@@ -185,7 +185,7 @@ export function seedSessions(count: number, ends: number, { organization_id = ''
   )
 }
 
-/** Playlist entries `from`…`to`, in playlists that no test uses: 100 tracks in each. */
+/** Inserts playlist entries `from`…`to` in playlists that no test uses, with 100 tracks in each. */
 export const seedPlaylistEntries = (from: number, to: number) =>
   insertRows('playlist_tracks', from, to, {
     id: `printf('00000006-0000-4000-8000-%012x', i)`,
@@ -194,7 +194,7 @@ export const seedPlaylistEntries = (from: number, to: number) =>
     position: 'i % 100',
   })
 
-/** Events `from`…`to` of an organization, older than all others. */
+/** Inserts events `from`…`to` of an organization, which are older than all other events. */
 export const seedEvents = (from: number, to: number, { organization_id }: { organization_id: string }) =>
   insertRows('events', from, to, {
     organization_id: `'${organization_id}'`,
@@ -206,7 +206,7 @@ export const seedEvents = (from: number, to: number, { organization_id }: { orga
     created_at: 'i',
   })
 
-/** Deliveries of these events to an endpoint. */
+/** Inserts deliveries of these events to an endpoint. */
 export const seedDeliveries = (from: number, to: number, endpoint_id: string) =>
   insertRows('webhook_deliveries', from, to, {
     endpoint_id: `'${endpoint_id}'`,

@@ -6,7 +6,7 @@ import { followWith } from './fixtures.ts'
 import { emptyStorage, createStorage } from './storage.ts'
 import { stopTranscoder } from './transcoder.ts'
 
-// Each test starts with empty tables, an empty bucket, and no transcoder.
+// Each test starts with empty tables, an empty bucket, and an unreachable transcoder.
 beforeAll(createStorage)
 beforeEach(async () => {
   stopTranscoder()

@@ -4,13 +4,13 @@ import { env } from 'cloudflare:workers'
 import worker from '../../../src/index.ts'
 import { ok, query } from './api.ts'
 
-/** Visitors of a share's URL. */
+/** Functions for visitors of a share's URL. */
 
-/** A share of the collection, unless `body` names something else. */
+/** Creates a share of the collection, unless `body` contains another resource. */
 export const aShare = async (key: string, collection_id: string, body: object = {}) =>
   (await ok('POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, ...body } })).share
 
-/** Reduces password hashes to one round, so that no test waits for 100 × 100,000 rounds. */
+/** Reduces password hashes to one round, so that no test has to compute 100 hashes with 100,000 rounds each. */
 export async function weakenPasswordHashes(): Promise<void> {
   const [share] = await query<{ password_hash: string }>('select password_hash from shares')
   await query('update shares set password_hash = ?', share!.password_hash.replace(/^\d+/, '1'))
@@ -32,13 +32,13 @@ export async function openPage(
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The API key that a page plays with. */
+/** The API key with which a page plays. */
 export const apiKeyIn = ({ text }: PageResponse) => /api-key="([^"]+)"/.exec(text)?.[1] ?? ''
 
-/** Text that a visitor without the password must not see. */
+/** Text that a visitor must not see without the password. */
 export const PROTECTED_TEXT = /So &quot;What|Kind of Blue|Miles Davis|og:|oembed|<tonearm-player|api-key/
 
-/** The platform's rate limiter, without its time window. */
+/** A rate limiter like that of the platform, but without a time window. */
 export function fakeRateLimit(max: number): RateLimit {
   const counts = new Map<string, number>()
   return {

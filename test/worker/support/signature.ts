@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 const encoder = new TextEncoder()
 const hex = (bytes: ArrayBuffer) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, '0')).join('')
 
-/** Encodes everything but unreserved characters (RFC 3986), however the URL encoded it. */
+/** Encodes all characters except the unreserved ones (RFC 3986), regardless of their encoding in the URL. */
 const uriEncode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 
@@ -13,8 +13,8 @@ async function hmac(key: ArrayBuffer | Uint8Array, text: string): Promise<ArrayB
 }
 
 /**
- * Whether R2 would accept a request to a presigned URL. Computes Signature Version 4 from the URL as it is sent, by the steps of the AWS
- * documentation and not by the library that signed it.
+ * Whether R2 would accept a request to a presigned URL. Computes Signature Version 4 from the URL as it is sent, following the AWS documentation and
+ * without the library that signed the URL.
  */
 export async function isSignedFor(
   method: string,

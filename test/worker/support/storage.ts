@@ -4,12 +4,12 @@ import { env } from 'cloudflare:workers'
 const prepare = (statements: string[]) => statements.map((statement) => env.DB.prepare(statement))
 
 /**
- * Creates the storage with the migrations in one batch: `applyD1Migrations` queries the database after each, which takes longer than the
- * tests.
+ * Creates the storage with all migrations in one batch, because `applyD1Migrations` queries the database after each migration, which takes longer
+ * than the tests.
  */
 export async function createStorage(): Promise<void> {
   const isLeft = () => env.DB.prepare(`select 1 from sqlite_schema where name = 'api_keys'`).first()
-  // On busy cores a reset may have no effect: the tables of the previous test file remain.
+  // On busy cores a reset may have no effect, so that the tables of the previous test file remain.
   for (let resets = 0; resets === 0 || (await isLeft()); resets++) {
     if (resets === 10) throw new Error('storage was not emptied')
     await reset()
@@ -18,11 +18,11 @@ export async function createStorage(): Promise<void> {
 }
 
 /**
- * Empties the storage. Much faster than creating it again, unless it holds a lot; work left over from the last test ends without a stack
- * trace.
+ * Empties the storage. This is much faster than creating it again, unless it contains a lot of data. Work that the last test left over ends without a
+ * stack trace.
  */
 export async function emptyStorage(): Promise<void> {
-  // Skips the search's own tables: deleting from the search empties them.
+  // The search's own tables are skipped, because deleting from the search empties them.
   const tables = env.DB.prepare(`select name from sqlite_schema
     where type = 'table' and name not glob '_cf_*' and (name not glob 'search_*' or name = 'search_fills')`)
   const { results } = await tables.all<{ name: string }>()

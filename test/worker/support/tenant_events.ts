@@ -9,15 +9,15 @@ import { aTenant, eventually } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
 import { coverResult, eventStream, completeResult, startTranscoder } from './transcoder.ts'
 
-/** A tenant, and the events that happen in it. */
+/** A tenant and the events that it causes. */
 
-/** The events after a sequence number, as the feed returns them. */
+/** The events after a sequence number, as returned by the feed. */
 export async function eventsOf(key: string, after = 0, filter = ''): Promise<TonearmEvent[]> {
   const { events } = await ok('GET', `/v1/event?after=${after}&limit=200${filter}`, { key })
   return events
 }
 
-/** The events that `run` records. */
+/** Returns the events that are recorded while `run` runs. */
 async function during(key: string, run: () => Promise<unknown>) {
   const last = (await eventsOf(key)).at(-1)!.seq
   await run()
@@ -27,7 +27,7 @@ async function during(key: string, run: () => Promise<unknown>) {
 export const typesOf = (list: TonearmEvent[]) => list.map(({ type }) => type)
 export const dataOf = (list: TonearmEvent[], type: string) => list.find((event) => event.type === type)!.data
 
-/** A tenant whose transcoder answers as the test says. */
+/** Creates a tenant whose transcoder sends the events that the test sets with `answers`. */
 export async function aTenantWithEvents() {
   let answer: (job: TranscodeJob) => JobEvent[] = (job) => [completeResult(job)]
   const { transcodes } = startTranscoder({
@@ -59,7 +59,7 @@ export async function aTenantWithEvents() {
   }
 }
 
-/** Uploads an image through an upload handle. Returns the status. */
+/** Uploads an image with an upload handle. Returns the status. */
 export const sendCover = async ({ upload_url }: { upload_url: string }, bindings: Env = env) => {
   const body = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...Array.from({ length: 24 }, () => 0)])
   const request = new Request(upload_url, { method: 'POST', body })

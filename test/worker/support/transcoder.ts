@@ -6,8 +6,8 @@ import { CoverAnswer, CoverJob, JobEvent, type JobResult, TranscodeJob } from '.
 import { signedParts } from './signature.ts'
 
 /**
- * The transcoder is an external process that workerd cannot run, so these tests answer for it. Every request and every event is checked
- * against `src/contract/job.ts`, so that this stub cannot drift from the real one, which `test/e2e` runs.
+ * The transcoder is an external process that workerd cannot run, so a stub answers for it in these tests. Each request and each event is checked
+ * against `src/contract/job.ts`, so that the stub cannot differ from the real transcoder, which `test/e2e` runs.
  */
 
 type Reply = (request: Request, signal: AbortSignal | undefined) => Response | Promise<Response>
@@ -16,7 +16,7 @@ const unreachable: Reply = () => {
   throw new TypeError('connection refused')
 }
 
-/** Replaces `fetch`: a request to any other address than the transcoder's throws. */
+/** Replaces `fetch`. A request to any address other than the transcoder's throws. */
 function serve(answer: Reply): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init)
@@ -28,7 +28,7 @@ function serve(answer: Reply): void {
 /** Makes the transcoder unreachable. */
 export const stopTranscoder = () => serve(unreachable)
 
-/** The signal of the current request: its stream ends with it. */
+/** The signal of the current request. The stream of the response ends when it is aborted. */
 let asking: AbortSignal | undefined
 
 const refusal = (request: Request) =>
@@ -39,7 +39,7 @@ const refusal = (request: Request) =>
 type TranscodeReply = (job: TranscodeJob, call: number) => Response | Promise<Response>
 type CoverReply = (job: CoverJob, call: number) => CoverAnswer | Response | Promise<CoverAnswer | Response>
 
-/** A transcoder with these replies; returns the jobs that it received. */
+/** Starts a transcoder with these replies; returns the jobs that it receives. */
 export function startTranscoder(answers: {
   transcode?: TranscodeReply
   cover?: CoverReply
@@ -71,7 +71,7 @@ export function startTranscoder(answers: {
   return { transcodes, covers, cancelled }
 }
 
-/** A transcoder that stores its output in R2; returns the jobs that it received. */
+/** Starts a transcoder that stores its output in R2; returns the jobs that it receives. */
 export function serveTranscoder(
   answer: (job: TranscodeJob) => JobEvent | Promise<JobEvent> = completeResult,
 ): TranscodeJob[] {
@@ -91,13 +91,13 @@ export function serveTranscoder(
 
 const line = (event: JobEvent) => new TextEncoder().encode(`${JSON.stringify(JobEvent.parse(event))}\n`)
 
-/** A stream of these events that then ends; without a final `result` or `error` it counts as cut. */
+/** A response that streams these events and then ends. Without a final `result` or `error`, the stream counts as interrupted. */
 export const eventStream = (...list: JobEvent[]) =>
   new Response(new Blob(list.map(line)), { headers: { 'content-type': 'application/x-ndjson' } })
 
 /**
- * A stream whose events the test sends one by one. The reader polls for them, because one Durable Object (the test's included) must not
- * call into another's stream.
+ * A stream whose events are sent one by one by the test. The reader polls for them, because a Durable Object (including that of the test) must not
+ * call into the stream of another one.
  */
 export function openStream() {
   const sent: JobEvent[] = []
@@ -129,7 +129,7 @@ export const errorEvent = (
   retryable = false,
 ): JobEvent => ({ type: 'error', error: { code, message, retryable } })
 
-/** The transcoder's result for a valid source of 12.3456 s: everything but the FLAC, which a lossy source does not get. */
+/** The transcoder's result for a valid source of 12.3456 s. It contains all variants except the FLAC, which is not generated for a lossy source. */
 export function lossyResult(changes: Partial<JobResult> = {}): JobEvent {
   const lossy = CATALOG.filter(({ index }) => index !== 'original' && index !== 'lossless')
   return {
@@ -148,7 +148,7 @@ export function lossyResult(changes: Partial<JobResult> = {}): JobEvent {
   }
 }
 
-/** The transcoder's result when every requested variant could be made, from a source of 12.5 s. */
+/** The transcoder's result for a source of 12.5 s when all requested variants were generated. */
 export const completeResult = (job: TranscodeJob, changes: Partial<JobResult> = {}): JobEvent => ({
   type: 'result',
   result: {
@@ -165,5 +165,5 @@ export const completeResult = (job: TranscodeJob, changes: Partial<JobResult> = 
 })
 
 export const PALETTE = [{ hex: '#AA3300', area: 0.75, lightness: 0.33, saturation: 1 }]
-/** A cover that was cut. */
+/** The transcoder's result for a cover that was processed. */
 export const coverResult = (): CoverAnswer => ({ ok: true, result: { image_colors: PALETTE } })

@@ -5,7 +5,7 @@ import { serveTranscoder } from './transcoder.ts'
 
 /** The resources that trash tests delete and restore. */
 
-/** A tenant with two ready tracks, and a playlist that contains the first one three times. */
+/** Creates a tenant with two ready tracks, and a playlist that contains the first track three times. */
 export async function aLibrary() {
   serveTranscoder()
   const tenant = await aTenant()
@@ -34,7 +34,7 @@ export async function aLibrary() {
 }
 export type Library = Awaited<ReturnType<typeof aLibrary>>
 
-/** A resource's row and everything that belongs to it, as stored, without the columns that every change to a playlist updates. */
+/** The row of a resource and all rows that belong to it, as stored, without the columns that every change to a playlist updates. */
 export async function storedState({ ids }: Library) {
   return {
     tracks: await query('select * from tracks where collection_id = ? order by id', ids.collection),

@@ -8,10 +8,10 @@ import { errorEvent, completeResult, serveTranscoder } from './transcoder.ts'
 
 /** Tracks with several upload handles (docs/decisions/0063). */
 
-/** A file that lasts `seconds` for the transcoder of these tests: one byte per second. */
+/** A file that has a duration of `seconds` for the transcoder of these tests, which counts one byte as a second. */
 export const aFile = (seconds: number) => `RIFF\0${'.'.repeat(seconds - 5)}`
 
-/** A transcoder that fails where the real one does: when the source is missing or its length differs from the job's. */
+/** A transcoder that fails like the real one when the source is missing or its length differs from the length in the job. */
 export function serveSources(isBusy = () => false) {
   return serveTranscoder(async (job) => {
     if (isBusy()) return errorEvent('cancelled', 'The transcoder is busy', true)
@@ -22,14 +22,14 @@ export function serveSources(isBusy = () => false) {
   })
 }
 
-/** Hands the jobs that waited for the transcoder to it. */
+/** Starts a transcoder and passes it the jobs that waited. */
 export async function serveWaiting() {
   serveSources()
   await query('update jobs set lease_until = 0 where rank is not null')
   await runSweep()
 }
 
-/** A track that waits for its first file, and its upload handles. */
+/** Creates a track that waits for its first file; returns functions for its upload handles. */
 export async function aTrackWithHandles(file_name = 'a.wav') {
   const { key, collection_id } = await aTenant()
   const made = await createTrack(key, collection_id, { file_name })
@@ -43,7 +43,7 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
     read: async () => (await ok('GET', at, { key })).track,
     renew: async (body: object = {}) => (await ok('POST', `${at}/upload`, { key, body })).track_upload.upload_url,
     complete: async () => (await ok('POST', `${at}/upload_complete`, { key })).track,
-    /** Waits until a file of this many seconds is ready, and checks every field and file that identifies it. */
+    /** Waits until a file of this duration is ready, and checks every field and every stored file that identifies it. */
     async isOnly(seconds: number, name: string, replaced: [string, number][]) {
       await eventually(async () => {
         const [row] = await query<{ status: string; duration: number }>(
@@ -66,7 +66,7 @@ export async function aTrackWithHandles(file_name = 'a.wav') {
       expect([original?.path, original?.size]).toEqual([source_path, seconds])
       expect((await env.MEDIA.head(source_path!))?.size).toBe(seconds)
       expect(info.replaced_uploads ?? []).toEqual(replaced.map(([file_name, size]) => ({ file_name, size })))
-      // Twice: the files that a job leaves are purged later.
+      // The loop runs twice, because the files that a job leaves behind are purged later.
       for (let time = 0; time < 2; time++) {
         advanceHours(4)
         await runSweep()

@@ -4,14 +4,14 @@ import { HAS_FINAL_FILES, indexSql } from '../../../src/adapters/bucket/track_st
 import { ok, query } from './api.ts'
 import { completeResult } from './transcoder.ts'
 
-/** The numbers of `GET /v1/usage`, and a scan to compare them with. */
+/** The numbers of `GET /v1/usage`, and the numbers computed from all rows to compare them with. */
 
 export const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
-/** The usage of the key's organization. */
+/** The usage of the organization to which the key belongs. */
 export const usageOf = async (key: string, days = '') => (await ok('GET', `/v1/usage${days}`, { key })).usage
 
-/** The usage of an organization's tracks, by a scan. */
+/** Computes the usage of an organization from the rows of all its tracks. */
 async function scan(organization_id: string) {
   const files = await query<{ variant: string; bytes: number; files: number }>(
     `select ${indexSql('(value ->> 0)')} as variant, sum(value ->> 1) as bytes, count(*) as files
@@ -33,7 +33,7 @@ async function scan(organization_id: string) {
   }
 }
 
-/** Counts today what an organization has, for tests that write tracks without triggers. */
+/** Recomputes the usage counts of an organization from its tracks as one row for today, for tests that write tracks without triggers. */
 export async function recount(organization_id: string) {
   const { duration, variants, tracks, bytes } = await scan(organization_id)
   const files = [...variants, { variant: 'original', bytes: bytes.original, files: tracks }]
@@ -46,27 +46,27 @@ export async function recount(organization_id: string) {
   )
 }
 
-/** Expects the reported usage to equal the scanned one. */
+/** Expects the reported usage to equal the usage computed from all rows. */
 export async function expectCounted({ key, organization_id }: { key: string; organization_id: string }) {
   const { days: _, ...usage } = await usageOf(key)
   expect(usage).toEqual(await scan(organization_id))
   return usage
 }
 
-/** A transcode result whose files each have this size and this duration. */
+/** The result of a transcode job in which each file has this size and this duration. */
 export const resultOfSize = (size: number, duration: number) => (job: Parameters<typeof completeResult>[0]) =>
   completeResult(job, {
     duration,
     variants: job.variants.map(({ index }) => ({ index, size, bitrate: 128, duration })),
   })
 
-/** Files of a track, written directly into the database: `size` is SQL over the row. */
+/** SQL for the files of a track that is written directly into the database. `size` is SQL that can use the columns of the row. */
 export const filesSql = (
   size: string,
 ) => `json_object('base', '00job', 'source', '', 'list', (select json_group_array(json_array(value, ${size}, 1, 1))
   from json_each('["aac-160.m4a","flac.flac","original"]')))`
 
-/** Tracks without files. Their ids sort differently from their positions. */
+/** Inserts tracks without files. The order of their ids differs from that of their positions. */
 export async function seedTracksWithoutFiles(
   { organization_id, collection_id }: { organization_id: string; collection_id: string },
   count: number,

@@ -5,12 +5,12 @@ import type { Received } from '../../support/receiver.ts'
 import { anOrganization, call, ok, query } from './api.ts'
 import { deliver } from './fixtures.ts'
 
-/** Endpoints with receivers on loopback, and events written as triggers and calls write them. */
+/** Endpoints with receivers on loopback addresses, and events like those that triggers and requests record. */
 
-/** An address where nothing listens. */
+/** An address on which no server listens. */
 export const UNREACHABLE_URL = 'http://127.0.0.1:9/hook'
 
-/** An endpoint without subscriptions, and its test delivery. Nothing consumes the delivery's queue message. */
+/** Creates an endpoint that subscribes only to test events, and its test delivery. The queue message of the delivery is not consumed. */
 export async function aTestedEndpoint(key: string) {
   const body = { url: UNREACHABLE_URL, events: ['webhook.test'] }
   const { webhook_endpoint_id } = await postBody(key, '/v1/webhook_endpoint', body)
@@ -20,7 +20,7 @@ export async function aTestedEndpoint(key: string) {
 
 const realFetch = globalThis.fetch
 
-/** Lets requests to the receivers pass; every other outside request throws. */
+/** Allows requests to the receivers of the tests; all other external requests throw. */
 export function allowReceivers(): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init)
@@ -30,7 +30,7 @@ export function allowReceivers(): void {
 }
 
 export type Receiver = ReturnType<typeof aReceiver>
-/** A receiver that behaves as its URL says. */
+/** A receiver that behaves as named in its URL. */
 export function aReceiver(behavior: string) {
   const name = crypto.randomUUID()
   const at = `${inject('receivers')}/${name}`
@@ -47,7 +47,7 @@ export async function anEndpoint(key: string, body: { url: string; [field: strin
   return { id: webhook_endpoint_id, secret: secret }
 }
 
-/** An organization, an endpoint with a receiver, and a way to make events. */
+/** Creates an organization and an endpoint with a receiver. */
 export async function aSubscriber(behavior: string, body: object = {}) {
   const { id: organization_id, key } = await anOrganization()
   const receiver = aReceiver(behavior)
@@ -55,7 +55,7 @@ export async function aSubscriber(behavior: string, body: object = {}) {
   return { organization_id, key, receiver, ...endpoint }
 }
 
-/** Records events of an organization, one per subject and type. */
+/** Records events of an organization, one for each pair of subject and type. */
 export async function insertEvents(organization_id: string, ...list: [subject: string, type?: string][]) {
   const now = Date.now()
   await env.DB.batch(
@@ -68,7 +68,7 @@ export async function insertEvents(organization_id: string, ...list: [subject: s
   )
 }
 
-/** Runs the consumer with one message. */
+/** Runs the consumer of the webhook queue with one message. */
 export const runConsumer = (bindings?: Env) => deliver('webhook', {}, { bindings })
 
 export interface Delivery {
@@ -83,7 +83,7 @@ export const deliveries = (endpoint_id: string) =>
   query<Delivery>('select * from webhook_deliveries where endpoint_id = ? order by seq', endpoint_id)
 export const endpointRow = async (id: string) => (await query('select * from webhook_endpoints where id = ?', id))[0]!
 
-/** Advances time until the next attempt is due, and runs it; false when no attempt is scheduled. */
+/** Advances time until the next attempt is due, and runs this attempt. Returns false when no attempt is scheduled. */
 export async function nextAttempt(endpoint_id: string, bindings?: Env): Promise<boolean> {
   const [row] = await query<{ at: number | null }>(
     'select min(due_at) as at from webhook_deliveries where endpoint_id = ?',
@@ -95,7 +95,7 @@ export async function nextAttempt(endpoint_id: string, bindings?: Env): Promise<
   return true
 }
 
-/** Advances time until no attempt is scheduled. */
+/** Runs all attempts at the times for which they are scheduled, until no attempt is left. */
 export async function allAttempts(endpoint_id: string, bindings?: Env): Promise<void> {
   for (let at = 0; at < 60; at++) if (!(await nextAttempt(endpoint_id, bindings))) return
   throw new Error('attempts never end')

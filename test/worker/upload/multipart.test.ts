@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => void vi.useRealTimers())
 const at = (id = '', action = '') => `/v1/track/${track_id}/multipart${id && `/${id}`}${action && `/${action}`}`
 const createUpload = (body: object = {}) => ok('POST', at(), { key, body: { file_size: 10, ...body } })
-/** Splits a small upload into several parts in the database: R2 takes parts of 5 MiB and more, which tests need not send. */
+/** Splits a small upload into several parts, only in the database: R2 requires parts of at least 5 MiB, which would be slow to send in a test. */
 const inParts = (id: string, part_count: number) =>
   db.update(multipartUploads).set({ part_count, part_size: 5 }).where(eq(multipartUploads.id, id))
 const etag = (part_number: number) => ({ part_number, etag: `"${'0'.repeat(31)}${part_number}"` })
@@ -32,7 +32,7 @@ const endNow = (id: string) =>
     .where(eq(multipartUploads.id, id))
 
 describe('parts', () => {
-  it('are equal, large enough for R2, and at most 1,000', () => {
+  it('have the same size, are large enough for R2, and number at most 1,000', () => {
     expect([1, 8 * MIB, 1e9, 5e9].map(partSizeOf)).toEqual([8, 8, 8, 8].map((size) => size * MIB))
     for (const size of [1, 9e9, 5e10, 5e12]) {
       const part_size = partSizeOf(size)
@@ -41,7 +41,7 @@ describe('parts', () => {
     }
   })
 
-  it("have URLs that each accept exactly the part's size", async () => {
+  it('have URLs that accept exactly the size of the part', async () => {
     const { multipart_upload, parts } = await createUpload({ file_size: 999_999, content_type: 'audio/flac' })
     expect(multipart_upload).toEqual({
       id: multipart_upload.id,
@@ -65,7 +65,7 @@ describe('parts', () => {
     expect(await isSignedFor('PUT', upload_url, { 'content-length': '999998' })).toBe(false)
   })
 
-  it('are signed on request, sixteen at most, and reported parts are kept', async () => {
+  it('get up to sixteen URLs per request, and are recorded when they are reported', async () => {
     const { multipart_upload } = await createUpload({ file_size: 98 })
     const { id } = multipart_upload
     await inParts(id, 20)
@@ -92,7 +92,7 @@ describe('parts', () => {
 })
 
 describe('a multipart upload', () => {
-  it('becomes the file of its track and starts processing; complete can be repeated', async () => {
+  it('becomes the file of its track and starts processing, even if complete is requested twice', async () => {
     const id = await aMultipart(key, track_id)
     for (let time = 0; time < 2; time++) {
       const { multipart_upload, track } = await ok('POST', at(id, 'complete'), { key, body: {} })
@@ -106,14 +106,14 @@ describe('a multipart upload', () => {
     expect(await (await env.MEDIA.get(path))!.text()).toBe('RIFF\0audio')
   })
 
-  it('accepts the last report together with complete', async () => {
+  it('accepts the report of the last part in the request that completes it', async () => {
     const { multipart_upload } = await createUpload()
     const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
     await ok('POST', at(multipart_upload.id, 'complete'), { key, body: { done: [part] } })
     expect((await trackRow(track_id)).status).toBe('processing')
   })
 
-  it('is resumed by its fingerprint with the reported parts; another file of the track starts a new one', async () => {
+  it('is resumed by its fingerprint with the parts that were reported, but another file of the track starts a new upload', async () => {
     const first = await createUpload({ fingerprint: 'a', file_size: 20 })
     const { id } = first.multipart_upload
     await inParts(id, 4)
@@ -129,7 +129,7 @@ describe('a multipart upload', () => {
     await expectError(404, 'not_found', 'GET', at(id), { key })
   })
 
-  it('is created once by two simultaneous requests', async () => {
+  it('is created only once by two simultaneous requests', async () => {
     const both = await Promise.all([createUpload({ fingerprint: 'a' }), createUpload({ fingerprint: 'a' })])
     const ids = new Set(both.map(({ multipart_upload }) => multipart_upload.id))
     const rows = await db.select().from(multipartUploads)
@@ -137,7 +137,7 @@ describe('a multipart upload', () => {
     expect(await trackRow(track_id)).toMatchObject({ upload_path: rows[0]!.path, updated_at: expect.any(Number) })
   })
 
-  it('replaces the file of a playing track, which keeps playing meanwhile', async () => {
+  it('replaces the file of a playing track, which continues to play until then', async () => {
     const id = await aMultipart(key, track_id)
     await ok('POST', at(id, 'complete'), { key, body: {} })
     const before = await trackRow(track_id)
@@ -147,7 +147,7 @@ describe('a multipart upload', () => {
     expect((await trackRow(track_id)).source_path).toBe((await multipartRow(next)).path)
   })
 
-  it('can be deleted, and the track waits for its first URL again', async () => {
+  it('can be deleted, and then the track waits for its first URL again', async () => {
     const { upload_path } = await trackRow(track_id)
     const { multipart_upload } = await createUpload()
     const { path, upload_id } = await multipartRow(multipart_upload.id)
@@ -173,7 +173,7 @@ describe('an invalid multipart request', () => {
     expect((await trackRow(track_id)).status).toBe('initializing')
   })
 
-  it('returns 409 when the parts are not as long as the file, and deletes them', async () => {
+  it('returns 409 when the parts differ in length from the file, and deletes them', async () => {
     const { multipart_upload } = await createUpload({ file_size: 11 })
     const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
     const { path } = await multipartRow(multipart_upload.id)
@@ -184,7 +184,7 @@ describe('an invalid multipart request', () => {
     await expectError(404, 'not_found', ...call)
   })
 
-  it('returns 409 for the ETag of another part or another upload, and all parts must be sent again', async () => {
+  it('returns 409 for the ETag of another part or upload, and then requires all parts to be sent again', async () => {
     const { multipart_upload } = await createUpload()
     const { id } = multipart_upload
     await sendPart(id, 1, 'RIFF\0audio')
@@ -206,7 +206,7 @@ describe('an invalid multipart request', () => {
     await expectError(413, 'file_too_large', 'POST', at(), { key, body: { file_size: 1_000_001 } })
   })
 
-  it("returns 404 for another track's, another organization's or an unknown upload", async () => {
+  it('returns 404 for an unknown upload, or one of another track or organization', async () => {
     const id = await aMultipart(key, track_id)
     const other = await aTrack(key, collection_id)
     await expectError(404, 'not_found', 'GET', `/v1/track/${other.id}/multipart/${id}`, { key })
@@ -216,7 +216,7 @@ describe('an invalid multipart request', () => {
 })
 
 describe('a concurrent deletion', () => {
-  it.each(['track', 'collection'])('deletes the upload of its %s', async (noun) => {
+  it.each(['track', 'collection'])('of the %s also deletes its upload', async (noun) => {
     const id = await aMultipart(key, track_id)
     await ok('DELETE', `/v1/${noun}/${noun === 'track' ? track_id : collection_id}`, { key })
     await expectError(404, 'not_found', 'POST', at(id, 'complete'), { key, body: {} })
@@ -224,7 +224,7 @@ describe('a concurrent deletion', () => {
     expect(await env.MEDIA.head(path)).toBeNull()
   })
 
-  it('removes files at earlier upload URLs when another file is complete', async () => {
+  it('of the files at earlier upload URLs is scheduled separately for each URL', async () => {
     await db
       .update(tracks)
       .set({ source_suffix: sql`upload_suffix`, awaiting_upload: false })
@@ -237,7 +237,7 @@ describe('a concurrent deletion', () => {
       .select()
       .from(jobs)
       .where(sql`payload ->> 'kind' = 'purge'`)
-    // Each path has its own purge, scheduled when its URL is issued.
+    // Each path has its own purge, which is scheduled when the URL is issued.
     expect(purges.map(({ id, payload }) => [id, 'paths' in payload && payload.paths])).toEqual(
       [upload_path, path].map((path) => [path, [path]]),
     )
@@ -246,7 +246,7 @@ describe('a concurrent deletion', () => {
 })
 
 describe('the sweep', () => {
-  it('aborts a day-old upload, and its track fails as expired', async () => {
+  it('aborts an upload after a day, and its track fails with upload_expired', async () => {
     const { multipart_upload } = await createUpload()
     const { path, upload_id } = await multipartRow(multipart_upload.id)
     advanceHours(24.5)
@@ -254,7 +254,7 @@ describe('the sweep', () => {
     await ok('POST', `/v1/track/${other.id}/multipart`, { key, body: { file_size: 10 } })
     await expectError(404, 'not_found', 'GET', at(multipart_upload.id), { key })
     await runSweep()
-    // The second sweep handles what the first one aborted.
+    // The first sweep aborts the upload, and the second one updates its track.
     await runSweep()
     expect(await db.select().from(multipartUploads)).toMatchObject([{ track_id: other.id }])
     const { track } = await ok('GET', `/v1/track/${track_id}`, { key })

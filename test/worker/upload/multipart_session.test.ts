@@ -7,7 +7,7 @@ import { aCollection, anApiKey, anUploadSession, db, ok, expectError } from '../
 import { aTenant } from '../support/fixtures.ts'
 import { aMultipart, sendPart } from '../support/multipart_uploads.ts'
 
-/** Multipart uploads with an uploader key, for the tracks of its sessions. */
+/** Multipart uploads with an uploader key, for tracks of its upload sessions. */
 
 let key: string
 let collection_id: string
@@ -24,7 +24,7 @@ async function inSession(caller: string) {
   return { upload_session_id, track_id, place: `/v1/upload/${upload_session_id}/track/${track_id}` }
 }
 
-it('a multipart upload completes after its session has ended, and its status stays readable', async () => {
+it('a multipart upload can be completed after its session has ended, and its status can still be read', async () => {
   const caller = await uploader(collection_id)
   const { upload_session_id, place } = await inSession(caller)
   const { multipart_upload } = await ok('POST', `${place}/multipart`, { key: caller, body: { file_size: 10 } })
@@ -41,7 +41,7 @@ it('a multipart upload completes after its session has ended, and its status sta
   await expectError(410, 'session_expired', 'GET', place, { key: caller })
 })
 
-it('a session refuses to replace a file, and to reach a track of another session or collection', async () => {
+it('a session does not allow a file to be replaced, or a track of another session or collection to be accessed', async () => {
   const caller = await uploader(collection_id)
   const { track_id, place } = await inSession(caller)
   const id = await aMultipart(key, track_id)

@@ -11,7 +11,7 @@ import { pathOf } from '../support/upload_handles.ts'
 afterEach(() => void vi.useRealTimers())
 
 describe('a new upload URL', () => {
-  it('points to a new path for a track that still waits', async () => {
+  it('points to a new path for a track that still waits for its file', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const { track_id, track_upload: first } = await createTrack(key, collection_id)
@@ -21,7 +21,7 @@ describe('a new upload URL', () => {
     await uploadAndProcess(key, track_id)
   })
 
-  it('restarts a track whose URL expired', async () => {
+  it('restarts a track whose previous URL expired', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
@@ -35,7 +35,7 @@ describe('a new upload URL', () => {
     await uploadAndProcess(key, track_id)
   })
 
-  it('restarts a track whose file was empty', async () => {
+  it('restarts a track whose previous file was empty', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const { track_id, track_upload } = await createTrack(key, collection_id)
@@ -45,7 +45,7 @@ describe('a new upload URL', () => {
     await uploadAndProcess(key, track_id)
   })
 
-  it('points to a new path for a ready track, which plays its old file until the new one is processed', async () => {
+  it('points to a new path for a ready track, which plays its old file until the new file is processed', async () => {
     serveTranscoder()
     const { key, track_id, read, renew, plays } = await aPlayedTrack()
     const before = await plays()
@@ -53,7 +53,7 @@ describe('a new upload URL', () => {
       'select upload_path from tracks',
     )
     const { body } = await renew({ file_name: 'take two.wav' })
-    // It keeps the name of the file that it plays.
+    // The track keeps the name of the file that it plays.
     expect([body.track.status, body.track.file_name]).toEqual(['ready', 'So What.mp3'])
     const fresh = pathOf(body.track_upload.upload_url)
     expect(fresh).not.toBe(old)
@@ -76,7 +76,7 @@ describe('a new upload URL', () => {
     expect(await storedFiles()).toEqual(expect.arrayContaining([fresh, ...(await plays())]))
   })
 
-  it('leaves no files at earlier URLs behind', async () => {
+  it('leaves no file behind at an earlier URL', async () => {
     serveTranscoder()
     const { key, track_id, read, renew } = await aPlayedTrack()
     const send = async () => {
@@ -85,7 +85,7 @@ describe('a new upload URL', () => {
       return path
     }
     const complete = () => ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
-    // Some never completed, one failed, and one processed.
+    // The earlier uploads: three are never completed, and one fails. The last upload is processed.
     for (let n = 0; n < 3; n++) await send()
     serveTranscoder(() => errorEvent('no_audio', 'No audio'))
     await send()
@@ -95,7 +95,7 @@ describe('a new upload URL', () => {
     const last = await send()
     await complete()
     await eventually(async () => (await read()).status === 'ready')
-    // The file that played until the new one was ready, the one that failed, and the last one.
+    // Three files are left: the one that played until the last one was ready, the one that failed, and the last one.
     expect(await storedFiles('uploads/')).toHaveLength(3)
     advanceHours(3)
     await runSweep()
@@ -103,14 +103,14 @@ describe('a new upload URL', () => {
     expect(await storedFiles('uploads/')).toEqual([last])
   })
 
-  it('is refused for a file that would be too large', async () => {
+  it('is refused for a file that exceeds the size limit', async () => {
     serveTranscoder()
     const { renew } = await aPlayedTrack()
     const { status, body } = await renew({ file_size: Number(env.MAX_UPLOAD_BYTES) + 1 })
     expect([status, body.code]).toEqual([413, 'file_too_large'])
   })
 
-  it('keeps a ready track ready when its new file never arrives or is empty', async () => {
+  it('leaves a ready track ready when the new file never arrives or is empty', async () => {
     serveTranscoder()
     const { read, renew, plays } = await aPlayedTrack()
     const before = await plays()

@@ -37,7 +37,7 @@ beforeEach(async () => {
 })
 const addTrack = (id: string, body: object = {}) =>
   ok('POST', `/v1/upload/${id}/track`, { key, body: { file_name: 'So What.mp3', ...body } })
-/** Sets the end of the session to this many milliseconds ago. */
+/** Sets the end of the session to `milliseconds` ago. */
 const endAgo = (id: string, milliseconds: number) =>
   db
     .update(uploadSessions)
@@ -45,7 +45,7 @@ const endAgo = (id: string, milliseconds: number) =>
     .where(eq(uploadSessions.id, id))
 
 describe('an upload session', () => {
-  it('lives for an hour', async () => {
+  it('ends after an hour', async () => {
     const before = Date.now()
     const body = await anUploadSession(key, collection_id)
     expect(body.upload_session).toEqual({ id: body.upload_session_id, collection_id, expires_at: body.expires_at })
@@ -54,7 +54,7 @@ describe('an upload session', () => {
     expect(expires_at).toBeLessThanOrEqual(Date.now() + HOUR)
   })
 
-  it('returns the fields of its creation', async () => {
+  it('returns the fields that it was created with', async () => {
     const fields = { creator_id: CREATOR, organization_index: 'batch 7', metadata: { from: 'studio' } }
     const { upload_session_id: id, expires_at } = await anUploadSession(key, collection_id, fields)
     const { upload_session } = await ok('GET', `/v1/upload_session/${id}`, { key })
@@ -67,7 +67,7 @@ describe('an upload session', () => {
     expect(upload_session).toMatchObject({ creator_id: null, organization_index: '', metadata: {} })
   })
 
-  it('creates tracks in its collection, with its creator, in order', async () => {
+  it('creates tracks in its collection and in order, with its creator', async () => {
     const { upload_session_id: id } = await anUploadSession(key, collection_id, { creator_id: CREATOR })
     const first = await addTrack(id, { organization_index: '1', title: 'One', metadata: { side: 'A' } })
     const second = await addTrack(id, { file_name: 'Blue in Green.mp3' })
@@ -91,7 +91,7 @@ describe('an upload session', () => {
     })
   })
 
-  it('returns the same upload handles as for any track', async () => {
+  it('returns the same kinds of upload handles as any other track', async () => {
     const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const { track_upload, track_cover_upload } = await addTrack(id, { file_size: 5, content_type: 'audio/flac' })
     expect(track_upload).toMatchObject({ method: 'PUT', ttl: 3600 })
@@ -113,7 +113,7 @@ describe('discarding a track', () => {
     (await anApiKey(key, { type: 'uploader', collection_id: collection })).secret
   const jobs = () => query<{ payload: string }>("select payload from jobs where payload ->> '$.kind' = 'purge'")
 
-  it('deletes it even after its session has ended, and a file that arrives later', async () => {
+  it('deletes the track even after its session has ended, and deletes a file that arrives later', async () => {
     const { session, track_id, path } = await waiting()
     const row = await trackRow(track_id)
     await endAgo(session, HOUR)
@@ -123,11 +123,11 @@ describe('discarding a track', () => {
     expect((await ok('GET', `/v1/collection/${collection_id}/track`, { key })).tracks).toEqual([])
     expect((await ok('GET', '/v1/event', { key })).events.at(-1)).toMatchObject({ type: 'track.deleted' })
     await expectError(404, 'not_found', 'DELETE', path, { key: caller })
-    // One purge now, and one after its URL has expired.
+    // One purge runs now, and one when the upload URL has expired.
     expect((await jobs()).filter(({ payload }) => payload.includes(row.upload_path))).toHaveLength(2)
   })
 
-  it('deletes its multipart upload', async () => {
+  it('deletes the multipart upload of the track', async () => {
     const { track_id, path } = await waiting()
     const upload = await aMultipart(key, track_id)
     const { path: object } = await multipartRow(upload)
@@ -137,14 +137,14 @@ describe('discarding a track', () => {
     await expect(env.MEDIA.resumeMultipartUpload(object, 'x').complete([])).rejects.toThrow()
   })
 
-  it('is possible when its URL expired without a file', async () => {
+  it('is possible when the upload URL expired without a file', async () => {
     const { track_id, path } = await waiting()
     await db.update(tracks).set({ upload_expires_at: 0 }).where(eq(tracks.id, track_id))
     expect((await readTrack(key, track_id)).info.error!.code).toBe('upload_expired')
     await ok('DELETE', path, { key })
   })
 
-  it('returns 409 when its file has arrived, detected or not', async () => {
+  it('returns 409 when a file has arrived, whether or not it was detected', async () => {
     const undetected = await waiting()
     await putUpload(await trackRow(undetected.track_id))
     await expectError(409, 'track_uploaded', 'DELETE', undetected.path, { key })
@@ -155,7 +155,7 @@ describe('discarding a track', () => {
     expect((await trackRow(refusedFile.track_id)).status).toBe('failed')
   })
 
-  it('returns 409 when it is being processed, and it becomes ready', async () => {
+  it('returns 409 when the track is being processed, and the track becomes ready', async () => {
     let isBusy = true
     serveTranscoder((job) => (isBusy ? errorEvent('cancelled', 'The transcoder is busy', true) : completeResult(job)))
     const { track_id, path } = await waiting()
@@ -170,7 +170,7 @@ describe('discarding a track', () => {
     await eventually(async () => (await trackRow(track_id)).status === 'ready')
   })
 
-  it('returns 409 when its file arrives at that moment, and keeps its playlist entries', async () => {
+  it('returns 409 when a file arrives during the request, and keeps the playlist entries of the track', async () => {
     const { track_id, path } = await waiting()
     const playlist_id = await aPlaylist(key)
     await ok('PUT', `/v1/playlist/${playlist_id}/track`, { key, body: { track_ids: [track_id] } })
@@ -187,7 +187,7 @@ describe('discarding a track', () => {
     expect(await jobs()).toEqual([])
   })
 
-  it("returns 404 when it belongs to another session, or its collection is outside the key's binding", async () => {
+  it("returns 404 when the track belongs to another session, or its collection is outside the key's binding", async () => {
     const [own_track, other] = [await waiting(), await waiting()]
     await expectError(404, 'not_found', 'DELETE', `/v1/upload/${other.session}/track/${own_track.track_id}`, { key })
     const outside = await uploader((await aCollection(key)).id)
@@ -218,7 +218,7 @@ describe('an invalid or expired upload session', () => {
     expect((await db.select().from(uploadSessions)).map(({ id }) => id)).toEqual([recent.upload_session_id])
   })
 
-  it('requires a collection, and a file name for a track', async () => {
+  it('returns 400 without a collection, or without the file name of a track', async () => {
     expect(
       errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/upload_session', { key, body: {} })),
     ).toEqual(['collection_id'])
@@ -227,7 +227,7 @@ describe('an invalid or expired upload session', () => {
     expect(errorPaths(answer)).toEqual(['file_name'])
   })
 
-  it('rejects a collection or creator for a track of a session', async () => {
+  it('returns 400 for a collection or creator of a single track', async () => {
     const { upload_session_id: id } = await anUploadSession(key, collection_id)
     const body = { file_name: 'a', collection_id, creator_id: CREATOR }
     const answer = await expectError(400, 'unknown_field', 'POST', `/v1/upload/${id}/track`, { key, body })

@@ -5,7 +5,7 @@ import { call } from '../support/api.ts'
 import { beforeBatch, eventually, storedFiles, trackRow } from '../support/fixtures.ts'
 import { aTrackWithHandles, pathOf, putFile, serveSources } from '../support/upload_handles.ts'
 
-/** Files that are rejected without decoding, at one of several upload handles (docs/decisions/0063). */
+/** Files that are rejected without decoding, when the track has several upload handles (docs/decisions/0063). */
 
 afterEach(() => void vi.useRealTimers())
 
@@ -39,13 +39,13 @@ describe('a rejected file', () => {
     },
   )
 
-  it('at the newest handle does not fail a track that accepted an older file during the same check', async () => {
+  it('at the newest handle does not make a track fail that accepted an older file during the same check', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await putFile(track.first, 12)
     await env.MEDIA.put(pathOf(await track.renew()), '')
     let times = 0
-    // Before the batch that accepts the older file, another call accepts it, and its job ends.
+    // Before the check accepts the older file, another request accepts it and its job ends.
     const bindings = beforeBatch(async () => {
       if (times++ > 0) return
       await track.complete()

@@ -16,12 +16,12 @@ import {
 import { errorEvent, serveTranscoder } from '../support/transcoder.ts'
 import { aTrackWithHandles, pathOf, putFile, serveSources, serveWaiting } from '../support/upload_handles.ts'
 
-/** The newest upload handle with a complete file wins (docs/decisions/0063). */
+/** Tests that the complete file of the newest upload handle is used (docs/decisions/0063). */
 
 afterEach(() => void vi.useRealTimers())
 
-describe('a file at a renewed URL, sent after the first file was detected', () => {
-  it("becomes the track's file when the first one is ready", async () => {
+describe('a file at a renewed URL that is sent after the first file was detected', () => {
+  it('becomes the file of the track when the first file is ready', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await putFile(track.first, 12)
@@ -33,7 +33,7 @@ describe('a file at a renewed URL, sent after the first file was detected', () =
     await track.isOnly(25, 'b.wav', [])
   })
 
-  it("is found by its name in any script once it is the track's file", async () => {
+  it("can be searched by its name in any script when it has become the track's file", async () => {
     serveSources()
     const track = await aTrackWithHandles('Ёлка.wav')
     const found = async (q: string) => (await ok('GET', `/v1/track?q=${q}`, { key: track.key })).count
@@ -51,7 +51,7 @@ describe('a file at a renewed URL, sent after the first file was detected', () =
     expect(await found('αθηνα')).toBe(0)
   })
 
-  it("becomes the track's file while the first one is queued", async () => {
+  it('becomes the file of the track while the first file is queued', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     await putFile(track.first, 12)
@@ -84,7 +84,7 @@ describe('several upload handles', () => {
     await track.isOnly(20, '10.wav', replaced as [string, number][])
   })
 
-  it('use an older file, under its own name, when none arrives at the newest', async () => {
+  it('use an older file under its own name when no file arrives at the newest handle', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const used = await track.renew({ file_name: 'used.wav' })
@@ -94,7 +94,7 @@ describe('several upload handles', () => {
     await track.isOnly(12, 'used.wav', [])
   })
 
-  it('list the older of two replacements in info, however its file is detected', async () => {
+  it('list the older of two replaced files in info, regardless of how the file is detected', async () => {
     serveSources()
     for (const detection of ['complete', 'event', 'the end of its URL'] as const) {
       const track = await aTrackWithHandles()
@@ -124,7 +124,7 @@ describe('several upload handles', () => {
     }
   })
 
-  it('list an unnamed replaced file under the name that the track had when its URL was issued', async () => {
+  it('list a replaced file without a name under the name that the track had when the URL was issued', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await putFile(track.first, 9)
@@ -139,7 +139,7 @@ describe('several upload handles', () => {
     await track.isOnly(12, 'b.wav', [['a.wav', 25]])
   })
 
-  it('keep their order when the clock was set back', async () => {
+  it('keep their order even if the clock is set back', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     advanceHours(5)
@@ -152,7 +152,7 @@ describe('several upload handles', () => {
     await track.isOnly(13, 'c.wav', [['b.wav', 12]])
   })
 
-  it('start nothing again when one is requested while the first file is detected', async () => {
+  it('do not restart processing when a URL is requested while the first file is detected', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     await putFile(track.first, 12)
@@ -162,8 +162,8 @@ describe('several upload handles', () => {
   })
 })
 
-describe('a file that replaces a playing one', () => {
-  it('renames the track when its variants are ready, and not when it fails', async () => {
+describe('a file that replaces the file of a playing track', () => {
+  it('renames the track when its variants are ready, but not when it fails', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { key } = track
@@ -176,7 +176,7 @@ describe('a file that replaces a playing one', () => {
     await eventually(async () => (await trackRow(track.track_id)).status === 'incomplete')
     expect(await track.read()).toMatchObject({ file_name: 'a.wav', file_name_original: 'a.wav', duration: 9 })
     expect(jobs.map(({ tags }) => tags!.defaults.title)).toEqual(['b'])
-    // The sweep deletes old jobs, but not the one that holds the name.
+    // The sweep deletes old jobs, but not the job that contains the name of the failed file.
     advanceHours(8 * 24)
     await runSweep()
     serveSources()
@@ -189,7 +189,7 @@ describe('a file that replaces a playing one', () => {
 })
 
 describe('an upload handle', () => {
-  it('is checked when it expires, even without a notification', async () => {
+  it('is checked when it expires, even if no notification arrived', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await track.renew()
@@ -225,7 +225,7 @@ describe('an upload handle', () => {
     },
   )
 
-  it('of a trashed track keeps a file that arrives', async () => {
+  it('of a trashed track keeps the file that is sent to it', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { key } = track
@@ -250,7 +250,7 @@ describe('an upload handle', () => {
     await track.isOnly(12, 'b.wav', [])
   })
 
-  it('of a deleted track leaves no file behind', async () => {
+  it('of a deleted track keeps no file that is sent to it', async () => {
     const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
     const { body } = await call('POST', `/v1/track/${track_id}/upload`, { key, body: {} })

@@ -6,7 +6,7 @@ import { beforeBatch, eventually, storedFiles, trackRow } from '../support/fixtu
 import { multipartRow, sendPart } from '../support/multipart_uploads.ts'
 import { aFile, aTrackWithHandles, pathOf, putFile, serveSources, serveWaiting } from '../support/upload_handles.ts'
 
-/** Like upload_order.test.ts, for multipart uploads. */
+/** The tests of upload_order.test.ts for multipart uploads. */
 
 afterEach(() => void vi.useRealTimers())
 
@@ -21,11 +21,11 @@ describe('a multipart upload', () => {
     return { at: `${at}/multipart/${id}`, body: { done }, key, path, upload_id }
   }
 
-  it.each(['replaced', 'deleted'])('that is completed while it is %s is aborted entirely', async (how) => {
+  it.each(['replaced', 'deleted'])('that is %s while it is being completed is aborted entirely', async (how) => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, path, key } = await aPart(track, 12)
-    // Between the completion in R2 and the write to the database.
+    // The upload is replaced or deleted after it was completed in R2 and before the database is updated.
     let times = 0
     const bindings = beforeBatch(async () => {
       if (times++ > 0) return
@@ -39,7 +39,7 @@ describe('a multipart upload', () => {
     expect(JSON.parse(job!.payload)).toEqual({ kind: 'purge', prefixes: [], paths: [path] })
   })
 
-  it('counts once complete, until another one is complete', async () => {
+  it('is used when it is complete, until another one is complete', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     const { at, body, key } = await aPart(track, 12, { file_name: 'parts.wav' })
@@ -51,15 +51,15 @@ describe('a multipart upload', () => {
     await track.isOnly(25, 'other.wav', [['parts.wav', 12]])
   })
 
-  it('counts once complete, although another one was created before it was detected', async () => {
+  it('is used when it is complete, although another one was created before it was detected', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key, path, upload_id } = await aPart(track, 12, { file_name: 'parts.wav' })
-    // The parts were joined, but the request was cut off.
+    // The parts were joined, but the request was interrupted before the size was checked.
     await ok('POST', `${at}/part`, { key, body: { done: body.done } })
     const parts = body.done.map(({ part_number, etag }) => ({ partNumber: part_number, etag }))
     await env.MEDIA.resumeMultipartUpload(path, upload_id).complete(parts)
-    // Its size was not checked yet.
+    // The size of the joined file was not checked yet.
     expect((await track.read()).status).toBe('initializing')
     await query(`update multipart_uploads set state = 'complete'`)
     await ok('POST', `${track.at}/multipart`, { key, body: { file_size: 25 } })
@@ -83,7 +83,7 @@ describe('a multipart upload', () => {
     await track.isOnly(25, 'b.wav', [['parts.wav', 12]])
   })
 
-  it('that was joined but not checked completes on a retry, although a newer file has won', async () => {
+  it('that was joined but not checked can be completed by a retry, although a newer file is used', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key, path, upload_id } = await aPart(track, 12, { file_name: 'parts.wav' })
@@ -109,14 +109,14 @@ describe('a multipart upload', () => {
       await env.MEDIA.resumeMultipartUpload(path, upload_id).complete([{ partNumber: part_number, etag }])
       expect((await track.complete()).status).toBe('initializing')
       expect(await storedFiles('uploads/')).toEqual([path])
-      // The repeated call gets the response of a complete upload.
+      // The repeated request gets the response of a complete upload.
       const { track: after } = await ok('POST', `${at}/complete`, { key, body: { done: [part] } })
       expect(after.status).toBe(which === 'newest' ? 'failed' : 'initializing')
       expect(await storedFiles('uploads/')).toEqual([])
     },
   )
 
-  it('replaces bytes that arrived earlier at the first URL', async () => {
+  it('replaces a file that arrived earlier at the first URL', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await putFile(track.first, 9)
@@ -125,7 +125,7 @@ describe('a multipart upload', () => {
     await track.isOnly(12, 'a.wav', [['a.wav', 9]])
   })
 
-  it('that is deleted before its parts are joined leaves the previous URL valid', async () => {
+  it('that is deleted before its parts are joined makes the previous URL usable again', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const renewed = await track.renew({ file_name: 'b.wav' })

@@ -15,7 +15,7 @@ import {
   startTranscoder,
 } from '../support/transcoder.ts'
 
-/** When an early file is requested and recorded, and when not. */
+/** Tests when an early file is requested and recorded, and when it is not. */
 
 let work: Awaited<ReturnType<typeof aLongTrack>>
 beforeEach(async () => {
@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 describe('a job', () => {
-  it('requests an early file for sources of five minutes and more', async () => {
+  it('requests an early file for sources of at least five minutes', async () => {
     const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.run()
     const { url, from_duration } = transcodes[0]!.early!
@@ -35,7 +35,7 @@ describe('a job', () => {
     expect(await isSignedFor('PUT', url)).toBe(true)
   })
 
-  it('requests none when the track already plays', async () => {
+  it('requests no early file when the track already plays', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await work.run()
     await ok('POST', `/v1/track/${work.track_id}/reprocess`, { key: work.key })
@@ -43,7 +43,7 @@ describe('a job', () => {
     expect(transcodes.map((job) => job.early === null)).toEqual([false, true])
   })
 
-  it('requests one again when it restarts after a fault, because an early file is not enough', async () => {
+  it('requests an early file again when it restarts after a fault, even if the track has one', async () => {
     const transcodes = await work.startEarly()
     await work.end()
     const again = startTranscoder({ transcode: () => eventStream(lossyResult()) })
@@ -55,7 +55,7 @@ describe('a job', () => {
 })
 
 describe('an early file is not recorded', () => {
-  it('for a track that has its files', async () => {
+  it('for a track that already has its final files', async () => {
     startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await work.run()
     const before = await work.rows()
@@ -71,21 +71,21 @@ describe('an early file is not recorded', () => {
     ['lost its lease', () => work.changeJob({ holder: 'another' })],
     ['is no longer the track’s', () => db.update(tracks).set({ job_id: 'newer' })],
     ['was ended', () => work.changeJob({ state: 'done' })],
-  ])('by a job that %s', async (_, happens) => {
+  ])('from a job that %s', async (_, happens) => {
     await work.start()
     await happens()
     await work.end(early())
     expect([await work.rows(), (await trackRow(work.track_id)).duration]).toEqual([[], 0])
   })
 
-  it('for a name that the job does not make', async () => {
+  it('for a variant that the job does not generate', async () => {
     startTranscoder({ transcode: () => eventStream(early({ index: 'wav' }), errorEvent('no_audio', 'No audio')) })
     await work.run()
     expect(await work.rows()).toEqual([])
   })
 })
 
-it('an early file of a replaced upload plays until the new upload has a file', async () => {
+it('an early file of a replaced upload plays until the new upload has its first file', async () => {
   await work.startEarly()
   const old = `${work.base}/early`
   const { key, track_id } = work
@@ -94,7 +94,7 @@ it('an early file of a replaced upload plays until the new upload has a file', a
   await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
   const { upload_path } = await trackRow(track_id)
   await env.MEDIA.put(upload_path, 'RIFF\0other')
-  // The test itself delivers the new job's message.
+  // The queue discards the message of the new job, which the test delivers later.
   const bindings = { ...env, TRANSCODE_QUEUE: silentQueue }
   await ok('POST', `/v1/track/${track_id}/upload_complete`, { key, bindings })
   expect((await work.view()).body.variants[0]!.path).toBe(old)
@@ -116,7 +116,7 @@ it('an early file of a replaced upload plays until the new upload has a file', a
   expect((await work.read()).status).toBe('failed')
 })
 
-it('an early file of a replaced upload keeps playing when its job succeeds after all', async () => {
+it('an early file of a replaced upload keeps playing even if its own job succeeds', async () => {
   const [job] = await work.startEarly()
   const old = `${work.base}/early`
   await db.update(tracks).set({ job_id: 'newer' })

@@ -9,7 +9,7 @@ import { uploadAndProcess } from '../support/processed_track.ts'
 import { aTenantWithEvents, dataOf, eventsOf, sendCover, typesOf } from '../support/tenant_events.ts'
 import { errorEvent, eventStream, completeResult, startTranscoder } from '../support/transcoder.ts'
 
-/** Each change is recorded as one event, with its actor (docs/decisions/0056). */
+/** Tests that each change is recorded as one event with its actor (docs/decisions/0056). */
 
 const typesIn = (text: string) => text.trim().split(/\s+/)
 /** The event types that each test records. */
@@ -33,7 +33,7 @@ const EXPECTED = {
 afterEach(() => void vi.useRealTimers())
 
 describe('a track', () => {
-  it('records each step from its creation to its deletion once, in order, with the actor', async () => {
+  it('records each step from its creation to its deletion exactly once, in order, with the actor', async () => {
     const tenant = await aTenantWithEvents()
     const { key, actor, api } = tenant
     let track_id = ''
@@ -137,7 +137,7 @@ describe('a track', () => {
   })
 })
 
-it('records collections: their covers, their order, their reprocess and the deletion of their tracks', async () => {
+it('records changes to collections: their covers, their order, their reprocess and the deletion of their tracks', async () => {
   const tenant = await aTenantWithEvents()
   const { api, actor } = tenant
   const ids = [await tenant.ready(), await tenant.ready()]
@@ -193,12 +193,12 @@ it('records collections: their covers, their order, their reprocess and the dele
     failed: 0,
   })
   expect(dataOf(changes, 'collection.updated')).toMatchObject({ changed: ['order'] })
-  // Deleted after the call ended, with its caller as the actor.
+  // The tracks are deleted after the request has ended, but the actor is still its caller.
   expect(new Set(changes.slice(-2).map((event) => event.actor))).toEqual(new Set([actor]))
   expect(new Set(changes.slice(-2).map(({ subject }) => subject))).toEqual(new Set(ids.map((id) => `track:${id}`)))
 })
 
-it('records playlists, including changes by trashed and restored tracks', async () => {
+it('records changes to playlists, including those caused by trashed and restored tracks', async () => {
   const tenant = await aTenantWithEvents()
   const { api, key, actor } = tenant
   const track_id = await tenant.track()
@@ -231,7 +231,7 @@ it('records playlists, including changes by trashed and restored tracks', async 
   expect(new Set(list.map((event) => event.actor))).toEqual(new Set([actor]))
 })
 
-it('records shares, without their slugs and passwords', async () => {
+it('records changes to shares, without their slugs and passwords', async () => {
   const tenant = await aTenantWithEvents()
   const { api, key, actor, collection_id } = tenant
   let share_id = ''
@@ -272,7 +272,7 @@ it('records who created, changed, rotated and revoked a key', async () => {
   expect(JSON.stringify(list)).not.toContain('Web')
 })
 
-it('covers every event type in these tests, except those of webhooks', () => {
+it('all event types are covered by these tests, except those of webhooks', () => {
   const types = EVENT_TYPES.filter((type) => !type.startsWith('webhook'))
   expect(new Set(Object.values(EXPECTED).flat())).toEqual(new Set(types))
 })

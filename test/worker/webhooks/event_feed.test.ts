@@ -12,7 +12,7 @@ import { seedEvents } from '../support/seed.ts'
 import { aTenantWithEvents, eventsOf, typesOf } from '../support/tenant_events.ts'
 import { completeResult } from '../support/transcoder.ts'
 
-/** The event feed, its retention, and its cost (docs/decisions/0056). */
+/** The event feed, its retention period, and its cost (docs/decisions/0056). */
 
 afterEach(() => void vi.useRealTimers())
 
@@ -38,7 +38,7 @@ describe('the feed', () => {
     expect(await filtered(`&type=track.*&subject=collection:${tenant.collection_id}`)).toEqual([])
     const other = await anOrganization()
     expect((await eventsOf(other.key)).map(({ type }) => type)).toEqual(['api_key.created'])
-    // `after` as a time, later than the last event.
+    // `after` is a time that is later than the last event.
     expect(await ok('GET', `/v1/event?after=${Date.now() + DAY}`, { key: tenant.key })).toMatchObject({
       events: [],
       after: expect.any(Number),
@@ -67,7 +67,7 @@ describe('the feed', () => {
     await expectError(400, 'unknown_field', 'GET', '/v1/event?types=track.*', { key })
   })
 
-  it('scans a bounded window for rare events, and the next page continues after it', async () => {
+  it('scans a bounded number of events for rare types, and the next page continues after them', async () => {
     const tenant = await aTenant()
     await seedEvents(1, 5001, tenant)
     const read = (after: number) =>
@@ -79,7 +79,7 @@ describe('the feed', () => {
     expect(result).toMatchObject({ events: [{ type: 'collection.created' }], has_more: false })
   })
 
-  it('skips no event that is recorded during the read', async () => {
+  it('omits no event that is recorded during the request', async () => {
     const { key, collection_id } = await aTenant()
     const update = () => ok('PUT', `/v1/collection/${collection_id}`, { key, body: { title: 'Other' } })
     const last = (await eventsOf(key)).at(-1)!.seq
@@ -111,7 +111,7 @@ describe('the feed', () => {
     expect(typesOf([...events, ...later])).toEqual(['collection.updated'])
   })
 
-  it('omits events of types that only a later version knows', async () => {
+  it('omits events whose types are only defined in a later version', async () => {
     const tenant = await aTenant()
     await seedEvents(1, 3, tenant)
     await query("update events set type = 'track.sung' where seq > 1 and seq < 4")
@@ -124,7 +124,7 @@ describe('the feed', () => {
     })
   })
 
-  it('waits for the next matching event, or until its time is up', async () => {
+  it('waits for the next matching event, or until the requested time has passed', async () => {
     const tenant = await aTenant()
     const { key, collection_id } = tenant
     const last = (await eventsOf(key)).at(-1)!.seq
@@ -146,7 +146,7 @@ describe('the feed', () => {
 })
 
 describe('old events', () => {
-  it('are deleted once a day, in whole days, for all organizations', async () => {
+  it('are deleted once a day for all organizations, always for complete days', async () => {
     const [tenant, other] = [await aTenant(), await aTenant()]
     const today = Date.now() - (Date.now() % DAY)
     const first = today - 30 * DAY
@@ -169,14 +169,14 @@ describe('old events', () => {
     expect(await query('select 1 from events')).toHaveLength(4)
   })
 
-  it('are deleted in chunks', async () => {
+  it('are deleted in several chunks', async () => {
     const tenant = await aTenant()
     await seedEvents(1, 12_000, tenant)
     await runSweep()
     expect(typesOf(await eventsOf(tenant.key))).toEqual(['api_key.created', 'collection.created'])
   })
 
-  it('are deleted with their organization', async () => {
+  it('are deleted when their organization is deleted', async () => {
     const tenant = await aTenantWithEvents()
     await tenant.ready()
     await ok('DELETE', `/v1/organization/${tenant.organization_id}`, { key: env.ROOT_KEY })
@@ -184,7 +184,7 @@ describe('old events', () => {
   })
 })
 
-it('costs one row written for each event of a track', async () => {
+it('an event of a track costs one written row', async () => {
   const tenant = await aTenantWithEvents()
   const life = async (result = {}) => {
     tenant.answers((job) => [early(), completeResult(job, result)])

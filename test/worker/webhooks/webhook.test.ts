@@ -22,7 +22,7 @@ const path = '/v1/webhook_endpoint'
 beforeEach(allowReceivers)
 
 describe('an endpoint', () => {
-  it('is created, read, changed and deleted; its secret is shown once and stored encrypted', async () => {
+  it('is created, read, changed and deleted; its secret is returned once and stored encrypted', async () => {
     const { key, id: organization_id } = await anOrganization()
     const created = await postBody(key, path, { url: 'HTTPS://Hooks.Shop.com' })
     const { webhook_endpoint_id: id, webhook_endpoint, secret } = created
@@ -83,7 +83,7 @@ describe('an endpoint', () => {
     await anEndpoint(key, { url: UNREACHABLE_URL })
   })
 
-  it('records its creation, changes, rotation and deletion as events for others, without its URL or secret', async () => {
+  it('records its creation, changes, rotation and deletion as events for other endpoints, without its URL or secret', async () => {
     const { api, key, actor, during } = await aTenantWithEvents()
     const other = await anEndpoint(key, { url: UNREACHABLE_URL, events: ['webhook_endpoint.*'] })
     const url = 'https://hooks.shop.com/blue'
@@ -146,7 +146,7 @@ describe('an endpoint', () => {
 })
 
 describe('deliveries', () => {
-  it('are listed by page, endpoint and state, and counted by the hour', async () => {
+  it('are listed in pages, by endpoint and state, and counted per hour', async () => {
     const { organization_id, key, id, receiver } = await aSubscriber('ok', { events: ['track.*'] })
     const other = await anEndpoint(key, { url: receiver.url })
     await insertEvents(organization_id, ...Array.from({ length: 5 }, (_, at) => [`track:${at}`] as [string]))
@@ -190,7 +190,7 @@ describe('deliveries', () => {
     ])
   })
 
-  it('are scanned in a window that endpoints share, and the next page continues after it', async () => {
+  it('are scanned within a limit that all endpoints share, and the next page continues after the scanned ones', async () => {
     const { organization_id, key, id } = await aSubscriber('ok', { events: ['webhook.test'] })
     const other = await anEndpoint(key, { url: UNREACHABLE_URL, events: ['webhook.test'] })
     await seedEvents(1, 6000, { organization_id })
@@ -210,7 +210,7 @@ describe('deliveries', () => {
     expect(pages).toEqual([[], [], [1]])
   })
 
-  it('wake the consumer after a change, if the organization has an endpoint', async () => {
+  it('start the consumer after a change, if the organization has an endpoint', async () => {
     const { key } = await anOrganization()
     const messages: unknown[] = []
     const queue = heldQueue((body) => messages.push(body))
@@ -236,12 +236,12 @@ describe('deliveries', () => {
     for (const subject of ['track:1', 'track:2', 'track:3']) {
       const written = await countRows(() => insertEvents(organization_id, [subject]))
       const sent = await countRows(() => runConsumer())
-      // Without the event itself: one row written and four read (docs/decisions/0057).
+      // The costs do not include the event itself, which costs one written row and four read rows (docs/decisions/0057).
       costs.push({ written: written.written - 1 + sent.written, read: sent.read })
     }
     expect((await deliveries(id)).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => 'delivered'))
     expect(costs.map(({ written }) => written)).toEqual([5, 5, 5])
-    // On busy cores a response may take a second, after which the consumer polls again: eight rows more.
+    // On busy cores a response may take a second. The consumer then polls again, which costs eight more rows, so the minimum is compared.
     expect(Math.min(...costs.map(({ read }) => read))).toBe(33)
   })
 })

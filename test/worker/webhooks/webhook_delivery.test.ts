@@ -22,14 +22,14 @@ import {
   runConsumer,
 } from '../support/webhooks.ts'
 
-/** A short timeout for receivers that hang; the others get all the time that busy cores need. */
+/** A short timeout for receivers that hang. All other receivers get the normal timeout, which is long enough for busy cores. */
 const shortTimeout: Env = { ...env, WEBHOOK_TIMEOUT: '0.3' }
 
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
 const verifiers = (secret: string) => [new Standard(secret), new Svix(secret)]
-/** The errors of both libraries for a request; empty if both accept it. */
+/** The errors of both libraries for a request. The list is empty if both accept the request. */
 const faultsOf = ({ body, headers }: Pick<Received, 'body' | 'headers'>, secret: string) =>
   verifiers(secret).flatMap((verifier) => {
     try {
@@ -41,7 +41,7 @@ const faultsOf = ({ body, headers }: Pick<Received, 'body' | 'headers'>, secret:
   })
 
 describe('a delivery', () => {
-  it('is signed by the Standard Webhooks scheme: both libraries accept it, and reject changes', async () => {
+  it('is signed according to Standard Webhooks: two libraries accept it, and reject a changed request', async () => {
     const { organization_id, receiver, secret, key, id } = await aSubscriber('ok')
     await insertEvents(organization_id, ['track:1', 'track.ready'])
     await runConsumer()
@@ -101,7 +101,7 @@ describe('a delivery', () => {
     expect([faultsOf(after!, secret), faultsOf(after!, old).length]).toEqual([[], 2])
   })
 
-  it('is signed with the new secret alone when a changed SIGNING_SECRET makes the old one unreadable', async () => {
+  it('is signed only with the new secret when a changed SIGNING_SECRET makes the old secret unreadable', async () => {
     const { organization_id, receiver, key, id } = await aSubscriber('ok')
     const bindings = { ...env, SIGNING_SECRET: 'another' }
     const { secret } = await ok('POST', `/v1/webhook_endpoint/${id}/rotate`, { key, body: {}, bindings })
@@ -136,7 +136,7 @@ describe('a delivery', () => {
         expect(entry).toMatchObject(attempt)
         const pause = at === 0 ? 0 : entry.at - attempts[at - 1]!.at
         const planned = SCHEDULE[at]!
-        // A busy receiver asks for two hours.
+        // A busy receiver asks to wait for two hours.
         const minimum = behavior === 'busy' && at > 0 ? Math.max(planned * 0.9, 2 * HOUR) : planned * 0.9
         expect(pause).toBeGreaterThanOrEqual(minimum - 1)
         expect(pause).toBeLessThanOrEqual(Math.max(planned * 1.1, minimum) + 1)
@@ -146,7 +146,7 @@ describe('a delivery', () => {
       expect(hours).toBeLessThan(90)
       const received = await receiver.received()
       expect(received).toHaveLength(10)
-      // The redirect was not followed.
+      // No request has the path of the redirect, so the redirect was not followed.
       expect(new Set(received.map(({ path }) => path.split('/')[2]))).toEqual(new Set([behavior]))
       expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
       expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
@@ -175,7 +175,7 @@ describe('a delivery', () => {
   it.each([
     ['busy', 7200],
     ['busy_for_long', 86_400],
-  ])('is retried when a receiver like %s asks for it, at most a day later', async (behavior, seconds) => {
+  ])('is retried at the time that a receiver like %s asks for, at most a day later', async (behavior, seconds) => {
     const { organization_id, id } = await aSubscriber(behavior)
     await insertEvents(organization_id, ['track:1'])
     await runConsumer()
@@ -184,7 +184,7 @@ describe('a delivery', () => {
     expect(due_at! - at).toBe(seconds * 1000)
   })
 
-  it('that gets a 410 is the last one for its endpoint', async () => {
+  it('that is answered with 410 is the last delivery to its endpoint', async () => {
     const { organization_id, receiver, key, id } = await aSubscriber('gone')
     await insertEvents(organization_id, ['track:1'])
     await runConsumer()
@@ -198,7 +198,7 @@ describe('a delivery', () => {
     expect(await deliveries(id)).toMatchObject([{ state: 'failed', attempt: 1 }])
   })
 
-  it('is sent by one run for any number of messages', async () => {
+  it('is sent by a single run of the consumer for any number of messages', async () => {
     const { organization_id, id } = await aSubscriber('ok')
     const statements = async (messages: number) => {
       await insertEvents(organization_id, ['track:1'])
@@ -220,7 +220,7 @@ describe('a delivery', () => {
     expect((await deliveries(id)).map(({ state }) => state)).toEqual(Array(3).fill('delivered'))
   })
 
-  it('is not sent to a URL that is refused in the meantime', async () => {
+  it('is not sent to a URL that is no longer accepted', async () => {
     const { organization_id, receiver, id } = await aSubscriber('ok')
     await insertEvents(organization_id, ['track:1'])
     await runConsumer({ ...env, WEBHOOK_LOCAL: 'false' })

@@ -22,7 +22,7 @@ beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
 describe('an endpoint', () => {
-  it('is paused after 72 hours of failures, with an event for the others, and recovers what it missed', async () => {
+  it('is paused after 72 hours of failures with an event for other endpoints, and its missed deliveries can be recovered', async () => {
     const { organization_id, receiver, key, id } = await aSubscriber('fails')
     const since = new Date().toISOString()
     const other = aReceiver('ok')
@@ -53,7 +53,7 @@ describe('an endpoint', () => {
     const failed = (await deliveries(id)).filter(({ state }) => state === 'failed').length
     const answer = await postBody(key, `/v1/webhook_endpoint/${id}/recover`, { since })
     expect(answer.webhook_endpoint).toMatchObject({ state: 'active', reason: null, failing_since: null })
-    // Neither its pending deliveries nor its own pause are recovered.
+    // The recovery includes neither the deliveries that are still pending nor the event of the endpoint's own pause.
     expect(answer).toMatchObject({ recovered: 1 + failed, next_since: null })
     await runConsumer()
     const subjects = (await receiver.received()).slice(before).map(({ body }) => JSON.parse(body).subject)
@@ -62,7 +62,7 @@ describe('an endpoint', () => {
     expect(subjects).toHaveLength(5)
   })
 
-  it('is not paused when a delivery succeeds now and then', async () => {
+  it('is not paused when a delivery succeeds occasionally', async () => {
     const { organization_id, receiver, id } = await aSubscriber('fails')
     await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'])
     vi.setSystemTime(Date.now() + 60_000)
@@ -76,7 +76,7 @@ describe('an endpoint', () => {
     expect(await endpointRow(id)).toMatchObject({ state: 'active' })
   })
 
-  it('receives the subscribed events and none about itself, including on recovery', async () => {
+  it('receives the subscribed events but no events about itself, even when it is recovered', async () => {
     const { organization_id, key, id } = await aSubscriber('ok', { events: ['track.*', 'collection.updated'] })
     const all = (await anEndpoint(key, { url: aReceiver('ok').url })).id
     const types = ['track.ready', 'tracks.ready', 'collection.updated', 'collection.created', 'track.early.ready']
@@ -95,14 +95,14 @@ describe('an endpoint', () => {
     expect(await receivedTypes(id)).toEqual(['track.early.ready', 'collection.updated', 'track.ready'])
   })
 
-  it('that is slow does not delay others', async () => {
+  it('that is slow does not delay other endpoints', async () => {
     const slow = await aSubscriber('hang')
     await insertEvents(slow.organization_id, ...Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string]))
     const quick = await aSubscriber('ok')
     const longTimeout: Env = { ...env, WEBHOOK_TIMEOUT: '8' }
     const sending = runConsumer(longTimeout)
     await eventually(async () => (await slow.receiver.received()).length === 4)
-    // While the slow endpoint has its maximum number of requests in flight.
+    // At this moment the slow endpoint has its maximum number of requests in flight.
     await insertEvents(quick.organization_id, ['track:1'])
     await eventually(async () => (await quick.receiver.received()).length === 1)
     expect((await deliveries(slow.id)).filter(({ state }) => state === 'sending')).toHaveLength(4)
@@ -110,7 +110,7 @@ describe('an endpoint', () => {
     await sending
   })
 
-  it('that responds late does not delay others', async () => {
+  it('that responds late does not delay other endpoints', async () => {
     const late = [await aSubscriber('late'), await aSubscriber('late')]
     const quick = await aSubscriber('ok')
     const many = Array.from({ length: 30 }, (_, at) => [`track:${at}`] as [string])
@@ -126,7 +126,7 @@ describe('an endpoint', () => {
     expect((await query(`select 1 from webhook_deliveries where state = 'delivered'`)).length).toBe(63)
   })
 
-  it('that is ordered receives each subject’s events in order, whatever fails', async () => {
+  it('that is ordered receives the events of each subject in order, even if deliveries fail', async () => {
     const { organization_id, receiver, id } = await aSubscriber('ok', { is_ordered: true })
     const subjects = ['track:1', 'track:2', 'track:3']
     for (let round = 0; round < 5; round++) {
@@ -162,7 +162,7 @@ describe('the sweep', () => {
     await runSweep({ ...env, WEBHOOK_QUEUE: queue })
     expect(messages).toEqual([{}])
     expect(await receiver.received()).toHaveLength(1)
-    // Even when a later step fails.
+    // The sweep sends the due deliveries even if one of its later steps fails.
     const MEDIA = new Proxy(env.MEDIA, {
       get: () => () => {
         throw new Error('R2 is down')
@@ -179,7 +179,7 @@ describe('the sweep', () => {
     expect(await query('select id from webhook_endpoints')).toHaveLength(1)
   })
 
-  it('deletes everything of a deleted endpoint, and of a deleted organization', async () => {
+  it('deletes all data of a deleted endpoint and of a deleted organization', async () => {
     const { organization_id, key, id, receiver } = await aSubscriber('ok')
     await insertEvents(organization_id, ['track:1'])
     await ok('DELETE', `/v1/webhook_endpoint/${id}`, { key })

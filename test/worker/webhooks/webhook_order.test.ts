@@ -21,7 +21,7 @@ afterEach(() => void vi.useRealTimers())
 describe('an ordered endpoint', () => {
   const order = async (id: string) => (await deliveries(id)).map(({ subject, due_at }) => [subject, due_at !== null])
 
-  it('continues when the delivery that others wait for is swept, even while it is paused', async () => {
+  it('continues when the sweep deletes the delivery that others wait for, even while the endpoint is paused', async () => {
     const { organization_id, receiver, key, id } = await aSubscriber('fails', { is_ordered: true })
     const swept = await aSubscriber('ok', { is_ordered: true })
     for (const tenant_id of [organization_id, swept.organization_id]) await insertEvents(tenant_id, ['track:1'])
@@ -58,7 +58,7 @@ describe('an ordered endpoint', () => {
     expect(await receiver.received()).toHaveLength(1)
   })
 
-  it('that was unordered before lets nothing overtake pending or in-flight deliveries', async () => {
+  it('that was unordered before sends no event before the pending and in-flight deliveries of the same subject', async () => {
     const { organization_id, receiver, key, id } = await aSubscriber('fails')
     await insertEvents(organization_id, ['track:1'], ['track:2'])
     await runConsumer()
@@ -79,10 +79,10 @@ describe('an ordered endpoint', () => {
     expect(arrived).toHaveLength(5)
   })
 
-  it('that is recovered in several calls resumes with the last one', async () => {
+  it('that is recovered in several requests resumes after the last request', async () => {
     const { organization_id, key, id } = await aSubscriber('ok', { is_ordered: true })
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
-    // After the moment of the pause, which is an event as well.
+    // The events are later than the pause, because the pause is an event as well.
     const now = Date.now() + 1
     const since = new Date(now).toISOString()
     await query(
@@ -104,7 +104,7 @@ describe('an ordered endpoint', () => {
 })
 
 describe('the consumer', () => {
-  it('skips inactive endpoints, and does not retry in-flight deliveries of one that is paused', async () => {
+  it('skips inactive endpoints, and does not retry the in-flight deliveries of an endpoint that is paused', async () => {
     const { organization_id, receiver, key, id } = await aSubscriber('hang')
     await insertEvents(organization_id, ['track:1'], ['track:2'], ['track:3'], ['track:4'], ['track:5'])
     const sending = runConsumer({ ...env, WEBHOOK_TIMEOUT: '2' })

@@ -13,13 +13,13 @@ const refused = (list: string[], env = settings, origin?: string) =>
   list.filter((url) => refusalOf(url, env, origin) === null)
 const accepted = (list: string[], env = settings) => list.filter((url) => refusalOf(url, env) !== null)
 
-it('wrangler.toml keeps webhooks from reaching the operator’s own zone past its protection', () => {
+it('wrangler.toml prevents webhooks from bypassing the protection of the operator’s own zone', () => {
   expect(Cloudflare.compatibilityFlags.global_fetch_strictly_public).toBe(true)
 })
 
-/** Tests the function alone: no request is sent. */
+/** Only the function is tested: no request is sent. */
 describe('a webhook URL', () => {
-  it('may be a public host with https', () => {
+  it('may contain a public host name with https', () => {
     expect(
       accepted([
         'https://shop.com/hooks',
@@ -35,13 +35,13 @@ describe('a webhook URL', () => {
         'https://1.shop.com/',
         'https://shop.xn--p1ai/',
         'https://_hooks.shop.com/',
-        // A backslash counts as a slash: the rest is the path.
+        // A backslash is treated as a slash, so the part after it is the path.
         'https://shop.com\\@127.0.0.1/',
       ]),
     ).toEqual([])
   })
 
-  it('is never an IP address, in any notation', () => {
+  it('must not contain an IP address in any notation', () => {
     const hosts =
       `127.0.0.1 0.0.0.0 0 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0.0.1 0177.0.0.1 017700000001 127.0.0.1. 127.1. 0x7f000001.
       10.0.0.1 172.16.0.1 192.168.0.1 169.254.169.254 0xa9fea9fe 2852039166 100.64.0.1 8.8.8.8 255.255.255.255
@@ -50,7 +50,7 @@ describe('a webhook URL', () => {
     expect(refused(hosts.map((host) => `https://${host}/`))).toEqual([])
   })
 
-  it('is never a name that only a private network resolves', () => {
+  it('must not contain a name that only a private network resolves', () => {
     const hosts =
       `localhost LOCALHOST localhost. LOCALHOST. foo.localhost ｌｏｃａｌｈｏｓｔ local printer.local router.lan a.home nas.home.arpa
       metadata.google.internal metadata metadata. intranet db.corp api.private 1.0.0.127.in-addr.arpa abc.onion a.test a.invalid a.example
@@ -58,13 +58,13 @@ describe('a webhook URL', () => {
     expect(refused(hosts.map((host) => `https://${host}/`))).toEqual([])
   })
 
-  it('is neither this service nor its bucket', () => {
+  it('must not be that of this service or of its bucket', () => {
     const urls = ['https://audio.shop.com/', 'https://AUDIO.shop.com./', 'https://0123.r2.cloudflarestorage.com/x']
     expect(refused([...urls, 'https://tonearm-media.0123.r2.cloudflarestorage.com/'])).toEqual([])
     expect(refused(['https://own.net/'], { ...settings, PUBLIC_BASE_URL: '' }, 'https://own.net')).toEqual([])
   })
 
-  it('has no other scheme or port, no user and no fragment', () => {
+  it('must not contain another scheme, another port, a user, or a fragment', () => {
     expect(
       refused([
         'http://shop.com/',
@@ -93,7 +93,7 @@ describe('a webhook URL', () => {
     ).toEqual([])
   })
 
-  it('may be an http loopback address if the settings allow it, but not the service itself', () => {
+  it('may be an http loopback address if the settings allow it, but must not be that of the service itself', () => {
     const local = { ...settings, WEBHOOK_LOCAL: 'true', PUBLIC_BASE_URL: 'http://localhost:8787' }
     expect(
       accepted(['http://localhost:9000/a', 'http://127.0.0.1:9000', 'http://0x7f.1:9000/', 'https://shop.com'], local),
