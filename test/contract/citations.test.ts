@@ -39,7 +39,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }))
 
 describe('citations', () => {
-  it('pass when files and headings exist', () => {
+  it('pass when their files and headings exist', () => {
     expect(check()).toEqual({ status: 0, says: '8 citations, all there', faults: [] })
   })
 

@@ -44,7 +44,7 @@ describe('a call', () => {
     expect(requests[0]?.key).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('is repeated when its response breaks off, and after a 408', async () => {
+  it('is repeated when its response is incomplete, and after a 408', async () => {
     const half: Answer = (request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '99' })
       response.write('{"ok":', () => request.socket.destroy())
@@ -55,7 +55,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('is repeated when it gets no response', async () => {
+  it('is repeated when it receives no response', async () => {
     const client = await serve(() => vi.advanceTimersByTime(60_000), good)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true })
     try {
@@ -66,7 +66,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('fails when its response cannot be parsed, whatever the status', async () => {
+  it('fails when its response cannot be parsed, regardless of the status', async () => {
     const client = await serve((_, response) => response.writeHead(200).end('<h1>Welcome to the airport</h1>'))
     const deleted = await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })
     expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })

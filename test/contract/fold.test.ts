@@ -46,7 +46,7 @@ it('folding is idempotent and removes quotation marks', () => {
   expect(WORDS.filter(isWrong)).toEqual([])
 })
 
-it('folding stores nothing for texts without anything to fold', () => {
+it('a folded text is omitted when there is nothing to fold', () => {
   const plain = [
     'So What',
     'Déjà Vu – “Björk”',

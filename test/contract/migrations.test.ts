@@ -88,13 +88,13 @@ describe('the check of a migration for D1', () => {
     ['a column that cannot be added twice', `${good}\nALTER TABLE a ADD b;`, /2: .*run twice/],
     ['a table that can be created twice', `CREATE TABLE IF NOT EXISTS c (a);\n${good}`, null],
   ]
-  it.each(cases)('judges %s', (_, sql, fault) => {
+  it.each(cases)('accepts or rejects a migration with %s', (_, sql, fault) => {
     const faults = migrationFaults({ name: '0009_new.sql', sql }).join('\n')
     if (fault) expect(faults).toMatch(fault)
     else expect(faults).toBe('')
   })
 
-  it('does not count a trigger that is dropped later', () => {
+  it('ignores a trigger that is dropped by a later migration', () => {
     const again = [
       { name: '1', sql: `${good}\n${good.replace(' t ', ' "u" ')}` },
       { name: '2', sql: 'DROP TRIGGER IF EXISTS t;' },

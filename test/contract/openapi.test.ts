@@ -6,7 +6,7 @@ import { operations } from '../../src/contract/index.ts'
 import { errorsOf, type Operation } from '../../src/contract/operation.ts'
 import { openApiDocument } from '../../src/http/api/openapi.ts'
 
-/** The document at `GET /openapi.json`. `test/worker/http/openapi.test.ts` checks that the Worker serves exactly this. */
+/** Tests the content of the document at `GET /openapi.json`. `test/worker/http/openapi.test.ts` checks that the Worker serves this document. */
 
 interface Schema {
   $ref?: string
@@ -185,7 +185,7 @@ describe.each(Object.entries(FIELDS))('the schema of %s', (name, fields) => {
   })
 })
 
-describe('types', () => {
+describe('the types of the fields', () => {
   const field = (schema: string, name: string) => document.components.schemas[schema]!.properties![name]
 
   it('are those of the specification', () => {

@@ -52,13 +52,13 @@ describe('the prose rule', () => {
     expect(faultsOf('a.ts', `// ${sentence}`)).toEqual([])
   })
 
-  it('names the line in a comment of several lines', () => {
+  it('reports the line of the fault in a comment of several lines', () => {
     expect(faultsOf('a.ts', 'const a = 1', '/**', ' * The lease is', ' * told to the worker.', ' */')).toEqual([
       'a.ts:4: "told"',
     ])
   })
 
-  it('joins the lines of a sentence', () => {
+  it('finds a fault in a sentence that continues on the next line', () => {
     expect(faultsOf('a.css', '/* a copy of', '   what was read */')).toEqual(['a.css:1: "of what"'])
   })
 
@@ -92,7 +92,7 @@ describe('the prose rule', () => {
     expect(faultsOf('b.ts', ...lines.map((line) => `// ${line}`))).toEqual(['b.ts:1: "and what"'])
   })
 
-  it('skips the studio', () => {
+  it('ignores the files of the studio', () => {
     expect(faultsOf('src/studio/a.ts', '// nobody reads it')).toEqual([])
   })
 })

@@ -56,7 +56,7 @@ describe('the structure rules', () => {
     expect(failures()).toEqual(['folders with more than 25 files: 1'])
   })
 
-  it('reject a table outside the schema folder', () => {
+  it('reject a table that is defined outside the schema folder', () => {
     for (const path of ['src/adapters/db/schema/library.ts', 'src/resources/library/track.ts']) {
       put(path)
       writeFileSync(join(directory, path), "export const tracks = sqliteTable('tracks', {})")

@@ -23,7 +23,7 @@ describe('a JSON body', () => {
     expect((await ok(...post({ title: 'So What' }, { 'content-type': type }))).collection.title).toBe('So What')
   })
 
-  it('counts as an empty object when it is absent', async () => {
+  it('is treated as an empty object when it is absent', async () => {
     const { id } = await aCollection(key)
     expect((await ok('PUT', `/v1/collection/${id}`, { key })).collection_id).toBe(id)
     expect(errorPaths(await expectError(400, 'invalid_request', 'POST', '/v1/collection', { key }))).toEqual(['title'])
@@ -55,7 +55,7 @@ describe('a JSON body', () => {
     expect(collection.metadata).toEqual(JSON.parse(metadata))
   })
 
-  it('may contain texts of 255 characters and metadata of 16 KB, 5 levels deep', async () => {
+  it('may contain texts of 255 characters, and metadata of 16 KB with 5 levels', async () => {
     const metadata = { a: { b: { c: { d: [1, null, 'x'] } } }, fill: '' }
     metadata.fill = 'x'.repeat(16 * 1024 - JSON.stringify(metadata).length)
     const { collection } = await ok(...post({ title: 'x'.repeat(255), metadata }))

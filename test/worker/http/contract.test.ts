@@ -71,7 +71,7 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
   expect.soft(body.api_request_id, name).toMatch(REQUEST_ID)
 }
 
-describe('every operation returns exactly the keys of the specification, and nothing outside its schema', () => {
+describe('every operation returns exactly the keys of the specification and matches its schema', () => {
   // All reads are in one test, because creating a workspace takes most of the time.
   it('for reads', async () => {
     const workspace = await aWorkspace()
@@ -113,14 +113,14 @@ describe.each(closed)('%s', (_, operation) => {
 describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, operation) => {
   const path = closedPath(operation)
 
-  it('returns 403 for a key of a kind that it does not accept', async () => {
+  it('returns 403 for a kind of key that it does not accept', async () => {
     const { key } = await anOrganization()
     const wrong = operation.access.includes('root') ? key : env.ROOT_KEY
     await expectError(403, 'insufficient_scope', ...send(operation, path, wrong, operation.body && {}))
   })
 })
 
-it('needs no key and ignores any key when the operation is public', async () => {
+it('a public operation needs no key and ignores any key', async () => {
   const workspace = await aWorkspace()
   for (const [name, operation] of open) {
     await ok(...send(operation, pathIn(workspace, operation.path), 'not a key', cases[name].body?.(workspace)))

@@ -26,7 +26,7 @@ function faultOf(
   if (!errorsOf(operationsByName[name]!).includes(body.code))
     return `is ${body.code}, which the operation table does not list`
   if (valid !== false) return null
-  // -400: the JSON itself is broken, so the response names no field.
+  // The value -400 stands for invalid JSON, for which the response lists no fields.
   if (refusals[0] === -400) return status === 400 ? null : 'refused with another status'
   if (!refusals.includes(status)) return 'refused with another status'
   if (status !== 400) return null
@@ -34,7 +34,7 @@ function faultOf(
   return named && body.errors.every((e) => typeof e.path === 'string') ? null : 'names no field'
 }
 
-/** Server keys in rotation, because each is limited to 1,200 requests a minute. */
+/** Returns a function that rotates between several server keys, because each key is limited to 1,200 requests a minute. */
 async function manyKeys(key: string) {
   const keys = await Promise.all(
     Array.from({ length: 24 }, async () => (await anApiKey(key, { type: 'server' })).secret),
@@ -44,7 +44,7 @@ async function manyKeys(key: string) {
 }
 
 describe('malformed input', () => {
-  it('is rejected by every operation, with a code and the wrong fields', async () => {
+  it('is rejected by every operation, with a code and a list of the invalid fields', async () => {
     const workspace = await aWorkspace()
     const nextKey = await manyKeys(workspace.key)
     const faults: unknown[] = []

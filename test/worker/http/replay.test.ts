@@ -65,7 +65,7 @@ describe('a replayed response', () => {
     expect((await send()).status).toBe(404)
   })
 
-  it('of createApiKey contains the secret, which is not readable in D1', async () => {
+  it('of createApiKey contains the secret, which is stored in D1 only in encrypted form', async () => {
     const { key } = await anOrganization()
     const send = () => ok('POST', '/v1/api_key', { key, body: { title: 'Page', type: 'player' }, headers })
     const first = await send()

@@ -52,7 +52,7 @@ describe('the operator’s root key', () => {
     expect(await ownedBy(deleted.organization_id)).toEqual({ rows: 0, files: 0 })
     expect(await ownedBy(kept.organization_id)).toEqual(before)
     expect(await query('select id from organizations')).toEqual([{ id: kept.organization_id }])
-    // Dependent rows are deleted as well: playlist entries and list counts.
+    // Rows that depend on deleted rows are deleted as well: playlist entries and list counts.
     expect(await query('select 1 from playlist_tracks where track_id not in (select id from tracks)')).toEqual([])
     const ids = [deleted.organization_id, deleted.collection_id]
     const counts = await query<{ list: string }>('select list from list_counts')
@@ -61,7 +61,7 @@ describe('the operator’s root key', () => {
     expect((await readTrack(kept.key, kept.track_id)).status).toBe('ready')
   })
 
-  it('deletes an organization of thousands of tracks', async () => {
+  it('deletes an organization with thousands of tracks', async () => {
     const workspace = await aWorkspace()
     await seed('tracks', 1, 2300, workspace)
     await seed('collections', 1, 20, workspace)
@@ -72,7 +72,7 @@ describe('the operator’s root key', () => {
 })
 
 describe('limits', () => {
-  it('are listed for every kind of key, as in the contract', async () => {
+  it('are listed for every kind of key, and equal those in the contract', async () => {
     const { key } = await anOrganization()
     const { limits } = await ok('GET', '/v1/limits', { key })
     expect((await ok('GET', '/v1/limits', { key: root })).limits).toEqual(limits)

@@ -152,7 +152,7 @@ describe('access', () => {
     expect(compared).toBeGreaterThan(30)
   })
 
-  it('does not reveal foreign ids in bodies, or resources outside a bound key', async () => {
+  it('does not reveal whether foreign ids in bodies exist, or resources outside the binding of a key', async () => {
     const workspace = await aWorkspace()
     const { key } = await aTenant()
     const { live } = await everyCaller(workspace)
@@ -187,7 +187,7 @@ describe('access', () => {
     }
   })
 
-  it('is limited to the bound resource and its contents for a bound player key', async () => {
+  it('of a bound player key is limited to the bound resource and its contents', async () => {
     const workspace = await aWorkspace()
     const { live } = await everyCaller(workspace)
     const scopes = ['collection', 'track', 'playlist'] as const

@@ -22,7 +22,7 @@ describe('an API key', () => {
     expect(await works(secret)).toBe(true)
   })
 
-  it('shows its secret once and stores only the hash', async () => {
+  it('is returned with its secret once, and only the hash of the secret is stored', async () => {
     const { key } = await anOrganization()
     const { secret, api_key_id } = await anApiKey(key)
     const single = await ok('GET', `/v1/api_key/${api_key_id}`, { key })
@@ -78,7 +78,7 @@ describe('an API key', () => {
     expect(await works(secret)).toBe(false)
   })
 
-  it('rejects an expiry in the past or beyond the year 9999', async () => {
+  it('cannot expire in the past or after the year 9999', async () => {
     const { key } = await anOrganization()
     const { api_key_id } = await anApiKey(key)
     for (const expires_at of [new Date().toISOString(), '1999-01-01T00:00:00Z', '9999-12-31T23:59:59-23:59']) {
@@ -148,7 +148,7 @@ describe('an API key', () => {
     expect((await ok('GET', '/v1/api_key', { key })).count).toBe(1)
   })
 
-  it('cannot be set to expire when no other server key would remain', async () => {
+  it('cannot be set to expire if it is the last server key that does not expire', async () => {
     const { key } = await anOrganization()
     const first = (await ok('GET', '/v1/api_key', { key })).api_keys[0]!.id
     const body = { expires_at: new Date(Date.now() + 60_000).toISOString() }

@@ -40,7 +40,7 @@ async function inTurn(...names: string[]) {
 }
 
 describe('a collection', () => {
-  it('starts with the defaults of its organization', async () => {
+  it('has the defaults of its organization when it is created', async () => {
     await ok('PUT', `/v1/organization/${organization_id}`, {
       key,
       body: { player_color: '#102030', player_subtitle: 'BN' },
@@ -95,7 +95,7 @@ describe('a collection', () => {
     expect(after.collection).toMatchObject({ creator_id: null, player_color: '#2B3440', player_subtitle: '' })
   })
 
-  it('is listed newest first, page by page, with the total count', async () => {
+  it('is listed newest first, in pages with the total count', async () => {
     await inTurn('one', 'two', 'three')
     expect(await list()).toMatchObject({
       count: 3,
@@ -172,7 +172,7 @@ describe('a collection', () => {
     expect(await db.select().from(tracks)).toEqual([])
   })
 
-  it('lists its tracks by order after deletions', async () => {
+  it('lists its tracks in order after some of them were deleted', async () => {
     const { id } = await aCollection(key)
     const made = []
     for (const name of ['a', 'b', 'c', 'd']) made.push(await aTrack(key, id, { file_name: name }))
@@ -212,7 +212,7 @@ describe('an invalid request for a collection', () => {
     },
   )
 
-  it('requires a title, which no update can remove', async () => {
+  it('is refused without a title, or when it removes the title', async () => {
     const { id } = await aCollection(key)
     const errors = []
     for (const title of ['', null, 'x'.repeat(256)]) {
@@ -222,7 +222,7 @@ describe('an invalid request for a collection', () => {
     expect(errors.map(errorPaths)).toEqual([['title'], ['title'], ['title'], ['title']])
   })
 
-  it('rejects a flag that is null', async () => {
+  it('is refused when a flag is null', async () => {
     const body = { title: 'x', is_cover_overridable: null, is_theme_overridable: 'yes' }
     const answer = await expectError(400, 'invalid_request', 'POST', '/v1/collection', { key, body })
     expect(errorPaths(answer)).toEqual(['is_cover_overridable', 'is_theme_overridable'])

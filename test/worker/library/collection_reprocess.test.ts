@@ -134,7 +134,7 @@ describe('the reprocess of a collection', () => {
     expect(await tenant.progress()).toMatchObject({ state: 'done', total: 2, done: 1, failed: 1 })
   })
 
-  it('is done at once for an empty collection', async () => {
+  it('is complete at once for an empty collection', async () => {
     await tenant.post()
     await tenant.finish()
     expect(await tenant.progress()).toMatchObject({ state: 'done', total: 0, done: 0, failed: 0 })
@@ -167,7 +167,7 @@ describe('the reprocess of a collection', () => {
 })
 
 describe('the transcode queue', () => {
-  it('holds at most two reprocess transcodes, however many collections are processed', async () => {
+  it('contains at most two reprocess transcodes, regardless of the number of collections', async () => {
     startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const other = (await aCollection(tenant.key)).id
     const [own_ids, other_ids] = [await tenant.doneTracks(4), await tenant.doneTracks(4, other)]
@@ -195,7 +195,7 @@ describe('the transcode queue', () => {
     ])
   })
 
-  it('accepts a new upload at once while a collection is reprocessed', async () => {
+  it('contains a new upload at once while a collection is reprocessed', async () => {
     startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.doneTracks(4)
     await tenant.post()

@@ -32,7 +32,7 @@ const refusal = (code: 'unsupported_image' | 'image_too_large' | 'internal', ret
   error: { code, message: 'The image cannot be read', retryable },
 })
 
-/** Sends an image to an upload URL: raw bytes, or a form. */
+/** Sends an image to an upload URL, as raw bytes or as a form. */
 async function send(body: Uint8Array | FormData, to = url) {
   const headers: HeadersInit = body instanceof FormData ? {} : { 'content-type': 'image/png' }
   const response = await exports.default.fetch(to, { method: 'POST', body, headers })
@@ -205,7 +205,7 @@ describe('a cover that cannot be used', () => {
   })
 
   it.each(['', '<svg xmlns="http://www.w3.org/2000/svg"/>', '%PDF-1.7', 'RIFF\0\0\0\0WAVE', 'xx\xff\xd8\xff'])(
-    'returns 400 for %j, whatever its content type',
+    'returns 400 for %j, regardless of its content type',
     async (head) => {
       const { status, body } = await send(image(head, head.length))
       expect([status, body.code]).toEqual([400, 'unsupported_image'])
@@ -260,7 +260,7 @@ describe('a cover that cannot be used', () => {
     expect(await refused(url)).toEqual([503, 'unavailable'])
   })
 
-  it('returns 404 for GET', async () => {
+  it('returns 404 when its upload URL is requested with GET', async () => {
     expect((await call('GET', new URL(url).pathname)).status).toBe(404)
   })
 })

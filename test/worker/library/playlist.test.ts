@@ -6,7 +6,7 @@ import { serveTranscoder } from '../support/transcoder.ts'
 
 const unknown_id = '000fffff-ffff-4fff-bfff-ffffffffffff'
 
-/** A tenant with two collections of three tracks each, and an empty playlist. */
+/** Creates a tenant with two collections of three tracks each, and an empty playlist. */
 async function anEmptyPlaylist() {
   const { key, collection_id, organization_id } = await aTenant()
   const other = (await aCollection(key, { title: 'Other' })).id
@@ -112,7 +112,7 @@ describe('playlist', () => {
     expect(row).toEqual({ cover_path: expect.stringContaining(playlist_id) })
   })
 
-  it('accepts tracks of several collections, with repetitions, in exactly the given order', async () => {
+  it('accepts tracks of several collections with repetitions, and keeps the requested order', async () => {
     const { a, b, d, replace, order, read } = await anEmptyPlaylist()
     const { body } = await replace([d, a, d, b, a])
     expect(body.playlist).toMatchObject({ track_count: 5, version: 2 })
@@ -123,7 +123,7 @@ describe('playlist', () => {
     expect([await order(), (await read()).track_count]).toEqual([[], 0])
   })
 
-  it('inserts before a position, or at the end', async () => {
+  it('inserts tracks before a position, or at the end', async () => {
     const { a, b, c, d, e, insert, order, read } = await anEmptyPlaylist()
     await insert([a, b])
     expect(await order()).toEqual([a, b])

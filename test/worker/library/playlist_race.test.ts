@@ -4,7 +4,7 @@ import { aPlaylist, aWaitingTrack, call, ok, sortedStatuses } from '../support/a
 import { aTenant } from '../support/fixtures.ts'
 import { countCallRows } from '../support/row_counter.ts'
 
-/** A playlist and ten tracks to add to it. */
+/** Creates a playlist, and ten tracks to add to it. */
 async function aContestedPlaylist() {
   const { key, collection_id } = await aTenant()
   const ids = await Promise.all(Array.from({ length: 10 }, () => aWaitingTrack(key, collection_id)))

@@ -185,7 +185,7 @@ describe('a track', () => {
 })
 
 describe('an invalid request for a track', () => {
-  it('returns 404 in a collection that does not exist', async () => {
+  it('returns 404 when the collection does not exist', async () => {
     const { id } = await aCollection(key)
     await ok('DELETE', `/v1/collection/${id}`, { key })
     for (const unknown_id of [id, UNKNOWN_ID]) {
@@ -196,7 +196,7 @@ describe('an invalid request for a track', () => {
     }
   })
 
-  it('requires a collection and a file name', async () => {
+  it('returns 400 without a collection and a file name', async () => {
     const answer = await expectError(400, 'invalid_request', 'POST', '/v1/track', { key, body: {} })
     expect(errorPaths(answer)).toEqual(['collection_id', 'file_name'])
     const body = { collection_id: 'x', file_name: '' }
@@ -230,7 +230,7 @@ describe('an invalid request for a track', () => {
     expect(errorPaths(answer)).toEqual(Object.keys(field))
   })
 
-  it('rejects collection, order, status and file name in an update', async () => {
+  it('returns 400 when it updates the collection, order, status or file name', async () => {
     const { id } = await aTrack(key, collection_id)
     const body = { collection_id, order: 5, status: 'ready', file_name: 'b.mp3' }
     const answer = await expectError(400, 'unknown_field', 'PUT', `/v1/track/${id}`, { key, body })

@@ -143,7 +143,7 @@ describe('a batch', () => {
     await expectError(413, 'payload_too_large', 'POST', '/v1/track/batch', { key, body })
   })
 
-  it('deletes tracks with their files, and reprocesses others', async () => {
+  it('can delete tracks with their files and reprocess others', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const [a, b] = [await aProcessedTrack(key, collection_id), await aProcessedTrack(key, collection_id)]
@@ -168,7 +168,7 @@ describe('a batch', () => {
     await expectCounted()
   })
 
-  it('of 200 changes takes few statements and rows', async () => {
+  it('of 200 changes needs few statements and rows', async () => {
     const { key, collection_id } = await aTenant()
     const { id: goal } = await aCollection(key)
     const ids: string[] = []

@@ -12,7 +12,7 @@ import { aLibrary, storedState } from '../support/trash_library.ts'
 afterEach(() => void vi.useRealTimers())
 
 describe.each(['track', 'collection', 'playlist'] as const)('a %s in the trash', (scope) => {
-  it('is hidden everywhere but in the trash, keeps its files, and is restored unchanged', async () => {
+  it('is hidden everywhere except in the trash, keeps its files, and can be restored without changes', async () => {
     const library = await aLibrary()
     const { key, ids, track_id, pathOf } = library
     // The track, collection or playlist has a share, which is hidden and restored with it.
@@ -176,7 +176,7 @@ describe('the trash', () => {
     expect(await query('select 1 from playlist_tracks')).toEqual([])
   })
 
-  it('reports that the collection is gone while the track’s row still exists', async () => {
+  it('returns 404 for the restore of a track whose collection no longer exists', async () => {
     const library = await aLibrary()
     const { key, track_id } = library
     await library.discard('track')

@@ -144,7 +144,7 @@ describe('a track', () => {
 })
 
 describe('a deleted variant', () => {
-  /** A track with a file of the variant, and a session that plays it. */
+  /** Creates a track with a file of a custom variant, and a session that plays this file. */
   async function aRadioTrack() {
     const variant = await aVariant(work.key)
     serveTranscoder()

@@ -64,7 +64,7 @@ describe('a custom variant', () => {
     expect((await aVariant(key, { name, codec: 'flac' })).index).toBe(index)
   })
 
-  it('is listed before the catalog, newest first, and pages span both', async () => {
+  it('is listed before the variants of the catalog, newest first, and a page can contain both', async () => {
     for (const index of ['one', 'two', 'three']) await aVariant(key, { name: 'Mine', index, codec: 'flac' })
     const custom = ['three', 'two', 'one']
     const [count, all] = await indexes()

@@ -46,7 +46,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect((await listed(other.key, `${path}?organization_index=x`))[0]).toBe(0)
   })
 
-  it('keeps its counts through updates and deletions', async () => {
+  it('keeps its counts correct after updates and deletions', async () => {
     const { key } = await aTenant()
     const [a, b] = [await make(key, { organization_index: 'x' }), await make(key, { organization_index: 'x' })]
     await ok('PUT', `${path}/${a}`, { key, body: { organization_index: 'y', creator_id: CREATORS[0] } })
@@ -60,7 +60,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     expect(await listed(key, `${path}?organization_index=x`)).toEqual([0, []])
   })
 
-  it('has the right count after many simultaneous creations and deletions', async () => {
+  it('has the correct count after many simultaneous creations and deletions', async () => {
     const { key } = await aTenant()
     await clear(key)
     const ids = await Promise.all(Array.from({ length: 30 }, () => make(key, { organization_index: 'x' })))
@@ -184,7 +184,7 @@ describe('the order of a collection’s tracks', () => {
     expect(await read()).toEqual(wanted)
   })
 
-  it('can be set for some tracks, which exchange their positions', async () => {
+  it('can be set for some of the tracks, which exchange their positions', async () => {
     const { ids, put, read } = await aCollectionOfFive()
     const [a, b, c, d, e] = ids as [string, string, string, string, string]
     await put([e, c, a])
@@ -195,7 +195,7 @@ describe('the order of a collection’s tracks', () => {
     expect(await read()).toEqual([e, a, c, d, b])
   })
 
-  it('rejects a repeated track, another collection’s track and an empty list, and changes nothing', async () => {
+  it('is not changed by a request with a repeated track, a track of another collection, or no tracks', async () => {
     const { ids, put, read, key } = await aCollectionOfFive()
     const { id: collection_id } = await aCollection(key, { title: 'Other' })
     const foreign = await aWaitingTrack(key, collection_id)
@@ -209,7 +209,7 @@ describe('the order of a collection’s tracks', () => {
     expect(await read()).toEqual(ids)
   })
 
-  it('keeps positions unique when a track is deleted concurrently', async () => {
+  it('has unique positions after a track was deleted concurrently', async () => {
     const { key, ids, put, read, orders } = await aCollectionOfFive()
     const [a, b, c, d, e] = ids as [string, string, string, string, string]
     const racing = beforeBatch(() => ok('DELETE', `/v1/track/${b}`, { key }))

@@ -96,8 +96,8 @@ describe('rows', () => {
     const cases = readRequests(ids)
     const readOperations = Object.entries(operations).flatMap(([name, { method }]) => (method === 'get' ? [name] : []))
     expect(Object.keys(cases).toSorted()).toEqual(readOperations.toSorted())
-    // The first use of a key reads it and records the use. Afterwards authentication reads no rows for 30 s; the clock is stopped so that
-    // this does not end in between.
+    // The first use of a key reads it and records the use. Afterwards, authentication reads no rows for 30 s. The clock is stopped so
+    // that these 30 s do not end during the test.
     stopTime()
     await countCallRows('GET', '/v1/limits', { key: ids.key })
     const shares = [

@@ -50,7 +50,7 @@ describe('a deep page', () => {
   })
 
   it.each(['collections', 'playlists', 'api_keys'] as const)(
-    'of 100,000 %s with gaps, newest first, equals that of OFFSET, and reads at most 1,200 rows',
+    'of 100,000 %s with gaps, newest first, equals the page that OFFSET returns, and reads at most 1,200 rows',
     async (table) => {
       const tenant = await aTenant()
       await seed(table, 1, 100_000, tenant, { change: () => thin(table, 'seq') })

@@ -77,7 +77,7 @@ describe('health', () => {
   })
 })
 
-it('a full disk returns 503, even for reads', async () => {
+it('a request returns 503 when the disk is full, even if it only reads', async () => {
   await expectError(503, 'unavailable', 'GET', '/v1/organization', { key: root, bindings: full })
 })
 
@@ -133,7 +133,7 @@ describe('failed tracks', () => {
   const statuses = (...failures: Awaited<ReturnType<typeof aFailure>>[]) =>
     Promise.all(failures.map(async (work) => (await work.read()).status))
 
-  it('are counted by reason, and retried when the reason may be transient', async () => {
+  it('are counted by reason, and can be retried if the reason may be transient', async () => {
     const [disk, stalled, broken] = [
       await aFailure('disk_full'),
       await aFailure('timed_out'),

@@ -119,7 +119,7 @@ it('the usage counts a play session once, after the hour of its end and on the d
   await seedSessions(1, midnight - 40 * HOUR, { organization_id, created_at: midnight - 1 })
   await seedSessions(5, midnight + 3.5 * HOUR, { organization_id: 'gone', created_at: midnight })
   expect(await sessions()).toEqual([0, 0])
-  // Two concurrent sweeps, because cron runs may overlap: each session is counted once.
+  // Two sweeps run concurrently, because cron runs may overlap. Each session is counted once.
   await Promise.all([runSweep(), runSweep()])
   expect(await sessions()).toEqual([1, 20])
   vi.setSystemTime(midnight + 5 * HOUR + 10 * 60_000)

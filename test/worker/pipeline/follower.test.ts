@@ -97,7 +97,7 @@ describe('a job that outlives its follower', () => {
   })
 })
 
-describe('a lease from a clock that was ahead', () => {
+describe('a lease that was set by a clock that was ahead', () => {
   it('is ignored', async () => {
     startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.changeJob({ holder: 'another', lease_until: Date.now() + HOUR })
@@ -106,7 +106,7 @@ describe('a lease from a clock that was ahead', () => {
 })
 
 describe('a job whose track is deleted or replaced', () => {
-  /** Runs the job of `work` until it is canceled. */
+  /** Starts the job of `work`, which runs until it is canceled. */
   async function running(cancel?: () => Response) {
     const stream = openStream()
     const { cancelled, transcodes } = startTranscoder({ transcode: () => stream.response, cancel })

@@ -76,7 +76,7 @@ describe('a transcoder', () => {
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 0, tries: 1, slot: null })
   })
 
-  it('that disappears with its follower is not retried forever', async () => {
+  it('that disappears together with its follower is not retried forever', async () => {
     await work.changeJob({ tries: 360, holder: 'another', slot: 0, lease_until: 0 })
     const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     expect(await work.run()).toEqual({ ended: true })
@@ -84,7 +84,7 @@ describe('a transcoder', () => {
     expect(transcodes).toEqual([])
   })
 
-  it('that is not configured counts as unreachable', async () => {
+  it('that is not configured is treated as unreachable', async () => {
     followWith({ ...env, TRANSCODER_URL: '' })
     expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
     expect(await work.job()).toMatchObject({ state: 'open', attempt: 0 })

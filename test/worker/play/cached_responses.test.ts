@@ -210,7 +210,7 @@ describe('a change', () => {
     expect(await titleIn()).toBe('Changed')
   })
 
-  it('does not make a preliminary view cacheable', async () => {
+  it('to a preliminary view is visible at once, because the view is never cached', async () => {
     const long = await aLongTrack()
     await long.startEarly()
     const { play_session_id } = await long.session()

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 describe('an early file', () => {
-  it('plays at once, and the view marks it as preliminary', async () => {
+  it('plays at once, and its view is marked as preliminary', async () => {
     await work.startEarly()
     const { status, body } = await work.view()
     expect(status).toBe(200)

@@ -226,7 +226,7 @@ describe('a track in a session', () => {
   })
 
   it.each(['initializing', 'processing', 'fallback_processing', 'failed'] as const)(
-    'returns 409 while %s',
+    'returns 409 while its status is %s',
     async (status) => {
       const track = await aTrack(key, collection_id)
       await db.update(tracks).set({ status, job_id: 'job' }).where(eq(tracks.id, track.id))
@@ -235,7 +235,7 @@ describe('a track in a session', () => {
     },
   )
 
-  it('keeps playing while it is processed again', async () => {
+  it('continues to play while it is processed again', async () => {
     const track_id = await aReadyTrack(key, collection_id)
     const { play_session_id: id } = await aPlaySession(key, 'track', track_id)
     await db.update(tracks).set({ status: 'processing' }).where(eq(tracks.id, track_id))

@@ -37,7 +37,7 @@ it('a play session has an id in the format of UUID version 8, in which the hour 
   expect(again.play_session_id.slice(9)).not.toBe(sooner.play_session_id.slice(9))
 })
 
-it('a play session ends in the same second as its URLs', async () => {
+it('a play session ends in the same second in which its URLs expire', async () => {
   const track_id = await aReadyTrack(key, collection_id)
   vi.setSystemTime(NOW + 193)
   const { play_session_id: id, expires_at } = await aPlaySession(key, 'collection', collection_id, {
@@ -98,7 +98,7 @@ it('a play session costs one written row, and one more when it is deleted, a day
   expect(await remaining()).toEqual([])
 })
 
-it('one sweep deletes 50,000 sessions of many hours, and keeps live sessions and those that return 410', async () => {
+it('one sweep deletes 50,000 sessions of many hours, but not sessions that are active or return 410', async () => {
   const now = Math.floor(NOW / HOUR)
   // The first sweep of a day also checks for old events and records the check, so it is not measured.
   await runSweep()

@@ -10,7 +10,7 @@ interface Listed {
   order: number
 }
 
-/** A playlist of ready tracks, and functions to create and play its sessions. */
+/** Creates a playlist of ready tracks; returns functions to create and play its sessions. */
 async function aSession(
   settings: { organization?: object; collection?: object; track?: object; playlist?: object } = {},
 ) {

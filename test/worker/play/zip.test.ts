@@ -26,7 +26,7 @@ beforeEach(async () => {
   await store(second)
 })
 
-/** Stores a track's files with distinct bytes, of the size in its row. */
+/** Stores a track's files with different bytes for each file and with the sizes in the track's row. */
 async function store(track_id: string) {
   for (const { path, size } of await fileRows(track_id)) {
     await env.MEDIA.put(path, new TextEncoder().encode(path.slice(-size)))

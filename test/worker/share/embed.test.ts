@@ -58,7 +58,7 @@ describe('the embed page', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  it('escapes text that users typed', async () => {
+  it('escapes text that users have entered', async () => {
     const { text } = await open(await sessionOf('track', track_id))
     expect(text).toContain('<title>So &quot;What&quot; &lt;b&gt;&amp;</title>')
     expect(text).not.toContain('<b>')
@@ -120,7 +120,7 @@ describe('the embed page', () => {
     }
   })
 
-  it('returns 404 when the resource of the session was deleted', async () => {
+  it('returns 404 when the resource of its session was deleted', async () => {
     const tenant = await aTenant()
     const { play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id)
     await db.delete(collections).where(eq(collections.id, tenant.collection_id))

@@ -51,7 +51,7 @@ export async function aWorkspace() {
     playlist_track_id: tracks[0]!.playlist_track_id,
     upload_session_id,
     session_track_id: uploaded.track_id,
-    /** A track of the upload session that has no file yet. */
+    /** A track without a file, which belongs to the upload session. */
     waiting_track_id: (await sessionTrack()).track_id,
     play_session_id,
     api_key_id,

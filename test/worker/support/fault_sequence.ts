@@ -37,7 +37,7 @@ export interface Flow {
   /** Prepares the workflow. No call fails during the preparation. */
   setUp: (workspace: FaultWorld) => Promise<unknown>
   run: (workspace: FaultWorld) => Promise<unknown>
-  /** Checks the final state. */
+  /** Checks the final state of the track and its files. */
   verify: (workspace: FaultWorld) => Promise<unknown>
 }
 

@@ -169,7 +169,7 @@ export async function aTrackWithJob({ size = 10, tenant }: { size?: number; tena
     job_id: job.id,
     row,
     read: () => readTrack(key, track_id),
-    /** Delivers a message and waits until the job is no longer followed. */
+    /** Delivers the job's message and waits until the job is no longer followed. */
     async run(bindings: Env = recordingBindings) {
       await deliver('transcode', { job_id: job.id }, { bindings })
       await untilUnfollowed(job.id)
@@ -231,7 +231,7 @@ export async function deleteAtOnce(path: string, key: string, times = 4) {
   return sortedStatuses(answers)
 }
 
-/** The event that R2 sends after an object was written. */
+/** The event that R2 sends when an object has been written. */
 export const uploadEvent = (key: string) => ({
   account: 'account',
   action: 'PutObject',

@@ -105,7 +105,7 @@ function headerAttempts(name: OperationName, path: string): Attempt[] {
   ]
 }
 
-/** All malformed requests for one operation. */
+/** All malformed requests that are sent to an operation. */
 export function attemptsAt(name: OperationName, workspace: Workspace, random: () => number): Attempt[] {
   const { path, body = {} } = requestOf(name, workspace)
   return [

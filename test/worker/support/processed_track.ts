@@ -5,7 +5,7 @@ import { eventually } from './fixtures.ts'
 
 /** Tracks that are processed completely, by the queues and the transcoder of the test. */
 
-/** Stores bytes at the track's newest upload URL, completes the upload, and waits until the transcoder's response is recorded. */
+/** Stores bytes at the track's newest upload URL, completes the upload, and waits until the track has the status `until`. */
 export async function uploadAndProcess(key: string, track_id: string, until = 'ready') {
   const [row] = await query<{ upload_path: string }>('select upload_path from tracks where id = ?', track_id)
   await env.MEDIA.put(row!.upload_path, 'RIFF\0audio')

@@ -14,8 +14,8 @@ type Segments<P extends string> = string extends P
     : [P]
 
 /**
- * Whether each segment of a path matches that of an operation in one of the modes of `Mode`. `exact`: a computed segment matches a
- * `{parameter}`, and a literal segment the same literal. `literal`: a literal segment matches a `{parameter}`. `any`: a computed segment
+ * Whether each segment of a path matches the segment of an operation's path in one of the modes of `Mode`. `exact`: a computed segment matches a
+ * `{parameter}`, and a literal segment matches the same literal. `literal`: a literal segment matches a `{parameter}`. `any`: a computed segment
  * matches a literal, and so does that literal followed by a computed query.
  */
 type Fits<P extends unknown[], O extends unknown[], Mode> = P extends [infer A, ...infer Rest]
@@ -77,7 +77,7 @@ export type ResponseOf<M extends string, P extends string> = string extends M
 // oxlint-disable-next-line typescript/no-explicit-any -- a computed method or path names no operation
 type Untyped = any
 
-/** The body of any other status. */
+/** The body of a response with any other status. */
 export interface Refusal {
   ok: false
   message: string

@@ -47,7 +47,7 @@ export async function aTenantWithEvents() {
     during: (run: () => Promise<unknown>) => during(key, run),
     track: (body: object = {}) => aWaitingTrack(key, collection_id, body),
     ready: (body: object = {}) => aProcessedTrack(key, collection_id, body),
-    /** Reprocesses a track and waits for the given status. */
+    /** Reprocesses a track and waits until it has the status `until`. */
     async reprocess(track_id: string, until: string) {
       const before = transcodes.length
       await api('POST', `track/${track_id}/reprocess`)

@@ -6,7 +6,7 @@ import { aTenant, eventually, fileRows, advanceHours, runSweep, storedFiles, tra
 import { signedParts } from './signature.ts'
 import { errorEvent, completeResult, serveTranscoder } from './transcoder.ts'
 
-/** Tracks with several upload handles (docs/decisions/0063). */
+/** Functions for tracks with several upload handles (docs/decisions/0063). */
 
 /** A file that has a duration of `seconds` for the transcoder of these tests, which counts one byte as a second. */
 export const aFile = (seconds: number) => `RIFF\0${'.'.repeat(seconds - 5)}`

@@ -57,7 +57,7 @@ describe('a new upload URL', () => {
     expect([body.track.status, body.track.file_name]).toEqual(['ready', 'So What.mp3'])
     const fresh = pathOf(body.track_upload.upload_url)
     expect(fresh).not.toBe(old)
-    // Bytes at the old path are ignored.
+    // A file at the old path is ignored.
     await env.MEDIA.put(old, 'changed')
     await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
     expect([(await read()).status, await plays()]).toEqual(['ready', before])

@@ -23,7 +23,7 @@ describe('a rejected file', () => {
   })
 
   it.each(['one check', 'two checks'])(
-    'at the newest handle does not replace a valid older file, detected in %s',
+    'at the newest handle does not replace a valid older file when both are detected in %s',
     async (checks) => {
       serveSources()
       const track = await aTrackWithHandles()

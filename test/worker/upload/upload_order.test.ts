@@ -201,7 +201,7 @@ describe('an upload handle', () => {
   })
 
   it.each(['was replaced', 'was refused'])(
-    'that %s leaves no file behind, even one that arrives after its expiry',
+    'that %s leaves no file behind, even if a file arrives after its expiry',
     async (how) => {
       serveSources()
       const track = await aTrackWithHandles()

@@ -98,7 +98,7 @@ describe('a multipart upload', () => {
   })
 
   it.each(['newest', 'older'])(
-    'with a rejected file keeps it until its size is checked, as the %s handle',
+    'of a file to reject keeps the file until its size is checked, as the %s handle',
     async (which) => {
       serveSources()
       const track = await aTrackWithHandles()

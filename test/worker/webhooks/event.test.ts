@@ -119,7 +119,7 @@ describe('a track', () => {
     expect(new Set(ended.map((event) => event.actor))).toEqual(new Set([actor]))
   })
 
-  it('records a failure of processing and an expired upload', async () => {
+  it('records a failed processing and an expired upload', async () => {
     const tenant = await aTenantWithEvents()
     tenant.answers(() => [errorEvent('no_audio', 'No audio')])
     const failed = await tenant.during(async () => uploadAndProcess(tenant.key, await tenant.track(), 'failed'))
@@ -251,7 +251,7 @@ it('records changes to shares, without their slugs and passwords', async () => {
   expect(JSON.stringify(list)).not.toMatch(/blue|so what/i)
 })
 
-it('records who created, changed, rotated and revoked a key', async () => {
+it('the events of a key contain the actor who created, changed, rotated and revoked it', async () => {
   const tenant = await aTenantWithEvents()
   const { api, key, actor } = tenant
   const [first] = await eventsOf(key)

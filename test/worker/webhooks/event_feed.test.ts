@@ -17,7 +17,7 @@ import { completeResult } from '../support/transcoder.ts'
 afterEach(() => void vi.useRealTimers())
 
 describe('the feed', () => {
-  it('is read page by page, filtered by type and subject, and contains only the caller’s events', async () => {
+  it('is read in pages, can be filtered by type and subject, and contains only the caller’s events', async () => {
     const tenant = await aTenant()
     await seedEvents(1, 5, tenant)
     const all = await eventsOf(tenant.key)

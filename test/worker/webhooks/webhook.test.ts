@@ -125,7 +125,7 @@ describe('an endpoint', () => {
     for (const part of ['lue', 'http', ...secrets]) expect(JSON.stringify(list)).not.toContain(part)
   })
 
-  it('gets a test event that no other endpoint receives', async () => {
+  it('receives a test event that is not sent to other endpoints', async () => {
     const { key, id, receiver, organization_id } = await aSubscriber('ok', { events: ['track.*'] })
     const other = await anEndpoint(key, { url: UNREACHABLE_URL })
     const { webhook_delivery_id, webhook_delivery } = await postBody(key, `${path}/${id}/test`)

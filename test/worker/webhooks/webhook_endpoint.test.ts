@@ -150,7 +150,7 @@ describe('an endpoint', () => {
 })
 
 describe('the sweep', () => {
-  it('sends due deliveries, and deletes those older than 30 days', async () => {
+  it('sends due deliveries, and deletes deliveries older than 30 days', async () => {
     const { organization_id, key, receiver, id } = await aSubscriber('fails')
     await insertEvents(organization_id, ['track:1'])
     await runConsumer()
