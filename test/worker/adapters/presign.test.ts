@@ -51,7 +51,7 @@ describe('a signature', () => {
   })
 })
 
-describe('a URL', () => {
+describe('a signed URL', () => {
   const start = Date.UTC(2026, 10, 22, 23, 50)
   const at = async (now: number, ends_at: number) => (await viewSigner(env, now, ends_at))('media/a')
 

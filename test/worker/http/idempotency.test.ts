@@ -35,7 +35,7 @@ describe('Idempotency-Key', () => {
     expect((await ok('GET', '/v1/playlist', { key })).count).toBe(0)
   })
 
-  it('stores a keyed hash of the request, so that its body cannot be guessed', async () => {
+  it('causes a keyed hash of the request to be stored, from which its body cannot be guessed', async () => {
     const { key } = await anOrganization()
     const body = { title: 'Guess' }
     await ok('POST', '/v1/collection', { key, body, headers: idempotencyHeader('a') })

@@ -56,7 +56,7 @@ describe('a replayed response', () => {
     expect((await cover(second.upload_url)).body.code).toBe('unsupported_image')
   })
 
-  it('is a 404 when the resource was deleted and a new handle would be needed', async () => {
+  it('has status 404 when the resource was deleted and a new handle would be needed', async () => {
     const { key } = await anOrganization()
     const send = () => call('POST', '/v1/collection', { key, body: { title: 'Once' }, headers })
     const { collection_id } = (await send()).body
@@ -77,7 +77,7 @@ describe('a replayed response', () => {
     expect((await ok('GET', '/v1/api_key', { key })).count).toBe(2)
   })
 
-  it('of createPlaySession has freshly signed URLs, and is a 410 when the session has ended', async () => {
+  it('of createPlaySession has freshly signed URLs, and has status 410 when the session has ended', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const track_id = await aProcessedTrack(key, collection_id)

@@ -152,7 +152,7 @@ describe('access', () => {
     expect(compared).toBeGreaterThan(30)
   })
 
-  it('does not reveal whether foreign ids in bodies exist, or resources outside the binding of a key', async () => {
+  it('does not reveal whether foreign ids in bodies or resources outside a key’s binding exist', async () => {
     const workspace = await aWorkspace()
     const { key } = await aTenant()
     const { live } = await everyCaller(workspace)

@@ -195,7 +195,7 @@ describe('an invalid request for a collection', () => {
     'limit=-1',
     'limit=%201',
     'limit=1&limit=2',
-  ])('returns 400 for ?%s', async (query) => {
+  ])('returns 400 for a list with ?%s', async (query) => {
     for (const path of ['/v1/collection', '/v1/variant']) {
       expect(errorPaths(await expectError(400, 'invalid_request', 'GET', `${path}?${query}`, { key }))).toEqual([
         'limit',
@@ -204,7 +204,7 @@ describe('an invalid request for a collection', () => {
   })
 
   it.each(['offset=-1', 'offset=x', 'offset=', 'offset=99999999999', 'offset=0x10'])(
-    'returns 400 for ?%s',
+    'returns 400 for a list of tracks with ?%s',
     async (query) => {
       const { id } = await aCollection(key)
       const body = await expectError(400, 'invalid_request', 'GET', `/v1/collection/${id}/track?${query}`, { key })

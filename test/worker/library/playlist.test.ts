@@ -51,7 +51,7 @@ interface Entry {
   playlist_track_id: string
 }
 
-describe('playlist', () => {
+describe('a playlist', () => {
   it('is created, read, updated, listed and deleted', async () => {
     const { key, a, path, replace, ...rest } = await anEmptyPlaylist()
     const body = {
@@ -92,7 +92,7 @@ describe('playlist', () => {
     expect((await readTrack(key, a)).id).toBe(a)
   })
 
-  it('returns the values of the same request from an update, even with simultaneous updates', async () => {
+  it('is returned by an update with the values of this update, even with simultaneous updates', async () => {
     const { key, playlist_id } = await anEmptyPlaylist()
     const titles = Array.from({ length: 10 }, (_, at) => `Mix ${at}`)
     const update = (title: string) => ok('PUT', `/v1/playlist/${playlist_id}`, { key, body: { title } })

@@ -39,7 +39,7 @@ describe('simultaneous changes to a playlist', () => {
     }
   })
 
-  it('never make the count, version and tracks of a response inconsistent, which are read in one round trip', async () => {
+  it('never cause a response with inconsistent count, version and tracks, because all are read in one round trip', async () => {
     const { ids, change, path, key } = await aContestedPlaylist()
     await change('PUT', { track_ids: ids.slice(0, 3) })
     const { trips, body } = await countCallRows('GET', path, { key })

@@ -12,7 +12,7 @@ import { aTrackWithHandles, putFile, serveSources } from '../support/upload_hand
 afterEach(() => void vi.useRealTimers())
 
 const noAudio: JobEvent = errorEvent('no_audio', 'No audio')
-describe('reprocess', () => {
+describe('reprocessing', () => {
   it('returns 409 for a track that never had a file', async () => {
     const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)

@@ -164,7 +164,7 @@ describe('an album', () => {
   const order = async () => (await titlesAndSubtitles()).map(([title]) => title)
   const aSong = (name: string, tags: Tags) => aTrack(name, { ...tags, title: name })
 
-  it('is sorted by disc and track number in any upload order, while tracks that are not part of it keep their positions', async () => {
+  it('is sorted by disc and track number regardless of the upload order, while tracks outside it keep their positions', async () => {
     await aSong('2-2', numbered(2, 2))
     await aTrack('Of no album')
     await aSong('1-10', numbered(1, 10))

@@ -38,7 +38,7 @@ beforeEach(async () => {
 const update = async (id: string, body: object) => (await ok('PUT', `/v1/track/${id}`, { key, body })).track
 
 describe('a track', () => {
-  it('waits for its upload when it was just created', async () => {
+  it('waits for its upload after it was created', async () => {
     const { track, track_id } = await createTrack(key, collection_id)
     expect(track).toEqual({
       id: track_id,
@@ -139,7 +139,7 @@ describe('a track', () => {
     ['folder/', 'audio'],
     [' \t ', 'audio'],
     ['Ænima “live” 🎷.flac', 'Ænima “live” 🎷.flac'],
-  ])('stores the name %j as %j, and the original name separately', async (sent, stored) => {
+  ])('stores the file name %j as %j, and the original file name separately', async (sent, stored) => {
     const { track } = await createTrack(key, collection_id, { file_name: sent })
     expect([track.file_name, track.file_name_original]).toEqual([stored, sent])
   })
@@ -171,7 +171,7 @@ describe('a track', () => {
     expect([body.count, body.tracks.length]).toEqual([5, 5])
   })
 
-  it('returns the values of the same request from an update, even with simultaneous updates', async () => {
+  it('is returned by an update with the values of this update, even with simultaneous updates', async () => {
     const { track_id } = await createTrack(key, collection_id)
     const titles = Array.from({ length: 10 }, (_, at) => `Take ${at}`)
     const answers = await Promise.all(titles.map((title) => update(track_id, { title })))

@@ -29,7 +29,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
     for (const id of (await listed(key, path))[1]) await ok('DELETE', `${path}/${id}`, { key })
   }
 
-  it('filters by creator and by organization_index, newest first, with counts', async () => {
+  it('can be filtered by creator and organization_index, newest first and with counts', async () => {
     const { key } = await aTenant()
     await clear(key)
     const [a, b, c] = [
@@ -112,7 +112,7 @@ describe.each(['collection', 'playlist'])('the list of %ss', (noun) => {
 })
 
 describe('the list of a collection’s tracks', () => {
-  it('filters by status, which changes', async () => {
+  it('can be filtered by status, and follows changes to the status', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const path = `/v1/collection/${collection_id}/track`
@@ -145,7 +145,7 @@ describe('the list of a collection’s tracks', () => {
     expect((await call('GET', `${path}?status=done`, { key })).body.errors[0]!.path).toBe('status')
   })
 
-  it('filters by creator and index after updates', async () => {
+  it('can be filtered by creator and index after they were updated', async () => {
     const { key, collection_id } = await aTenant()
     const path = `/v1/collection/${collection_id}/track`
     const a = await aWaitingTrack(key, collection_id, { organization_index: 'x', creator_id: CREATORS[0] })

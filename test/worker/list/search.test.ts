@@ -30,7 +30,7 @@ const find = (key: string, path: string, q: string) => names(key, `${path}?q=${e
 const track = ({ key, collection_id }: Tenant, player_title: string, body: object = {}) =>
   aWaitingTrack(key, collection_id, { player_title, file_name: 'x.mp3', ...body })
 
-describe('q', () => {
+describe('the parameter q', () => {
   it('finds tracks by title, artist, file name, tags and index, and ignores case and accents', async () => {
     const tenant = await aTenant()
     const { key, collection_id } = tenant
@@ -154,7 +154,7 @@ describe('q', () => {
   })
 })
 
-describe('sort', () => {
+describe('the parameter sort', () => {
   it('orders tracks by title, times and duration, in a collection and in the list of all tracks', async () => {
     const tenant = await aTenant()
     const { key, collection_id } = tenant

@@ -6,7 +6,7 @@ import { anOrganization, HOUR, ok } from '../support/api.ts'
 
 /** How the studio reads the event feed backward from its end. */
 
-it('reports that there are no earlier events when the oldest event was read', async () => {
+it('the studio finds out that there are no earlier events when it has read the oldest event', async () => {
   const { id, key } = await anOrganization()
   const revoked = JSON.stringify({ api_key_id: id, type: 'player' })
   await env.DB.prepare(
@@ -22,7 +22,7 @@ it('reports that there are no earlier events when the oldest event was read', as
   expect([entries.length, next]).toEqual([40, null])
 })
 
-it('returns each event exactly once, newest first, even if events are close together or numbered ahead of the clock', async () => {
+it('the studio reads each event exactly once, newest first, even if events are close together or numbered ahead of the clock', async () => {
   const { id, key } = await anOrganization()
   const now = Date.now()
   const range = (count: number, at: (index: number) => number) => Array.from({ length: count }, (_, index) => at(index))

@@ -63,7 +63,7 @@ describe('health', () => {
     expect(await Promise.all([unresponsive, full].map(bothViews))).toEqual([failure, failure])
   })
 
-  it('reads a few rows, and none for some seconds while everything works', async () => {
+  it('reads a few rows, and then none for some seconds if everything works', async () => {
     await runSweep()
     const first = await countRows(() => health())
     expect(first).toMatchObject({ trips: 1, written: 0 })

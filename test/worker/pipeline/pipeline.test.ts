@@ -89,7 +89,7 @@ describe('a job', () => {
     expect((await work.read()).info).not.toHaveProperty('progress')
   })
 
-  it('reports the second pass, which is tolerant, and uses this pass again after a restart', async () => {
+  it('reports the second, tolerant pass, and continues with this pass after a restart', async () => {
     const stream = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, call) => (call === 1 ? stream.response : eventStream(lossyResult())),

@@ -83,7 +83,7 @@ describe('a short file', () => {
 })
 
 describe('slots', () => {
-  it('that exist limit the number of running jobs, with one job in each slot', async () => {
+  it('limit the number of running jobs, because each slot runs one job', async () => {
     const bindings: Env = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '3' }
     const jobs: Work[] = []
     for (let n = 1; n <= 5; n++) jobs.push(await aTrackWithJob({ size: 30 * MB }))
@@ -127,7 +127,7 @@ describe('slots', () => {
     await eventually(async () => (await work.job()).state === 'done')
   })
 
-  it('of the same transcoder are used first, except for a job whose transcoder died', async () => {
+  it('of the same transcoder are used first, but not for a job whose transcoder died', async () => {
     const bindings: Env = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '3' }
     const transcoders: number[] = []
     for (const attempt of [0, 1]) {

@@ -156,7 +156,7 @@ describe('a transcoder', () => {
 describe('a dead letter', () => {
   const acknowledged = { acknowledged: true, retried_in: undefined }
 
-  it('from the transcode queue ends no job, and the sweep starts its job again', async () => {
+  it('from the transcode queue does not end its job, which the sweep starts again', async () => {
     startTranscoder({ transcode: () => eventStream(lossyResult()) })
     expect(await deliver('dead', { job_id: work.job_id })).toEqual(acknowledged)
     expect(await work.job()).toMatchObject({ state: 'open', holder: null })

@@ -85,7 +85,7 @@ describe('an early file', () => {
     ['with a custom mono FLAC', ['mono-flac'], 64, false],
     ['with a custom preview', ['teaser'], 64, false],
     ['with a custom FLAC', ['flac'], 1411, true],
-  ])('in a session %s (%j), with %i kbit/s, is played: %j', async (_, variants, bitrate, plays) => {
+  ])('in a session %s (%j) and with a bitrate of %i kbit/s is played: %j', async (_, variants, bitrate, plays) => {
     for (const body of [
       { name: 'Radio', codec: 'mp3', bitrate: 320 },
       { name: 'Mono', codec: 'mp3', bitrate: 320, channels: 1 },

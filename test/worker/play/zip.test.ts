@@ -138,7 +138,7 @@ describe('a ZIP', () => {
     expect((await ok('GET', `/v1/play/${id}/download`)).download.files).toBe(2)
   })
 
-  it('is interrupted by an error, and not incomplete, when a file is purged during the download', async () => {
+  it('ends with an error instead of being silently incomplete when a file is purged during the download', async () => {
     const errorLog = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     onTestFinished(() => errorLog.mockRestore())
     const id = await session()
@@ -153,7 +153,7 @@ describe('a ZIP', () => {
     await vi.waitFor(() => expect(errorLog).toHaveBeenCalledTimes(2))
   })
 
-  it('has the correct length above 4 GB, which requires other records (APPNOTE 4.3.14, 4.5.3)', async () => {
+  it('has the correct length above 4 GB, where other records are required (APPNOTE 4.3.14, 4.5.3)', async () => {
     // The length of the streamed file is checked by the benchmark: npm run bench -- zip.
     const sized = async (id: string, size: number) =>
       db

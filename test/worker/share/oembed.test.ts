@@ -36,7 +36,7 @@ beforeEach(async () => {
 const path = (parameters: Record<string, string>) => `/oembed?${new URLSearchParams(parameters).toString()}`
 
 describe('oEmbed', () => {
-  it('describes an embed as type `rich`, with a frame and its size', async () => {
+  it('describes a session as type `rich`, with the frame and its size', async () => {
     const { status, headers, body } = await call('GET', path({ url: address, format: 'json' }))
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*'])
     expect(headers.get('content-type')).toMatch(/^application\/json/)
@@ -59,7 +59,7 @@ describe('oEmbed', () => {
     })
   })
 
-  it('stays within maxwidth and maxheight, also with its thumbnail', async () => {
+  it('limits the frame and the thumbnail to maxwidth and maxheight', async () => {
     const small = await ok('GET', path({ url: address, maxwidth: '300', maxheight: '160' }))
     expect(small).toMatchObject({ width: 300, height: 120, thumbnail_width: 80, thumbnail_height: 80 })
     expect(small.html).toContain(`src="${address}?layout=compact"`)

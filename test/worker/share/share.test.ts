@@ -50,7 +50,7 @@ describe('a share', () => {
     expect(other.slug).not.toBe(share.slug)
   })
 
-  it('is listed newest first or by resource, read, updated, and revoked', async () => {
+  it('can be listed (newest first or by resource), read, updated, and revoked', async () => {
     const ofTrack = await aShare(key, collection_id, { scope: 'track', id: track_id, title: 'One' })
     const ofAll = await aShare(key, collection_id, {
       slug: 'Kind-of-Blue',

@@ -131,7 +131,7 @@ describe('a share with a password', () => {
     expect((await worker.fetch(request, env, createExecutionContext())).status).toBe(403)
   })
 
-  it('can be framed by other sites if it has no password, or by the sites that it lists', async () => {
+  it('can only be framed by the sites that it lists, while a share without a password can be framed by any site', async () => {
     const ancestors = async (body: object) => {
       const { slug } = await aShare(key, collection_id, body)
       const answers = await Promise.all(

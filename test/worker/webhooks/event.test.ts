@@ -119,7 +119,7 @@ describe('a track', () => {
     expect(new Set(ended.map((event) => event.actor))).toEqual(new Set([actor]))
   })
 
-  it('records a failed processing and an expired upload', async () => {
+  it('records the failure of its processing and the expiry of its upload', async () => {
     const tenant = await aTenantWithEvents()
     tenant.answers(() => [errorEvent('no_audio', 'No audio')])
     const failed = await tenant.during(async () => uploadAndProcess(tenant.key, await tenant.track(), 'failed'))
@@ -137,7 +137,7 @@ describe('a track', () => {
   })
 })
 
-it('records changes to collections: their covers, their order, their reprocess and the deletion of their tracks', async () => {
+it('a collection records changes to its covers, order and reprocess, and the deletion of its tracks', async () => {
   const tenant = await aTenantWithEvents()
   const { api, actor } = tenant
   const ids = [await tenant.ready(), await tenant.ready()]
@@ -198,7 +198,7 @@ it('records changes to collections: their covers, their order, their reprocess a
   expect(new Set(changes.slice(-2).map(({ subject }) => subject))).toEqual(new Set(ids.map((id) => `track:${id}`)))
 })
 
-it('records changes to playlists, including those caused by trashed and restored tracks', async () => {
+it('a playlist records its changes, including those caused by trashed and restored tracks', async () => {
   const tenant = await aTenantWithEvents()
   const { api, key, actor } = tenant
   const track_id = await tenant.track()
@@ -231,7 +231,7 @@ it('records changes to playlists, including those caused by trashed and restored
   expect(new Set(list.map((event) => event.actor))).toEqual(new Set([actor]))
 })
 
-it('records changes to shares, without their slugs and passwords', async () => {
+it('a share records its changes, without its slug and password', async () => {
   const tenant = await aTenantWithEvents()
   const { api, key, actor, collection_id } = tenant
   let share_id = ''

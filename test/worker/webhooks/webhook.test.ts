@@ -146,7 +146,7 @@ describe('an endpoint', () => {
 })
 
 describe('deliveries', () => {
-  it('are listed in pages, by endpoint and state, and counted per hour', async () => {
+  it('can be listed in pages, by endpoint and by state, and are counted per hour', async () => {
     const { organization_id, key, id, receiver } = await aSubscriber('ok', { events: ['track.*'] })
     const other = await anEndpoint(key, { url: receiver.url })
     await insertEvents(organization_id, ...Array.from({ length: 5 }, (_, at) => [`track:${at}`] as [string]))
@@ -228,7 +228,7 @@ describe('deliveries', () => {
     expect(messages).toHaveLength(2)
   })
 
-  it('cost few rows', async () => {
+  it('cost few rows each', async () => {
     const { organization_id, id } = await aSubscriber('ok')
     await insertEvents(organization_id, ['track:0'])
     await runConsumer()

@@ -160,7 +160,7 @@ describe('a delivery', () => {
     ['huge', /^x{1024}$/],
     ['close_early', /^(half)?$/],
     ['empty', /^$/],
-  ])('succeeds by status when the response body is %s', async (behavior, answer) => {
+  ])('succeeds because of the status, even if the response body is %s', async (behavior, answer) => {
     const { organization_id, receiver, id } = await aSubscriber(behavior)
     await insertEvents(organization_id, ['track:1'])
     await runConsumer()
@@ -175,7 +175,7 @@ describe('a delivery', () => {
   it.each([
     ['busy', 7200],
     ['busy_for_long', 86_400],
-  ])('is retried at the time that a receiver like %s asks for, at most a day later', async (behavior, seconds) => {
+  ])('is retried at the time that a receiver like %s requests, but after at most a day', async (behavior, seconds) => {
     const { organization_id, id } = await aSubscriber(behavior)
     await insertEvents(organization_id, ['track:1'])
     await runConsumer()

@@ -58,7 +58,7 @@ describe('a webhook URL', () => {
     expect(refused(hosts.map((host) => `https://${host}/`))).toEqual([])
   })
 
-  it('must not be that of this service or of its bucket', () => {
+  it('must not be the URL of this service or of its bucket', () => {
     const urls = ['https://audio.shop.com/', 'https://AUDIO.shop.com./', 'https://0123.r2.cloudflarestorage.com/x']
     expect(refused([...urls, 'https://tonearm-media.0123.r2.cloudflarestorage.com/'])).toEqual([])
     expect(refused(['https://own.net/'], { ...settings, PUBLIC_BASE_URL: '' }, 'https://own.net')).toEqual([])
@@ -93,7 +93,7 @@ describe('a webhook URL', () => {
     ).toEqual([])
   })
 
-  it('may be an http loopback address if the settings allow it, but must not be that of the service itself', () => {
+  it('may be an http loopback address if the settings allow it, but must not be the URL of this service', () => {
     const local = { ...settings, WEBHOOK_LOCAL: 'true', PUBLIC_BASE_URL: 'http://localhost:8787' }
     expect(
       accepted(['http://localhost:9000/a', 'http://127.0.0.1:9000', 'http://0x7f.1:9000/', 'https://shop.com'], local),
