@@ -57,7 +57,7 @@ function expected(name: OperationName, caller: string): number {
 }
 
 /**
- * Operations that delete resources which other tests need. They run last, and the callers that are allowed to call them come after all other callers.
+ * Operations that delete resources which other operations need. They run last, and the callers that are allowed to call them come after all others.
  */
 const LAST = [
   'removePlaylistTrack',

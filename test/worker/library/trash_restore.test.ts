@@ -16,7 +16,7 @@ import { aProcessedTrack } from '../support/processed_track.ts'
 import { serveTranscoder } from '../support/transcoder.ts'
 import { aLibrary } from '../support/trash_library.ts'
 
-/** Restores a resource from the trash, together with everything that belongs to it. */
+/** Restoring a resource from the trash, together with everything that belongs to it. */
 
 afterEach(() => void vi.useRealTimers())
 

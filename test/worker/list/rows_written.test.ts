@@ -62,7 +62,7 @@ describe('rows read by changes', () => {
     await seedTables(tenant, 1001, 100_000, ['playlists', 'tracks'])
     await countCallRows('GET', '/v1/playlist', { key: tenant.key })
     const many = await measure(tenant)
-    // The number may vary by a few rows where a range of `list_counts` starts or ends. One range costs one row.
+    // A change may read one row more or less where a range of `list_counts` starts or ends.
     const grown = Object.entries(many).filter(([name, read]) => read > small[name]! + 10)
     expect(grown).toEqual([])
 

@@ -125,7 +125,7 @@ it('the usage counts a play session once, after the hour of its end and on the d
   vi.setSystemTime(midnight + 5 * HOUR + 10 * 60_000)
   await runSweep()
   expect(await sessions()).toEqual([301, 20])
-  // The remaining session ends in the sixth hour, and is counted ten minutes after the end of that hour.
+  // The session of the API ends in the sixth hour, so it is counted ten minutes after the end of that hour.
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000 - 1)
   expect((await countRows(() => runSweep())).written).toBe(1)
   vi.setSystemTime(midnight + 7 * HOUR + 10 * 60_000)

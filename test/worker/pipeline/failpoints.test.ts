@@ -9,9 +9,9 @@ import { sendCover } from '../support/tenant_events.ts'
 import { errorEvent } from '../support/transcoder.ts'
 
 /**
- * Makes each call of the Worker to a binding fail, before or after it executes, in each workflow of a file (docs/decisions/0045). Then time passes:
- * messages arrive, the sweep runs, and the client repeats requests that got a 5xx. The result must be the same as without faults: the track is ready
- * or failed for the right reason, there is no object without a row, and no file was generated twice.
+ * Makes each call of the Worker to a binding fail, before or after it executes, in each workflow of an audio file (docs/decisions/0045). Then time
+ * passes: messages arrive, the sweep runs, and the client repeats requests that got a 5xx. The result must be the same as without faults: the track
+ * is ready or failed for the right reason, there is no object without a row, and no file was generated twice.
  */
 
 const put = async (track_id: string, bytes = 'RIFF\0audio') => {

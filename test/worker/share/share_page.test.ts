@@ -172,7 +172,7 @@ describe('the page of a share', () => {
 
 describe('the sessions of a share', () => {
   it('are short, end no later than the share, and play only what the share allows', async () => {
-    // The share ends within a second, but sessions end at whole seconds.
+    // The share ends 700 ms after a whole second, but sessions end at whole seconds.
     const expires_at = `${new Date(Date.now() + 100_000).toISOString().slice(0, 19)}.700Z`
     const { slug } = await aShare(key, collection_id, { variants: ['mp3-128'] })
     const secret = apiKeyIn(await openPage(`/s/${slug}`))

@@ -37,7 +37,7 @@ export const recordingBindings: Env = {
   } as Queue,
 }
 
-/** Milliseconds of an hour. */
+/** Milliseconds in an hour. */
 export const HOUR = 3600_000
 export const DAY = 24 * HOUR
 

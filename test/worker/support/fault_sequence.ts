@@ -21,7 +21,7 @@ import { signedParts } from './signature.ts'
 import { emptyStorage } from './storage.ts'
 import { coverResult, errorEvent, eventStream, completeResult, openStream, startTranscoder } from './transcoder.ts'
 
-/** Runs a workflow of a file with injected faults, and simulates the time that passes afterwards. */
+/** Runs a workflow of an audio file with injected faults, and simulates the time that passes afterwards. */
 
 export interface FaultWorld extends Tenant {
   bindings: Env

@@ -134,7 +134,7 @@ export function followWith(bindings: Env): void {
   onTestFinished(() => spy.mockRestore())
 }
 
-/** Resolves when this job is no longer followed, or when no job is followed if no id is given. */
+/** Resolves when this job is no longer followed. Without an id, resolves when no job is followed. */
 export const untilUnfollowed = (job_id?: string) =>
   eventually(() =>
     runInDurableObject(transcoderObject(), ({ activeJobs }) =>
@@ -195,7 +195,7 @@ export async function deliver(
     { id: 'message', timestamp: new Date(), attempts: options.attempts ?? 1, body },
   ])
   const context = createExecutionContext()
-  // The result of the batch does not contain the delay, so the call of `retry` is observed.
+  // The result of the batch does not contain the delay, so a spy records the argument of `retry`.
   const retry = vi.spyOn(batch.messages[0]!, 'retry')
   await worker.queue(batch, options.bindings ?? recordingBindings)
   const { explicitAcks, retryMessages } = await getQueueResult(batch, context)

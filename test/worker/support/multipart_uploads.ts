@@ -9,7 +9,7 @@ import { db, ok } from './api.ts'
 export const multipartRow = async (id: string) =>
   (await db.select().from(multipartUploads).where(eq(multipartUploads.id, id)).get())!
 
-/** Stores a part; returns the entry with which the client reports it. */
+/** Stores a part; returns the entry that the client sends to report it. */
 export async function sendPart(id: string, part_number: number, bytes: string | Uint8Array) {
   const { path, upload_id } = await multipartRow(id)
   const { etag } = await env.MEDIA.resumeMultipartUpload(path, upload_id).uploadPart(part_number, bytes)

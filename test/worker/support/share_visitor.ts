@@ -32,7 +32,7 @@ export async function openPage(
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The API key with which a page plays. */
+/** The API key that the player of a page uses. */
 export const apiKeyIn = ({ text }: PageResponse) => /api-key="([^"]+)"/.exec(text)?.[1] ?? ''
 
 /** Text that a visitor must not see without the password. */

@@ -28,7 +28,7 @@ function serve(answer: Reply): void {
 /** Makes the transcoder unreachable. */
 export const stopTranscoder = () => serve(unreachable)
 
-/** The signal of the current request. The stream of the response ends when it is aborted. */
+/** The signal of the current request. When it is aborted, the stream of the response ends. */
 let asking: AbortSignal | undefined
 
 const refusal = (request: Request) =>

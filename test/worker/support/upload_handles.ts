@@ -8,7 +8,7 @@ import { errorEvent, completeResult, serveTranscoder } from './transcoder.ts'
 
 /** Functions for tracks with several upload handles (docs/decisions/0063). */
 
-/** A file that has a duration of `seconds` for the transcoder of these tests, which counts one byte as a second. */
+/** A file with a duration of `seconds` for the transcoder of these tests, which counts each byte as a second. */
 export const aFile = (seconds: number) => `RIFF\0${'.'.repeat(seconds - 5)}`
 
 /** A transcoder that fails like the real one when the source is missing or its length differs from the length in the job. */

@@ -30,7 +30,7 @@ export function allowReceivers(): void {
 }
 
 export type Receiver = ReturnType<typeof aReceiver>
-/** A receiver that behaves as named in its URL. */
+/** A receiver whose behavior is named in its URL. */
 export function aReceiver(behavior: string) {
   const name = crypto.randomUUID()
   const at = `${inject('receivers')}/${name}`

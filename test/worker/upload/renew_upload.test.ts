@@ -95,7 +95,7 @@ describe('a new upload URL', () => {
     const last = await send()
     await complete()
     await eventually(async () => (await read()).status === 'ready')
-    // Three files are left: the one that played until the last one was ready, the one that failed, and the last one.
+    // Three files are left: the file that played before, the file that failed, and the last file.
     expect(await storedFiles('uploads/')).toHaveLength(3)
     advanceHours(3)
     await runSweep()
