@@ -72,7 +72,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('a page controls the player, also before its frame has loaded', () => {
+test('a page controls the player, even before its frame has loaded', () => {
   const player = new EmbeddedPlayer(anIframe())
   player.play()
   player.seek(30)
@@ -180,7 +180,7 @@ describe('frame of a share', () => {
     sessionrefresh: { playSessionId: 'one', expiresAt: '2100-01-01T00:00:00Z', renewed: true },
     sessionexpired: { playSessionId: 'one' },
   }
-  /** Details that the page receives for these events. */
+  /** Emits all of `EVENTS` in the frame and returns the details that the page receives. */
   function received(): unknown[] {
     const details: unknown[] = []
     page.addEventListener('message', (event) => details.push((event as MessageEvent<{ detail: unknown }>).data.detail))
@@ -225,7 +225,7 @@ describe('frame of a share', () => {
   })
 })
 
-/** Two frames; `leave` ends both. */
+/** Connects two players, each in its own frame; `leave` disconnects both. */
 function twoFrames() {
   const players = [aPlayer(), aPlayer()] as const
   const ends = players.map((player) =>
@@ -247,7 +247,7 @@ test('only one of several frames that start at the same time plays', async () =>
 
 test('a frame that was not started keeps its autoplay when another one starts', async () => {
   const [first, second] = twoFrames()
-  // It is paused at the first start message and playing at the second.
+  // The first player is paused when the first start message arrives and playing when the second one arrives.
   const paused = [true, false]
   Object.defineProperty(first, 'paused', { get: () => paused.shift() })
   start(second)
@@ -262,7 +262,7 @@ test.each([
   ['whose session ended while it played', true, true],
 ])('a frame %s is paused when another one starts', async (_, isStarted, paused) => {
   const [first, second] = twoFrames()
-  // Within one millisecond, chance decides which of two starts is later.
+  // If two frames start within the same millisecond, a random number decides which one was later.
   if (isStarted) vi.spyOn(Date, 'now').mockReturnValueOnce(1)
   if (isStarted) start(first)
   first.paused = paused

@@ -18,7 +18,7 @@ export class FakeAudio extends EventTarget {
   ended = false
   error: { code: number } | null = null
   readyState = 0
-  /** Seconds that are loaded; everything by default. */
+  /** The number of seconds that are buffered; by default the whole file. */
   loadedTo = FakeAudio.seconds
   #src: string | null = null
   #time = 0
@@ -82,7 +82,7 @@ export class FakeAudio extends EventTarget {
     this.#soon('pause')
   }
 
-  /** Plays on for `seconds` seconds. */
+  /** Continues playback for this many seconds. */
   advance(seconds: number) {
     this.#time = Math.min(FakeAudio.seconds, this.#time + seconds)
     this.dispatchEvent(new Event('timeupdate'))
@@ -90,12 +90,12 @@ export class FakeAudio extends EventTarget {
     Object.assign(this, { ended: true, paused: true })
     for (const name of ['pause', 'ended']) this.dispatchEvent(new Event(name))
   }
-  /** No more data arrives. */
+  /** Simulates a connection that delivers no more data. */
   stall() {
     this.readyState = 2
     this.dispatchEvent(new Event('waiting'))
   }
-  /** Fails like a file that cannot be opened: `MEDIA_ERR_SRC_NOT_SUPPORTED`, the same code as for a 503. */
+  /** Fails with a media error, by default `MEDIA_ERR_SRC_NOT_SUPPORTED`: browsers report it for a file that cannot be opened, and also for a 503. */
   fail(code = 4) {
     this.error = { code }
     this.dispatchEvent(new Event('error'))

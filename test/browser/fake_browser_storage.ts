@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 
 import type { UploadQueue } from '../../src/client/upload/queue.ts'
 
-/** The part of IndexedDB and Web Locks, shared by several tabs, that the upload ledger uses. */
+/** Fakes of IndexedDB and Web Locks, limited to the functions that the upload ledger uses. Several tabs share them. */
 
 const answer = <T>(read: () => T) => {
   const request = { result: undefined as T | undefined, error: null, onsuccess: () => {}, onupgradeneeded: () => {} }

@@ -115,7 +115,7 @@ describe('playing', () => {
     await playback.select(1)
     expect(playback.state).toMatchObject({ index: 1, status: 'failed' })
   })
-  test('uses one element for everything where only the element started by a gesture may play', async () => {
+  test('uses a single audio element if the browser lets only the element started by a gesture play', async () => {
     FakeAudio.gestureOnly = true
     await openPlaying()
     const first = playback.audio
@@ -126,7 +126,7 @@ describe('playing', () => {
     expect([playback.state.index, playback.audio === first, audio().paused]).toEqual([1, true, false])
     expect(names().filter((name) => name === 'pause')).toEqual([])
   })
-  test('restarts the track on previous first, then goes back', async () => {
+  test('restarts the track on the first call of previous, and goes back on the second', async () => {
     await openPlaying({ start: { track: '2' } })
     audio().advance(3)
     await playback.previous()
@@ -144,7 +144,7 @@ describe('playing', () => {
     await settle()
     expect([playback.state.index, playback.time, audio().currentTime]).toEqual([1, 0, 0])
   })
-  test('stops at the sleep time or at the end of a track', async () => {
+  test('stops when the sleep timer expires, or at the end of the track if the timer is set to that', async () => {
     await openPlaying()
     playback.sleepAt(Date.now() + 60_000)
     await playback.next()
@@ -161,7 +161,7 @@ describe('playing', () => {
   })
 })
 
-describe('a page that pauses inside an event handler', () => {
+describe('a pause that the page requests in an event handler', () => {
   const pauseOn = (wanted: string) => (hooks.onEvent = (name) => name === wanted && playback.pause())
 
   test('takes effect at once', async () => {
@@ -205,14 +205,14 @@ test('resumes a track at its saved position, however it is reached', async () =>
   expect(playback.time).toBe(10)
 })
 
-test('a link goes to a time and to another track', async () => {
+test('goTo seeks to a time and can change the track', async () => {
   await open()
   await playback.goTo({ track: null, position: 20 })
   expect([playback.state.index, playback.time]).toEqual([0, 20])
   await playback.goTo({ track: '3', position: 30 })
   expect([playback.state.index, playback.time, playback.state.playing]).toEqual([2, 30, false])
 })
-test('a link to an unknown track changes nothing and returns false', async () => {
+test('goTo an unknown track changes nothing and returns false', async () => {
   await openPlaying()
   expect(await playback.goTo({ track: 'nowhere', position: 50 })).toBe(false)
   expect([playback.state.index, playback.time, playback.state.playing]).toEqual([0, 1, true])

@@ -39,7 +39,7 @@ test.each([
   expect(names().filter((name) => name === 'trackchange')).toHaveLength(1)
   expect(requests.length).toBeLessThanOrEqual(2)
 })
-test('an unknown track keeps the page’s own start', async () => {
+test('selecting an unknown track leaves the configured start unchanged', async () => {
   create({ start: { track: '2', position: 30 } })
   const opening = playback.open()
   await playback.selectTrack('nowhere')
@@ -50,7 +50,7 @@ test('an unknown track keeps the page’s own start', async () => {
   await open({ start: { track: 'nowhere', position: 30 } })
   expect([playback.state.index, playback.time]).toEqual([0, 0])
 })
-test('a track selected early is the resume point for another playback', () => {
+test('a track selected before the session loads becomes the resume point', () => {
   create()
   void playback.selectTrack('2')
   expect(playback.resumePoint).toMatchObject({ track: '2', position: 0, play: true })

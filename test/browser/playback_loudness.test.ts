@@ -56,7 +56,7 @@ describe('loudness', () => {
     expect([playback.state.status, audio().paused, audio().volume]).toEqual(['ready', false, 1])
     return () => resolve({ integrated_lufs: -8, true_peak_dbtp: 0 })
   }
-  /** The volumes during one second, every 10 milliseconds. */
+  /** The volume at intervals of 10 milliseconds during one second. */
   async function volumes() {
     const heard = [audio().volume]
     for (let i = 0; i < 100; i++) {

@@ -28,7 +28,7 @@ const failure = (status: number, code: Failure['code'] = 'network'): Failure => 
   code,
 })
 
-describe('a refusal of the service', () => {
+describe('an error response of the service', () => {
   const next = (status: number, code?: Failure['code'], polls = 0) => afterFailure(failure(status, code), polls)
 
   test('is treated as a lost connection if a retry may help', () => {
@@ -46,7 +46,7 @@ describe('a refusal of the service', () => {
       Array.from({ length: 3 }, () => ({ status: 'failed' })),
     )
   })
-  test('ends the session with 410, and waits for processing with 409', () => {
+  test('ends the session if its status is 410, and waits for processing if it is 409', () => {
     expect(next(410, 'session_expired')).toEqual({ status: 'expired' })
     expect(next(409, 'track_not_ready')).toEqual({ status: 'processing', delay: 2000 })
   })
@@ -65,9 +65,10 @@ describe('a file that fails, for example with 403', () => {
     let attempts = NO_ATTEMPTS
     return Array.from({ length: failures }, () => (attempts = afterMediaError(attempts, 10, isFaulty)).skipped)
   }
-  test('gets a fresh URL first, then gives way to the next file', () => expect(fail(4, true)).toEqual([0, 1, 2, 3]))
+  test('is retried with a fresh URL first, then replaced by the next file', () =>
+    expect(fail(4, true)).toEqual([0, 1, 2, 3]))
   test('gets one more attempt if storage still has it', () => expect(fail(5, false)).toEqual([0, 0, 1, 1, 2]))
-  test('starts a new count of attempts after playing on between failures', () => {
+  test('gets the full number of attempts again if playback advanced between two failures', () => {
     const afterOne = afterMediaError(NO_ATTEMPTS, 10, true)
     expect([isProgress(NO_ATTEMPTS, 12), isProgress(afterOne, 10.9), isProgress(afterOne, 12)]).toEqual([
       false,
@@ -77,20 +78,20 @@ describe('a file that fails, for example with 403', () => {
   })
 })
 
-describe('storage response for a failed file', () => {
-  test('is an outage if it may be temporary; without any response for about a minute', () => {
+describe('the response of storage to a probe of a failed file', () => {
+  test('counts as an outage if the error may be temporary; a missing response does so only for about a minute', () => {
     expect([503, 500, 429, 408, 0].map((status) => isOutage(failure(status), 6))).toEqual(Array(5).fill(true))
     expect([503, 0].map((status) => isOutage(failure(status), 7))).toEqual([true, false])
     expect([403, 404, 416].some((status) => isOutage(failure(status), 0))).toBe(false)
   })
-  test('sets the delay, up to a minute', () => {
+  test('sets the delay until the next probe, up to a minute', () => {
     const delays = [0, 1000, 20_000, 86_400_000].map((wait) => afterFailure({ ...failure(503), wait }, 0))
     expect(delays.map(({ delay }) => delay)).toEqual([2000, 2000, 20_000, 60_000])
   })
 })
 
 describe('play', () => {
-  test('waits while loading, reloads after an end, and otherwise starts', () => {
+  test('waits while loading, reloads after an error or the last track, and otherwise starts', () => {
     expect([onPlay('loading', true), onPlay('processing', false)]).toEqual(['wait', 'wait'])
     for (const status of ['offline', 'expired', 'failed', 'empty'] as const)
       expect(onPlay(status, false), status).toBe('reload')
@@ -102,7 +103,7 @@ describe('the end of a track', () => {
   const options = (loop: PlaybackOptions['loop']) => ({ loop }) as PlaybackOptions
   const at = (index: number, sleep: 'track' | null = null) => ({ index, order: [0, 1, 2], sleep })
 
-  test('is followed by the next track, the first, the same or none', () => {
+  test('is followed by the next track, the first one, the same one or none', () => {
     expect(afterEnded(at(0), options('none'))).toEqual({ next: 'play', index: 1 })
     expect(afterEnded(at(2), options('none'))).toEqual({ next: 'stop' })
     expect(afterEnded(at(2), options('all'))).toEqual({ next: 'play', index: 0 })
@@ -114,11 +115,11 @@ describe('the end of a track', () => {
 
 describe('lifetime of a URL', () => {
   const view = (url: string) => ({ variants: [{ url }], play_session: { expires_at: '2026-01-01T00:01:00.000Z' } })
-  test('comes from its query and may have partly elapsed; otherwise it is the session’s', () => {
+  test('is read from its query and may have partly elapsed; without it, the lifetime of the session applies', () => {
     expect(lifetime(view('https://r2/a?X-Amz-Expires=60'))).toBe(36_000)
     expect(lifetime(view('https://cdn/a'), Date.parse('2026-01-01T00:00:00Z'))).toBe(60_000)
   })
-  test('leaves a margin for the replacement: a fifth, at most a minute', () => {
+  test('ends early by a margin for the replacement: a fifth of it, at most a minute', () => {
     expect([refreshMargin(60_000), refreshMargin(3_600_000)]).toEqual([12_000, 60_000])
     const loaded = { trackId: 'a', variant: 'v', url: 'u', until: 100_000 }
     expect([refreshDelay(loaded, 0), refreshDelay(loaded, 99_900)]).toEqual([80_000, 1000])
@@ -139,21 +140,21 @@ describe('a fresh play view during playback', () => {
   const situation = { isSingle: false, isComplete: false, now: 50_000 }
   const fresh = { ...loaded, url: 'new-aac', until: 120_000 }
 
-  test('provides the URL to hand over to', () =>
+  test('provides the URL that the other element continues with', () =>
     expect(afterRefresh(loaded, answer(120_000), situation)).toEqual({ next: 'hand-over', file: fresh }))
   test('is not needed when the file is complete or only one element may play', () => {
     expect(afterRefresh(loaded, answer(120_000), { ...situation, isComplete: true })).toEqual({ next: 'keep' })
     expect(afterRefresh(loaded, answer(120_000), { ...situation, isSingle: true })).toEqual({ next: 'keep' })
   })
-  test('with no later expiry is requested again after the expiry, which also ends the session', () =>
+  test('is requested again after the expiry if it does not extend it, because the session ends then', () =>
     expect(afterRefresh(loaded, answer(61_000), situation)).toEqual({ next: 'ask-again', delay: 12_000 }))
   test('is retried after a failure unless the session has ended', () => {
     expect(afterRefresh(loaded, failure(503), situation)).toEqual({ next: 'ask-again', delay: 5000 })
     expect(afterRefresh(loaded, failure(410, 'session_expired'), situation)).toEqual({ next: 'expire' })
   })
-  test('without the file is requested again', () =>
+  test('is requested again if it lacks the current file', () =>
     expect(afterRefresh(loaded, answer(120_000, []), situation)).toEqual({ next: 'ask-again', delay: 5000 }))
-  test('of a removed track is not requested again', () =>
+  test('is not requested again if the track was removed', () =>
     expect(afterRefresh(loaded, failure(404, 'not_found'), situation)).toEqual({ next: 'keep' }))
 })
 
@@ -171,12 +172,12 @@ describe('a preliminary file', () => {
     expect(afterCheck(early, failure(503), undefined, true)).toEqual({ next: 'ask-again' })
     expect(afterCheck(early, failure(410, 'session_expired'), undefined, true)).toEqual({ next: 'expire' })
   })
-  test('is handed over while playing and reloaded while paused', () => {
+  test('is replaced without a gap while playing, and by reloading while paused', () => {
     const file = { trackId: 'a', variant: 'aac', url: 'new-aac', until: 9 }
     expect(afterCheck(early, answer(9), best, true)).toEqual({ next: 'hand-over', file })
     expect(afterCheck(early, answer(9), best, false)).toEqual({ next: 'load' })
     expect(afterCheck(early, answer(9), undefined, true)).toEqual({ next: 'load' })
   })
-  test('that has become final plays on and shows its levels', () =>
+  test('continues to play once it has become final, and its levels are shown', () =>
     expect(afterCheck(loaded, answer(9), best, true)).toEqual({ next: 'show' }))
 })

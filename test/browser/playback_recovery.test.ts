@@ -61,7 +61,7 @@ describe('an expiring URL', () => {
     expect([playback.time, playback.state.loaded!.url === url, views('one')]).toEqual([41, false, 1])
     expect(names()).toEqual(['sessionrefresh'])
   })
-  test('gives way to the next file after two failures at one position, then fails', async () => {
+  test('is replaced by the next file after two failures at one position; if no file is left, the track fails', async () => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     audio().fail()
@@ -90,7 +90,7 @@ test('a failure leaves a paused player that can be started again', async () => {
   expect([playback.state.status, playback.paused, audio().paused]).toEqual(['ready', false, false])
 })
 
-describe('temporary trouble', () => {
+describe('temporary failures', () => {
   test('retries a lost connection and resumes at the same position, however long it lasts', async () => {
     await openPlaying()
     audio().advance(30)
@@ -104,7 +104,7 @@ describe('temporary trouble', () => {
     expect(playback.state).toMatchObject({ status: 'ready', playing: true })
     expect([playback.time, audio().paused]).toEqual([31, false])
   })
-  test('stops retrying a track after the listener moved to another one', async () => {
+  test('stops retrying a track after the listener has selected another one', async () => {
     await openPlaying()
     service.refusals = { one: { status: 503, code: 'internal' } }
     audio().fail()
@@ -143,7 +143,7 @@ describe('temporary trouble', () => {
     service.preliminary = false
     await vi.advanceTimersByTimeAsync(20_000)
     expect(playback.state.loaded?.variant).toBe('aac-160')
-    // The position at which the other element took over.
+    // Playback continues at the position at which the other element took over.
     expect([playback.time, audio().paused]).toEqual([1, false])
     expect(names().every((name) => name === 'sessionrefresh')).toBe(true)
   })

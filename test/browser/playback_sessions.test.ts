@@ -19,7 +19,7 @@ import {
 describe('an expired session', () => {
   const gone = { status: 410, code: 'session_expired' }
 
-  test('is reported once and waits for another one', async () => {
+  test('is reported once, and playback waits for another session', async () => {
     await openPlaying()
     service.refusals = { two: gone, three: gone }
     await playback.next()
@@ -28,7 +28,7 @@ describe('an expired session', () => {
     expect(playback.state).toMatchObject({ status: 'expired', playing: true })
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
     expect(names()).not.toContain('error')
-    // Every later press of play is reported again.
+    // Each later call of `play` reports the expiry again.
     await playback.play()
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(2)
   })
@@ -60,7 +60,7 @@ describe('an expired session', () => {
     expect([names(), playback.paused]).toEqual([['play', 'pause', 'sessionexpired'], true])
     expect(playback.resumePoint.play).toBe(true)
   })
-  test('is reported again on play when the first response was already 410', async () => {
+  test('is reported again on play if already the first response was a 410', async () => {
     service.refusals = { first: gone }
     await open()
     expect(names()).toEqual(['sessionexpired'])
@@ -95,7 +95,7 @@ describe('an expired session', () => {
   })
 })
 
-describe('a renewed session without the track that plays', () => {
+describe('a renewed session that lacks the playing track', () => {
   beforeEach(async () => {
     await openPlaying({ apiKey: 'k' })
     await playback.select(1)
@@ -109,14 +109,14 @@ describe('a renewed session without the track that plays', () => {
   })
   const titles = () => playback.state.session!.tracks.map(({ player_title }) => player_title)
 
-  test('keeps naming the playing track and listing it', async () => {
+  test('still lists the playing track and reports it in events', async () => {
     const { session, index, view } = playback.state
     expect([session!.tracks[index]!.id, view!.track_id]).toEqual(['two', 'two'])
     expect(titles()).toEqual(['one', 'two', 'three'])
     playback.pause()
     expect(events.at(-1)).toMatchObject({ name: 'pause', detail: { index: 1, track: { id: 'two' } } })
   })
-  test('continues with the track that followed', async () => {
+  test('continues with the next track', async () => {
     audio().loadedTo = 100
     audio().advance(100)
     await settle()
@@ -127,7 +127,7 @@ describe('a renewed session without the track that plays', () => {
     await playback.play()
     expect(playback.state).toMatchObject({ index: 0, status: 'ready', view: { track_id: 'one' } })
   })
-  test('is not polled for that track', async () => {
+  test('is not polled for the missing track', async () => {
     requests.length = 0
     await vi.advanceTimersByTimeAsync(600_000)
     expect(requests.length).toBeLessThan(4)
@@ -152,7 +152,7 @@ test('keeps the track that was loaded ahead when the renewed session has another
 })
 
 describe('a playing session of one minute', () => {
-  /** Advances half a second at a time, so the other element can take over. */
+  /** Advances the time in steps of half a second, so the other element can take over. */
   async function playFor(seconds: number) {
     for (let i = 0; i < seconds * 2; i++) {
       audio().loadedTo = playback.time + 20
@@ -192,7 +192,7 @@ describe('a playing session of one minute', () => {
 })
 
 describe('a 404', () => {
-  test('of an old session renews it with a key, and otherwise ends it', async () => {
+  test('for an old session causes a renewal if there is a key, and otherwise ends the session', async () => {
     await openPlaying({ apiKey: 'k' })
     service.refusals = { first: { status: 404, code: 'not_found' } }
     await playback.next()
@@ -206,7 +206,7 @@ describe('a 404', () => {
     expect(playback.state.status).toBe('expired')
     expect(names()).not.toContain('error')
   })
-  test('of one track in a live session affects only that track', async () => {
+  test('for one track of a valid session affects only that track', async () => {
     await openPlaying({ apiKey: 'k' })
     service.refusals = { two: { status: 404, code: 'not_found' } }
     audio().advance(100)

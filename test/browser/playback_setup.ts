@@ -10,7 +10,7 @@ const END = '2030-01-01T00:00:00.000Z'
 const TRACKS = ['one', 'two', 'three']
 /** Behavior of the fake service. */
 export const service = {
-  /** Lifetime of its URLs in seconds; three fifths of it count. */
+  /** Lifetime of the service's URLs in seconds. The player relies on only three fifths of it, because the rest may have elapsed. */
   ttl: 3600,
   signed: 0,
   /** Responses that replace a play view, by the id of a track or session, or `all`. */
@@ -31,7 +31,7 @@ export const storage = {
   /** Called before each response. */
   onAsk: (_url: string): unknown => undefined,
 }
-/** From now on storage serves no media and answers probes with this. */
+/** Starts an outage: storage serves no media and responds to probes with `answer`. */
 export function outage(answer: number | 'away') {
   FakeAudio.refused = ['r2']
   storage.answer = answer
@@ -44,7 +44,7 @@ export const hooks = { onEvent: (_name: string): unknown => undefined, resumeAt:
 export let playback: Playback
 export let events: { name: string; detail: Record<string, unknown> }[]
 export let requests: string[]
-/** Options passed to the engine, which the page changes in place. */
+/** Options passed to the engine. A page changes them in place. */
 export let sourceOptions: PlaybackOptions
 
 const session = (id: string) => ({
@@ -164,7 +164,7 @@ export async function open(wanted: Parameters<typeof create>[0] = {}) {
   await playback.open()
   await settle()
 }
-/** Opens a session that plays, one second in. */
+/** Opens a session that is playing and has reached the first second. */
 export async function openPlaying(wanted: Parameters<typeof create>[0] = {}) {
   await open(wanted)
   await playback.play()

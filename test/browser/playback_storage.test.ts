@@ -16,7 +16,7 @@ import {
   views,
 } from './playback_setup.ts'
 
-/** Storage failures: a faulty file is skipped, an outage is waited out (docs/decisions/0065). */
+/** Storage failures: the engine skips a faulty file and waits until an outage ends (docs/decisions/0065). */
 
 /** Plays for 40 seconds, then storage fails. */
 async function fail(answer: number | 'away') {
@@ -41,7 +41,7 @@ describe('a storage outage', () => {
     expect([playback.time, audio().paused]).toEqual([41, false])
     expect(names().filter((name) => name !== 'sessionrefresh')).toEqual([])
   })
-  test('of minutes causes few requests', async () => {
+  test('that lasts for minutes causes few requests', async () => {
     await fail(503)
     await wait(300)
     expect(playback.state).toMatchObject({ status: 'offline', playing: true })
@@ -74,7 +74,7 @@ describe('a storage outage', () => {
     await wait(61)
     expect(playback.state.status).toBe('ready')
   })
-  test('that has ended by the first probe keeps the file', async () => {
+  test('that has ended before the first probe does not change the file', async () => {
     storage.onAsk = endOutage
     await fail(503)
     expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'aac-160' } })
@@ -138,8 +138,8 @@ describe('a storage outage', () => {
   })
 })
 
-describe('a faulty file gives way to the next one', () => {
-  test.each([403, 404, 410])('at once when storage answers %s', async (answer) => {
+describe('a faulty file is replaced by the next one', () => {
+  test.each([403, 404, 410])('at once if storage responds with %s', async (answer) => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     storage.answer = answer
@@ -158,7 +158,7 @@ describe('a faulty file gives way to the next one', () => {
     expect(playback.state.loaded).toMatchObject({ variant: 'mp3-128' })
     expect(storage.requests).toBe(0)
   })
-  test('after its third failure although storage has it, and finally fails', async () => {
+  test('after its third failure even if storage has it; if no file is left, the track fails', async () => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     audio().fail()
@@ -169,7 +169,7 @@ describe('a faulty file gives way to the next one', () => {
     await settle()
     expect(playback.state).toMatchObject({ status: 'failed', code: 'no_playable_variant', playing: false })
   })
-  test('after a minute when the page cannot probe storage', async () => {
+  test('after a minute if the page cannot probe storage', async () => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     storage.answer = 'away'

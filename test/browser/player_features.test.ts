@@ -70,7 +70,7 @@ describe('memory', () => {
 })
 
 describe('links', () => {
-  test('read the start from the address', () => {
+  test('specify the track and the start position', () => {
     expect(readHash('#t=1:30&track=2')).toEqual({ track: '2', position: 90 })
     expect(readHash('#t=75')).toEqual({ position: 75 })
     expect([readHash(''), readHash('#chapter')]).toEqual([{}, {}])
@@ -87,11 +87,11 @@ describe('links', () => {
 
 describe('chapters', () => {
   const chapters = [0, 60, 200].map((start) => ({ start, title: null }))
-  test('are found by time', () => {
+  test('are found by the playback time', () => {
     expect([0, 59, 60, 500].map((time) => chapterAt(chapters, time))).toEqual([0, 0, 1, 2])
     expect(chapterAt(chapters.slice(1), 10)).toBe(-1)
   })
-  test('step forward, and back to the start of the current one first', () => {
+  test('can be stepped through; stepping back first returns to the start of the current chapter', () => {
     expect(chapterStep(chapters, 61, 1)).toBe(200)
     expect(chapterStep(chapters, 300, 1)).toBeUndefined()
     expect([chapterStep(chapters, 61, -1), chapterStep(chapters, 70, -1)]).toEqual([0, 60])
@@ -133,7 +133,7 @@ describe('keys', () => {
     expect(press('ArrowDown').player.volume).toBe(0.45)
     expect(press('m', { volume: 0 }).player.volume).toBe(1)
   })
-  test('ignore keys without a function', () => {
+  test('have no effect if they have no function', () => {
     for (const key of ['x', 'Enter', 'PageUp', 'Tab'])
       expect(keyCommand(key, {} as Player, {} as Commands), key).toBeUndefined()
   })
@@ -160,7 +160,7 @@ describe('advice for developers', () => {
     normalize: false,
     expiresIn: null,
   }
-  test('finds a wrong setup and explains the right one', () => {
+  test('detects an incorrect setup and explains the correct one', () => {
     expect([faultOf(source), faultOf({ ...source, playSessionId: ID })]).toEqual([null, null])
     expect(faultOf({ ...source, apiKey: 'k', scope: 'track', resourceId: ID })).toBeNull()
     const literal = { ...source, playSessionId: 'PLAY_SESSION_ID' }
@@ -170,7 +170,7 @@ describe('advice for developers', () => {
     expect(faultOf({ ...source, apiKey: 'k' })).toBe('missing')
     expect(setupAdvice('missing', source)).toMatch(/scope.*missing/)
   })
-  test('explains failures that the page can fix and no others', () => {
+  test('explains only the failures that the page can fix', () => {
     expect(failureAdvice('origin_not_allowed', source, 'https://band.example')).toMatch(
       /band\.example.*allowed_origins/,
     )

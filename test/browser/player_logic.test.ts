@@ -13,7 +13,7 @@ describe('colors', () => {
   const colors = randomColors(200).map((color, i, all) => [color, all.at(-1 - i)!] as const)
   const edges = ['#000000', '#ffffff', '#ffff00', '#0000ff', '#808080', '#777777'].map((hex) => [hex, hex] as const)
 
-  test('compute the contrast of WCAG', () => {
+  test('have the contrast ratio that WCAG defines', () => {
     expect(contrast('#000000', '#FFFFFF')).toBeCloseTo(21, 5)
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.478, 2)
   })
@@ -31,7 +31,7 @@ describe('colors', () => {
     }
   })
 
-  test('keep a readable color and replace an invalid one', () => {
+  test('are kept if readable and replaced if invalid', () => {
     expect(palette('#1b4d8a', '#1b4d8a', false).button).toBe('#1b4d8a')
     expect(palette('red; --x: y', null, false)).toEqual(palette(null, null, false))
   })
@@ -48,7 +48,7 @@ describe('color of a player', () => {
     expect(trackColor('#2B3440', [gray, dull, red, black])).toBe('#C81E1E')
     expect(trackColor(null, [{ ...dull, hex: '#5A6E9B', saturation: 0.3 }, red])).toBe('#C81E1E')
   })
-  test('is the default with a gray cover or none', () => {
+  test('is the default if the cover is gray or missing', () => {
     expect(trackColor(null, [gray, dull, black])).toBe('#2B3440')
     expect(trackColor('#2B3440')).toBe('#2B3440')
   })
@@ -69,11 +69,11 @@ describe('variants', () => {
 
   test('are tried in the order of the play view, with a preliminary file last', () =>
     expect(chosen([])).toEqual(['aac-160', 'mp3-128', 'opus-96', 'early']))
-  test('that are named go first, in that order', () =>
+  test('that the page names are tried first, in the order given', () =>
     expect(chosen(['opus-96', 'early', 'mp3-128'])).toEqual(['opus-96', 'mp3-128', 'aac-160', 'early']))
   test('are skipped if the browser cannot play them', () =>
     expect(chosen([], (type) => type.includes('mpeg'))).toEqual(['mp3-128', 'early']))
-  test('include the uploaded file only by name', () => expect(chosen(['original'])[0]).toBe('original'))
+  test('include the uploaded file only if the page names it', () => expect(chosen(['original'])[0]).toBe('original'))
 })
 
 describe('order', () => {
@@ -102,7 +102,7 @@ describe('loudness', () => {
   const decibels = (loudness: object) => 20 * Math.log10(gainOf(loudness))
   test('reduces a loud track to -18 LUFS', () =>
     expect(decibels({ integrated_lufs: -8, true_peak_dbtp: 0.5 })).toBeCloseTo(-10))
-  test('raises a soft track no further than its true peak allows', () => {
+  test('raises a soft track only as far as its true peak allows', () => {
     expect(decibels({ integrated_lufs: -30, true_peak_dbtp: -20 })).toBeCloseTo(12)
     expect(decibels({ integrated_lufs: -30, true_peak_dbtp: -3 })).toBeCloseTo(2)
     expect(decibels({ integrated_lufs: -18, true_peak_dbtp: 0 })).toBeCloseTo(-1)

@@ -34,7 +34,7 @@ describe('sleep', () => {
     expect([await ended, await sleep(1000, end.signal)]).toEqual([false, false])
     expect(vi.getTimerCount()).toBe(0)
   })
-  test('ends when the network is back, and removes its listener', async () => {
+  test('ends when the network is back, and removes its event listener', async () => {
     const network = new EventTarget()
     const removed = vi.spyOn(network, 'removeEventListener')
     for (const name of ['addEventListener', 'removeEventListener'] as const)
@@ -47,7 +47,7 @@ describe('sleep', () => {
   })
 })
 
-test('backoff grows up to the longest delay, with jitter', () => {
+test('backoff grows up to the maximum delay, with jitter', () => {
   const steps = { first: 1000, factor: 2, longest: 5000 }
   expect([0, 1, 2, 3, 9].map((attempt) => backoff(attempt, steps))).toEqual([1000, 2000, 4000, 5000, 5000])
   const random = Array.from({ length: 200 }, () => backoff(0, { ...steps, jitter: 0.25 }))
@@ -56,7 +56,7 @@ test('backoff grows up to the longest delay, with jitter', () => {
   expect(new Set(random).size).toBeGreaterThan(100)
 })
 
-test('retry repeats until a result needs no other, and returns the last', async () => {
+test('retry repeats a call until its result is final, and returns that result', async () => {
   const times: number[] = []
   const done = retry(
     async (attempt) => {
@@ -79,7 +79,7 @@ describe('poll', () => {
   }
   const isLast = ({ status }: typeof ready) => status === 'ready'
 
-  test('requests until the last state, with growing delays', async () => {
+  test('repeats the request with growing delays until the state is final', async () => {
     const ask = asking(busy, busy, busy, ready)
     const answer = poll(ask, isLast, { pace: { first: 500, factor: 2, longest: 1500 } })
     const startedAt = Date.now()
@@ -93,7 +93,7 @@ describe('poll', () => {
     await vi.runAllTimersAsync()
     expect([await some, await many]).toEqual([ready, failure(0)])
   })
-  test('ends on a refusal and on the abort signal', async () => {
+  test('ends on an error response and on the abort signal', async () => {
     expect(await poll(asking(failure(404, 'not_found')), isLast)).toEqual(failure(404, 'not_found'))
     const end = new AbortController()
     const ask = asking(busy)
@@ -103,7 +103,7 @@ describe('poll', () => {
     expect(await answer).toMatchObject({ ok: false, code: 'aborted' })
     expect([ask.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0])
   })
-  test('keeps the minimum delay that leaves room for other polls', async () => {
+  test('waits at least the minimum delay, which leaves room for other polls', async () => {
     const startedAt = Date.now()
     const answer = poll(asking(busy, ready), isLast, { minDelay: () => 3000 })
     await vi.runAllTimersAsync()

@@ -31,7 +31,7 @@ test('polls deliveries until nothing is pending, more often if the next attempt 
     { state: 'sending', next_attempt_at: null } as const,
     { state: 'pending', next_attempt_at: dueIn(5) } as const,
     { state: 'pending', next_attempt_at: dueIn(7200) } as const,
-    // Waits for an earlier delivery of its subject.
+    // A delivery that waits for an earlier one about the same subject.
     { state: 'pending', next_attempt_at: null } as const,
   ].map((delivery) => pauseOf([ended, delivery]))
   expect(pauses).toEqual([1500, 1500, 30_000, 30_000])
@@ -96,7 +96,7 @@ describe('validation errors', () => {
   ]
   const message = `player_subtitle: ${long}`
 
-  test('split into one sentence per field and one for the rest, without API names', () => {
+  test('become one sentence per field and one for the other fields, without API names', () => {
     expect(faultsOf({ message, errors }, ['allowed_origins'])).toEqual({
       allowed_origins: 'Must be an origin.',
       other: 'Subtitle must be at most 255 characters.',
@@ -104,7 +104,7 @@ describe('validation errors', () => {
     expect(faultsOf({ message, errors }, ['player_subtitle', 'allowed_origins']).other).toBeUndefined()
   })
 
-  test('without fields keep their message', () => {
+  test('keep their message if they name no fields', () => {
     expect(faultsOf({ message: 'The service cannot be reached' }, ['title'])).toEqual({
       other: 'The service cannot be reached',
     })

@@ -6,7 +6,7 @@ import { fill, fillNumber, pickLocale, withOverrides } from '../../src/elements/
 
 /** Texts of the elements in every language. */
 
-/** Every text by its path; for plural forms, the `other` form that every language has. */
+/** Maps the path of each text to the text. Of plural forms it includes only `other`, which every language has. */
 const flat = (texts: object, path = ''): Record<string, string> =>
   Object.assign(
     {},
@@ -36,7 +36,7 @@ test.each(LOCALES.slice(1))('%s translates every English text', async (locale) =
   expect(same.length, same.join()).toBeLessThan(Object.keys(translated).length / 4)
 })
 
-test('a language loads on first use, and an unknown one never does', async () => {
+test('a language loads when it is first used, and an unknown language never loads', async () => {
   const onLoad = vi.fn()
   expect(languageOf('xx', onLoad)).toBeUndefined()
   await load('de-AT')

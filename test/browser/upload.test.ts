@@ -6,7 +6,7 @@ import { afterCall, afterUpload, isRetriable } from '../../src/client/upload/ses
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../src/contract/errors.ts'
 import { aSong, lost, openQueue, refusal, service, silence, until } from './upload_service.ts'
 
-/** The upload engine without a browser: file states for each response of the service and of storage. */
+/** Tests the upload engine without a browser: the state of a file after each response of the service and of storage. */
 
 const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
 
@@ -20,10 +20,10 @@ describe('a failure', () => {
   test.each([0, 408, 429, 500, 503])('retries a status of %i', (status) => {
     expect([afterCall(failure(status)), afterUpload(failure(status))]).toEqual(['retry', 'retry'])
   })
-  test.each([401, 403, 404, 410])('treats %i from the service as a problem of every file', (status) =>
+  test.each([401, 403, 404, 410])('treats a %i from the service as a problem that affects every file', (status) =>
     expect(afterCall(failure(status))).toBe('stop'),
   )
-  test('requests a new URL after 403 from storage, and blames the file for other statuses', () => {
+  test('causes a request for a new URL if storage responds with 403, and fails the file for other statuses', () => {
     expect([403, 400, 411].map((status) => afterUpload(failure(status)))).toEqual(['renew', 'fail', 'fail'])
     expect(afterCall(failure(413, 'file_too_large'))).toBe('fail')
   })
@@ -33,7 +33,7 @@ describe('a failure', () => {
   test.each(Object.keys({ ...SERVICE_ERRORS, ...TRACK_ERRORS }))('of processing with %s can be retried', (code) =>
     expect(isRetriable(code)).toBe(true),
   )
-  test('with the name of an object property as its code cannot be retried', () =>
+  test('that has the name of an object property as its code cannot be retried', () =>
     expect(isRetriable('constructor')).toBe(false))
 })
 
@@ -67,7 +67,7 @@ describe('a rejected file is never sent', () => {
     expect(service.calls).toEqual([])
   })
 
-  test('if it is larger than the service accepts', async () => {
+  test('if it exceeds the maximum size of the service', async () => {
     service.intercept = ({ path }) => (MAKING.test(path) ? refusal(413, 'file_too_large') : undefined)
     const { queue } = openQueue()
     const [item] = queue.add([aSong('huge.wav')])
@@ -145,7 +145,7 @@ describe('a file is sent again', () => {
     expect(events.filter(({ type }) => type === 'upload-retry')).toHaveLength(1)
   })
 
-  test('but only a limited number of times, and never after a rejection by storage', async () => {
+  test('only a limited number of times, and never after storage has rejected it', async () => {
     service.intercept = ({ method, path }) =>
       method === 'PUT' ? (path.endsWith('1') ? lost() : new Response('No', { status: 400 })) : undefined
     const { queue, events } = openQueue()
@@ -156,7 +156,7 @@ describe('a file is sent again', () => {
     expect(events.filter(({ type }) => type === 'upload-retry')).toHaveLength(7)
   })
 
-  test('unless only the response was lost and storage has all bytes', async () => {
+  test('unless storage has all bytes and only the response was lost', async () => {
     service.intercept = async ({ method }, carryOut) => {
       if (method !== 'PUT') return carryOut()
       await carryOut()
@@ -211,7 +211,7 @@ describe('a session', () => {
     expect(service.tracks[0]).toMatchObject({ bytes: 12 })
   })
 
-  test('supplied by the page stops every file when it expires, until the page sets another', async () => {
+  test('that the page supplied stops every file when it expires, until the page sets another one', async () => {
     const { queue, events } = openQueue({ uploadSessionId: 'gone' })
     const items = queue.add([aSong('one.wav'), aSong('two.wav')])
     await vi.advanceTimersByTimeAsync(1000)
@@ -245,7 +245,7 @@ test('without a key nothing is sent, and an error event says so', async () => {
   expect([events.at(-1), service.calls]).toEqual([{ type: 'upload-error', code: 'not_set_up', message: '' }, []])
 })
 
-test('manual files start when the page turns manual mode off', async () => {
+test('files added in manual mode start when the page turns that mode off', async () => {
   const { queue } = openQueue({ manual: true })
   const [item] = queue.add([aSong('waiting.wav')])
   await vi.advanceTimersByTimeAsync(5000)

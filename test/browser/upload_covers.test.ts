@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { UploadItem } from '../../src/client/upload/item.ts'
 import { aPicture, aSong, openQueue, service, silence, until } from './upload_service.ts'
 
-/** Covers, and files that have to be selected again. */
+/** Covers, and files that the user must select again. */
 
 describe('a file changed on disk', () => {
   test('cannot be retried but can be selected again, and leaves no track', async () => {
@@ -32,7 +32,7 @@ describe('a cover', () => {
   }
   const coversOf = (items: UploadItem[]) => items.map(({ name, cover }) => [name, cover?.file.name])
 
-  test('applies to a single song; with several songs it needs a cover file name', () => {
+  test('is used for a single song; among several songs, its file name must be one that covers commonly have', () => {
     const { queue, events } = openQueue({ accept: '.wav', manual: true })
     expect(coversOf(queue.add([aSong('one.wav'), aPicture('scan.png')]))).toEqual([['one.wav', 'scan.png']])
     expect(coversOf(queue.add([aSong('a.wav'), aSong('b.wav'), aPicture('Cover.PNG')]))).toEqual([
@@ -45,7 +45,7 @@ describe('a cover', () => {
     expect(queue.add([aPicture('cover.png')])[0]?.state).toBe('rejected')
   })
 
-  test('in a folder applies only to the songs of that folder', () => {
+  test('in a folder is used only for the songs of that folder', () => {
     const { queue } = openQueue({ accept: '.wav', manual: true })
     const items = queue.add([
       inFolder('Live/a.wav', aSong),
@@ -105,7 +105,7 @@ describe('a cover', () => {
     ])
   })
 
-  test('stops uploading when its file is canceled, and is uploaded when the file is sent later', async () => {
+  test('stops uploading when its audio file is canceled, and is uploaded when that file is sent later', async () => {
     service.intercept = (call) => (call.path.startsWith('/cover') || call.method === 'PUT' ? silence(call) : undefined)
     const { queue, types } = openQueue()
     const [item] = queue.add([aSong('covered.wav')])

@@ -7,7 +7,7 @@ import { lost, openQueue, refusal, service, silence, until } from './upload_serv
 
 const MIB = 1024 * 1024
 const PARTS = 10
-/** Eighty MiB without allocating the bytes, slightly less than ten parts. */
+/** Creates a file of eighty MiB, slightly less than ten parts, without allocating the bytes. */
 function aLargeSong(name: string, lastModified = 1): File {
   const head = new Uint8Array(64)
   const part = new Blob([new Uint8Array(MIB)])
@@ -28,7 +28,7 @@ const stored = async (item: UploadItem, count: number) =>
 
 const wait = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Records the number of active parts whenever one starts; each part takes `time` milliseconds. */
+/** Records the number of active parts whenever a part starts. `time` returns the milliseconds that a part takes. */
 function measured(time: (running: number) => number): number[] {
   const counts: number[] = []
   let running = 0
@@ -45,15 +45,15 @@ function measured(time: (running: number) => number): number[] {
   return counts
 }
 
-test('a large file is sent in parts, at most four at a time, with few report calls', async () => {
-  // Every connection has the same speed.
+test('a large file is sent in parts, at most four at a time, and few requests report the finished parts', async () => {
+  // Each connection has the same speed, however many there are.
   const counts = measured(() => 1000)
   const { item, events } = send('album.wav')
   await until(item, 'ready')
   expect(Math.max(...counts)).toBe(4)
   expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   expect(multipart().reported.size).toBe(PARTS)
-  // Creating the upload returned eight URLs; the first report returned the others.
+  // The response that created the upload contained eight part URLs; the response to the first report contained the others.
   expect(service.calls.filter((call) => call.endsWith('/part'))).toHaveLength(1)
   expect(service.count('PUT /storage')).toBe(0)
   const progress = events.filter(({ type }) => type === 'upload-progress').map(({ loaded }) => loaded as number)
@@ -89,7 +89,7 @@ describe('only missing parts are sent again', () => {
     expect(service.tracks).toHaveLength(1)
   })
 
-  test('when one part fails repeatedly while the others succeed', async () => {
+  test('when a part fails repeatedly while the others succeed', async () => {
     let failures = 5
     service.intercept = ({ path }) =>
       isPart(path, 3) && failures-- > 0 ? new Response('SlowDown', { status: 503 }) : undefined
@@ -98,7 +98,7 @@ describe('only missing parts are sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('when a URL has expired and the part gets another', async () => {
+  test('when the URL of a part has expired and is replaced', async () => {
     let first = true
     service.intercept = ({ path }) => {
       if (!isPart(path, 5) || !first) return undefined
@@ -120,7 +120,7 @@ describe('only missing parts are sent again', () => {
     return held.resolve
   }
 
-  test('and none after a pause: active parts finish, and no other starts', async () => {
+  test('and none is sent again after a pause, because active parts finish and no other part starts', async () => {
     const letGo = holdFrom(6)
     const { item, queue } = send('paused.wav')
     await until(item, 'uploading')
@@ -137,7 +137,7 @@ describe('only missing parts are sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('and none when it is resumed before the active parts finish', async () => {
+  test('and none is sent again when the file is resumed before the active parts finish', async () => {
     const letGo = holdFrom(6)
     const { item, queue } = send('hasty.wav')
     await until(item, 'uploading')
@@ -155,7 +155,7 @@ describe('only missing parts are sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('after a second pause, which stops at once, and after canceling', async () => {
+  test('after a second pause, which stops active parts at once, and after canceling', async () => {
     const silentFrom = (n: number) =>
       (service.intercept = (call) => (numberOf(call.path) > n ? silence(call) : undefined))
     silentFrom(5)
@@ -178,7 +178,7 @@ describe('only missing parts are sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('except when storage has different parts than reported: then all are sent', async () => {
+  test('unless the parts in storage differ from the reported ones: then all are sent again', async () => {
     let wrong = true
     service.intercept = async ({ path }, carryOut) => {
       const answer = await carryOut()
@@ -193,7 +193,7 @@ describe('only missing parts are sent again', () => {
   })
 })
 
-test('a rejection by storage fails the file, and so does a hidden ETag', async () => {
+test('the file fails if storage rejects a part or hides its ETag', async () => {
   service.intercept = ({ path }) => (isPart(path) ? new Response('No', { status: 400 }) : undefined)
   const refused = send('refused.wav').item
   await until(refused, 'failed')
@@ -215,7 +215,7 @@ test('without a connection the upload fails after a while, and a retry keeps the
   expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
 })
 
-test('an upload that is missing at the service restarts with another track', async () => {
+test('an upload that the service no longer knows restarts with another track', async () => {
   let gone = true
   service.intercept = ({ path }) => {
     if (!gone || !path.endsWith('/part')) return undefined

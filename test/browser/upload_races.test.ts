@@ -6,7 +6,7 @@ import { aSong, lost, openQueue, refusal, service, until } from './upload_servic
 
 const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
 const LOOKING = /^\/v1\/upload\/[\w-]+\/track\/[\w-]+$/
-/** Attempts of the client per call. */
+/** Number of attempts that the client makes per call. */
 const TRIES = 3
 
 describe('a track whose response was lost is not created twice', () => {
@@ -51,7 +51,7 @@ describe('a track whose response was lost is not created twice', () => {
   })
 })
 
-describe('a change of the key or the session', () => {
+describe('a change to the key or the session', () => {
   test('does not affect files that are already processing', async () => {
     const { queue } = openQueue({}, (type) => {
       if (type === 'upload-complete') queue.configure({ apiKey: 'ta_uk_2', collectionId: 'elsewhere' })
@@ -150,7 +150,7 @@ describe('a track deleted meanwhile', () => {
   })
 })
 
-describe('at an unexpected moment', () => {
+describe('unusual timing', () => {
   /** Responds to the first PUT with this status. */
   function storageSays(status: number): void {
     let first = true
@@ -165,7 +165,7 @@ describe('at an unexpected moment', () => {
     storageSays(503)
     const { queue } = openQueue({}, (type, item) => {
       if (type !== 'upload-retry') return
-      // After the file has entered its waiting state.
+      // The microtask runs after the file has entered its waiting state.
       queueMicrotask(() => {
         queue.retry(item)
         queue.cancel(item)
@@ -177,7 +177,7 @@ describe('at an unexpected moment', () => {
     expect([item?.state, item?.isUnsent]).toEqual(['cancelled', false])
   })
 
-  test('a canceled file is not retried with failed ones, and completion is reported once', async () => {
+  test('retrying all failed files skips a canceled one, and the queue reports its completion once', async () => {
     storageSays(400)
     const { queue, types } = openQueue({ manual: true })
     const [unwanted, unlucky] = queue.add([aSong('unwanted.wav'), aSong('unlucky.wav')])
@@ -191,7 +191,7 @@ describe('at an unexpected moment', () => {
     expect(unwanted?.state).toBe('cancelled')
   })
 
-  test('a canceled file can still be sent, and a paused one resumes', async () => {
+  test('a canceled file can still be sent, and a paused file can be resumed', async () => {
     const { queue, types } = openQueue({ manual: true })
     const [a, b] = queue.add([aSong('a.wav'), aSong('b.wav')])
     queue.cancel(a!)
@@ -204,7 +204,7 @@ describe('at an unexpected moment', () => {
     expect(types().slice(0, 5)).toEqual('file-added file-added upload-cancel upload-pause upload-resume'.split(' '))
   })
 
-  test('removing files in their completion events completes the queue once', async () => {
+  test('the queue reports its completion once even if each completion event removes its file', async () => {
     const there: string[] = []
     const { queue, types } = openQueue({}, (type, item) => {
       if (type !== 'upload-complete') return
@@ -217,7 +217,7 @@ describe('at an unexpected moment', () => {
     expect(queue.items.map(({ name }) => name)).toEqual(['notes.txt'])
   })
 
-  test('pausing all lets active uploads finish and holds the rest', async () => {
+  test('pausing all files lets active uploads finish and starts no others', async () => {
     const held = Promise.withResolvers<void>()
     service.intercept = async ({ method }, carryOut) => {
       if (method === 'PUT') await held.promise

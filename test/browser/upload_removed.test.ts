@@ -7,7 +7,7 @@ import { aSong, lost, openQueue, service, silence, until } from './upload_servic
 const MAKING = /^\/v1\/upload\/[\w-]+\/track$/
 
 describe('a removed file leaves no track', () => {
-  test('when it was uploading, had failed, or was canceled', async () => {
+  test('if it was uploading, had failed, or was canceled', async () => {
     service.intercept = (call) =>
       call.method === 'PUT'
         ? call.path.endsWith('1')

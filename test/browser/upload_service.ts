@@ -47,7 +47,7 @@ interface MultipartBody {
   next?: number[]
 }
 
-/** Replaces the service's response; undefined leaves it to the service. `carryOut` executes the request on the service. */
+/** Replaces the response of the service, or returns undefined to let the service respond. `carryOut` executes the request on the service. */
 export type Intercept = (call: Call, carryOut: () => Promise<Response>) => Promise<Response> | Response | undefined
 
 const ORIGIN = 'http://service.test'
@@ -86,7 +86,7 @@ class FakeService {
       key: new Headers(init.headers).get('authorization'),
     }
     this.calls.push(`${call.method} ${call.path}`)
-    // Like a network, never responds synchronously.
+    // Responds asynchronously, as a network does.
     await Promise.resolve()
     if (call.signal.aborted) throw new Error('aborted')
     const carryOut = async () => this.#answer(call, init)
@@ -117,7 +117,7 @@ class FakeService {
       if (track.status !== 'initializing') return refusal(409, 'track_uploaded')
       this.tracks.splice(this.tracks.indexOf(track), 1)
     }
-    // Becomes ready at the second poll.
+    // A track becomes ready at the second poll.
     const { status } = track
     if (status === 'processing') track.status = 'ready'
     return Response.json({ ok: true, track: { status, progress: 0.5, duration: 3, error: null } })
@@ -223,7 +223,7 @@ class FakeService {
   }
 }
 
-/** An event, flattened for assertions. */
+/** An event with its details in one flat object, which simplifies assertions. */
 export interface RecordedEvent {
   type: keyof (UploadEvents & QueueEvents)
   name?: string
@@ -264,7 +264,7 @@ export async function until(item: UploadItem | undefined, ...states: UploadState
   throw new Error(`${item?.name} is ${item?.state}, not ${states.join(' or ')}`)
 }
 
-/** Recreated for each test, like the clock. */
+/** The service is recreated for each test, and so is the fake clock. */
 export let service: FakeService
 beforeEach(() => {
   vi.useFakeTimers()

@@ -4,7 +4,7 @@ import type { UploadItem } from '../../src/client/upload/item.ts'
 import { openTab, stubLocks, stubIndexedDb } from './fake_browser_storage.ts'
 import { aSong, openQueue, service, silence, until } from './upload_service.ts'
 
-/** Large files in the browser's ledger: after a crash, in several tabs, and with storage unavailable. */
+/** Large files in the browser's upload ledger: after a crash, in several tabs, and if the browser cannot store the ledger. */
 
 let locks: ReturnType<typeof stubLocks>
 let entries: Map<string, unknown>
@@ -26,7 +26,7 @@ const stored = async (item: UploadItem | undefined, count: number) =>
 
 const inTab = async (options = {}) => openQueue(options, () => {}, await openTab())
 
-/** A tab that is sending a file and has stored three parts. */
+/** Opens a tab, starts sending a file, and waits until three parts are stored. */
 async function sending(name: string) {
   service.intercept = (call) => (numberOf(call.path) > 3 ? silence(call) : undefined)
   const { queue } = await inTab()
@@ -35,7 +35,7 @@ async function sending(name: string) {
   return { queue, item: item! }
 }
 
-/** Ends the tab without cleanup. */
+/** Ends the tab without cleanup, like a crash. */
 async function crash({ item }: { item: UploadItem }): Promise<void> {
   const snapshot = new Map(entries)
   item.controller.abort()
@@ -71,7 +71,7 @@ describe('after a crash', () => {
 })
 
 describe('two tabs', () => {
-  test('never send the same file: the second reports it, takes over after a crash, and continues', async () => {
+  test('never send the same file: the second tab reports a conflict and continues the upload after the first one has crashed', async () => {
     const first = await sending('twice.wav')
     const { queue, types } = await inTab()
     await queue.restore()
@@ -86,7 +86,7 @@ describe('two tabs', () => {
     expect([times(), service.tracks.length]).toEqual([ONCE, 2])
   })
 
-  test('complete the second queue once the first tab has sent the file', async () => {
+  test('complete the second queue only when the file that the first tab was sending has arrived', async () => {
     const first = await sending('shared.wav')
     const { queue, events, types } = await inTab()
     const [item, small] = queue.add([aLargeSong('shared.wav'), aSong('small.wav')])
@@ -99,7 +99,7 @@ describe('two tabs', () => {
     expect(types().filter((type) => type === 'queue-complete')).toHaveLength(1)
   })
 
-  test('complete the second queue and ask for the file again when the first ended before it had a track', async () => {
+  test('complete the second queue and ask for the file again if the first tab ended before the file had a track', async () => {
     service.intercept = (call) => (call.path.startsWith('/v1/upload/') ? silence(call) : undefined)
     const [first] = (await inTab()).queue.add([aLargeSong('begun.wav')])
     await vi.waitFor(() => expect(service.count('POST /v1/upload/')).toBe(1))
@@ -115,7 +115,7 @@ describe('two tabs', () => {
     expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 })
   })
 
-  test('complete the second queue after the file is removed from it', async () => {
+  test('complete the second queue when the file that the first tab sends is removed from it', async () => {
     await sending('given.wav')
     const { queue, events, types } = await inTab()
     const [item, small] = queue.add([aLargeSong('given.wav'), aSong('small.wav')])
@@ -126,7 +126,7 @@ describe('two tabs', () => {
     await vi.waitFor(() => expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 }))
   })
 
-  test('that both resume an interrupted file send it once, and both see it arrive', async () => {
+  test('that both resume an interrupted file send it once, and both report it as ready', async () => {
     await crash(await sending('listed.wav'))
     const tabs = [await inTab(), await inTab()]
     for (const { queue } of tabs) await queue.restore()
@@ -147,7 +147,7 @@ describe('two tabs', () => {
     expect([service.count('DELETE'), service.tracks.length, entries.size]).toEqual([0, 1, 1])
   })
 
-  test('stop waiting when the row is removed, and check again when the file is selected again', async () => {
+  test('stop waiting for each other when the file is removed, and check again when it is selected again', async () => {
     await sending('busy.wav')
     const { queue } = await inTab()
     const [item] = queue.add([aLargeSong('busy.wav')])
@@ -161,7 +161,7 @@ describe('two tabs', () => {
   })
 })
 
-test('the same file twice in one tab becomes two tracks', async () => {
+test('a file that is added twice in one tab becomes two tracks', async () => {
   const { queue } = await inTab()
   const items = queue.add([aLargeSong('double.wav'), aLargeSong('double.wav')])
   for (const item of items) await until(item, 'ready')
@@ -185,7 +185,7 @@ describe('an upload works without the browser’s ledger', () => {
     await until(small, 'ready')
   })
 
-  test('when reading from it never ends', async () => {
+  test('even if reading from the ledger never ends', async () => {
     const database = { transaction: () => ({ objectStore: () => ({ getAll: never, put: never, delete: never }) }) }
     const opened = { result: database, onsuccess: () => {} }
     vi.stubGlobal('indexedDB', { open: () => (queueMicrotask(() => opened.onsuccess()), opened) })
@@ -194,7 +194,7 @@ describe('an upload works without the browser’s ledger', () => {
     await until(large, 'ready')
   })
 
-  test('when the browser has no locks, as without https', async () => {
+  test('even if the browser has no Web Locks, as on pages without https', async () => {
     vi.stubGlobal('navigator', {})
     const { queue } = await inTab()
     const [large] = queue.add([aLargeSong('large.wav')])

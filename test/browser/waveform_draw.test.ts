@@ -4,7 +4,7 @@ import { barCount, barHeights, changedColumns, drawWaveform, type Picture } from
 
 /** Waveform drawing without a browser. */
 
-test.each([320, 5000])('a moving progress redraws at most four bars per frame, with %i levels', (count) => {
+test.each([320, 5000])('redraws at most four bars per frame while the progress moves, with %i levels', (count) => {
   const levels = Array.from({ length: count }, (_, i) => Math.abs(Math.sin(i)))
   const width = 1200
   const [bar, gap] = [6, 3]
@@ -40,7 +40,7 @@ test.each([320, 5000])('a moving progress redraws at most four bars per frame, w
 })
 
 describe('bars', () => {
-  test('are as many as fit, and at least one', () => {
+  test('are as many as fit into the width, and at least one', () => {
     expect([barCount(50, 6, 5), barCount(49, 6, 5), barCount(1, 6, 5)]).toEqual([5, 4, 1])
   })
 
@@ -52,7 +52,7 @@ describe('bars', () => {
     expect(barHeights([0.2, 0.8], 4)).toEqual([0.2, 0.2, 0.8, 0.8])
   })
 
-  test('are silent without levels, and no taller than the picture', () => {
+  test('show silence if there are no levels, and are no taller than the picture', () => {
     expect(barHeights([], 3)).toEqual([0, 0, 0])
     expect(barHeights([2, 0.5], 2)).toEqual([1, 0.5])
   })

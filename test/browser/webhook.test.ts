@@ -73,7 +73,7 @@ test('accepts Headers, Node’s header objects, and names in any case', async ()
   for (const headers of spellings) expect(await verdict({ ...request, headers })).toBe(true)
 })
 
-test('rejects a change of any single byte, like the reference', async () => {
+test('rejects a change to any single byte, like the reference implementation', async () => {
   const request = aRequest()
   const change = (text: string, at: number) =>
     text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
@@ -101,7 +101,7 @@ test.each([
   expect([await verdict(request), isTaken(request)]).toEqual([expected, expected === true])
 })
 
-test('accepts any one of several signatures and skips other versions', async () => {
+test('accepts a request if one of its signatures is valid, and ignores signatures of other versions', async () => {
   const both = aRequest({ by: [secretOf(8), secret] })
   expect([await verdict(both), await verdict({ ...both, secret: secretOf(8) })]).toEqual([true, true])
   expect(await verdict({ ...both, secret: secretOf(9) })).toBe('signature_mismatch')

@@ -43,11 +43,11 @@ afterAll(async () => {
   await rm(scratch, { recursive: true, force: true })
 })
 
-/** Errors an attack may end with: a fault of the file, never a crash or a timeout. */
+/** Error codes that an attack may cause. Each one blames the file; a crash or a timeout is not allowed. */
 const VERDICT =
   /^(text_file|image_file|playlist_file|document_file|unsupported_format|no_audio|no_samples|too_short|decode_failed)$/
 
-/** Files that contain real audio: these QuickTime files, and AMR, where every byte decodes as speech (RFC 4867 §5). */
+/** Attacks that contain real audio, so their job may succeed: the QuickTime files, and AMR, in which every byte decodes as speech (RFC 4867 §5). */
 const OWN_AUDIO = /^QuickTime|behind an AMR mark$/
 
 const attacks = () => attackFiles({ url: server.url, file: canaryPaths.absolute, relative: `../${NEIGHBOR}` })
@@ -74,7 +74,7 @@ describe('a file that references other files', () => {
 })
 
 describe('canaries', () => {
-  /** Runs ffmpeg without our limits on an attack, in a directory like a job's. */
+  /** Runs ffmpeg without our limits on an attack file, in a directory like that of a job. */
   async function bare(attack: string, bait: string, flags: string[]) {
     const aimed = await attackFiles({ url: server.url, file: canaryPaths.absolute, relative: `../${basename(bait)}` })
     await mkdir(join(scratch, 'job'), { recursive: true })
@@ -83,7 +83,7 @@ describe('canaries', () => {
     await new Promise((resolve) => execFile(tools.ffmpeg, args, { cwd: join(scratch, 'job') }, resolve))
   }
 
-  it('are triggered when ffmpeg without our limits opens the same files', async () => {
+  it('are triggered when ffmpeg opens the attack files without our limits', async () => {
     await bare('ffconcat to a relative path', canaryPaths.bait, ['-safe', '0'])
     await vi.waitFor(() => expect(files.opened).toEqual([canaryPaths.bait]), WAIT)
     await bare('QuickTime with its audio in a file', canaryPaths.otherBait, ['-enable_drefs', '1'])

@@ -15,7 +15,7 @@ function jobFor(bytes: Buffer, changes: Partial<TranscodeJob> = {}): TranscodeJo
   return { ...job, variants: lightVariants(storage, job.job_id) }
 }
 
-describe('kilobytes that decode to days of audio', () => {
+describe('a small file that decodes to days of audio', () => {
   const DAYS = 3 * 24 * 3600
   it.each([
     ['FLAC with its true length', 'strict', flacBomb(DAYS, 8000, DAYS * 8000)],
@@ -28,7 +28,7 @@ describe('kilobytes that decode to days of audio', () => {
     expect(error).toMatchObject({ code: 'too_long', retryable: false })
   })
 
-  it('rejects Opus silence of three times the limit as too_long', async () => {
+  it('rejects silence in Opus that is three times as long as the limit as too_long', async () => {
     const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=mono', '-t', '180']
     const bytes = await ffmpeg([...silence, '-c:a', 'libopus', '-b:a', '6k', '-frame_duration', '60', '-f', 'ogg'])
     expect(bytes.length).toBeLessThan(200_000)
@@ -36,7 +36,7 @@ describe('kilobytes that decode to days of audio', () => {
     expect(error).toMatchObject({ code: 'too_long', retryable: false })
   })
 
-  it('accepts such a FLAC below the limit', async () => {
+  it('accepts such a FLAC file if its audio is shorter than the limit', async () => {
     const { result } = await succeed(service, jobFor(flacBomb(100, 8000, 0)))
     expect(result.duration).toBeCloseTo((13 * 65_535) / 8000, 2)
   })
@@ -57,7 +57,7 @@ describe('thousands of streams', () => {
 })
 
 describe('an embedded cover', () => {
-  it('is dropped with a warning when it would take a gigabyte to decode', async () => {
+  it('is dropped with a warning if decoding it would need a gigabyte', async () => {
     const art = await makeImage('png')
     const song = await withCover('mp3', await makeAudio('mp3', { seconds: 1 }), art)
     const outputs = { icon: storage.url('b/icon'), small: storage.url('b/small'), regular: storage.url('b/regular') }
@@ -87,7 +87,7 @@ const wav = (change: (file: Buffer) => void) => async () => {
   return file
 }
 
-describe('absurd header fields', () => {
+describe('implausible header fields', () => {
   it.each([
     ['sample rate of 4 GHz', wav((file) => file.writeUInt32LE(0xffffffff, 24))],
     ['sample rate of 0', wav((file) => file.writeUInt32LE(0, 24))],

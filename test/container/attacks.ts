@@ -1,6 +1,9 @@
 import { makeAudio } from '../support/audio.ts'
 
-/** Targets of the attacks: URLs by last path segment, and a file by its absolute path and by its path relative to the job's directory. */
+/**
+ * What an attack tries to open: `url` returns the URL for a last path segment; `file` is an absolute path, and
+ * `relative` is a path relative to the job's directory.
+ */
 export type Targets = { url: (path: string) => string; file: string; relative: string }
 
 const hls = (...lines: string[]) =>
@@ -63,7 +66,7 @@ const DISGUISES: Record<string, string> = {
   'an AMR mark': '#!AMR\n',
 }
 
-/** All attack files: each script alone, the three worst in every disguise, and QuickTime files with external audio. */
+/** All attack files: each script alone, the three most dangerous ones in every disguise, and QuickTime files with external audio. */
 export async function attackFiles(targets: Targets): Promise<[string, Buffer][]> {
   const plain = Object.entries(scripts(targets))
   const { relative, url, file } = targets
@@ -84,7 +87,7 @@ export async function attackFiles(targets: Targets): Promise<[string, Buffer][]>
   ]
 }
 
-/** A Macintosh alias record with the fields that ffmpeg reads: one level up from the alias, then down to the target. */
+/** A Macintosh alias record with the fields that ffmpeg reads. They lead one level up from the alias and then down to the target. */
 function alias(path: string): Buffer {
   const name = path.replace('../', '')
   const head = Buffer.alloc(8 + 10 + 28 + 12 + 64 + 16 + 4 + 16)

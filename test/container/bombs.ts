@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** A PNG that declares `edge`² RGB pixels but contains only the first rows: enough for a decoder to allocate memory for all. */
+/** A PNG that declares `edge`² RGB pixels but contains only the first rows: enough for a decoder to allocate memory for all rows. */
 export function pngBomb(edge: number): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(edge)
@@ -22,21 +22,21 @@ export function flacBomb(seconds: number, rate: number, length: number): Buffer 
   const info = Buffer.alloc(34)
   info.writeUInt16BE(BLOCK, 0)
   info.writeUInt16BE(BLOCK, 2)
-  // 20 bits of rate, 3 of channels - 1, 5 of bits - 1, 36 of length.
+  // The fields are: sample rate (20 bits), number of channels - 1 (3 bits), bits per sample - 1 (5 bits), and length (36 bits).
   info.writeBigUInt64BE((BigInt(rate) << 44n) | (15n << 36n) | BigInt(length), 10)
   const frames = Array.from({ length: Math.ceil((seconds * rate) / BLOCK) }, (_, i) => silentFrame(i))
   return Buffer.concat([Buffer.from('fLaC\x80\0\0\x22', 'latin1'), info, ...frames])
 }
 
 function silentFrame(number: number): Buffer {
-  // Fixed block size, a 16-bit block size after the frame number, rate and depth from STREAMINFO, mono.
+  // The header states a fixed block size, which follows the frame number in 16 bits, the rate and the depth of STREAMINFO, and mono.
   const head = Buffer.from([0xff, 0xf8, 0x70, 0x00, ...codedNumber(number), (BLOCK - 1) >> 8, (BLOCK - 1) & 0xff])
   const body = Buffer.concat([head, Buffer.from([crc(head, 8, 0x07)]), Buffer.from([0x00, 0x00, 0x00])])
   const check = crc(body, 16, 0x8005)
   return Buffer.concat([body, Buffer.from([check >> 8, check & 0xff])])
 }
 
-// UTF-8 encoding, up to 16 bits.
+// Encodes a number of up to 16 bits like UTF-8.
 function codedNumber(n: number): number[] {
   if (n < 0x80) return [n]
   if (n < 0x800) return [0xc0 | (n >> 6), 0x80 | (n & 0x3f)]
@@ -78,7 +78,7 @@ function element(id: number, ...content: Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(id.toString(16), 'hex'), size, data])
 }
 
-/** Repeats the only track of an MP4 with its index at the end until there are `count` tracks. */
+/** Repeats the only track of an MP4 until there are `count` tracks. The index of the MP4 must be at the end. */
 export function mp4OfTracks(file: Buffer, count: number): Buffer {
   const moov = file.indexOf('moov') - 4
   const trak = file.indexOf('trak') - 4
@@ -101,7 +101,7 @@ export function transportOfStreams(): Buffer {
   return Buffer.concat([tableSet, tableSet, tableSet])
 }
 
-/** One table, split into packets of 188 bytes. */
+/** Builds one table, split into packets of 188 bytes. */
 function section(table: number, pid: number, id: number, content: number[]): Buffer {
   const length = content.length + 9
   const body = Buffer.from([table, 0xb0 | (length >> 8), length & 0xff, id >> 8, id & 0xff, 0xc1, 0, 0, ...content])

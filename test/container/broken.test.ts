@@ -30,7 +30,7 @@ describe('a damaged file', () => {
     expect(result.info.pass).toBe('tolerant')
   })
 
-  it('goes straight to the tolerant pass when the job requests it', async () => {
+  it('skips the strict pass if the job requests the tolerant one', async () => {
     const flac = await makeAudio('flac', { seconds: 6, expression: noise })
     const { result, fallback } = await succeed(service, light(corrupt(flac, 5), { pass: 'tolerant' }))
     expect(fallback).toBeUndefined()
@@ -61,7 +61,7 @@ describe('an encoder that rejects its settings', () => {
 })
 
 describe('metadata and covers', () => {
-  it('limits tags and chapters, and keeps them out of the variants', async () => {
+  it('are limited in number and length, and tags do not reach the variants', async () => {
     const many = Array.from({ length: 100 }, (_, i) => ['-metadata', `tag${i}=x`]).flat()
     const tags = ['-metadata', 'title=A "quoted" title\n', '-metadata', `comment=${'long '.repeat(1000)}`, ...many]
     const job = light(await ffmpeg([...lavfi({ seconds: 1 }), '-c:a', 'flac', ...tags, '-f', 'flac']))
@@ -104,7 +104,7 @@ describe('metadata and covers', () => {
     for (const name of ['icon', 'small', 'regular']) expect(storage.files.has(`art/${name}`), name).toBe(true)
   })
 
-  it('reports a cover bomb and a failed cover upload as warnings', async () => {
+  it('cause only warnings if a cover is a decompression bomb or its upload fails', async () => {
     const bomb = await makeImage('png', 8000, 5200)
     const audio = await withCover('mp3', await makeAudio('mp3', { seconds: 1 }), bomb)
     const outputs = { icon: storage.url('x/icon'), small: storage.url('x/small'), regular: storage.url('x/regular') }

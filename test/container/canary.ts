@@ -23,12 +23,12 @@ export async function startCanaryServer() {
   }
 }
 
-/** Files that record reads: FIFOs, on which a waiting writer unblocks when a reader opens them. */
+/** Creates files that record whether they are opened. They are FIFOs: a writer waits on each one and unblocks when a reader opens it. */
 export async function createCanaryFiles(paths: string[]) {
   const opened: string[] = []
   for (const path of paths) {
     execFileSync('mkfifo', [path])
-    // World-readable, so the test proves that no process tries, not that permissions stop it.
+    // The files are world-readable, so the test proves that no process tries to open them, and not that permissions prevent it.
     await chmod(path, 0o666)
   }
   const watchers = paths.map((path): ChildProcess => {

@@ -14,7 +14,8 @@ let workspace: Workspace
 let audio: Buffer
 
 beforeAll(async () => {
-  // Long enough that the text after the MP3 stays a small part of it; otherwise ffprobe estimates the duration from the file size.
+  // The audio is long enough for the text that is appended to the MP3 to be a small part of the file. Otherwise ffprobe
+  // would estimate a wrong duration from the file size.
   audio = await makeAudio('wav', { seconds: 4, expression: noise })
 })
 
@@ -26,7 +27,10 @@ afterEach(() => workspace.strike())
 
 const SECRET = 'guess-me-if-you-can'
 
-/** Appends its own privileges to the MP3. It writes a new file because Landlock may forbid truncating an existing one. */
+/**
+ * A fake ffmpeg that appends a report of its own privileges to the MP3. It writes a new file because Landlock may
+ * forbid truncating an existing one.
+ */
 const SPY = `case "$*" in *filter_complex*) ;; *) exec "$REAL" "$@";; esac
 "$REAL" "$@"
 cat mp3-128.mp3 >played
@@ -41,7 +45,7 @@ exit 0`
 
 const ffmpeg = process.env.FFMPEG_PATH ?? tools.ffmpeg
 
-/** Whether an unprivileged user can run a program; not if a checkout is below a directory that only root can enter. */
+/** Whether an unprivileged user can run a program. They cannot if the checkout is below a directory that only root can enter. */
 function othersMayRun(path: string): boolean {
   return (statSync(path).mode & 0o001) !== 0 && (dirname(path) === path || othersMayRun(dirname(path)))
 }
@@ -63,10 +67,10 @@ describe('ffmpeg', () => {
     const has = (layer: string) => confined.includes(layer)
 
     expect(report).toContain('ENVIRONMENT:GCONV_PATH PATH PWD \n')
-    // Niceness of the slot for the shortest jobs. Only root can set a lower value than its own.
+    // Expects the niceness of the slot for the shortest jobs. A process that is not root cannot set a lower value than its own.
     const isRoot = process.getuid?.() === 0 && !process.env.SERVICE_COMMAND
     expect(report).toContain(`NICE:${isRoot ? 1 : Math.max(1, getPriority())}\n`)
-    // Every Debian has util-linux; the other layers depend on the kernel and the container.
+    // These layers need only util-linux, which every Debian has. The other layers depend on the kernel and the container.
     expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
     expect(report).toMatch(/FILE:10485760 OPEN:256 MEMORY:3145728 CORE:0/)
     if (!has('files')) expect(report).toMatch(/NoNewPrivs:\s1/)
@@ -83,7 +87,7 @@ describe('ffmpeg', () => {
     if (has('user') || has('files') || otherNamespace) expect(report).not.toContain(SECRET)
   })
 
-  it('runs unconfined where no layer works', async () => {
+  it('runs unconfined if no layer works', async () => {
     const none = join(workspace.scratch, 'none')
     await mkdir(none)
     const service = await workspace.start({ ...(await workspace.fakeFfmpeg('exec "$REAL" "$@"')), PATH: none })
@@ -91,7 +95,7 @@ describe('ffmpeg', () => {
     await succeed(service, workspace.newLightJob())
   })
 
-  it("keeps the service's user where another user cannot reach the work directory", async () => {
+  it("runs as the service's user if another user cannot reach the work directory", async () => {
     const parent = join(workspace.scratch, 'closed')
     const workDir = join(parent, 'work')
     await mkdir(workDir, { recursive: true })

@@ -30,7 +30,7 @@ async function cut(image: Buffer, change: { size?: number; status?: number; read
   return { status: response.status, answer, square, name }
 }
 
-/** Mean color of a region of a square image; its position is a fraction of the edge. */
+/** The mean color of a region of a square image. `left` and `top` are fractions of the edge length. */
 async function colorAt(square: Buffer, left: number, top: number): Promise<{ red: number; blue: number }> {
   const size = (await sharp(square).metadata()).width
   const region = { left: Math.floor(left * size), top: Math.floor(top * size), width: 8, height: 8 }
@@ -76,7 +76,7 @@ describe('a cover', () => {
     expect(below.blue).toBeGreaterThan(below.red)
   })
 
-  it('places transparency on white', async () => {
+  it('replaces transparency by white', async () => {
     const clear = await sharp({ create: { width: 90, height: 90, channels: 4, background: '#00000000' } })
       .png()
       .toBuffer()

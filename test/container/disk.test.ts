@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await workspace.strike()
-  // Ends the resize script.
+  // Closing a pipe ends the resize script.
   for (const pipe of pipes.splice(0)) await pipe.close()
 })
 
@@ -96,7 +96,7 @@ describe('a small disk', () => {
   it('fails with disk_full when it fills up during the download', async () => {
     const { service, resize } = await startOnDisk(2 * GIGABYTE)
     const ready = Promise.withResolvers<void>()
-    // Larger than one write, and larger than the free space left.
+    // The source is larger than one write and than the remaining free space.
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
     const job = newJob(workspace.storage, workspace.storage.serve('long', long, { ready: ready.promise }))
     const stream = await post(service, job, job.job_id)
@@ -116,12 +116,15 @@ describe('a small disk', () => {
   })
 })
 
-/** The same without privileges: /dev/full rejects every byte like a full disk, and a process may limit its own file sizes. */
+/**
+ * The same failures, simulated without privileges: /dev/full rejects every byte like a full disk, and a process may
+ * limit the size of its own files.
+ */
 describe('a service that runs out of space', () => {
   it('fails mid-job with disk_full, and the same job succeeds after space is freed', async () => {
     const full = join(workspace.scratch, 'full')
     await writeFile(full, '')
-    // Without a PATH there are no confinement layers; Landlock would block ffmpeg from the device.
+    // The PATH disables the confinement layers, because Landlock would deny ffmpeg access to the device.
     const script = `case "$*" in *filter_complex*) [ -e "${full}" ] && /bin/ln -s /dev/full mp3-128.mp3;; esac; exec "$REAL" "$@"`
     const service = await workspace.start({ ...(await workspace.fakeFfmpeg(script)), PATH: workspace.scratch })
     const job = workspace.newLightJob()
@@ -140,7 +143,7 @@ describe('a service that runs out of space', () => {
   })
 
   it("fails with file_too_large when a source exceeds the process's own file limit", async () => {
-    // In units of 512 bytes: the source's first chunk and part of its second.
+    // The limit is in units of 512 bytes. It allows the first chunk of the source and part of the second one.
     const limited = ['sh', '-c', 'ulimit -S -f 3072; exec "$@"', 'sh']
     const service = await workspace.start({}, (command) => [...limited, ...command])
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
@@ -160,7 +163,7 @@ describe('a service that runs out of space', () => {
 
   it('refuses a job with 503 while others use the disk', async () => {
     const service = await workspace.start()
-    // Requests the whole disk minus half of the space that is certainly in use, so other disk activity does not matter.
+    // The job requests the whole disk minus half of the space that is certainly in use, so other disk activity does not matter.
     const taken = 2 ** 27
     await writeFile(join(workspace.scratch, 'taken'), Buffer.alloc(taken))
     const { blocks, bsize } = await statfs(service.workDir)

@@ -15,7 +15,7 @@ const { storage, service } = await shareService()
 const TYPES = { aac: 'audio/mp4', mp3: 'audio/mpeg', opus: 'audio/webm', flac: 'audio/flac' }
 const CODECS = Object.keys(TYPES) as (keyof typeof TYPES)[]
 
-/** Runs a job with every default variant plus a custom one with `channels` channels for each codec. */
+/** Runs a job with every default variant, plus a custom variant with `channels` channels for each codec. */
 async function make(source: Buffer, channels: 1 | 2, wanted: (index: string) => boolean = () => true) {
   const job = newJob(storage, storage.serve(`source-${storage.requests.length}`, source))
   const customVariants = CODECS.map((codec): JobVariant => {
@@ -32,7 +32,7 @@ async function make(source: Buffer, channels: 1 | 2, wanted: (index: string) => 
 }
 
 const EQUAL_LU = 0.5
-/** Allowed difference from the level that `analysis` reports: half the spread plus 0.1 for rounding. */
+/** Maximum difference from the level that `analysis` reports: half of `EQUAL_LU`, plus 0.1 for rounding. */
 const MEASURED_LU = 0.6
 
 function expectEqual(levels: Record<string, Level>, measured: number) {
@@ -49,8 +49,8 @@ async function levelsOf(files: [string, Buffer][]): Promise<Record<string, Level
 }
 
 /**
- * A chord per channel, with no tone shared between channels. It fades in, because AAC's first frame may be too loud
- * (docs/decisions/0060).
+ * Returns one chord per channel; no two channels have a tone in common. The chords fade in, because the first frame of
+ * AAC may be too loud (docs/decisions/0060).
  */
 const chords = (count: number, peak: number): Wave[] =>
   Array.from({ length: count }, (_, channel) => {
@@ -75,7 +75,7 @@ describe.each(LAYOUTS)('downmix of %s', (_, mask, count, rate, bits) => {
     const indexes = ['aac-160', 'mp3-128', 'opus-96', 'preview', ...CODECS.map((codec) => `own-${codec}`)]
     const levels = await levelsOf(indexes.map((index) => [index, file(index)]))
     const { integrated_lufs, true_peak_dbtp, sample_peak_dbfs, replaygain_track_gain } = result.info.loudness!
-    // The preview fades in and out.
+    // The preview is excluded because it fades in and out.
     const { preview, ...fullLength } = levels
     expectEqual(fullLength, integrated_lufs!)
     expect(Math.abs(preview!.lufs - levels['mp3-128']!.lufs)).toBeLessThanOrEqual(2)
@@ -91,7 +91,7 @@ describe.each(LAYOUTS)('downmix of %s', (_, mask, count, rate, bits) => {
 it('a preview has the level of its track', async () => {
   const source = wavFile(sample(chords(6, 0.95), { rate: 48_000, seconds: 8, bits: 16 }))
   const { file } = await make(source, 2, (index) => ['preview', 'mp3-128', 'aac-160'].includes(index))
-  // After the fade-in and before the fade-out, and the same part of the full track.
+  // Measures the preview between its fades, and the same length of the full track.
   const part = async (index: string) =>
     levelOf(await ffmpeg(['-i', 'in', '-ss', '1', '-t', '3', '-f', 'wav'], { in: file(index) }))
   expectEqual({ preview: await part('preview'), aac: await part('aac-160') }, (await part('mp3-128')).lufs)
@@ -137,7 +137,10 @@ const [SIDE_LEFT, SIDE_RIGHT] = [
 ]
 const SIDES = [SIDE_LEFT, SIDE_RIGHT]
 
-/** Gains of each channel to the left and to the right, from ITU-R BS.775-4, table 2, extended to channels that it lacks. */
+/**
+ * The gains with which each channel is mixed into the left and the right output: those of ITU-R BS.775-4, table 2,
+ * extended to channels that the table lacks.
+ */
 describe.each<[string, number, (number[] | undefined)[]]>([
   ['5.1', 0x3f, [LEFT, RIGHT, CENTER, LOW, ...SIDES]],
   ['5.1 with side speakers', 0x60f, [LEFT, RIGHT, CENTER, LOW, ...SIDES]],

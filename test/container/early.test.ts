@@ -66,7 +66,7 @@ describe('a long source', () => {
     )
   })
 
-  it("gets an early file that starts with the sound, like its variants, if a video's sound starts late", async () => {
+  it('gets an early file that, like its variants, starts with the sound even if the sound of a video starts late', async () => {
     const picture = ['-f', 'lavfi', '-i', 'color=s=64x64:r=1:d=14']
     const sound = ['-itsoffset', '2', ...lavfi(signal)]
     const { result, file, bytes } = await run(
@@ -78,7 +78,7 @@ describe('a long source', () => {
     expect(edits[0]!.length / clock).toBeCloseTo(result.duration, 3)
   })
 
-  it('is encoded once from PCM to the final FLAC, which is uploaded first', async () => {
+  it('becomes a FLAC directly from PCM if that is the final file, which is uploaded first', async () => {
     const source = await makeAudio('wav', signal)
     const job = longJob(source)
     const { result, file, bytes } = await run(job)
@@ -94,7 +94,7 @@ describe('a long source', () => {
     expect(Buffer.from((await decode(bytes!)).buffer).equals(Buffer.from((await decode(source)).buffer))).toBe(true)
   })
 
-  it('still gets its FLAC from PCM when the early upload is refused once', async () => {
+  it('still becomes a FLAC directly from PCM if the early upload is refused once', async () => {
     const job = longJob(await makeAudio('wav', signal))
     storage.refuse(`${job.job_id}/lossless`, 403)
     const { result, file } = await run(job)
@@ -103,11 +103,11 @@ describe('a long source', () => {
     expect(result.failed).toEqual([])
   })
 
-  it('plays before encoding starts, also for a consumer that reconnects', async () => {
+  it('can be played before encoding starts, even by a consumer that reconnects', async () => {
     const workspace = await createWorkspace(
       await withCover('mp3', await makeAudio('mp3', signal), await makeImage('jpeg')),
     )
-    // In the job's directory, the only one that ffmpeg's user may see.
+    // The script waits for a file in the job's directory, because ffmpeg's user can see no other directory.
     const wait = `all="$*"
       case "$all" in *image2pipe*) cd "$(expr "$all" : '.*file:\\(.*\\)/src')";; esac
       case "$all" in *-filter_complex*|*image2pipe*) while [ ! -e go ]; do sleep 0.1; done;; esac
@@ -133,7 +133,7 @@ describe('a long source', () => {
       await writeFile(join(slow.workDir, directory!, 'go'), '')
       const { result } = await collect(await post(slow, job, job.job_id))
       expect(result?.variants.map(({ index }) => index)).toContain('mp3-128')
-      // The cover had time to finish: it did not run into the timeout.
+      // The cover did not time out while the script waited.
       expect(result?.cover).not.toBeNull()
     } finally {
       await workspace.strike()

@@ -7,11 +7,11 @@ import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 import { createWorkspace } from './workspace.ts'
 
-/** Headers that state to the frame where audio starts and ends. test/e2e/seek.test.ts checks how browsers use them. */
+/** Tests that headers state exactly, to the frame, where the audio starts and ends. test/e2e/seek.test.ts checks how browsers use them. */
 
 const { storage, service } = await shareService()
 
-/** Neither whole milliseconds nor a whole number of frames in any codec. */
+/** A duration that is neither a whole number of milliseconds nor, in any codec, a whole number of frames. */
 const SECONDS = 2.1234
 let sources = 0
 
@@ -63,7 +63,7 @@ describe.each([
   })
 })
 
-it('rejects variants without audio, cut, too short or late, and delivers the others', async () => {
+it('rejects variants that have no audio, are truncated, are too short or start late, and delivers the others', async () => {
   const workspace = await createWorkspace(await makeAudio('wav', { seconds: 2 }))
   // Wraps the real ffmpeg and replaces its outputs: an MP3 with only a header, a truncated M4A, half of the audio, and audio after a
   // pause.

@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => workspace.strike())
 
 describe('ffmpeg', () => {
-  it('falls back to the tolerant pass after a crash in the strict one', async () => {
+  it('runs the tolerant pass after a crash in the strict one', async () => {
     const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
     const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -75,7 +75,7 @@ describe('ffmpeg', () => {
     expect(await hung.leftovers()).toEqual([])
   })
 
-  it('reports Speex as unsupported, not damaged, without libspeex', async () => {
+  it('reports a Speex file as unsupported, and not as damaged, if it lacks libspeex', async () => {
     const without = await workspace.start(
       await workspace.fakeFfmpeg(
         'for a; do shift; [ "$a" = libspeex ] && a=libnone; set -- "$@" "$a"; done; exec "$REAL" "$@"',
@@ -90,7 +90,7 @@ describe('ffmpeg', () => {
     }
   })
 
-  it('runs once per variant when the failing one is unknown, and keeps the good ones', async () => {
+  it('runs once per variant if it is unknown which variant failed, and keeps those that succeed', async () => {
     const broken = await workspace.start(
       await workspace.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec "$REAL" "$@"'),
     )
@@ -108,11 +108,11 @@ describe('ffmpeg', () => {
   })
 })
 
-describe('metadata and the name of a file', () => {
+describe('the metadata and the name of a file', () => {
   const EVIL = '$(touch /tmp/evil)\n{"event":"evil"}\u001b[2J'
 
   it('reach neither a command line nor a log', async () => {
-    // In the only directory that ffmpeg may write to.
+    // The arguments are written to the work directory, because ffmpeg may write nowhere else.
     const workDir = await mkdtemp(join(workspace.scratch, 'work-'))
     const arguments_ = join(workDir, 'arguments')
     await writeFile(arguments_, '')

@@ -10,7 +10,7 @@ import { descendants } from './processes.ts'
 import { lightVariants, newJob, runJob } from './service.ts'
 import { shareService } from './shared.ts'
 
-/** Megabytes a job may use, whatever the file; Node itself needs about 120. */
+/** Maximum memory in megabytes that a job may use, whatever the file is. Node alone needs about 120. */
 const MOST = { service: 350, child: 256 }
 
 /** Every kind of file that is uploaded in practice, intact and damaged, and many that should never be uploaded. */
@@ -63,7 +63,7 @@ describe('the file corpus', () => {
   })
 })
 
-/** Returns the level in dBFS of a 440 Hz sine in the second half of the samples, and expects little else there (Goertzel's algorithm). */
+/** Returns the level in dBFS of a 440 Hz sine in the second half of the samples (Goertzel's algorithm), and expects almost no other sound there. */
 function toneLevel(samples: Int16Array, channels: number, rate: number): number {
   const left = samples.filter((_, i) => i % channels === 0)
   const half = left.slice(left.length / 2)

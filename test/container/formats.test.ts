@@ -10,7 +10,7 @@ const { storage, service } = await shareService()
 const SECONDS = 1.5
 
 /**
- * Properties of each source, and by how many seconds its decoded length may differ. files.test.ts covers all formats with fewer variants.
+ * The properties of each source; `slack` is the maximum error of its decoded length in seconds. files.test.ts covers all formats with fewer variants.
  */
 const SOURCES: [Format, { codec: string; lossless: boolean; slack: number }][] = [
   ['wav24', { codec: 'pcm_s24le', lossless: true, slack: 0 }],
@@ -21,7 +21,7 @@ const SOURCES: [Format, { codec: string; lossless: boolean; slack: number }][] =
 ]
 
 describe.each(SOURCES)('a source in %s', (format, { codec, lossless, slack }) => {
-  it('becomes every variant of the catalog, each decodable and of the right length', async () => {
+  it('is converted into every variant of the catalog, and each variant can be decoded and has the correct length', async () => {
     const source = await makeAudio(format, { seconds: SECONDS, expression: noise })
     const job = newJob(storage, storage.serve(format, source))
     const { result, fallback } = await succeed(service, job)
@@ -71,7 +71,7 @@ describe('lossless sources', () => {
     expect(await probeAudio(flac)).toMatchObject({ bits: 16, rate: 48000 })
   })
 
-  it('keep 24 bits, and keep their sample rate only in FLAC', async () => {
+  it('keep 24 bits and their sample rate only in FLAC', async () => {
     const source = await makeAudio('wav24', { seconds: 1, rate: 96000, expression: noise })
     const job = newJob(storage, storage.serve('hires', source))
     const { result } = await succeed(service, job)
@@ -82,7 +82,7 @@ describe('lossless sources', () => {
     expect(await at('mp3-128')).toMatchObject({ rate: 48000 })
   })
 
-  it('are mixed from six channels to stereo in lossy variants, and stay unchanged in FLAC', async () => {
+  it('with six channels are mixed to stereo in lossy variants and stay unchanged in FLAC', async () => {
     const source = await makeAudio('wav', { seconds: 1, channels: 6 })
     const job = newJob(storage, storage.serve('surround', source))
     const { result } = await succeed(service, job)
@@ -94,7 +94,7 @@ describe('lossless sources', () => {
 })
 
 describe('lossy sources', () => {
-  it('never get a higher bitrate than their own', async () => {
+  it('never result in a higher bitrate than their own', async () => {
     const source = await makeAudio('mp3', { seconds: 4, channels: 1, expression: noise }, ['-b:a', '40k'])
     const job = newJob(storage, storage.serve('narrow', source))
     const { result } = await succeed(service, job)
@@ -109,7 +109,7 @@ describe('lossy sources', () => {
 })
 
 describe('a preview', () => {
-  it('is cut from the middle and fades', async () => {
+  it('is an excerpt from the middle that fades in and out', async () => {
     const source = await makeAudio('wav', { seconds: 6 })
     const job = newJob(storage, storage.serve('long', source))
     job.variants = job.variants.filter((variant) => variant.index !== 'opus-96' && variant.index !== 'aac-160')
