@@ -17,13 +17,13 @@ describe('a failure', () => {
     status,
     code,
   })
-  test.each([0, 408, 429, 500, 503])('retries a status of %i', (status) => {
+  test.each([0, 408, 429, 500, 503])('with status %i is retried', (status) => {
     expect([afterCall(failure(status)), afterUpload(failure(status))]).toEqual(['retry', 'retry'])
   })
-  test.each([401, 403, 404, 410])('treats a %i from the service as a problem that affects every file', (status) =>
+  test.each([401, 403, 404, 410])('with status %i from the service affects every file', (status) =>
     expect(afterCall(failure(status))).toBe('stop'),
   )
-  test('causes a request for a new URL if storage responds with 403, and fails the file for other statuses', () => {
+  test('with status 403 from storage causes a request for a new URL; other statuses fail the file', () => {
     expect([403, 400, 411].map((status) => afterUpload(failure(status)))).toEqual(['renew', 'fail', 'fail'])
     expect(afterCall(failure(413, 'file_too_large'))).toBe('fail')
   })

@@ -89,7 +89,7 @@ describe('metadata and covers', () => {
     expect(Math.abs(loudness!.integrated_lufs! + 12)).toBeLessThan(1.5)
   })
 
-  it.each(['mp3', 'm4a', 'flac'] as const)('extracts the embedded cover of %s', async (format) => {
+  it.each(['mp3', 'm4a', 'flac'] as const)('include the embedded cover of %s', async (format) => {
     const audio = await withCover(format, await makeAudio(format, { seconds: 1 }), await makeImage('jpeg'))
     const outputs = {
       icon: storage.url('art/icon'),

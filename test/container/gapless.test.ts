@@ -6,7 +6,10 @@ import { chirps, lagOf, sample } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
 import { type JobRunner, startMeasuring } from './measuring.ts'
 
-/** Encoding adds, cuts and moves nothing, so tracks that join without a gap still do. For Chromium see test/e2e/seek.test.ts. */
+/**
+ * Encoding adds, removes and moves no audio, so tracks that follow each other without a gap still do.
+ * test/e2e/seek.test.ts tests the same in Chromium.
+ */
 
 let measuring: JobRunner
 
@@ -17,11 +20,14 @@ afterAll(() => measuring.stop())
 
 const SECONDS = 3.1234
 const AUDIO = ['aac-160', 'mp3-128', 'opus-96', 'lossless']
-/** Start times of bursts in seconds: the first, one in the middle, the last. */
+/** Start times in seconds of the bursts that are checked: the first one, one in the middle, and the last one. */
 const BURSTS = [0, 1.5, 3]
 const AAC_FRAME = 1024
 
-/** Samples by which a burst of a lossy source may appear shifted, 0.06 ms: two codecs change the shape of its start. */
+/**
+ * Maximum number of samples, 0.06 ms, by which a burst of a lossy source may appear shifted: it was encoded twice,
+ * which changes the shape of its start.
+ */
 const LATE = 3
 
 const wave = chirps(0.5)
@@ -46,8 +52,8 @@ describe.each<[Format, number]>([
     const samples = await decode(source)
     const { result, file } = await measuring.make(source, AUDIO)
 
-    // ffmpeg before version 5 keeps the padding of Vorbis' last frame, and before version 8 that of AAC, whose header gives the end in
-    // milliseconds.
+    // ffmpeg before version 5 keeps the padding of the last frame of Vorbis, and before version 8 that of AAC. The
+    // header of an M4A gives its end in milliseconds.
     const [sourceFrames, decoded] = [Math.round(SECONDS * rate), samples.length / 2]
     const ended = format === 'm4a' ? Math.round((movieTimes(source).edits[0]!.length * rate) / 1000) : decoded
     const kept = format === 'ogg' && result.duration < decoded / rate - 0.001 ? sourceFrames : ended

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpeg, type Format, formats, lavfi, makeAudio, makeImage, noise, type Signal } from '../support/audio.ts'
 import { type JobRunner, startMeasuring } from './measuring.ts'
 
-/** `info` for real-world files: tags, chapters and a cover, in every form that formats store them. */
+/** The `info` of realistic files: tags, chapters and a cover, in each form in which a format stores them. */
 
 let measuring: JobRunner
 
@@ -34,7 +34,7 @@ type FormatCase = {
   format: Format
   signal: Pick<Signal, 'rate' | 'channels'>
   facts: Record<string, unknown>
-  /** kbit/s from the header, or the file's size divided by its duration, which may differ by a tenth. */
+  /** The expected bitrate in kbit/s. It comes from the header or is the file's size divided by its duration, and may differ by a tenth. */
   bitrate: number
   chapters?: 'in the container' | 'in comments'
   cover?: 'stream' | 'comment'
@@ -44,7 +44,7 @@ const mono = (rate: number) => ({ rate, channels: 1 }) as const
 const stereo = (rate: number) => ({ rate, channels: 2 }) as const
 const mp4 = 'mov,mp4,m4a,3gp,3g2,mj2'
 
-// ffmpeg supports no chapters in WAV; WebM has no covers (it excludes Matroska's attachments).
+// ffmpeg does not support chapters in WAV. WebM has no covers, because it excludes the attachments of Matroska.
 const ROWS: FormatCase[] = [
   {
     format: 'wav24',
@@ -154,7 +154,7 @@ describe.each(ROWS)('$format', (row) => {
   it('reports tags, chapters, cover and stream properties', async () => {
     const { result } = await measuring.make(await aFile(row), ['mp3-128'])
     const { tags, bitrate, ...info } = result.info
-    // The encoder adds its own name.
+    // The tag `encoder` is removed, because the encoder adds it.
     const { encoder: _, ...found } = tags as Record<string, string>
     expect(found).toEqual(TAGS)
     expect(result.tags).toEqual(READ)

@@ -26,7 +26,7 @@ const counts = (running: number, queued: number) =>
   vi.waitFor(async () => expect(await health(service)).toMatchObject({ running, queued }), { timeout: 10_000 })
 
 describe('attaching', () => {
-  it('lets a second consumer join a running job and gives both the result', async () => {
+  it('lets a second consumer join a running job, and both receive the result', async () => {
     const { job, go } = workspace.heldJob()
     const first = await post(service, job, job.job_id)
     const second = await post(service, job, job.job_id)
@@ -38,7 +38,7 @@ describe('attaching', () => {
     expect(workspace.storage.requests.filter((request) => request.method === 'GET')).toHaveLength(1)
   })
 
-  it('continues a job without its consumer and replays the result', async () => {
+  it('continues a job whose consumer has left, and replays the result to the next one', async () => {
     const { job, go } = workspace.heldJob()
     const consumer = new AbortController()
     await post(service, job, job.job_id, consumer.signal)
@@ -91,7 +91,7 @@ describe('attaching', () => {
 })
 
 describe('slots', () => {
-  /** A job whose source declares a given size; it stays in its download. */
+  /** A job whose source has this declared size. The job stays in its download. */
   const sized = (size: number) => {
     const { job } = workspace.heldJob()
     return { ...job, source: { ...job.source, size } }
@@ -113,7 +113,7 @@ describe('slots', () => {
     for (const stream of streams) expect((await collect(stream)).result).toBeDefined()
   })
 
-  it('keep room for short jobs while long ones wait for each other', async () => {
+  it('stay available to short jobs while long jobs wait for each other', async () => {
     for (let i = 0; i < 5; i++) await start(sized(50_000_000))
     expect(await health(service)).toMatchObject({ running: 1, queued: 4 })
     expect(await slots()).toEqual([false, true, true])
@@ -137,7 +137,7 @@ describe('a canceled job', () => {
   const cancel = (running: Service, { job_id }: TranscodeJob) =>
     fetch(`${running.url}/jobs/${job_id}`, { method: 'DELETE' })
 
-  it('has ended together with its ffmpeg when the response arrives', async () => {
+  it('and its ffmpeg have ended when the response arrives', async () => {
     const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
     const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -149,7 +149,7 @@ describe('a canceled job', () => {
     expect((await cancel(slow, job)).status).toBe(404)
   })
 
-  it('restarts when it is requested again at once', async () => {
+  it('restarts if it is requested again immediately', async () => {
     const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
     const job = workspace.newLightJob()
     for (let time = 0; time < 3; time++) {
@@ -179,7 +179,7 @@ describe('a canceled job', () => {
 })
 
 describe('requests', () => {
-  it('need the secret, except for health', async () => {
+  it('require the secret, except for those to /health', async () => {
     const secret = `s-${Math.random()}`
     const guarded = await workspace.start({ TRANSCODER_SECRET: secret })
     const job = workspace.newLightJob()
@@ -197,7 +197,7 @@ describe('requests', () => {
     expect(JSON.stringify(guarded.logs)).not.toContain('http')
   })
 
-  it('are refused with a reason when they are not valid jobs', async () => {
+  it('are refused with a reason if they are not valid jobs', async () => {
     const job = workspace.newLightJob()
     const other = workspace.newLightJob()
     const hostile = ['file:///etc/passwd', 'data:audio/wav;base64,AAAA', 'ftp://127.0.0.1/x', 'no url']

@@ -12,14 +12,14 @@ function measure(samples: number[], channels = 1, chunkBytes = 7) {
 }
 
 describe('PCM meter', () => {
-  it('gives the same result however the bytes are split', () => {
+  it('gives the same result regardless of how the bytes are split', () => {
     const samples = Array.from({ length: 4002 }, (_, i) => ((i * 7919) % 60000) - 30000)
     const expected = measure(samples, 2, samples.length * 2)
     expect(measure(samples, 2, 7)).toEqual(expected)
     expect(expected).toMatchObject({ frames: 2001, framesPerBin: 16, bins: 126 })
   })
 
-  it('uses constant memory however long the audio is', () => {
+  it('uses constant memory regardless of the length of the audio', () => {
     const meter = createPcmMeter(1)
     const second = Buffer.from(new Int16Array(48000).fill(1000).buffer)
     for (let i = 0; i < 60; i++) meter.add(second)
@@ -36,7 +36,7 @@ describe('PCM meter', () => {
 })
 
 describe('levels of unusual audio', () => {
-  it('repeat when there are fewer samples than levels', () => {
+  it('are repeated if there are fewer samples than levels', () => {
     const result = levels(measure([1000, 1000, 1000]))
     expect(result).toHaveLength(320)
     expect(new Set(result)).toEqual(new Set([1]))
@@ -46,7 +46,7 @@ describe('levels of unusual audio', () => {
     expect(new Set(levels(measure(Array.from({ length: 5000 }, (_, i) => (i % 3) - 1))))).toEqual(new Set([0]))
   })
 
-  it('are zero for no samples', () => {
+  it('are zero if there are no samples', () => {
     expect(new Set(levels(measure([])))).toEqual(new Set([0]))
   })
 })
@@ -61,7 +61,7 @@ describe('levels relative to the loudest section', () => {
     })
     return levels(measure([...channels[0]!], 1, 65536))
   }
-  /** Levels of one of `parts` equal sections, excluding those that overlap its neighbors. */
+  /** The levels of one of `parts` equal sections, without those that overlap a neighboring section. */
   const part = (all: number[], place: number, parts: number) =>
     all.slice(Math.ceil((320 / parts) * place) + 1, Math.floor((320 / parts) * (place + 1)) - 1)
   const square: Wave = (t) => (Math.floor(t * 2000) % 2 === 0 ? 0.9 : -0.9)
@@ -90,7 +90,7 @@ describe('levels relative to the loudest section', () => {
     expect(levels(both)).toEqual(levels(measure([...left!], 1, 65536)))
   })
 
-  it('count a sound in one channel like one in both', () => {
+  it('are the same for a sound in one channel as for a sound in both', () => {
     const [left] = sample([sine(500, 0.5)], { rate: 44100, seconds: 0.5, bits: 16 }).channels
     const oneSided = measure(
       [...left!].flatMap((value, i) => (i < 11025 ? [value, 0] : [value, value])),

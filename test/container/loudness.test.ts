@@ -7,8 +7,9 @@ import { type JobRunner, startMeasuring } from './measuring.ts'
 
 /**
  * The signals, values and tolerances published for loudness meters in EBU Tech 3341 (table 1) and Tech 3342 (table 1): 24 bit, 48 kHz.
- * Excluded: 3341-7, 3341-8, 3342-5 and 3342-6, which are recordings, and 3341-10, -11, -13 and -14, whose expected values are momentary
- * and short-term loudness, which we do not report. 3341-9 and -12 are also such cases, but have a known integrated loudness.
+ * The cases 3341-7, 3341-8, 3342-5 and 3342-6 are excluded because they are recordings, and 3341-10, -11, -13 and -14
+ * because they test momentary and short-term loudness, which we do not report. 3341-9 and -12 test those as well, but
+ * their integrated loudness is also known.
  */
 
 let measuring: JobRunner
@@ -26,7 +27,7 @@ async function analyze(waves: Wave[], seconds: number, { rate = RATE, mask }: { 
   return json('analysis')
 }
 
-/** LUFS of a 1 kHz sine in both channels: 3341-6 after the ITU-R BS.775 downmix. */
+/** The loudness in LUFS of case 3341-6 after the ITU-R BS.775 downmix: a 1 kHz sine in both channels. */
 const DOWN_MIX = 20 * Math.log10(amplitude(-28) + Math.SQRT1_2 * (amplitude(-24) + amplitude(-30)))
 
 const stereo = (wave: Wave) => [wave, wave]
@@ -144,7 +145,7 @@ describe('true peak', () => {
     },
   )
 
-  it('of a file whose format changes is that of its loudest part', async () => {
+  it('of a file whose format changes is the peak of its loudest part', async () => {
     const loud = await makeAudio('mp3', { seconds: 2, rate: 44100, expression: toneExpression(1000, -6) })
     const quiet = await makeAudio('mp3', {
       seconds: 2,
@@ -157,20 +158,20 @@ describe('true peak', () => {
     expect(result.warnings.map((warning) => warning.code)).toContain('format_changed')
   })
 
-  it('exceeds the sample peak when the crest falls between samples', async () => {
+  it('exceeds the sample peak if the crest of the wave is between two samples', async () => {
     const found = await analyze(stereo(fadeIn(sine(RATE / 4, 0.5, 45))), 2)
     expect(found.sample_peak_dbfs).toBeCloseTo(-9.03, 2)
   })
 })
 
-/** Without a fade, the band-limited onset itself would overshoot. */
+/** Fades a wave in: a sudden start overshoots when its bandwidth is limited. */
 function fadeIn(wave: Wave): Wave {
   return (seconds) => wave(seconds) * Math.min(1, seconds / 0.1)
 }
 
 /**
  * A tone at half of full scale and a quarter of the sample rate, with one full-scale peak in the middle, `late` samples after a sample
- * point. The Gaussian envelope is wide enough to contain nothing above half the sample rate, so the height of the peak is known: 1.
+ * point. The Gaussian envelope is so wide that the signal contains nothing above half the sample rate. The height of the peak is therefore known: 1.
  */
 function burst(late: number): Wave {
   return (seconds) => {
@@ -208,11 +209,11 @@ describe('undefined loudness', () => {
   it('is null below the absolute gate of -70 LUFS, where the peak is still reported', async () => {
     const found = await analyze(stereo(tone(-80)), 2)
     expect(found).toMatchObject({ ...NONE, is_silent: true })
-    // Measured in 16-bit steps, and this signal spans three.
+    // The tolerance is large because samples are measured in 16-bit steps, and this signal spans only three of them.
     expect(Math.abs(found.sample_peak_dbfs + 80)).toBeLessThanOrEqual(2)
   })
 
-  it('is null for less than one gating block of 400 ms', async () => {
+  it('is null for audio shorter than one gating block of 400 ms', async () => {
     const short = await analyze(stereo(tone(-23)), 0.39)
     expect(short).toMatchObject({ ...NONE, is_silent: false })
     expect(Math.abs(short.true_peak_dbtp + 23)).toBeLessThanOrEqual(0.2001)

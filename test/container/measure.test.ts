@@ -18,7 +18,7 @@ async function measure(signal: Signal) {
 }
 
 describe('levels', () => {
-  it('are 1 in the loud half and the expected ratio in the quiet one', async () => {
+  it('are 1 in the loud half and have the expected ratio in the quiet half', async () => {
     const { result } = await measure({ seconds: 4, expression: `if(lt(t,2),0.8,0.2)*sin(2*PI*1000*t)` })
     const middle = (from: number, to: number) => result.levels.slice(from, to)
     expect(Math.min(...middle(2, 158))).toBeGreaterThan(0.98)
@@ -64,15 +64,15 @@ describe('loudness', () => {
     expect(result.info.loudness).toMatchObject({ integrated_lufs: analysis.integrated_lufs })
   })
 
-  it('has a range of 10 LU for -20 then -30 dBFS (EBU Tech 3342, case 1)', async () => {
+  it('has a range of 10 LU for -20 followed by -30 dBFS (EBU Tech 3342, case 1)', async () => {
     const steps = `if(lt(t,20),0.1,0.0316228)*sin(2*PI*1000*t)`
     const { analysis } = await measure({ seconds: 40, rate: 48000, expression: steps })
     expect(Math.abs(analysis.loudness_range - 10)).toBeLessThanOrEqual(1)
   })
 })
 
-describe('the waveform', () => {
-  it('holds the extremes of the mono mix as BBC audiowaveform computes them', async () => {
+describe('waveform', () => {
+  it('contains the extremes of the mono mix as BBC audiowaveform computes them', async () => {
     const { source, waveform } = await measure({ seconds: 3, channels: 2, expression: `${tone(97, -3)}*t/3` })
     const samples = new Int16Array(new Uint8Array(source.subarray(source.indexOf('data') + 8)).buffer)
     const frames = samples.length / 2

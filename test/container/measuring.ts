@@ -4,7 +4,7 @@ import type { TranscodeJob } from '../../src/contract/job.ts'
 import { newJob, startService, succeed } from './service.ts'
 import { startStorage } from './storage.ts'
 
-/** Starts a service and a storage for tests that check a job's output for a known signal; `stop` ends both. */
+/** Starts a service and a storage for tests that run jobs on known signals and check the output. `stop` ends both. */
 export async function startMeasuring() {
   const storage = await startStorage()
   const service = await startService()
@@ -13,7 +13,8 @@ export async function startMeasuring() {
   return {
     /** Runs a job for these bytes with only the named variants; `file` and `json` return its uploads. */
     async make(source: Buffer, indexes: string[], changes: Partial<TranscodeJob> = {}) {
-      // Creating a signal blocks for long. One turn of the event loop lets Node notice connections that the service closed meanwhile.
+      // Creating a signal blocks the event loop for a long time. This turn of the loop lets Node notice connections
+      // that the service has closed meanwhile.
       await setImmediate()
       const job = newJob(storage, storage.serve(`source-${sources++}`, source), changes)
       job.variants = job.variants.filter((variant) => indexes.includes(variant.index))

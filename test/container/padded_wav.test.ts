@@ -82,7 +82,7 @@ describe.each<[16 | 24 | 32, number]>([
   })
 })
 
-it('reports the missing part of a truncated file', async () => {
+it('a truncated file causes a warning about the missing part', async () => {
   const complete = paddedWav(32, 24)
   const { result } = await measuring.make(complete.subarray(0, complete.length / 2), ['mp3-128'])
   expect(result.warnings).toEqual([{ code: 'truncated', message: expect.stringContaining('it plays 0.7 of 1.5 s') }])

@@ -83,7 +83,7 @@ describe('rateFor', () => {
 })
 
 describe('plan', () => {
-  it('leaves out only FLAC for a lossy source', () => {
+  it('omits FLAC, and nothing else, for a lossy source', () => {
     const { encodes, skipped } = plan([aac(160), aac(256), aac(32), flac], lossy(64))
     expect(encodes.map(({ index, bitrate }) => [index, bitrate])).toEqual([
       ['aac-160', 64],
@@ -110,7 +110,7 @@ describe('plan', () => {
     expect(plan([flac], { ...cd, bitDepth: 8 }).encodes[0]?.bits).toBe(16)
   })
 
-  it('moves a preview that would start after the end', () => {
+  it('moves a preview that would start after the end of the audio', () => {
     expect(plan([preview(50, 30)], cd).encodes[0]?.cut).toEqual({ start: 30, length: 30 })
     expect(plan([preview(5, 90)], cd).encodes[0]?.cut).toEqual({ start: 0, length: 60 })
     expect(plan([preview(50, 30)], { ...cd, duration: null }).encodes[0]?.cut).toEqual({ start: 50, length: 30 })
@@ -182,7 +182,7 @@ describe('blamedEncode', () => {
     expect(blamedEncode(stderr, encodes)?.index).toBe('lossless')
   })
 
-  it('blames no encoder for a decoder error', () => {
+  it('returns no encoder for a decoder error', () => {
     expect(blamedEncode('Error while decoding stream #0:0: Invalid data found', encodes)).toBeUndefined()
     expect(blamedEncode('[aist#0:0/flac @ 0x1] Error submitting packet to decoder', encodes)).toBeUndefined()
   })

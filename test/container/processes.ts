@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest'
 
 import type { Service } from './service.ts'
 
-/** Direct children of a process with a matching command line. */
+/** The process ids of the direct children of a process whose command line matches. */
 export async function childrenOf(pid: number, pattern: RegExp): Promise<number[]> {
   const found: number[] = []
   for (const child of await childIds(pid)) {
@@ -20,14 +20,14 @@ export async function descendants(pid: number): Promise<number[]> {
   return [...children, ...(await Promise.all(children.map(descendants))).flat()]
 }
 
-/** Reads the kernel's list of children: scanning every process takes seconds on busy cores. */
+/** Reads the children from the kernel's list, because scanning every process takes seconds on busy cores. */
 async function childIds(pid: number): Promise<number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const lists = threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => ''))
   return (await Promise.all(lists)).join(' ').split(' ').filter(Boolean).map(Number)
 }
 
-/** False for a process that has ended, even if it is not yet reaped. */
+/** Whether a process is running. A zombie, which has ended but is not yet reaped, is not. */
 export async function isRunning(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z')
   return !stat.includes(') Z')
@@ -39,7 +39,7 @@ export const WAIT = { timeout: 60_000, interval: 20 }
 /** Waits until a service encodes, then returns the process id of its ffmpeg. */
 export async function encoderOf(running: Service): Promise<number> {
   const found = await vi.waitFor(async () => {
-    // Matches ffmpeg itself, after the programs that confine it: from then on the confinement is in effect.
+    // The pattern matches only ffmpeg itself, and not the programs that confine and then start it, so the confinement is in effect.
     const children = await childrenOf(running.pid, /^(?!.*setpriv).*filter_complex/)
     expect(children).toHaveLength(1)
     return children

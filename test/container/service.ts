@@ -15,10 +15,10 @@ import type { Storage } from './storage.ts'
 
 const ENTRY = fileURLToPath(new URL('../../container/service/server.ts', import.meta.url))
 
-// `npm run test:image` sets a program that starts the service inside an image, which shares /tmp and runs as another user.
+// `npm run test:image` sets SERVICE_COMMAND to a program that starts the service inside an image. The image shares /tmp and runs as another user.
 const COMMAND = process.env.SERVICE_COMMAND ? [process.env.SERVICE_COMMAND] : [process.execPath, ...NODE_FLAGS, ENTRY]
 
-/** Starts the real service as a separate process on a free port; `wrap` puts another program around it. */
+/** Starts the real service as a separate process on a free port. `wrap` can change its command, for example to run it inside another program. */
 export async function startService(
   environment: Record<string, string> = {},
   wrap = (command: string[]): string[] => command,
@@ -106,14 +106,14 @@ export function newJob(
   }
 }
 
-/** Only the cheapest audio variant and the two JSON files. */
+/** The variants that are encoded fastest: one audio variant and the two JSON files. */
 export function lightVariants(storage: Storage, prefix: string): JobVariant[] {
   return catalogue(storage, prefix).filter(({ index }) => ['mp3-128', 'waveform', 'analysis'].includes(index))
 }
 
 export const JSON_BODY = { 'content-type': 'application/json' }
 
-/** Posts a job without waiting for its end. */
+/** Posts a job and does not wait until the job ends. */
 export function post(service: Service, job: unknown, id: string, signal?: AbortSignal): Promise<Response> {
   const body = JSON.stringify(job)
   return fetch(`${service.url}/jobs/${id}`, { method: 'POST', headers: JSON_BODY, body, signal: signal ?? null })

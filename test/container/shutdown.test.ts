@@ -28,10 +28,10 @@ afterEach(() => workspace.strike())
 const stopping = ({ url }: Service) =>
   vi.waitFor(async () => expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ stopping: true }), WAIT)
 
-/** The encoder never ends and does not notice that its output is closed. */
+/** A fake ffmpeg that never ends and does not notice that its output is closed. */
 const ENDLESS = 'case "$*" in *filter_complex*) while :; do sleep 0.1; done;; esac; exec "$REAL" "$@"'
 
-/** Long enough for a job to end on busy cores. */
+/** A grace period that is long enough for a job to end on busy cores. */
 const PATIENT = { GRACE_SECONDS: '300' }
 
 describe('shutdown', () => {
@@ -41,7 +41,7 @@ describe('shutdown', () => {
     await post(slow, job, job.job_id)
     const encoder = await encoderOf(slow)
     slow.kill(signal)
-    // A second SIGTERM does not wait for the job.
+    // After a second SIGTERM the service does not wait for the job.
     if (signal === 'SIGTERM') {
       await stopping(slow)
       slow.kill(signal)
@@ -51,7 +51,7 @@ describe('shutdown', () => {
     expect(await slow.leftovers()).toEqual([])
   })
 
-  it('by SIGTERM waits for running jobs and ends queued ones', async () => {
+  it('by SIGTERM waits for running jobs and cancels queued ones', async () => {
     const service = await workspace.start(PATIENT)
     const held = Array.from({ length: 4 }, () => workspace.heldJob())
     const streams: Response[] = []
@@ -64,7 +64,7 @@ describe('shutdown', () => {
     expect(await service.exited).toBe(0)
   })
 
-  it('by SIGTERM completes after every result is fetched, and the service responds until then', async () => {
+  it('by SIGTERM completes when every result has been fetched, and the service responds until then', async () => {
     const service = await workspace.start(PATIENT)
     const finished = workspace.newLightJob()
     const { job, go } = workspace.heldJob()
@@ -86,7 +86,7 @@ describe('shutdown', () => {
     expect(await service.exited).toBe(0)
   })
 
-  it('by SIGTERM completes some time after the last job when the result is never fetched', async () => {
+  it('by SIGTERM completes some time after the last job if the result is never fetched', async () => {
     const service = await workspace.start({ ...PATIENT, LINGER_SECONDS: '0.1' })
     const job = workspace.newLightJob()
     const consumer = new AbortController()
@@ -98,7 +98,7 @@ describe('shutdown', () => {
     expect(workspace.storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
   })
 
-  it('by SIGTERM returns a job that takes too long to the caller', async () => {
+  it('by SIGTERM cancels a job that takes too long, and the caller can retry it', async () => {
     const slow = await workspace.start({ ...(await workspace.fakeFfmpeg(SLOW)), GRACE_SECONDS: '0.2' })
     const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -125,14 +125,14 @@ describe('shutdown', () => {
     expect(await next.leftovers()).toEqual([])
   })
 
-  it('follows the end of the parent process', async () => {
+  it('happens when the parent process ends', async () => {
     const parent = spawn('sleep', ['1000'])
     const orphan = await workspace.start({ PARENT_PID: String(parent.pid) })
     parent.kill()
     expect(await orphan.exited).toBe(0)
   })
 
-  it('is cleaned up by the next start, which deletes only job files', async () => {
+  it('may leave job files, which the next start deletes without deleting other files', async () => {
     const workDir = await mkdtemp(join(workspace.scratch, 'work-'))
     await writeFile(join(workDir, 'job-left'), '')
     await writeFile(join(workDir, 'precious'), '')
@@ -164,13 +164,13 @@ describe('a service that cannot run', () => {
   })
 })
 
-/** Kills the service at a named failpoint, then expects the next one to finish the job and to find nothing left of the first. */
+/** Kills a service at a named failpoint, then expects the next service to finish the job and to find no files of the first one. */
 describe('a service killed at a failpoint', () => {
   beforeEach(({ skip }) => skip(Boolean(process.env.SERVICE_COMMAND), 'an image has no failpoints'))
   it.each<Failpoint>(['downloaded', 'encoded', 'file_uploaded', 'early_uploaded', 'uploaded', 'result_ready'])(
     'leaves a job for the next service to finish: %s',
     async (place) => {
-      // The early file is abandoned if the encoder ends first, as it may on a fast machine.
+      // The encoder must not end, because the service abandons the early file if the encoder ends first, as it may on a fast machine.
       const encoder = place === 'early_uploaded' ? await workspace.fakeFfmpeg(ENDLESS) : {}
       const dying = await workspace.start({ ...encoder, FAILPOINTS: `${place}=kill` })
       const job = { ...workspace.newLightJob(), early: { url: workspace.storage.url('early'), from_duration: 1 } }
@@ -183,7 +183,7 @@ describe('a service killed at a failpoint', () => {
     },
   )
 
-  it('has nothing left to do after its result was fetched', async () => {
+  it('leaves no work if its result has been fetched', async () => {
     const dying = await workspace.start({ FAILPOINTS: 'result_fetched=kill' })
     const job = workspace.newLightJob()
     expect((await collect(await post(dying, job, job.job_id))).result).toBeDefined()

@@ -5,7 +5,7 @@ import { createPcmMeter } from '../../container/audio/measure/levels.ts'
 import { wavFile } from '../support/wav.ts'
 import { type JobRunner, startMeasuring } from './measuring.ts'
 
-/** Silence at the ends is everything before the first and after the last sample above -60 dBFS, in any channel. */
+/** Tests the silence at the start and the end: all samples before the first and after the last one that exceeds -60 dBFS in any channel. */
 
 let measuring: JobRunner
 
@@ -15,10 +15,10 @@ beforeAll(async () => {
 afterAll(() => measuring.stop())
 
 const RATE = 48000
-/** The smallest 16-bit sample above -60 dBFS, and the largest below it. */
+/** The minimum 16-bit sample above -60 dBFS, and the maximum one below it. */
 const [AUDIBLE, INAUDIBLE] = [33, 32]
 
-/** Both silence reports for 2 s of audio that has the given samples at the given frames and `floor` elsewhere. */
+/** Returns the reported silence of 2 s of audio: `sounds` maps frames to sample values, and all other samples are `floor`. */
 async function silenceOf(sounds: Record<number, number>, { channel = 0, floor = 0 } = {}) {
   const channels = [0, 1].map((place) => {
     const samples = new Int32Array(2 * RATE).fill(floor)
@@ -31,11 +31,11 @@ async function silenceOf(sounds: Record<number, number>, { channel = 0, floor = 
 }
 
 describe('silence at the ends', () => {
-  it('ends at the first audible sample and resumes after the last', async () => {
+  it('ends at the first audible sample and starts again after the last one', async () => {
     expect(await silenceOf({ 12000: 9000, 48000: -9000, 71999: 9000 })).toEqual({ start: 0.25, end: 0.5 })
   })
 
-  it('is measured to the frame, for either channel and sign', async () => {
+  it('is measured exactly to the frame, for either channel and sign', async () => {
     expect(await silenceOf({ 48: AUDIBLE, 95951: -AUDIBLE }, { channel: 1 })).toEqual({ start: 0.001, end: 0.001 })
   })
 
@@ -54,7 +54,7 @@ describe('silence at the ends', () => {
     expect(await silenceOf({ 100: INAUDIBLE }, { floor: -INAUDIBLE })).toEqual({ start: 2, end: 2 })
   })
 
-  it("excludes the encoder's padding and the ringing into it", () => {
+  it("does not include the encoder's padding or the ringing in it", () => {
     const meter = createPcmMeter(1)
     const samples = new Int16Array(RATE + 700)
     samples.fill(9000, 480, RATE - 480)

@@ -102,7 +102,8 @@ describe('sniff', () => {
       const bytes = await makeAudio(format, { seconds: 0.5 })
       expect([format, isText(bytes.subarray(0, HEAD_BYTES))]).toEqual([format, false])
     }
-    // An ID3 tag that contains only words, MPEG layer I (which starts like UTF-16), and a kilobyte of text before the samples.
+    // Audio that looks like text: an ID3 tag of readable words, MPEG layer I, which starts like UTF-16, and a header of
+    // one kilobyte of text before the samples.
     const words = Buffer.from(`ID3\x03\0\0\0\0\x0f\x76TIT2\0\0\x07\x6c\0\0\0${'la '.repeat(700)}`, 'latin1')
     const layerOne = Buffer.concat([Buffer.from([0xff, 0xfe, 0x44, 0x00]), Buffer.alloc(300, 0xdb)])
     const sphere = Buffer.concat([Buffer.from('NIST_1A\n   1024\n'.padEnd(1024)), Buffer.alloc(3072, 7)])

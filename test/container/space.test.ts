@@ -45,7 +45,7 @@ describe('spaceFor', () => {
     expect(requiredSpace(job(900e6, changes))).toBe(bytes + MARGIN)
   })
 
-  it('counts no more than the size of a small source for a lossy variant', () => {
+  it('counts a lossy variant at most with the size of the source', () => {
     expect(requiredSpace(job(1e6, { variants: [aac, aac] }))).toBe(3e6 + MARGIN)
   })
 })
@@ -53,7 +53,7 @@ describe('spaceFor', () => {
 describe('container in wrangler.toml', () => {
   const wrangler = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8')
   const setting = (name: string) => Number(new RegExp(`${name} = "?(\\d+)`).exec(wrangler)?.[1])
-  /** Bytes for the image and for the system. */
+  /** Bytes that the image and the system need. */
   const SYSTEM = 500e6
 
   it('has disk space for the largest upload in all variants of the catalog', () => {
@@ -80,15 +80,15 @@ describe('findRoom', () => {
     expect(checkSpace(here, job(1e6), [])).toBe('now')
     expect(checkSpace(here, job(1e6), [job(free / 2)])).toBe('now')
     expect(checkSpace(here, job(1e6), [job(free)])).toBe('later')
-    // Our own checkout uses some space.
+    // The checkout of this project uses some space, so this job fits on an empty disk but not on this one.
     expect(checkSpace(here, job((free + blocks * bsize) / 2), [])).toBe('not')
     expect(checkSpace(here, job(2 * blocks * bsize), [])).toBe('never')
   })
 
-  it('counts the space a running job already uses only once', async () => {
+  it('counts the space that a running job already uses only once', async () => {
     const workDir = await mkdtemp(join(tmpdir(), 'tonearm-space-'))
     await mkdir(join(workDir, 'job-a'))
-    // A sparse file: it takes no space on the disk.
+    // The file is sparse, so it uses no space on the disk.
     await writeFile(join(workDir, 'job-a', 'src'), '')
     await truncate(join(workDir, 'job-a', 'src'), bavail * bsize)
     expect(checkSpace(workDir, job(1e6), [job(bavail * bsize)])).toBe('now')

@@ -5,18 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type Served = {
   bytes: Buffer
-  /** Byte counts after which successive responses break off. */
+  /** The number of bytes after which each successive response is cut off. */
   cuts: number[]
   status: number
   /** Target of a redirect. */
   location?: string
   /** `Content-Type` of the response, which an uploader can choose. */
   type?: string
-  /** Byte offset in the object where responses stall and stay open. */
+  /** Byte offset in the object at which responses stall without closing. */
   silentAfter?: number
   /** Chunk size of a response that sends one chunk every 20 ms. */
   drip?: number
-  /** Replaces the object after a response was cut. */
+  /** Replaces the object after a response has been cut off. */
   replacement?: Buffer
   /** Sends no `Content-Length`. */
   chunked?: boolean
@@ -26,7 +26,7 @@ type Served = {
 
 export type StorageRequest = { method: string; path: string } & Partial<Record<'range' | 'type' | 'cache', string>>
 
-/** A bucket that behaves like R2: ranges and ETags on GET, and no PUT without Content-Length. */
+/** Starts a fake bucket that behaves like R2: GET supports ranges and ETags, and PUT requires Content-Length. */
 export async function startStorage() {
   const sources = new Map<string, Served>()
   const files = new Map<string, Buffer>()
@@ -49,7 +49,7 @@ export async function startStorage() {
     })
     const source = sources.get(path)
     const responded = request.method === 'PUT' ? put(path, request, response) : get(source, request, response)
-    // A broken transfer is handled by the client.
+    // A broken transfer is not an error here, because the client handles it.
     responded.catch(() => response.destroy())
   })
 
@@ -78,7 +78,7 @@ export async function startStorage() {
     if (!source) return response.writeHead(404).end()
     await source.ready
     const { location, type } = source
-    // Node ends the connection after this response without notifying the caller.
+    // Node ends the connection after a 101 without notifying the caller.
     if (source.status === 101) return response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end()
     if (source.status !== 200) return response.writeHead(source.status, location ? { location } : {}).end()
     const etag = `"${createHash('md5').update(source.bytes).digest('hex')}"`
@@ -98,7 +98,7 @@ export async function startStorage() {
     const cut = source.cuts.shift()
     if (cut === undefined) return response.end(body)
     if (source.replacement) source.bytes = source.replacement
-    // FIN, not RST: the bytes sent so far arrive, and then the response ends.
+    // Closes with FIN and not with RST, so the bytes sent so far arrive before the response ends.
     return response.write(body.subarray(0, cut), () => response.socket?.end())
   }
 
@@ -126,11 +126,11 @@ export async function startStorage() {
     refuse: (path: string, ...statuses: number[]) => refusals.set(path, statuses),
     /** Redirects uploads to a path to another URL. */
     redirect: (path: string, location: string) => redirects.set(path, location),
-    /** Breaks off the next uploads to a path midway. */
+    /** Cuts off the next `times` uploads to a path midway. */
     cutUploads: (path: string, times: number) => cutUploads.set(path, times),
     /** Accepts uploads to a path with a pause after each chunk. */
     slowDown: (path: string) => slow.add(path),
-    /** Accepts the next uploads to a path and never responds. */
+    /** Accepts the next `times` uploads to a path but never responds. */
     silence: (path: string, times: number) => silences.set(path, times),
     async close() {
       server.closeAllConnections()

@@ -17,7 +17,7 @@ import {
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
-/** Tags and pictures: how they are read, whatever their state, and how they are written to the variants. */
+/** Tags and pictures: how the service reads them, even if they are malformed, and how it writes them to the variants. */
 
 const { storage, service } = await shareService()
 let sources = 0
@@ -65,7 +65,7 @@ describe('tags and covers of variants', () => {
     source = await withCover('flac', await aTagged('flac'), await makeImage('jpeg', 1500, 1500))
   })
 
-  it('are those of their source', async () => {
+  it('are the tags and the cover of their source', async () => {
     const cover = outputs('own-cover')
     const { result, probe } = await make(source, ALL, { tags: untouched, cover })
     expect(result.failed).toEqual([])
@@ -95,7 +95,7 @@ describe('tags and covers of variants', () => {
     }
   })
 
-  it("exclude the source's tags when those are turned off, and are empty when the job requests none", async () => {
+  it("exclude the source's tags if the job turns those off, and are empty if it requests no tags", async () => {
     const off = await make(source, ['mp3-128'], {
       tags: { from_source: false, overrides: {}, defaults: { title: 'file name' } },
     })
@@ -106,7 +106,7 @@ describe('tags and covers of variants', () => {
     expect(off.result.tags).toEqual(READ)
   })
 
-  it('prefer the embedded picture unless another one wins, and tolerate a missing one', async () => {
+  it('include the embedded picture unless another one has precedence, and tolerate a missing picture', async () => {
     const url = storage.serve('collection-cover', await makeImage('jpeg', 300, 300)).url
     const inside = await make(source, ['mp3-128'], { tags: untouched, picture: { url, wins: false } })
     expect((await inside.probe('mp3-128')).picture).toBe(400)
@@ -116,7 +116,7 @@ describe('tags and covers of variants', () => {
     expect((await without.probe('mp3-128')).picture).toBeNull()
   })
 
-  it('have no picture when neither the embedded nor another one is enabled', async () => {
+  it('have no picture if neither the embedded one nor another one is enabled', async () => {
     const none = await make(source, ['mp3-128'], { tags: untouched, picture: { url: null, wins: true } })
     expect((await none.probe('mp3-128')).picture).toBeNull()
     const off = { from_source: false, overrides: {}, defaults: {} }
@@ -154,14 +154,15 @@ describe('tags and covers of variants', () => {
   })
 })
 
-/** An MP3 without tags, for handwritten tags. */
+/** An MP3 without tags, to which tests add handwritten tags. */
 let bare: Buffer
 beforeAll(async () => {
   bare = await ffmpeg([...lavfi({ seconds: 0.5 }), ...formats.mp3, '-id3v2_version', '0', '-map_metadata', '-1'])
 })
 
 const LATIN = { title: Buffer.from('Über den Wolken', 'latin1'), artist: Buffer.from('Mädchen für alles', 'latin1') }
-// Кино, Группа крови; 坂本九, 上を向いて歩こう; then Mikołaj, żółć in Windows-1250 and 青花瓷 in GBK, encodings that cannot be told apart from others.
+// The texts below are: Кино, Группа крови; 坂本九, 上を向いて歩こう; then Mikołaj, żółć in Windows-1250 and 青花瓷 in GBK, two
+// encodings that cannot be distinguished from others.
 const hex = (text: string) => Buffer.from(text, 'hex')
 const CYRILLIC = { title: hex('c3f0f3efefe020eaf0eee2e8'), artist: hex('cae8edee') }
 const JAPANESE = { title: hex('8fe382f08cfc82a282c495e082b182a4'), artist: hex('8de2967b8be3') }
@@ -193,7 +194,7 @@ function v2(frames: Record<string, Buffer>): Buffer {
   return Buffer.concat([Buffer.from('ID3'), Buffer.from([3, 0, 0, ...size]), body, bare])
 }
 
-describe('tags with no or a wrong declared encoding', () => {
+describe('tags whose encoding is undeclared or declared incorrectly', () => {
   it.each([
     ['Latin-1', LATIN, { title: 'Über den Wolken', artist: 'Mädchen für alles' }],
     ['Windows-1251', CYRILLIC, { title: 'Группа крови', artist: 'Кино' }],

@@ -6,7 +6,7 @@ import { TIMED } from '../support/corpus/timed.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
-/** Sources whose time starts late or jumps: every output starts with the sound and has the same length. */
+/** Sources whose sound starts late, or whose time stamps jump. Every output must start with the sound and have the same length. */
 
 const { storage, service } = await shareService()
 
@@ -26,12 +26,12 @@ async function audibleRange(file: Buffer) {
   return { start: Math.floor(first / channels) / rate, length: samples.length / channels / rate }
 }
 
-describe('every output starts with the sound and has one length:', () => {
+describe('all outputs start with the sound and have the same length:', () => {
   it.each(TIMED.map((row) => [row.name, row] as const))('%s', async (name, row) => {
     const { result, file, fallback } = await make(name, await row.make())
     expect(result.failed).toEqual([])
     const codes = result.warnings.map(({ code }) => code)
-    // ffmpeg 7.1 needs no second pass for a chain of two formats; other versions do.
+    // For a file that consists of two formats, ffmpeg 7.1 needs no second pass, unlike other versions.
     if (row.fallback) expect(codes).toContain('format_changed')
     else expect([fallback, codes]).toEqual([undefined, row.warnings ?? []])
     const { duration } = result
@@ -44,7 +44,7 @@ describe('every output starts with the sound and has one length:', () => {
       const expected = index === 'preview' ? Math.min(PREVIEW, duration) : duration
       const { start, length } = await audibleRange(file(index))
       expect(start, index).toBeLessThan(0.05)
-      // ffmpeg before version 8 decodes the padding of AAC; browsers stop at the edit list.
+      // ffmpeg before version 8 decodes the padding of AAC, but browsers stop where the edit list ends.
       const playedLength = index === 'aac-160' ? editedSeconds(file(index)) : length
       expect(Math.abs(playedLength - expected), `${index} lasts ${playedLength} of ${expected} s`).toBeLessThanOrEqual(
         slack,
@@ -90,7 +90,7 @@ describe('chapters', () => {
 })
 
 describe('an M4A whose edit list ends before its sound', () => {
-  it('ends at the edit list, but plays in full when the header is implausible', async () => {
+  it('plays up to the end of the edit list, or completely if the header is implausible', async () => {
     const source = await makeAudio('m4a', { seconds: 2 })
     const cut = Buffer.from(source)
     const [mdhd, elst] = [cut.indexOf('mdhd'), cut.indexOf('elst')]

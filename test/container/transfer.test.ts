@@ -33,13 +33,13 @@ function jobFor(trouble: Parameters<Storage['serve']>[2] = {}, source = audio): 
 
 const requestsFor = (job: TranscodeJob) =>
   storage.requests.filter((request) => storage.url(request.path) === job.source.url)
-/** Start offset of each request. A broken connection may lose the last chunks that were sent. */
+/** Returns the start offset of each request for the source of a job. A broken connection may lose the last chunks that were sent. */
 const starts = (job: TranscodeJob) =>
   requestsFor(job).map(({ range }) => (range === undefined ? 0 : Number(/^bytes=(\d+)-$/.exec(range)?.[1])))
 
 describe('a download', () => {
   it('resumes where the connection was cut', async () => {
-    // Larger than one write.
+    // The file is larger than one write.
     const long = await makeAudio('wav', { seconds: 30, expression: noise })
     const job = jobFor({ cuts: [1_200_000, 50_000] }, long)
     job.variants = catalogue(storage, job.job_id).filter((variant) => variant.index === 'lossless')
@@ -55,7 +55,7 @@ describe('a download', () => {
     expect(made.equals(await samples(long))).toBe(true)
   })
 
-  it('starts over when the object was replaced meanwhile, and contains only the new one', async () => {
+  it('starts over if the object was replaced meanwhile, and contains only bytes of the new object', async () => {
     const replacement = await makeAudio('wav', { seconds: 2 })
     expect(replacement).toHaveLength(audio.length)
     const job = jobFor({ cuts: [100_000], replacement })
@@ -65,7 +65,7 @@ describe('a download', () => {
     expect(await decode(storage.files.get(`${job.job_id}/lossless`)!)).toEqual(await decode(replacement))
   })
 
-  // Concurrent because they mostly wait between attempts.
+  // These tests run concurrently, because they mostly wait between attempts.
   it.concurrent.each([
     ['cuts every connection', { cuts: [0, 0, 0, 0, 0, 0] }, 'source_unavailable', true, 4],
     ['answers 101', { status: 101 }, 'source_stalled', true, 4],
@@ -85,7 +85,7 @@ describe('a download', () => {
     expect(requestsFor(job)).toHaveLength(requests)
   })
 
-  it('fails with a retryable source_unavailable when the host is unreachable', async () => {
+  it('fails with a retryable source_unavailable if the host is unreachable', async () => {
     const job = jobFor()
     const gone = await startStorage()
     job.source.url = gone.url('source')
@@ -105,7 +105,7 @@ describe('a download', () => {
     expect(error).toMatchObject({ code: 'source_length', retryable: false })
   })
 
-  it('does not start for a file that exceeds any disk', async () => {
+  it('does not start if the file is larger than any disk', async () => {
     const job = jobFor()
     job.source.size = 1e15
     const { error } = await runJob(service, job)
@@ -164,7 +164,7 @@ describe('an upload', () => {
     expect(storage.files.has(`${job.job_id}/waveform`)).toBe(true)
   })
 
-  it('fails the job with a retryable error when its connection is always cut', async () => {
+  it('fails the job with a retryable error if its connection is always cut', async () => {
     const job = jobFor()
     storage.cutUploads(`${job.job_id}/mp3-128`, 3)
     const { error } = await runJob(service, job)
@@ -179,7 +179,7 @@ describe('an upload', () => {
     expect(storage.files.has(`${job.job_id}/mp3-128`)).toBe(true)
   })
 
-  it('fails the job with a retryable error when it is rejected', async () => {
+  it('fails the job with a retryable error if it is rejected', async () => {
     const job = jobFor()
     storage.refuse(`${job.job_id}/waveform`, 403)
     const { error } = await runJob(service, job)

@@ -13,7 +13,7 @@ import { uploadFile } from '../../container/transfer/upload.ts'
 import { WAIT } from './processes.ts'
 import { startStorage, type Storage } from './storage.ts'
 
-/** Uploads on their own; transfer.test.ts covers those of jobs. */
+/** Uploads without a job; transfer.test.ts covers the uploads of jobs. */
 
 let storage: Storage
 let directory: string
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const put = (url: string, stallMs?: number) => uploadFile(path, url, 'audio/wav', new AbortController().signal, stallMs)
 
-/** Listens on a free port and returns the server's address. Its connections end with the tests. */
+/** Listens on a free port and returns the server's address. The server and its connections are closed after the tests. */
 async function listen(server: Server): Promise<string> {
   servers.push(server)
   server.on('connection', (socket) => sockets.add(socket))
@@ -59,8 +59,8 @@ const deaf = (answer: string) =>
     socket.once('data', () => socket.pause().write(`${answer}\r\n`))
   })
 
-it('uploads every byte, also to a storage that reads slowly', async () => {
-  // Larger than one read and than the kernel's buffer, with no two chunks alike.
+it('uploads every byte, even to a storage that reads slowly', async () => {
+  // The file is larger than one read and than the kernel's buffer, and no two of its chunks are equal.
   const bytes = Buffer.from(Uint32Array.from({ length: 2_500_001 }, (_, i) => i).buffer)
   await writeFile(path, bytes)
   storage.slowDown('long')
@@ -96,7 +96,7 @@ it('closes the connection when the storage rejects the upload before it has read
   await expect.poll(() => connections().filter((name) => name.startsWith(to))).toEqual([])
 })
 
-it('succeeds when the storage has responded but reads no further', async () => {
+it('succeeds if the storage has responded but stops reading', async () => {
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
   expect(await put(`http://${await listen(deaf(OK))}/`, 1000)).toBe(64 * 1024 * 1024)
   expect(await put(`http://${await listen(deaf(`${OK}Connection: close\r\n`))}/`, 1000)).toBe(64 * 1024 * 1024)
@@ -134,6 +134,6 @@ it('uses no more memory for a long file than for a short one', async () => {
   ])
   const [short, long] = JSON.parse(stdout) as [number, number]
   expect(long - short).toBeLessThan(40_000)
-  // The last bytes may still be in flight.
+  // The upload has ended, but its last bytes may still be in flight.
   await vi.waitFor(() => expect(taken).toBe(520_000_000), WAIT)
 })

@@ -32,7 +32,7 @@ function headOf({ rate }: Pcm) {
   return { version: 2, channels: 1, sample_rate: rate, bits: 8 }
 }
 
-/** For more than two channels the service draws the downmix (downmix.test.ts). */
+/** The cases are split because the service computes the waveform of more than two channels from their downmix (downmix.test.ts). */
 const [upToStereo, multichannel] = [true, false].map((isUpToStereo) =>
   waveformCases.filter(({ pcm }) => pcm().channels.length <= 2 === isUpToStereo),
 )

@@ -7,14 +7,14 @@ import { tools } from '../support/audio.ts'
 import { lightVariants, newJob, type Service, startService } from './service.ts'
 import { startStorage } from './storage.ts'
 
-/** Runs at real-time speed in the strict pass, so a test can act mid-job. */
+/** A fake ffmpeg that runs at real-time speed in the strict pass, so a test can act mid-job. */
 export const SLOW = 'case "$*" in *-xerror*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"'
 
 /** A storage, a scratch directory and any number of services; `strike` ends all of them. */
 export async function createWorkspace(audio: Buffer) {
   const storage = await startStorage()
   const scratch = await mkdtemp(join(tmpdir(), 'tonearm-stage-'))
-  // ffmpeg may run as another user.
+  // ffmpeg may run as another user, who must be able to read the directory.
   await chmod(scratch, 0o755)
   const services: Service[] = []
   let names = 0

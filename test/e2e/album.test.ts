@@ -6,7 +6,7 @@ import { type Format, makeAudio, makeImage, probeTags, withCover } from '../supp
 import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
 
-/** A typical album on disk: two discs, every format, tags, a picture, `cover.jpg`, files in any order. */
+/** Tests with a typical album on disk: two discs, every format, tags, a picture, a `cover.jpg`, and files in random order. */
 
 const ALBUM = { album: 'Kind of Blue', album_artist: 'Miles Davis Sextet', genre: 'Jazz', date: '1959' }
 
@@ -29,7 +29,7 @@ const SONGS: Song[] = [
   { format: 'flac', disc: 1, track: 1, title: 'So What' },
 ]
 const IN_ORDER = SONGS.toSorted((a, b) => a.disc - b.disc || a.track - b.track)
-/** RIFF has no disc field; the first disc is assumed where none is given. */
+/** The tags in the file of a song. RIFF has no field for the disc; without one, the first disc is assumed. */
 const tagsOf = ({ format, disc, track, title }: Song) => ({
   ...ALBUM,
   title,
@@ -51,7 +51,7 @@ afterAll(() => stack?.dispose())
 
 async function aFile(song: Song): Promise<Buffer> {
   const flags = Object.entries(tagsOf(song)).flatMap(([name, value]) => ['-metadata', `${name}=${value}`])
-  // For these two formats ffmpeg writes tags only with this flag.
+  // ffmpeg writes tags to these two formats only if this flag is set.
   const written = song.format === 'aiff' || song.format === 'adts' ? ['-write_id3v2', '1'] : []
   const audio = await makeAudio(song.format, { seconds: 1 }, [...flags, ...written])
   return song.format === 'flac' ? withCover('flac', audio, await makeImage('jpeg', 1500, 1500)) : audio
@@ -73,7 +73,7 @@ test('an uploaded album plays and downloads with its tags, and edited values win
       body: { collection_id, is_downloadable: true, variants: downloads },
     }),
   )
-  // No other request, and no key.
+  // A listener needs only this request and no key.
   const session = await must(listener.get('/v1/play/{play_session_id}', { params: { play_session_id } }))
   expect(session.tracks.map(({ player_title, player_subtitle }) => [player_title, player_subtitle])).toEqual(
     IN_ORDER.map(({ title }) => [title, 'Miles Davis']),
@@ -87,7 +87,7 @@ test('an uploaded album plays and downloads with its tags, and edited values win
   const { regular } = first.cover_image
   expect(new URL(regular.url).pathname).toMatch(/\/media\/.*\/cover\/regular\.jpg$/)
 
-  // Neither the last track nor the collection has a picture.
+  // At this point, neither the last track nor the collection has a picture.
   const last = { play_session_id, play_track_id: session.tracks.at(-1)!.id }
   const coverOf = async () => {
     const view = await must(listener.get('/v1/play/{play_session_id}/{play_track_id}', { params: last }))
@@ -122,7 +122,7 @@ test('an uploaded album plays and downloads with its tags, and edited values win
   await expectDownloads(downloads, { play_session_id, play_track_id: id }, { ...tags, title: edited })
 })
 
-/** Checks the tags and the picture of downloaded files, read by ffprobe. */
+/** Downloads files and checks their tags and their picture with ffprobe. */
 async function expectDownloads(
   indexes: string[],
   ids: { play_session_id: string; play_track_id: string },

@@ -11,10 +11,10 @@ interface Violation {
 /** Rules that depend on the colors of a page. */
 export const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** Violations that axe finds in a page, including best practices and shadow trees; `rules` limits it to some rules. */
+/** Returns the violations that axe finds in a page, including best practices and shadow trees. `rules` limits the check to some rules. */
 export async function findings(page: Page, rules?: string[]): Promise<string[]> {
   const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-  // Evaluated through the debugger, because the page's policy blocks scripts.
+  // The script is evaluated through the debugger, because the page's policy blocks other scripts.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await readFile(path, 'utf8'))
   const violations = await page.evaluate(async (runOnly) => {
     const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } }

@@ -10,7 +10,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { TIMEOUT, untilPlaying } from './studio_steps.ts'
 
-/** The page at `/` in a real Chromium. The tests build on each other. */
+/** Tests the page at `/` in a real Chromium. Each test continues in the state that the previous one left. */
 
 let stack: Shared
 let browser: Browser
@@ -57,7 +57,7 @@ test('a file dropped on an empty library creates a collection, uploads and plays
   await dock().getByRole('button', { name: 'Pause' }).waitFor()
 })
 
-test('a click on the waveform and an arrow key both seek', async () => {
+test('a click on the waveform seeks, and so does an arrow key', async () => {
   await dock().getByRole('button', { name: 'Pause' }).click()
   const slider = dock().getByRole('slider', { name: 'Position' })
   const box = await slider.boundingBox()
@@ -80,14 +80,14 @@ test('a new cover is displayed', async () => {
   await page.waitForFunction(shown, before ?? '', TIMEOUT)
 })
 
-test('a dropped file that is not audio shows the reason', async () => {
+test('a dropped file that is not audio fails, and the page shows the reason', async () => {
   await drop('diary.mp3', Buffer.from('%PDF-1.7\n\0').toString('base64'))
   const row = page.getByRole('listitem').filter({ hasText: 'diary' })
   await row.getByText('Failed.').waitFor(TIMEOUT)
   expect(await row.locator('.note').textContent()).toMatch(/^Failed\. \w+/)
 })
 
-test('after a reload the library is unchanged and fits on a phone', async () => {
+test('after a reload, the library is unchanged, and it fits on a phone', async () => {
   await page.setViewportSize({ width: 375, height: 800 })
   await page.reload()
   await page.getByRole('button', { name: 'Play song' }).click(TIMEOUT)

@@ -40,7 +40,7 @@ describe('a deployment reports missing prerequisites before it changes anything'
     expect(code).toBe(1)
   }
 
-  test('Docker, R2, Workers Paid and permissions, all at once', async () => {
+  test('missing Docker, R2, Workers Paid and permissions, all at once', async () => {
     const { rules } = cloudflare.account
     rules.hasR2 = false
     rules.isPaid = false
@@ -104,7 +104,7 @@ describe('a deployment reports missing prerequisites before it changes anything'
   ]
   test.each(cases)('%s', (_, says, args, environment) => expectRefusal([says], [...IMAGE, ...args], environment))
 
-  test('a workers.dev subdomain, and a known option', async () => {
+  test('a missing workers.dev subdomain, and an unknown option', async () => {
     cloudflare.account.rules.hasSubdomain = false
     const says = /FAILED {2}address: .*no workers.dev subdomain yet\n.*--domain/
     await expectRefusal([says], IMAGE, { PUBLIC_BASE_URL: '' })
@@ -127,7 +127,7 @@ describe('a deployment', () => {
     cloudflare.account.databases.get('tonearm')!.sql.exec("delete from d1_migrations where name like '0001%'")
   beforeAll(() => reset(cloudflare.account))
 
-  test('keeps the operator’s key after a failed upload, and does not print it', async () => {
+  test('keeps the new root key after a failed upload, and does not print it', async () => {
     cloudflare.account.rules.failedUploads = 1
     const { code, output } = await deploy(cloudflare, IMAGE)
     expect(output).toMatch(/FAILED: wrangler deploy failed; .*run this again\. The new ROOT_KEY is kept/)
@@ -136,7 +136,7 @@ describe('a deployment', () => {
     expect(cloudflare.account.workers.size).toBe(0)
   })
 
-  test('resumes after the failure and prints service, key, organization and the studio’s link', async () => {
+  test('resumes after the failure and prints the service, the key, the organization and the link to the studio', async () => {
     const { code, output, changes } = await deploy(cloudflare, IMAGE)
     expect(output).toContain(
       `ROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${secrets().ROOT_KEY}\n`,
@@ -175,7 +175,7 @@ describe('a deployment', () => {
     expect(triggers('tonearm')).toEqual(triggersOf(migrations))
     expect(applied('tonearm')).toEqual(all)
     expect(secrets()).toEqual(before)
-    // Variables given as empty are emptied; the others keep their values.
+    // A variable that is given as empty becomes empty; all others keep their values.
     expect(cloudflare.account.workers.get('tonearm')?.vars).toMatchObject({
       PUBLIC_BASE_URL: cloudflare.url,
       TRANSCODER_URL: '',
@@ -183,7 +183,7 @@ describe('a deployment', () => {
     expect(changes.filter((change) => /^POST \/(r2|queues$)/.test(change))).toEqual([])
   })
 
-  test('alongside another one has separate resources, and imports a migration that D1 splits wrongly', async () => {
+  test('alongside another one has separate resources, and imports a migration that D1 would split incorrectly', async () => {
     const { workers, databases, buckets, queues, rules } = cloudflare.account
     const before = structuredClone(workers.get('tonearm'))
     rules.refusedTriggers = 1
@@ -202,7 +202,7 @@ describe('a deployment', () => {
     expect(workers.get('tonearm-staging')?.vars.S3_BUCKET).toBe('tonearm-staging-media')
   })
 
-  test('leaves the Worker unchanged when D1 rejects a migration both ways', async () => {
+  test('leaves the Worker unchanged if D1 rejects a migration both as a query and as an import', async () => {
     const before = structuredClone([...cloudflare.account.workers])
     Object.assign(cloudflare.account.rules, { refusedTriggers: 1, refusesImports: true })
     forgetTriggers()
@@ -221,7 +221,7 @@ test('a logged-in user is prompted for the keys of the bucket, and the input is 
   mkdirSync(join(home, '.wrangler/config'), { recursive: true })
   writeFileSync(join(home, '.wrangler/config/default.toml'), login)
   try {
-    // `script` of util-linux provides a terminal.
+    // The program `script` of util-linux provides a terminal.
     const command = [
       'script',
       '-qec',

@@ -12,8 +12,8 @@ export const IMAGE = ['--image', 'docker.io/example/tonearm-transcoder:1']
 const SCRIPT = [process.execPath, 'scripts/deploy.ts']
 
 /**
- * A fake account whose service is the shared stack, with the uploaded operator's key. It reports no organization until a test changes
- * that.
+ * Starts a fake account whose deployed service is the shared stack. Requests with the uploaded root key are sent to it
+ * with the stack's own. The service reports no organization until a test changes that.
  */
 export function playAccount(stack: Shared): Promise<Cloudflare> {
   const played = startFakeCloudflare(async (request) => {
@@ -50,7 +50,7 @@ export function startDeploy(
     PUBLIC_BASE_URL: cloudflare.url,
     WRANGLER_DOCKER_BIN: '/nowhere/docker',
     WRANGLER_LOG: 'log',
-    // Wrangler is large; with a compile cache it starts in two thirds of the time.
+    // Wrangler is large. The compile cache shortens its start by a third.
     NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
     ...environment,
   }

@@ -13,7 +13,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, TIMEOUT, untilPlaying } from './studio_steps.ts'
 
-/** The embed page in frames on third-party pages, discovered by oEmbed as editors do. */
+/** Tests the embed page in frames on third-party pages, which find it by oEmbed, as editors do. */
 
 let stack: Shared
 let browser: Browser
@@ -68,7 +68,7 @@ test('a link expands by oEmbed, and its frame plays on another origin without co
   const { page, problems } = await openTab(browser)
   const origins = new Set<string>()
   page.on('request', (request) => origins.add(new URL(request.url()).origin))
-  // The strictest policy under which a page can show a frame.
+  // This is the strictest policy with which a page can still show a frame.
   host.show(`<!doctype html><title>Blog</title>${oembed.html}`, {
     'content-security-policy': `default-src 'none'; frame-src ${stack.base_url}; style-src 'unsafe-inline'`,
   })
@@ -90,7 +90,7 @@ test('only one player plays at a time, across frames and the enclosing page', as
     <tonearm-player play-session-id="${session}"></tonearm-player>`)
   await page.goto(host.origin)
   const players = [page.frameLocator('iframe').first(), page.frameLocator('iframe').last(), page]
-  // Ignores a player that has reached its end.
+  // Whether each player is paused. A player that stopped because it reached the end of its track does not count.
   const silent = () =>
     Promise.all(
       players.map((place) =>
@@ -100,7 +100,7 @@ test('only one player plays at a time, across frames and the enclosing page', as
         }),
       ),
     )
-  // A frame after a frame, the page after a frame, and a frame after the page.
+  // The order of starts covers a frame after a frame, the page after a frame, and a frame after the page.
   for (const at of [0, 1, 2, 0]) {
     await players[at]!.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
     await expect.poll(silent, TIMEOUT).toEqual([0, 1, 2].map((each) => each !== at))
@@ -132,7 +132,7 @@ test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-000000
 
 const WIDTHS = [200, 375, 480, 560, 800]
 
-/** The frame that oEmbed returns for a width, stretched to that width. */
+/** Returns the frame that oEmbed offers for a width, stretched to exactly that width. */
 async function frameFor(kind: keyof typeof embeds, width: number) {
   const about = `${stack.base_url}/oembed?format=json&maxwidth=${width}&url=${encodeURIComponent(embeds[kind])}`
   const { html } = (await (await fetch(about)).json()) as { html: string }
@@ -170,7 +170,7 @@ test.each(['light', 'dark'] as const)(
       ...WIDTHS.map((width) => ({ what: 'track' as const, width })),
       ...WIDTHS.map((width) => ({ what: 'playlist' as const, width })),
       { what: 'collection', width: 480 },
-      // The compact layout that a frame of 200 pixels always gets.
+      // `compact` is the layout that frames of 200 pixels always have. It is tested at larger widths too.
       ...[375, 480].map((width) => ({ what: 'compact' as const, width })),
     ]
     const frames = await Promise.all(all.map(({ what, width }) => frameFor(what, width)))
@@ -186,11 +186,11 @@ test.each(['light', 'dark'] as const)(
       const where = `${what} at ${width}: ${JSON.stringify({ waveform, rows, below })}`
       expect(seen, where).toEqual({ scrolls: false, fills: true, cut: false, overlaps: false })
       expect([waveform >= 36, waveform <= 60, below <= 20], where).toEqual([true, true, true])
-      // Complete rows, and enough of them.
+      // No row is cut off, and the list shows enough rows.
       expect(rows, where).toEqual(what !== 'playlist' || width === 200 ? [] : [width < 560 ? 4 : 5])
     }
     await picture('ready')
-    // A message reduces the height of the waveform.
+    // While a message is visible, the waveform is less high, but everything still fits.
     for (const { what, width } of all.filter(({ width }) => width > 200)) {
       const frame = page.frameLocator(`#${what}-${width}`)
       const seen = await frame.locator('html').evaluate((html) => {

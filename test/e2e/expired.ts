@@ -2,7 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 
 import type { Shared } from './shared_stack.ts'
 
-/** Expires sessions, shares and URLs. An hour is too long for a test, so these helpers change the stored time. */
+/** Expires sessions, shares and URLs. The real lifetimes are too long for a test, so these helpers change the stored time. */
 
 const HOUR = 3600_000
 
@@ -13,7 +13,8 @@ export const expire = (stack: Shared, table: Table, id: string, hours = 0): Prom
   expireAt(stack, table, id, Date.now() - hours * HOUR - 1000)
 
 /**
- * Sets the expiry of a session or a share in milliseconds. Goes through wrangler, because D1 fails requests while another program writes.
+ * Sets the expiry of a session or a share, in milliseconds since 1970. The change goes through wrangler, because D1
+ * fails requests while another program writes to its file.
  */
 export async function expireAt({ base_url }: Shared, table: Table, id: string, time: number): Promise<void> {
   const sql = `update ${table} set expires_at = ${time} where id = '${id}'`
@@ -25,7 +26,7 @@ export async function expireAt({ base_url }: Shared, table: Table, id: string, t
   if (!response.ok) throw new Error(`${sql}: ${response.status} ${await response.text()}`)
 }
 
-/** The upload URL as signed two hours ago, with the keys of wrangler.toml's local storage. */
+/** Signs an upload URL again as if that had happened two hours ago, with the keys of the local storage in wrangler.toml. */
 export async function signedLongAgo(upload_url: string, size: number): Promise<string> {
   const url = new URL(upload_url)
   for (const name of Array.from(url.searchParams.keys())) {

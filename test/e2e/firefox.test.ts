@@ -12,12 +12,12 @@ import { must, TIMEOUT, settle } from './steps.ts'
 import { countStoredParts } from './uploader_page.ts'
 import { heavy } from './uploader_setup.ts'
 
-/** The main journeys in Firefox, if the machine has one. Autoplay is blocked until a gesture, Firefox's default. */
+/** The main user journeys in Firefox, if it is installed. Autoplay is blocked until a gesture, as it is by default. */
 
 let workspace: Workspace
 let album: { collection_id: string }
 let play_session_id: string
-/** A track that takes seconds to process; the tests before the last one take that long anyway. */
+/** The track of the last test. It takes seconds to process, which the other tests take anyway. */
 let long_id: string
 
 const path = await findFirefox()
@@ -28,7 +28,7 @@ beforeAll(async () => {
   album = { collection_id: await workspace.aCollection('Album') }
   const first = await workspace.aTrack(album.collection_id, 'First.wav', { seconds: 8, expression: tone(330, -6) })
   const second = await workspace.aTrack(album.collection_id, 'Second.wav', { seconds: 4, expression: tone(440, -6) })
-  // Encoded losslessly, it is larger than Firefox's cache.
+  // The lossless file of noise is larger than Firefox's cache.
   long_id = await workspace.aTrack(await workspace.aCollection('Noise'), 'Long.wav', { seconds: 60, expression: noise })
   await Promise.all([first, second].map((id) => settle(workspace.server, id)))
   play_session_id = await workspace.aSession('collection', album)
@@ -128,7 +128,7 @@ test('the studio signs in, creates a collection, uploads and plays a file, and s
   await close()
 })
 
-test('the uploader sends a large file in parts, and after a reload only the missing ones', async () => {
+test('the uploader sends a large file in parts, and after a reload only the missing parts', async () => {
   const { server, network, host } = workspace
   const collection_id = await workspace.aCollection('Inbox')
   const key = { title: 'Shop', type: 'uploader' as const, collection_id, allowed_origins: [host.origin] }
@@ -143,7 +143,7 @@ test('the uploader sends a large file in parts, and after a reload only the miss
   page.on('dialog', (dialog) => void dialog.accept())
   const send = () => choose(page, 'tonearm-uploader >>> input[type=file][multiple]', file)
   const stored = () => network.parts.filter(({ isAnswered }) => isAnswered).map(({ number }) => number)
-  // The first parts arrive; the rest are held.
+  // The first parts arrive, and the network holds the rest.
   network.hold(20_000_000)
   await send()
   await expect.poll(network.isStill, TIMEOUT).toBe(true)
@@ -182,7 +182,7 @@ test('a session that ends during playback is renewed with the key without an aud
       'api-key': secret,
       scope: 'track',
       'resource-id': long_id,
-      // On a slow machine the session has ended by now; then the next one, of a minute, is renewed.
+      // On a slow machine the session may have ended by now. In that case the test renews the next session, which lasts a minute.
       'expires-in': '60',
     },
   )
@@ -192,7 +192,7 @@ test('a session that ends during playback is renewed with the key without an aud
   const audio = () => page.$('tonearm-player >>> audio')
   const before = await audio()
   const first = await before!.evaluate(({ src }) => src)
-  // A different element proves the seamless path: after a failure the same element would load the next URL.
+  // A different audio element proves that playback continued without a gap: after a failure, the same element would load the next URL.
   await expect.poll(async () => page.evaluate((a, b) => a === b, before, await audio()), TIMEOUT).toBe(false)
   expect(await page.$eval('tonearm-player >>> audio', ({ src }) => src)).not.toBe(first)
   await expect.poll(async () => (await fetch(first, { headers: { range: 'bytes=0-1' } })).status, TIMEOUT).toBe(403)

@@ -14,7 +14,7 @@ import { openNetworkProxy } from '../support/network_proxy.ts'
 import { joinStack } from './shared_stack.ts'
 import { must, TIMEOUT, upload } from './steps.ts'
 
-/** Fixtures of the Firefox journeys: the service, a page on another origin, tabs, and the steps in them. */
+/** Fixtures of the Firefox tests: the service, a page on another origin, tabs, and steps in a tab. */
 
 /** Starts everything; `path` is the Firefox executable. */
 export async function setUp(path: string) {
@@ -31,7 +31,7 @@ export async function setUp(path: string) {
   async function openHost(body: string, options: BrowserContextOptions = {}) {
     const tab = await openTab(firefox.browser, options)
     const seen: string[] = []
-    // Uses the console: in Firefox `evaluate` counts as a gesture, which would allow sound.
+    // The events are reported through the console, because `evaluate` counts as a gesture in Firefox and would allow sound.
     tab.page.on('console', (message) => message.type() === 'debug' && seen.push(message.text()))
     await tab.page.evaluateOnNewDocument(() => {
       for (const name of ['ready', 'play', 'pause', 'trackchange', 'error', 'sessionrefresh'])

@@ -46,7 +46,7 @@ test.each([
     () => join(directory, 'file'),
     /STATE_DIR cannot be used: .*\/file \(EEXIST.*\)\.\nMake it writable/,
   ],
-])('a start names a STATE_DIR %s', async (_, place, says) => {
+])('a start reports a STATE_DIR %s', async (_, place, says) => {
   await writeFile(join(directory, 'file'), '')
   const start = await begin(place())
   expect(await start.exited).toBe(1)
@@ -61,7 +61,7 @@ test('only one of three simultaneous starts on one STATE_DIR succeeds', async ()
   const [winner] = starts.filter(({ process }) => process.exitCode === null)
   for (const loser of starts.filter((start) => start !== winner))
     expect(loser.output()).toContain(`already runs on ${STATE_DIR}`)
-  // Until it prints this, the signal itself may end the process.
+  // Before the process prints this, it does not handle the signal and may be killed by it.
   await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), TIMEOUT)
   winner?.process.kill('SIGINT')
   expect(await winner?.exited).toBe(0)
@@ -75,7 +75,7 @@ async function workerdPids(): Promise<number[]> {
   return pids.toSorted((a, b) => startTime(a) - startTime(b))
 }
 
-// Takes two starts and the 30-second watchdog.
+// The timeout is long because the test waits for two starts and for the watchdog, which takes 30 seconds.
 test.runIf(process.platform === 'linux')(
   'a dead proxy is detected and the service restarts',
   { timeout: 600_000 },
@@ -100,7 +100,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('a locked, damaged or lost database is named, with instructions', async () => {
+test('a start reports a locked, damaged or lost database, with instructions', async () => {
   const { state_dir } = stack
   const file = databaseFile(state_dir)!
   const other = new DatabaseSync(file)

@@ -5,7 +5,7 @@ import { makeAudio } from '../support/audio.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { keys, must, play, send, bytes, settle, upload, words } from './steps.ts'
 
-/** From an empty library to a listener, over HTTP only. Field lists follow the specification, §2 and §4. */
+/** The workflow from an empty library to a listener, over HTTP only. The lists of fields are those of the specification, §2 and §4. */
 
 const SECONDS = 4
 const TRACK = words(
@@ -36,7 +36,7 @@ afterAll(() => stack?.dispose())
 describe.concurrent('uploaded audio becomes playable', () => {
   test.each(['mp3', 'm4a', 'flac', 'wav', 'ogg'] as const)('%s', async (format) => {
     const audio = await makeAudio(format, { seconds: SECONDS })
-    // For every other format the service must detect the upload when the track is read.
+    // For the other formats, the client does not report the end of the upload, so the service must detect it when the track is read.
     const noticed = format === 'm4a' || format === 'wav'
     const created = await upload(server, collection_id, `Tone.${format}`, audio, !noticed)
     expect(keys(created.track)).toEqual(TRACK)
@@ -85,7 +85,7 @@ describe.concurrent('uploaded audio becomes playable', () => {
   })
 })
 
-/** A variant supports range requests, and rejects a tampered link. */
+/** Checks that the file of a variant supports range requests, and that storage rejects a tampered link. */
 async function checkFile(entry: { path: string; url: string; variant: object }): Promise<void> {
   expect(keys(entry)).toEqual(words('path url variant'))
   expect(keys(entry.variant)).toEqual(['index'])

@@ -15,8 +15,9 @@ import { type Album, openPage, PATIENCE, setUp, type Workspace } from './player_
 import { ANSWERS, answersOf, SECRET, useReceiver } from './receivers.ts'
 
 /**
- * The packages as users get them: tarballs installed in an empty project without a network, where each project of `examples` is compiled,
- * built and used. Other dependencies of the examples come from our devDependencies.
+ * Tests the packages as users get them. Their tarballs are installed without a network into an empty project, in which
+ * each project of `examples` is compiled, built and used. Other dependencies of the examples come from our
+ * devDependencies.
  */
 
 const root = join(import.meta.dirname, '../..')
@@ -76,7 +77,7 @@ async function makeProject(): Promise<string> {
 
 const TYPES: Record<string, string> = { '.js': 'text/javascript', '.html': 'text/html', '.css': 'text/css' }
 
-/** A site with a strict policy: only its own scripts and styles load, and no text becomes a script. */
+/** Starts a site with a strict policy: it allows only the site's own scripts and styles, and no text can become a script. */
 async function startSite(folder: string) {
   const service = workspace.stack.base_url
   const policy = [
@@ -99,7 +100,7 @@ async function startSite(folder: string) {
 
 test('the examples pass the type check', async () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  // vue-tsc needs the compiler's old API (docs/decisions/0044).
+  // vue-tsc needs the old API of the TypeScript compiler (docs/decisions/0044).
   const require = createRequire(join(root, 'package.json'))
   const old = createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc')
   const vue = `require(${JSON.stringify(require.resolve('vue-tsc'))}).run(${JSON.stringify(old)})`
@@ -120,7 +121,7 @@ async function publish(example: string): Promise<void> {
   await node(vite, 'build', folder, '--base', './', '--outDir', join(project, 'site', example), '--logLevel', 'warn')
 }
 
-/** A page that loads the package's files without a bundler. */
+/** Publishes a page that loads the package's files without a bundler. */
 async function publishPlain(): Promise<void> {
   const folder = join(project, 'site/plain')
   await cp(join(project, 'node_modules/@tonearm/elements'), folder, { recursive: true })
@@ -139,7 +140,7 @@ test.each(['react', 'vue'])('%s plays from the package, receives events and sets
   await opened.page.getByText('Now: First').waitFor(PATIENCE)
   await opened.page.getByRole('button', { name: 'Listen' }).click()
   await opened.untilTime(0.3)
-  // Frameworks assign undefined or null when a property is no longer given.
+  // Frameworks assign undefined or null when a component no longer sets a property.
   const after = await opened.page.evaluate(() => {
     const player = document.querySelector('tonearm-player')!
     Object.assign(player, { volume: undefined, rate: null })
@@ -233,7 +234,7 @@ test('a Node server and a Next route receive webhooks, each event once', async (
 })
 
 test('a receiver without its secret exits with a message', async () => {
-  // An invalid port, so the process ends even if it starts by mistake.
+  // The port is invalid, so the process ends even if it starts by mistake.
   const env = { TONEARM_WEBHOOK_SECRET: '', PORT: '70000' }
   const starting = run(process.execPath, ['server.ts'], env, join(project, 'node'))
   await expect(starting).rejects.toThrow('TONEARM_WEBHOOK_SECRET is missing')
@@ -248,7 +249,7 @@ test('the stable address of an element expires soon, and its module is immutable
   expect(await module.text()).toContain('customElements')
 })
 
-test('the Worker hands out a session and a key, and its page plays and uploads with them', async () => {
+test('the Worker provides a session and a key, and its page plays and uploads with them', async () => {
   // Wrangler fails to start if it cannot create a directory below HOME, and its registry would announce this instance to others.
   for (const name of ['XDG_CONFIG_HOME', 'WRANGLER_REGISTRY_PATH']) vi.stubEnv(name, join(project, '.wrangler', name))
   vi.stubEnv('WRANGLER_WRITE_LOGS', 'false')

@@ -57,7 +57,7 @@ test('selects tracks in the list, by next and by previous', async () => {
   expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
   expect(await opened.page.locator('[aria-current=true]').textContent()).toContain('Third')
   expect(await button(opened, 'Next track').isDisabled()).toBe(true)
-  // After 3 seconds it would return to the start of the track.
+  // The test pauses because the button returns to the start of the track after 3 seconds.
   await opened.call('pause')
   await button(opened, 'Previous track').click()
   await opened.until('trackchange', 3)
@@ -76,7 +76,7 @@ test('continues an album in a second element that has preloaded the next file', 
   await opened.until('trackchange', 2)
   expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
   const second = await audio()
-  // A different element proves the preload; otherwise the first one would load the file.
+  // A different audio element proves that the file was preloaded. Otherwise the first element would load it.
   expect(await opened.page.evaluate(([a, b]) => a === b, [first, second])).toBe(false)
   expect(await opened.page.locator('tonearm-player audio').count()).toBe(1)
   await opened.until('ended', 2)
@@ -180,7 +180,7 @@ test('a download does not interrupt the page or playback, whatever storage respo
       )
       await button(opened, 'Download').click()
     }
-    // Local storage sends no attachment header, so the browser opens the audio in a tab.
+    // Local storage does not send `content-disposition: attachment`, so the browser opens the audio in a tab.
     const tab = context.waitForEvent('page', PATIENCE)
     await press()
     const shown = await tab
@@ -188,7 +188,7 @@ test('a download does not interrupt the page or playback, whatever storage respo
     await goesOn()
     await shown.close()
 
-    // R2 sends the disposition that the URL requests.
+    // Simulates R2, which sends the disposition that the URL requests.
     await context.route(file, async (route) => {
       const response = await route.fetch()
       const disposition = new URL(route.request().url()).searchParams.get('response-content-disposition')!
@@ -201,10 +201,10 @@ test('a download does not interrupt the page or playback, whatever storage respo
     expect(download.suggestedFilename()).toBe('First.mp3')
     expect((await readFile(await download.path())).length).toBeGreaterThan(100_000)
     await goesOn()
-    // A browser with a window closes a tab that became a download.
+    // A browser that is not headless closes a tab that became a download.
     if (!early) for (const other of context.pages()) if (other !== page) await other.close()
 
-    // A tampered signature is rejected.
+    // Storage rejects a request with a tampered signature.
     await context.unroute(file)
     await context.route(file, (route) =>
       route.continue({
@@ -221,11 +221,11 @@ test('a download does not interrupt the page or playback, whatever storage respo
     expect(error?.detail).toEqual({ code: 'download_failed', message: 'The storage answered 403' })
     await goesOn()
     expect([tabs - before, opened.problems]).toEqual([early ? 1 : 0, []])
-    // The empty tab is closed.
+    // The player closes the tab that stayed empty.
     await expect.poll(() => context.pages().length, PATIENCE).toBe(1)
     await context.unroute(file)
   }
-  // Another track's message replaces this one.
+  // The message disappears when the track changes.
   await button(opened, 'Next track').click()
   await page.getByRole('status').waitFor({ state: 'hidden', ...PATIENCE })
   await opened.close()
@@ -240,7 +240,7 @@ test('an unknown session emits an error with a code and shows a message', async 
   await opened.close()
 })
 
-test('a session whose only track has no file shows a message, and plays once it is uploaded', async () => {
+test('a session whose only track has no file shows a message, and plays once the file is uploaded', async () => {
   const body = { title: 'Empty' }
   const { collection_id } = await must(workspace.server.post('/v1/collection', { body }))
   const ghost = { collection_id, file_name: 'Ghost.wav' }
@@ -255,7 +255,7 @@ test('a session whose only track has no file shows a message, and plays once it 
   await opened.close()
 })
 
-test('the example page plays on any origin', async () => {
+test('the example page plays on another origin', async () => {
   const example = await readFile(join(import.meta.dirname, '../../examples/player.html'), 'utf8')
   const page = example
     .replace('http://localhost:8787', workspace.stack.base_url)

@@ -5,7 +5,7 @@ import { expire } from './expired.ts'
 import { type Album, button, type Opened, openReady, PATIENCE, setUpAlbum, type Workspace } from './player_setup.ts'
 import { must } from './steps.ts'
 
-/** Commands of the listener or page apply at any time: before there is a session, during playback, in an event handler. */
+/** Commands from the listener or the page take effect at any time: before there is a session, during playback, and in an event handler. */
 
 let stage: Workspace
 let album: Album
@@ -39,7 +39,7 @@ const audioOf = ({ page }: Opened) =>
     return { paused, volume }
   })
 
-/** Opens a page whose player waits for its session until `flow`. */
+/** Opens a page whose player waits for its session until `flow` is called. */
 async function openHeld(attributes: Record<string, string>) {
   let flow = () => {}
   const flowing = new Promise<void>((resolve) => (flow = resolve))
@@ -54,7 +54,7 @@ async function openHeld(attributes: Record<string, string>) {
   return { opened, flow }
 }
 
-test('play and seek apply while the session is opening and before there is one', async () => {
+test('play and seek take effect if they are called while the session is opening or before there is one', async () => {
   const { opened, flow } = await openHeld({ track: '1' })
   await opened.call('seek', 4)
   expect((await opened.state()).time).toBe(4)
@@ -71,7 +71,7 @@ test('play and seek apply while the session is opening and before there is one',
   await empty.close()
 })
 
-test('a seek before the file has loaded applies only to that track', async () => {
+test('a seek before the file has loaded affects only the current track', async () => {
   const opened = await stage.open({})
   const { page } = opened
   await page.route(/\/s3\//, () => {})
@@ -87,7 +87,7 @@ test('a seek before the file has loaded applies only to that track', async () =>
   await opened.close()
 })
 
-test('play in an already expired session starts the next session by itself', async () => {
+test('play in an expired session takes effect when the page sets the next session', async () => {
   const old = await stage.aSession(album)
   await expire(stage.stack, 'play_sessions', old, 1)
   const opened = await stage.open({ 'play-session-id': old, track: '2' })
@@ -151,7 +151,7 @@ test('normalize, loop and shuffle take effect during playback', async () => {
   await opened.until('ended')
   await opened.page.waitForFunction(() => document.querySelector('tonearm-player')!.currentTime < 2, null, PATIENCE)
   expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
-  // When shuffled, the current track comes first in a new order, and both others follow.
+  // Shuffling moves the current track to the start of a new order, so both other tracks follow.
   await set(opened, { loop: 'none', shuffle: '' })
   expect(await button(opened, 'Next track').isDisabled()).toBe(false)
   await opened.call('next')
@@ -161,7 +161,7 @@ test('normalize, loop and shuffle take effect during playback', async () => {
   await opened.close()
 })
 
-test('playback updates only the time in the DOM', async () => {
+test('while a track plays, only the time changes in the DOM', async () => {
   const opened = await open({ autoplay: '' })
   await opened.untilTime(0.5)
   await opened.page.evaluate(() => {

@@ -11,8 +11,8 @@ import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
 import { openTab, rowOf, signIn, untilPlaying, untilStill, visit } from './studio_steps.ts'
 
 /**
- * The player with five covers in every layout and theme, and a collection in the studio. `SCREENSHOTS=<directory>` saves the pictures for
- * docs/images there.
+ * Tests the player with five covers in every layout and theme, and a collection in the studio. With
+ * `SCREENSHOTS=<directory>`, the tests save the pictures for docs/images to that directory.
  */
 
 const { SCREENSHOTS } = process.env
@@ -101,7 +101,7 @@ test.each(Object.entries(appearances))(
             getComputedStyle(document.querySelector('tonearm-player')!.shadowRoot!.querySelector('.play-button')!)
               .backgroundColor,
         )
-      // Each cover has another color, applied soon after the track changes.
+      // Each cover results in another color, which the player applies soon after the track changes.
       await expect.poll(async () => painted.has(await color()), PATIENCE).toBe(false)
       painted.add(await color())
       expect(await findings(opened.page)).toEqual([])

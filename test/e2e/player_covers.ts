@@ -27,7 +27,7 @@ const art: Record<string, string> = {
     ).join('')}`,
 }
 
-/** Titles, each with its cover as a PNG. */
+/** Returns pairs of a title and its cover as a PNG. */
 export const drawCovers = () =>
   Promise.all(
     Object.entries(art).map(async ([title, drawing]) => {

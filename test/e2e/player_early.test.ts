@@ -6,7 +6,7 @@ import { names, type Opened, PATIENCE, setUp, type Workspace } from './player_se
 import { startOther } from './shared_stack.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
-/** Tracks still in processing: they play from the first file available, and switch to a better one later. */
+/** Tracks that are still being processed: they play the first file that is available, and later switch to a better one. */
 
 let workspace: Workspace
 let stack: Stack
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => workspace?.dispose())
 
-/** A collection with one track that has no file yet, and a play session for it. */
+/** Creates a collection with one track that has no file yet, and a play session for the collection. */
 async function aTrack(file_name: string, body: object = {}) {
   const { collection_id } = await must(workspace.server.post('/v1/collection', { body: { title: 'New' } }))
   const created = await must(workspace.server.post('/v1/track', { body: { collection_id, file_name } }))
@@ -34,10 +34,10 @@ function pauseTranscoder() {
   return goOn
 }
 
-/** Slightly longer than the minimum for a preliminary file, and cheap to encode: a tone of one second, then silence. */
+/** A tone of one second followed by silence, which is encoded quickly. It is slightly longer than the minimum for a preliminary file. */
 const LONG_SIGNAL: Signal = { seconds: 301, rate: 8000, channels: 1, expression: `lt(t,1)*${tone(440, -12)}` }
 
-/** A track with a long file, paused when its preliminary file becomes playable; `goOn` resumes processing. */
+/** Creates a track with a long file, and pauses its processing when the preliminary file is playable. `goOn` resumes processing. */
 async function aLongTrack(format: Format, flags: string[], body?: object) {
   const track = await aTrack(`Long.${format}`, body)
   await send(track.track_upload, bytes(await makeAudio(format, LONG_SIGNAL, flags)))
@@ -64,7 +64,7 @@ const untilLevels = ({ page }: Opened) =>
   )
 const untilVariant = ({ page }: Opened, name: string) =>
   page.waitForFunction((wanted) => document.querySelector('tonearm-player')!.variant === wanted, name, PATIENCE)
-/** The largest backward step of the reported position; positive if there was none. */
+/** Returns the minimum difference between two consecutive reported positions. It is negative if the position ever moved backward. */
 async function stepBack({ events }: Opened): Promise<number> {
   const times = (await events('timeupdate')).map(({ detail }) => detail.currentTime as number)
   return Math.min(...times.slice(1).map((time, i) => time - times[i]!))
@@ -72,7 +72,7 @@ async function stepBack({ events }: Opened): Promise<number> {
 
 test('a track in processing plays as soon as it is ready', async () => {
   const { session, track_id, track_upload } = await aTrack('New.wav')
-  // Nothing is processed before the player has shown the message.
+  // The transcoder is paused, so that nothing is processed before the player has shown the message.
   const goOn = pauseTranscoder()
   await send(track_upload, bytes(await makeAudio('wav', { seconds: 6 })))
   await must(workspace.server.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
@@ -87,14 +87,14 @@ test('a track in processing plays as soon as it is ready', async () => {
   await opened.close()
 })
 
-/** Milliseconds. The transcoder runs at a low priority, so it yields to other processes. */
+/** Timeout in milliseconds. It is long because the transcoder runs at a low priority and yields to other processes. */
 const LONG = 400_000
 
 test(
   'a preliminary file is replaced by the final one at the same position, playing or paused',
   { timeout: LONG },
   async () => {
-    // 64 kbit/s: a session plays no preliminary file that is better than its variants.
+    // The bitrate is 64 kbit/s, because a session does not play a preliminary file that is better than its variants.
     const { track_id, session, goOn } = await aLongTrack('mp3', ['-b:a', '64k'])
     const playing = await workspace.open({ 'play-session-id': session, autoplay: '' })
     const paused = await workspace.open({ 'play-session-id': session, start: '1:40' })
@@ -125,7 +125,7 @@ test(
   },
 )
 
-test('an early file that is final plays on, and its levels appear', { timeout: LONG }, async () => {
+test('an early file that is final continues to play, and its levels appear', { timeout: LONG }, async () => {
   const { track_id, session, goOn } = await aLongTrack('wav', [], { variants: ['lossless'] })
   const opened = await workspace.open({ 'play-session-id': session, autoplay: '' })
   await opened.untilTime(0.5)

@@ -63,7 +63,7 @@ interface Options extends BrowserContextOptions {
   doctype?: string
 }
 
-/** Silence, 8 bits at 8 kHz. */
+/** A WAV of silence with 8 bits at 8 kHz. */
 function wav(seconds: number): Buffer {
   const bytes = seconds * 8000
   const head = Buffer.alloc(44)
@@ -166,7 +166,7 @@ function answer(
       file_name: 'x.wav',
       image_colors: [],
       is_preliminary: false,
-      // No tags, as in responses of an older Worker.
+      // Tags are missing, as in responses of an older Worker.
     },
     list,
     chapters,
@@ -185,7 +185,7 @@ function answer(
   })
 }
 
-/** Supports ranges, without which a browser cannot seek. */
+/** Sends a file or the requested range of it; a browser cannot seek without ranges. */
 function sendFile(body: Buffer, range: string | undefined, response: ServerResponse): void {
   const [, from, to] = /bytes=(\d+)-(\d*)/.exec(range ?? '') ?? []
   const [start, end] = [Number(from ?? 0), Number(to || body.length - 1)]

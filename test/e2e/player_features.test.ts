@@ -25,7 +25,7 @@ beforeEach(() => Object.assign(alone.answers, ANSWERS))
 const timeOf = (page: Page) => page.evaluate(() => document.querySelector('tonearm-player')!.currentTime)
 const untilTime = (page: Page, time: number) => expect.poll(() => timeOf(page), TIMEOUT).toBeCloseTo(time, 0)
 
-test('the face and the lock screen show album and artist, and the region names the track', async () => {
+test('the player and lock screen show album and artist, and the region is labeled with the track', async () => {
   alone.answers.list = { scope: 'collection', title: 'Night bus', subtitle: 'Ines Calder' }
   const page = await alone.open()
   expect(await player(page).locator('[part=album]').textContent()).toBe('Night bus')
@@ -80,7 +80,7 @@ test('the menu shares a timed link, sets a sleep timer and lists the keys', asyn
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/#track=1&t=75$/)
   await menu.getByLabel('Sleep timer').selectOption('End of the track')
   expect(await findings(page)).toEqual([])
-  // Pressing its button closes the menu without reopening it.
+  // Pressing the menu button closes the menu and does not open it again.
   await button(page, 'More').click()
   await menu.waitFor({ state: 'hidden' })
   await page.evaluate(() => document.querySelector('tonearm-player')!.seek(99.5))
@@ -113,7 +113,7 @@ test('the menu offers other devices if the browser reports any', async () => {
   await page.context().close()
 })
 
-test('the address sets the start, and seeks when it changes', async () => {
+test('the address of the page sets the start, and a change to it seeks', async () => {
   const page = await alone.open({ share: '' }, { hash: '#track=2&t=0:20' })
   expect(await timeOf(page)).toBe(20)
   const title = () => page.evaluate(() => document.querySelector('tonearm-player')!.track?.player_title)
@@ -128,7 +128,7 @@ test('the address sets the start, and seeks when it changes', async () => {
   await other.context().close()
 })
 
-test('volume, speed and the position in a long track survive a reload unless disabled', async () => {
+test('volume, speed and the position in a long track survive a reload unless the page disables it', async () => {
   alone.answers.seconds = 700
   const page = await alone.open()
   await page.getByRole('slider', { name: 'Volume' }).fill('0.4')
@@ -153,7 +153,7 @@ test('volume, speed and the position in a long track survive a reload unless dis
   await page.context().close()
 })
 
-test('an expired session shows instructions, no pause button, and reports again on play', async () => {
+test('an expired session shows instructions and no pause button, and play reports the expiry again', async () => {
   alone.answers.refusal = { status: 410, code: 'session_expired' }
   const page = await alone.open({ autoplay: '' })
   await page.getByRole('status').getByText('Reload the page').waitFor()
@@ -183,10 +183,10 @@ test('the console explains setup errors and their fixes', async () => {
   await page.context().close()
 })
 
-test('a page controls the player in its frame, receives events, and lets it grow', async () => {
+test('a page controls the player in its frame, receives its events, and lets the frame grow', async () => {
   const page = await alone.open()
   await page.goto(new URL('/around', page.url()).href)
-  // As a string: bundled test code would have its own imports.
+  // The code is a string, because the test runner would rewrite its import().
   await page.evaluate(`(async () => {
     const { EmbeddedPlayer } = await import('/elements/embed.js')
     const embedded = new EmbeddedPlayer(document.querySelector('iframe'), { autoHeight: true })
@@ -215,7 +215,7 @@ test('a page selects a track in a frame whose session is still loading', async (
   await page.evaluate(`(async () => {
     const { EmbeddedPlayer } = await import('/elements/embed.js')
     const embedded = new EmbeddedPlayer(document.querySelector('iframe'))
-    // The frame answers a greeting; its session has not come.
+    // The frame has connected to the page, but its session has not arrived yet.
     const { track } = await new Promise((resolve) => embedded.on('trackchange', resolve))
     embedded.select(2)
     embedded.next()

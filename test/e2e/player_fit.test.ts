@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => alone?.dispose())
 
 describe('layout', () => {
-  /** Controls that overlap or extend beyond the player, and touch targets that are too small. */
+  /** Returns the controls that overlap or extend beyond the player, and the touch targets that are too small. */
   const misfits = (page: Page, least: number) =>
     page.evaluate((size) => {
       const root = document.querySelector('tonearm-player')!.shadowRoot!
@@ -52,7 +52,7 @@ describe('layout', () => {
     for (const [hasTouch, titles, seconds, fontSize] of [
       [false, ['First', 'Second'], 700, 15],
       [true, ['First', 'Second'], 700, 15],
-      // The widest font size; the available fonts depend on the machine.
+      // The large font size stands for the widest font, because the available fonts depend on the machine.
       [true, ['First', 'Second'], 700, 18],
       [false, ['Only'], 700, 15],
       [true, ['Only'], 700, 15],
@@ -98,7 +98,7 @@ describe('layout', () => {
     expect(await heights('')).toEqual(await heights('<!doctype html>'))
   })
 
-  /** Parts that are cut off or wrapped letter by letter: in the menu, and in the messages of a second player. */
+  /** Returns the parts that are cut off or wrapped letter by letter, in the menu and in the messages of a second player. */
   const cutOff = (page: Page) =>
     page.evaluate(() => {
       const [first, second] = [...document.querySelectorAll('tonearm-player')].map(({ shadowRoot }) => shadowRoot!)
