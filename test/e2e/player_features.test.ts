@@ -128,7 +128,7 @@ test('the address of the page sets the start, and a change to it seeks', async (
   await other.context().close()
 })
 
-test('volume, speed and the position in a long track survive a reload unless the page disables it', async () => {
+test('volume, speed and the position in a long track survive a reload unless memory is off', async () => {
   alone.answers.seconds = 700
   const page = await alone.open()
   await page.getByRole('slider', { name: 'Volume' }).fill('0.4')
@@ -215,7 +215,7 @@ test('a page selects a track in a frame whose session is still loading', async (
   await page.evaluate(`(async () => {
     const { EmbeddedPlayer } = await import('/elements/embed.js')
     const embedded = new EmbeddedPlayer(document.querySelector('iframe'))
-    // The frame has connected to the page, but its session has not arrived yet.
+    // The frame answers a greeting; its session has not come.
     const { track } = await new Promise((resolve) => embedded.on('trackchange', resolve))
     embedded.select(2)
     embedded.next()

@@ -30,7 +30,7 @@ test('a pointer seeks on the waveform and shows the time', async () => {
   await opened.close()
 })
 
-test('keys control the player wherever the focus is: space, arrows, Home, End and M', async () => {
+test('keys control the player regardless of the focus: space, arrows, Home, End and M', async () => {
   const opened = await open()
   const { keyboard } = opened.page
   const time = async () => (await opened.state()).time

@@ -4,7 +4,7 @@ import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { tone } from '../support/audio.ts'
 import { type Album, names, type Opened, openReady, PATIENCE, setUpAlbum, type Workspace } from './player_setup.ts'
 
-/** The player in a page with several players, in a shadow tree, when it is moved, and when it is removed. */
+/** The player on a page with several players, in a shadow tree, and when it is moved or removed. */
 
 let stage: Workspace
 let album: Album
@@ -74,7 +74,7 @@ test('only one player plays at a time and controls the lock screen', async () =>
     [false, false],
   ])
   expect(await lockScreen()).toEqual(['First', 'playing'])
-  // Neither a change nor the removal of the paused player affects the playing one.
+  // Changing or removing the paused player does not affect the playing one.
   await first.evaluate((element) => element.setAttribute('theme', 'dark'))
   expect(await lockScreen()).toEqual(['First', 'playing'])
   await first.evaluate((element) => element.remove())
@@ -84,7 +84,7 @@ test('only one player plays at a time and controls the lock screen', async () =>
   await opened.close()
 })
 
-test('a player that gets its session later keeps its autoplay after another one has played', async () => {
+test('a player that gets its session late still plays automatically after another one has played', async () => {
   const opened = await open()
   const later = await opened.page.evaluateHandle(() => {
     const player = document.createElement('tonearm-player')
@@ -106,7 +106,7 @@ test('a player removed while loading never plays', async () => {
   await opened.page.route('**/analysis.json?**', () => {})
   const requested = opened.page.waitForRequest('**/analysis.json?**', PATIENCE)
   const { page } = opened
-  // The timeout for the analysis must expire after the removal.
+  // The clock is paused so that the timeout for the analysis expires after the removal.
   await page.clock.install()
   await page.clock.pauseAt(Date.now() + 60_000)
   const gone = await page.evaluateHandle((id) => {
@@ -127,7 +127,7 @@ test('a player removed while loading never plays', async () => {
   await ended
   await page.clock.runFor(1000)
   await page.clock.resume()
-  // Any late effect would occur before another player is ready.
+  // Loading another player takes longer than any late effect of the removed one would take.
   await another(opened, {})
   expect(
     await gone.evaluate(({ audio, seen }) => ({ seen, paused: audio!.paused, loaded: audio!.hasAttribute('src') })),
@@ -182,7 +182,7 @@ test('a removed player stops loading in both of its audio elements', async () =>
 test('properties set before the element is defined take effect', async () => {
   const opened = await open()
   const made = await opened.page.evaluate(async (id) => {
-    // Elements of a document without a window are upgraded when they are adopted by one with a window.
+    // An element that was created in a document without a window is upgraded when a document with a window adopts it.
     const elsewhere = document.implementation.createHTMLDocument()
     const player = Object.assign(elsewhere.createElement('tonearm-player'), {
       volume: 0.3,

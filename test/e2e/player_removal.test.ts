@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { type PlayerPage, ANSWERS, TIMEOUT, SESSION, setUp } from './player_fake_service.ts'
 
-/** A player that fails or is removed from its page: lock screen, position, and memory. */
+/** What happens when a player fails or is removed from its page: to the lock screen, the position, and the memory. */
 
 let alone: PlayerPage
 beforeAll(async () => {
@@ -67,7 +67,7 @@ test('a removed player stops, and keeps its position when it is reinserted', asy
     })
   await putBack('nothing')
   await expect.poll(state, TIMEOUT).toEqual(['Second', 4, true, 1])
-  // Calls while it is removed apply when it is reinserted.
+  // Methods that are called while the player is removed take effect when it is reinserted.
   await takeOut()
   await putBack('play')
   await expect.poll(state, TIMEOUT).toEqual(['Second', 4, false, 1])
@@ -81,7 +81,7 @@ test('a player removed before it had a session keeps its autoplay', async () => 
     element.setAttribute('autoplay', '')
     document.body.append(element)
     element.remove()
-    // It closes in its own microtask.
+    // The removed player closes in a microtask, which runs here.
     await Promise.resolve()
     element.setAttribute('play-session-id', session)
     document.querySelector('tonearm-player')!.replaceWith(element)
@@ -90,7 +90,7 @@ test('a player removed before it had a session keeps its autoplay', async () => 
   await page.context().close()
 })
 
-test('removed players are freed', async () => {
+test('the memory of removed players is freed', async () => {
   const page = await alone.open()
   const devtools = await page.context().newCDPSession(page)
   await page.evaluate(async (session) => {

@@ -6,20 +6,20 @@ import { expire } from './expired.ts'
 import { type Album, names, type Opened, PATIENCE, setUp, type Workspace } from './player_setup.ts'
 import { must, untilEnded } from './steps.ts'
 
-/** Playback continues past the end of URLs, sessions and connections. The longest waits start first, and the other tests run meanwhile. */
+/** Playback continues past the end of URLs, sessions and connections. The tests that wait longest start first, and the others run while they wait. */
 
 let workspace: Workspace
 let album: Album
 
 beforeAll(async () => {
   workspace = await setUp()
-  // Losslessly encoded noise exceeds the browser's memory cache, so seeking needs the network. Mono at twice the sample rate has as many
-  // bytes as stereo but takes two thirds of the time to encode.
+  // A lossless file of noise is larger than the browser's memory cache, so seeking needs the network. Mono at twice the
+  // sample rate has as many bytes as stereo, but is encoded in two thirds of the time.
   album = await workspace.anAlbum({ Long: { seconds: 130, rate: 88_200, channels: 1, expression: noise } })
 })
 afterAll(() => workspace?.dispose())
 
-/** One minute, the shortest lifetime of a session. */
+/** A session with the minimum lifetime of one minute. */
 const SHORT = { expires_in: 60, variants: ['lossless'] }
 const source = async () => {
   const key = { title: 'Web', type: 'player' as const, collection_id: album.collection_id }
@@ -37,7 +37,7 @@ const untilRefused = (url: string) =>
     })
     .toBe(403)
 describe.concurrent('a session of one minute', () => {
-  test('is renewed with the key: pause, wait past its end, seek, resume', async () => {
+  test('is renewed with the key if playback pauses, waits until the session has ended, seeks and resumes', async () => {
     const session = await workspace.aSession(album, SHORT)
     const opened = await workspace.open({ 'play-session-id': session, ...(await source()), variants: 'lossless' })
     await opened.until('ready')
@@ -60,7 +60,7 @@ describe.concurrent('a session of one minute', () => {
     await opened.close()
   })
 
-  test('is renewed before its end during playback without a pause', async () => {
+  test('is renewed before its end during continuous playback', async () => {
     const opened = await workspace.open({ ...(await source()), 'expires-in': '60', variants: 'lossless', autoplay: '' })
     await opened.untilTime(1)
     const first = await urlOf(opened)
@@ -102,7 +102,7 @@ describe.concurrent('network outage', () => {
   })
   afterAll(() => network?.close())
 
-  test('that outlasts the attempts of every variant: playback resumes by itself at the same position', async ({
+  test('that outlasts all attempts for every variant: playback resumes by itself at the same position', async ({
     expect,
   }) => {
     const session = await workspace.aSession(album, { variants: ['lossless'] })
@@ -116,7 +116,7 @@ describe.concurrent('network outage', () => {
     })
     network.cut()
     await opened.call('seek', 85)
-    // Each call makes three requests.
+    // Each call makes three requests, so this number shows that the player has tried several calls.
     await expect.poll(() => unanswered, PATIENCE).toBeGreaterThanOrEqual(10)
     await opened.page.getByRole('status').getByText('connection is lost').waitFor(PATIENCE)
     expect(await opened.state()).toMatchObject({ paused: false, time: 85 })
@@ -142,7 +142,7 @@ test.concurrent('a storage that answers 503 for seconds: the same file resumes a
   })
   await opened.page.route(/\/s3\//, async (route) => {
     if (route.request().headers().range === 'bytes=0-0') requests.probes++
-    // The player probes the file at once, after 2 seconds and after 3 more.
+    // The player probes the file immediately, after 2 seconds, and after 3 more seconds. The third probe succeeds.
     if (requests.probes > 2) return await route.continue()
     requests.refused++
     await route.fulfill({ status: 503, body: '<Error/>', headers: { 'access-control-allow-origin': '*' } })
@@ -159,7 +159,7 @@ test.concurrent('a storage that answers 503 for seconds: the same file resumes a
   await opened.close()
 })
 
-test.concurrent('a 403 during playback is recovered with a fresh play view at the same position', async () => {
+test.concurrent('after a 403 during playback, a fresh play view continues at the same position', async () => {
   // URLs of a session with this lifetime change every 16 seconds (docs/decisions/0028).
   const play_session_id = await workspace.aSession(album, { variants: ['lossless'], expires_in: 95 })
   const opened = await workspace.open({ 'play-session-id': play_session_id })
@@ -184,7 +184,7 @@ test.concurrent('a 403 during playback is recovered with a fresh play view at th
   await opened.close()
 })
 
-test.concurrent('a session that expired long ago is renewed with the key, and the focus in the list stays', async () => {
+test.concurrent('a session that expired long ago is renewed with the key, and the list keeps the focus', async () => {
   const { collection_id, track_ids } = await workspace.anAlbum({ One: { seconds: 2 }, Two: { seconds: 3 } })
   const { secret } = await must(
     workspace.server.post('/v1/api_key', { body: { title: 'Web', type: 'player', collection_id } }),
@@ -194,7 +194,7 @@ test.concurrent('a session that expired long ago is renewed with the key, and th
   const opened = await workspace.open({ 'play-session-id': session, ...key })
   const plain = await workspace.open({ 'play-session-id': session })
   for (const each of [opened, plain]) await each.until('ready')
-  // A day after its end, the service no longer knows the session.
+  // The session ended more than a day ago, so the service no longer knows it.
   await expire(workspace.stack, 'play_sessions', session, 25)
   for (const { page } of [opened, plain]) {
     await page.evaluate(() => {
@@ -213,12 +213,12 @@ test.concurrent('a session that expired long ago is renewed with the key, and th
     ),
   ).toContain('Two')
   await opened.close()
-  // Without a key the page is asked for another session.
+  // Without a key, the player asks the page for another session.
   await plain.call('next')
   await plain.page.getByRole('status').getByText('has expired').waitFor(PATIENCE)
   expect(await names(plain)).toEqual(expect.arrayContaining(['sessionexpired']))
   expect(await names(plain)).not.toContain('error')
-  // A session that has already expired when the page opens it.
+  // A session can also be renewed if it has already expired when the page opens it.
   const late = await workspace.open({ 'play-session-id': session, ...key })
   await late.until('ready')
   expect((await late.events('sessionrefresh'))[0]?.detail).toMatchObject({ renewed: true })

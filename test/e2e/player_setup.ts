@@ -29,7 +29,7 @@ interface Options extends BrowserContextOptions {
   html?: string
 }
 
-/** An event of the element; its name omits `tonearm-`. */
+/** An event of the element. `name` omits the prefix `tonearm-`. */
 export interface Seen {
   name: string
   detail: Record<string, unknown>
@@ -38,7 +38,7 @@ export interface Opened {
   page: Page
   /** Console and policy errors of the page. */
   problems: string[]
-  /** Origins that were requested. */
+  /** Origins to which the page sent requests. */
   hosts: Set<string>
   events: (name?: string) => Promise<Seen[]>
   /** Waits until an event has occurred `count` times. */
@@ -55,10 +55,10 @@ export interface Opened {
   close: () => Promise<void>
 }
 
-/** A generous timeout. The page polls at an interval, because polling on each frame would force painting. */
+/** A generous timeout for waiting on the page. The page polls at an interval, because polling on each frame would force it to paint. */
 export const PATIENCE = { ...STEP_PATIENCE, polling: 50 }
 
-/** The policy of a strict site: only the service may be reached, and inline code is blocked. */
+/** The policy of a strict site: it allows connections only to the service, and blocks inline code. */
 const strictPolicy = (service: string) =>
   [
     `default-src 'none'; script-src ${service}; style-src 'self'; connect-src ${service}; img-src ${service}`,
@@ -70,7 +70,7 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<W
   const [stack, browser, host] = await Promise.all([start(), joinBrowser(), startHostPage()])
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
-  /** Creates an album, in mono by default, which encodes in half the time. */
+  /** Creates an album. Its tracks are in mono by default, which is encoded in half the time. */
   async function anAlbum(signals: Record<string, Signal>): Promise<Album> {
     const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Album' } }))
     const track_ids: string[] = []
@@ -108,7 +108,7 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<W
   return { stack, browser, host, server, anAlbum, aSession, open, dispose }
 }
 
-/** Sets up a stage with one album and a session for it. */
+/** Sets up a workspace with one album and a session for it. */
 export async function setUpAlbum(signals: Record<string, Signal>, body?: object) {
   const workspace = await setUp()
   const album = await workspace.anAlbum(signals)
@@ -137,7 +137,7 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   const hosts = new Set<string>()
   page.on('pageerror', (error) => problems.push(String(error)))
   page.on('console', (message) => {
-    // The browser logs an error for each failed response, such as a 403, and for each lost connection.
+    // These messages are excluded, because the browser logs one for each failed response, such as a 403, and for each lost connection.
     const isBrowserMessage = message.text().startsWith('Failed to load resource')
     if (message.type() === 'error' && !isBrowserMessage) problems.push(message.text())
   })

@@ -7,12 +7,12 @@ import { vi } from 'vitest'
 import { showLog } from '../support/logs.ts'
 import { freePorts } from '../support/stack.ts'
 
-/** Webhooks for the receivers of `examples`, signed by the reference implementation. */
+/** Sends webhooks to the receivers in `examples`. The reference implementation signs them. */
 
 export const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
 const EVENT = JSON.stringify({ id: 'event-1', type: 'track.ready', data: { track_id: 'track-1', duration: 2.5 } })
 
-/** Responses of a receiver to a webhook, to its repetition, and to a body that does not match the signature. */
+/** Returns a receiver's responses to a webhook, to the same webhook again, and to a body that does not match the signature. */
 export async function answersOf(receive: (init: RequestInit) => Promise<Response>) {
   const at = new Date()
   const headers = {
@@ -27,7 +27,7 @@ export async function answersOf(receive: (init: RequestInit) => Promise<Response
   }
   return answers
 }
-/** The expected responses. */
+/** The responses that `answersOf` should return. */
 export const ANSWERS = ['204 ', '204 ', '400 signature_mismatch']
 
 /** Runs `server.ts` of a folder during `use` and returns its complete output. */

@@ -12,7 +12,7 @@ import { noiseWav } from '../support/wav.ts'
 import { startOther } from './shared_stack.ts'
 import { must, TIMEOUT, play, settle, untilTranscoding, upload } from './steps.ts'
 
-/** Recovery after processes die, without leftovers. The tests build on each other. */
+/** Recovery after processes have died, which leaves no files or processes behind. Each test continues in the state that the previous one left. */
 
 let stack: Stack
 let client: Client
@@ -41,7 +41,7 @@ beforeAll(async () => {
   stack = await startOther()
   client = connect()
   collection_id = (await must(client.post('/v1/collection', { body: { title: 'Restart' } }))).collection_id
-  // Long enough to be interrupted mid-job.
+  // The audio is long enough for a test to interrupt its job.
   audio = await makeAudio('flac', { seconds: 20 })
 })
 afterAll(() => stack?.dispose())
@@ -56,13 +56,13 @@ test('a transcoder killed mid-job restarts and finishes the job', async () => {
   done.push(track_id)
 })
 
-test('after all processes were killed mid-job, the next start migrates, finishes the job and keeps the other tracks', async () => {
+test('after all processes were killed mid-job, the next start applies migrations, finishes the job and keeps the other tracks', async () => {
   const { track_id } = await upload(client, collection_id, 'two.flac', audio)
   await untilTranscoding(client, track_id)
   await stack.killAll()
   await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
 
-  // The state that the previous version leaves.
+  // Restores the database to the state in which the previous version leaves it.
   forgetTriggers(stack.state_dir)
   const { api_key, organization_id } = stack
   stack = await startStack({ state_dir: stack.state_dir })
@@ -82,7 +82,8 @@ test('after all processes were killed mid-job, the next start migrates, finishes
 
 test('a text file behind long files on every slot is rejected without waiting, and deleting the collection ends their jobs', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Long' } }))
-  // For each slot, files of an hour or half an hour sized for that slot (docs/decisions/0032), and some that wait.
+  // Each slot gets files of an hour or half an hour in its range of sizes (docs/decisions/0032). There are more files
+  // than slots, so some of them wait.
   const long = [
     [8000, 60],
     ...Array.from({ length: 5 }, () => [2000, 60]),
@@ -113,19 +114,19 @@ test('an aborted cover upload is not logged as an error', async () => {
   const { hostname, port, pathname } = new URL(collection_cover_upload.upload_url)
   const socket = connectTo(Number(port), hostname)
   socket.write(`POST ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\ncontent-length: 100000\r\n\r\n`)
-  // The first bytes have been sent; the handler waits for the rest.
+  // After this write, the handler has the first bytes and waits for the rest.
   await new Promise((resolve) => socket.write('\x89PNG', resolve))
   await must(client.get('/v1/collection/{collection_id}', { params }))
   const before = stack.output().length
   socket.destroy()
   await vi.waitFor(() => expect(stack.output().slice(before)).toContain('/v1/cover_upload/'), { timeout: 20_000 })
-  // Log entries of the aborted request precede those of the next one.
+  // Once the log contains the next request, it also contains all entries of the aborted one.
   await must(client.get('/v1/collection/{collection_id}', { params }))
   await vi.waitFor(() => expect(stack.output().slice(before)).toMatch(/cover_upload[^]*GET \/v1\/collection/))
   expect(stack.output().slice(before)).not.toContain('"event":"fault"')
 })
 
-test('a port in use is named, with instructions', async () => {
+test('a start reports a port in use, with instructions', async () => {
   const { PORT, TRANSCODER_PORT } = stack.ports
   const second = run({ PORT, TRANSCODER_PORT, STATE_DIR: `${stack.state_dir}/second` })
   expect(await second.exited).toBe(1)
@@ -135,7 +136,7 @@ test('a port in use is named, with instructions', async () => {
   )
 })
 
-test('a start on the data of a running stack names that stack instead of its ports', async () => {
+test('a start on the data of a running stack reports that stack instead of its ports', async () => {
   const { PORT, TRANSCODER_PORT } = stack.ports
   const second = run({ PORT, TRANSCODER_PORT, STATE_DIR: stack.state_dir })
   expect(await second.exited).toBe(1)
@@ -150,7 +151,7 @@ test('Ctrl-C mid-job ends every process with exit code 0', async () => {
   await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
 })
 
-test('an ffmpeg that does not run ends the start with instructions', async () => {
+test('a start ends with instructions if ffmpeg does not run', async () => {
   const broken = run({ ...stack.ports, STATE_DIR: `${stack.state_dir}/broken`, FFMPEG_PATH: '/bin/false' })
   expect(await broken.exited).toBe(1)
   expect(broken.output()).toContain('The transcoder cannot run: /bin/false does not run: set FFMPEG_PATH to')

@@ -10,16 +10,16 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, play, settle, upload } from './steps.ts'
 
 /**
- * Chromium plays exactly the uploaded audio: nothing is added, cut or moved, and seeking is accurate. For ffmpeg see
- * test/container/gapless.test.ts.
+ * Tests that Chromium plays exactly the uploaded audio: no audio is added, removed or moved, and seeking is accurate.
+ * test/container/gapless.test.ts tests the same with ffmpeg.
  */
 
 const SOURCE = { rate: 44100, seconds: 8.1234 }
-/** The left channel gives the position to the sample; the right one, never 0 at a tested position, identifies the burst. */
+/** The left channel reveals the position to the sample. The right channel, which is never 0 at a tested position, reveals which burst it is. */
 const [left, right] = [chirps(0.5), chirp(300.3, 1000, 0.3)]
 /** Start times of bursts in seconds. */
 const BURSTS = [0, 1.5, 4, 7.5, 8]
-/** Far ahead, back, onto a burst, and between bursts. */
+/** Seek positions in seconds: far ahead, back, at a burst, and between bursts. */
 const POSITIONS = [7.3, 0.5, 1.5, 3.21]
 
 /**
@@ -27,7 +27,7 @@ const POSITIONS = [7.3, 0.5, 1.5, 3.21]
  */
 type Expected = { index: string; rate: number; first: number; duration: number }
 
-/** Only MP3 starts late after a seek: its frames use bits of the two previous ones (ISO/IEC 11172-3 §2.4.3.4). */
+/** MP3 is the only variant that starts late after a seek, because its frames use bits of the two previous frames (ISO/IEC 11172-3 §2.4.3.4). */
 const VARIANTS: Expected[] = [
   { index: 'aac-160', rate: 44100, first: 0, duration: 0.0005 },
   { index: 'mp3-128', rate: 44100, first: 3 * 1152, duration: 0.0005 },
@@ -85,7 +85,7 @@ describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
     expect([...statuses]).toEqual([206])
     expect(Math.abs(found.duration - duration), `lasts ${found.duration} s`).toBeLessThanOrEqual(expected.duration)
     for (const { position, arrived, ...recorded } of found.played) {
-      // The next burst, unless one has already started.
+      // Seconds until the next burst that has not yet started.
       const burst = Math.ceil((position + 0.1) * 2) / 2 - position
       const late = lagOf(recorded.left, (second) => left(second + position), rate, burst, 4000)
       const alike = correlation(recorded.right, (second) => right(second + position), rate, burst, late)

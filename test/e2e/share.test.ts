@@ -50,7 +50,7 @@ const share = async (body: object = {}): Promise<Share> =>
 
 const inAnHour = () => new Date(Date.now() + 3600_000).toISOString()
 
-/** The strictest page that can still show a frame. */
+/** The page has the strictest policy that can still show a frame. */
 const framed = ({ embed_url }: Share) =>
   host.show(
     `<!doctype html><html lang="en"><title>Blog</title><iframe src="${embed_url}" title="Night bus" width="480" height="400"></iframe>`,
@@ -63,7 +63,7 @@ async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `share-${name}.png`), fullPage: true })
 }
 
-test('the page of a share renders with its card, starts at the linked time, and downloads as a ZIP', async () => {
+test('the page of a share has a link preview, starts at the linked time, and downloads as a ZIP', async () => {
   const { url } = await share({ is_downloadable: true })
   const { page, problems } = await openTab(browser, {
     reducedMotion: 'reduce',
@@ -151,7 +151,7 @@ async function messagesOf(made: Share, act: (frame: Frame) => Promise<void>): Pr
   return text
 }
 
-/** Plays, then changes the track after the session must be renewed. */
+/** Plays, advances the clock until the session must be renewed, and then changes the track. */
 async function playAndRenew(frame: Frame): Promise<void> {
   await frame.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
   await untilPlaying(frame, 0.1)
@@ -185,13 +185,13 @@ test('a password-protected share without allowed origins cannot be framed', asyn
   const { page, problems } = await openTab(browser)
   framed(made)
   await page.goto(host.origin)
-  // The page and all of its frames have loaded.
+  // `goto` has waited until the page and all of its frames have loaded.
   expect(await page.frameLocator('iframe').getByLabel('Password').count()).toBe(0)
   expect(problems.join()).toContain("frame-ancestors 'self'")
   await page.context().close()
 })
 
-test('a frame with a password opens with it and reveals nothing otherwise', async () => {
+test('a frame with a password opens only with the password, and reveals nothing before', async () => {
   const made = await share({ password: 'last stop', allowed_origins: [host.origin] })
   const { page, problems } = await openTab(browser)
   framed(made)
@@ -201,7 +201,7 @@ test('a frame with a password opens with it and reveals nothing otherwise', asyn
   await frame.getByRole('button', { name: 'Open' }).click()
   await frame.getByText('This is not the password.').waitFor(TIMEOUT)
   expect(await frame.locator('html').innerHTML()).not.toMatch(/Night bus|Ines Calder|Depot/)
-  // The browser's own message for the 403 of that response; some browsers repeat it when the frame continues.
+  // The first problem is the browser's own message about the 403. Some browsers repeat it when the frame continues.
   const [word = ''] = problems
   expect(word).toContain('403')
   const others = () => problems.filter((problem) => problem !== word)
@@ -221,7 +221,7 @@ test('a frame with a password opens with it and reveals nothing otherwise', asyn
   await page.context().close()
 })
 
-test('a share expires by itself with a message', async () => {
+test('a share expires at its time, and its page shows a message', async () => {
   const { id, url } = await share({ expires_at: inAnHour() })
   expect((await fetch(url)).status).toBe(200)
   await expire(stack, 'shares', id)
@@ -268,7 +268,7 @@ test('the studio creates a link, shows its QR code and revokes it', async () => 
   await shut.getByText('This link has a password, so other sites cannot show it in a frame.').waitFor()
   expect(await shut.getByText('<iframe').count()).toBe(0)
 
-  // Revokes two at once, the slower one first: neither reappears.
+  // Revokes two shares at once, and the first request is slower. Neither of the shares may appear again.
   const cut = Promise.withResolvers<void>()
   await page.route(`**/v1/share/${over.id}`, async (route) => {
     await cut.promise

@@ -11,7 +11,7 @@ import { databaseFile } from '../../scripts/start/service.ts'
 import { showLog } from '../support/logs.ts'
 import { type Stack, startStack } from '../support/stack.ts'
 
-/** One stack for all files that only use it. Files that stop it or block its transcoder start a separate one. */
+/** The stack that most test files share. Files that stop the stack or block its transcoder start a separate one. */
 export interface Shared {
   base_url: string
   /** Server key of an organization used by one test file only. */
@@ -30,7 +30,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup of the project `e2e`. Files that need no stack or a separate one start while it boots. */
+/** Vitest's global setup of the project `e2e`. Test files that do not need the shared stack can start while it boots. */
 export default async function startForAll(project: TestProject) {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-shared-'))
   const [log, started] = [join(directory, 'log'), join(directory, 'started')]
@@ -71,7 +71,7 @@ async function untilStarted(): Promise<Started> {
   return stack
 }
 
-/** Starts a separate stack from a copy of the database, because wrangler needs a core for three seconds to create one. */
+/** Starts a separate stack. It gets a copy of the fresh database, because wrangler would need three seconds of CPU time to create one. */
 export async function startOther(): Promise<Stack> {
   const shared = await untilStarted()
   const state_dir = await mkdtemp(join(tmpdir(), 'tonearm-stack-'))

@@ -3,9 +3,9 @@ import { expect, vi } from 'vitest'
 import { type Client, waitForTrack } from '../../src/client/index.ts'
 import type { UploadHandle } from '../../src/contract/media.ts'
 
-/** Steps shared by the e2e tests; each fails with the service's response. */
+/** Steps that the e2e tests share. A step that fails reports the response of the service. */
 
-/** Only guards against a hang: on one busy core, seconds become minutes. */
+/** A timeout that only detects a hang: on one busy core, seconds can become minutes. */
 export const TIMEOUT = { timeout: 300_000 }
 
 type Answer = { ok: boolean }
@@ -44,12 +44,12 @@ export async function settle(client: Client, track_id: string) {
   return (await must(waitForTrack(client, track_id))).track
 }
 
-/** Waits until the transcoder works on a track. */
+/** Waits until the transcoder is processing a track. */
 export async function untilTranscoding(client: Client, track_id: string) {
   const expectProgress = async () => {
     const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id } }))
     expect(track.status).toBe('processing')
-    // The first reported progress may be the last one: the next is written ten seconds later.
+    // Only the first progress is expected, because the next one is written ten seconds later, when the track may be finished.
     expect(track.info.progress).toBeGreaterThan(0)
   }
   await vi.waitFor(expectProgress, { ...TIMEOUT, interval: 100 })

@@ -13,7 +13,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, namesOf, openTab, TIMEOUT, rowOf, untilPlaying, visit } from './studio_steps.ts'
 
-/** The studio from sign-in to a player on a third-party page. The tests build on each other. */
+/** The studio, from sign-in to a player on a third-party page. Each test continues in the state that the previous one left. */
 
 let stack: Shared
 let browser: Browser
@@ -87,7 +87,7 @@ test('a new collection accepts three dropped files, which are uploaded and proce
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Demo tape' }).waitFor()
   collection = new URL(page.url()).hash.split('/')[2] ?? ''
-  // The page polls the tracks itself, so the upload engine must not.
+  // The upload engine must not poll the tracks, because the page does.
   const followed: string[] = []
   page.on('request', (request) => {
     if (request.method() === 'GET' && request.url().includes('/v1/upload/')) followed.push(request.url())
@@ -111,7 +111,7 @@ test('a new collection accepts three dropped files, which are uploaded and proce
   expect(followed).toEqual([])
   expect(await rowOf(page, 'first').locator('.duration').textContent()).toBe('0:12')
   await expect.poll(() => rowOf(page, 'third').locator('.loudness').textContent(), TIMEOUT).toMatch(/^−\d+\.\d LUFS$/)
-  // Without a tag or a subtitle, the file's name is not repeated.
+  // A track that has neither a tag nor a subtitle shows its file name only once.
   expect(await rowOf(page, 'third').locator('.track-text').textContent()).toBe('third')
 })
 
@@ -201,9 +201,9 @@ test('a new key is shown once, and its player works on the allowed page until th
   expect(await page.content()).not.toContain(secret)
 
   const { page: shop, problems: faults } = await openTab(browser)
-  // In the language of the page, not of the browser.
+  // The player uses the language of the page and not that of the browser.
   host.show(`<!doctype html><html lang="en"><title>Shop</title>${code}`)
-  // A press before the player has a session takes effect later.
+  // A button that is pressed before the player has a session takes effect later.
   const session = Promise.withResolvers<void>()
   await shop.route('**/v1/play_session/*', async (route) => {
     await session.promise

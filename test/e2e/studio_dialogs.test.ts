@@ -7,7 +7,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, openTab, TIMEOUT, signIn, visit } from './studio_steps.ts'
 
-/** The studio's dialogs by keyboard: focus, Enter, and a question before input is discarded. */
+/** Tests the studio's dialogs with the keyboard: focus, Enter, and a question before input is discarded. */
 
 let stack: Shared
 let browser: Browser
@@ -30,14 +30,14 @@ const dialog = (name: string | RegExp) => page.getByRole('dialog', { name })
 const question = () => dialog('Discard what you entered?')
 const press = (key: string) => page.keyboard.press(key)
 const type = (text: string) => page.keyboard.type(text)
-/** The focused element: a field's label or a button's text. */
+/** Returns the label of the focused field, or the text of the focused button. */
 const focused = () =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null
     return element?.labels?.[0]?.textContent || element?.ariaLabel || element?.textContent
   })
 const expectFocus = (label: string) => expect.poll(focused, TIMEOUT).toBe(label)
-/** Submits the form by its button, which then has the focus. */
+/** Submits the form with its button, which then has the focus. */
 const create = () => dialog('New key').getByRole('button', { name: 'Create key' }).click()
 const open = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
 
@@ -52,14 +52,14 @@ test.each([
     await visit(page, route, heading)
     await open(name)
     await expectFocus(field)
-    // Nothing was typed, so there is no question.
+    // The dialog closes without a question, because nothing was typed.
     await press('Escape')
     await dialog(name).waitFor({ state: 'detached' })
 
     await open(name)
     await expectFocus(field)
     await type('Morning mix')
-    // For each way to close it, Escape twice in a row included: browsers let no page block the second Escape.
+    // The ways to close a dialog. Escape is included twice, because browsers do not let a page block the second Escape in a row.
     const ways = [
       () => press('Escape'),
       () => press('Escape'),
@@ -82,7 +82,7 @@ test.each([
     await question().getByRole('button', { name: 'Discard' }).click()
     await dialog(name).waitFor({ state: 'detached' })
 
-    // Types without waiting for the dialog to open.
+    // The test types without waiting until the dialog is open.
     await open(name)
     await type('Morning mix')
     await press('Enter')
@@ -102,10 +102,10 @@ test('a confirmation focuses Cancel', async () => {
   expect((await must(client.get('/v1/api_key'))).count).toBe(2)
 })
 
-test('accepts sites in common notations and reports an invalid one once, at its field', async () => {
+test('accepts sites in common notations, and reports an invalid site once, at its field', async () => {
   await open('New key')
   await type('Shop')
-  // Files dropped now would navigate to another page.
+  // Dropped files must be ignored now, because they would lead to another page.
   let made = 0
   page.on('request', (request) => request.url().endsWith('/v1/collection') && request.method() === 'POST' && made++)
   const dataTransfer = await page.evaluateHandle(() => {
@@ -137,7 +137,7 @@ test('accepts sites in common notations and reports an invalid one once, at its 
 test('shows an error of the service at its field', async () => {
   await open('New key')
   const title = page.getByLabel('Title', { exact: true })
-  // Simulates a browser that counts the length differently.
+  // Without this attribute, the service receives a value that is too long, as from a browser that counts the length differently.
   await title.evaluate((field) => field.removeAttribute('maxlength'))
   await title.fill('x'.repeat(256))
   await create()
@@ -155,7 +155,7 @@ test('a dialog stays open while a key is created, and asks before its secret dis
     await held.promise
     await route.continue()
   })
-  // Waits for the previous submission to end: a busy form ignores Enter.
+  // Waits until the previous submission has ended, because a busy form ignores Enter.
   await expect.poll(() => page.locator('form[aria-busy=true]').count(), TIMEOUT).toBe(0)
   const sent = page.waitForRequest('**/v1/api_key')
   await page.getByLabel('Title', { exact: true }).press('Enter')

@@ -5,7 +5,7 @@ import { bytes, must, send, settle, upload } from './steps.ts'
 /** A route of the studio, and the heading of its page. */
 export type StudioPage = readonly [route: string, heading: string]
 
-/** An organization with every kind of content: long names, a failure, a file that never arrived, an empty collection. */
+/** Fills an organization with content of every kind: long names, a failure, a file that never arrived, and an empty collection. */
 export async function fillOrganization(client: Client) {
   const title = 'A collection whose title is longer than a phone is wide'
   const song = 'A song with a name-that-goes-on-and-on-without-a-space'
@@ -15,7 +15,7 @@ export async function fillOrganization(client: Client) {
   await send(made.collection_cover_upload, bytes(await makeImage('png')))
   const audio = await makeAudio('mp3', { seconds: 6, channels: 1 })
   const { track_id } = await upload(client, collection_id, `${song}.mp3`, audio)
-  // Not plain text, which is rejected on arrival: only the transcoder detects that this is not audio.
+  // The file is not plain text, which would be rejected on arrival: only the transcoder detects that it is not audio.
   const diary = Buffer.from('Dear diary\0'.repeat(200))
   const { track_id: failed } = await upload(client, collection_id, 'diary.mp3', diary)
   await must(client.post('/v1/track', { body: { collection_id, file_name: 'on-its-way.wav' } }))

@@ -8,7 +8,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { choose, namesOf, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
-/** The studio's lists of tracks: waveforms, order, playback, details, playlists. The tests build on each other. */
+/** The studio's lists of tracks: waveforms, order, playback, details, and playlists. Each test continues in the state that the previous one left. */
 
 let stack: Shared
 let browser: Browser
@@ -44,7 +44,7 @@ const listed = async () => {
   return (await must(client.get('/v1/collection/{collection_id}/track', { params }))).tracks
 }
 
-test('each row shows its own waveform', async () => {
+test('each row shows the waveform of its track', async () => {
   const inkOf = (name: string) =>
     rowOf(page, name)
       .locator('canvas')
@@ -57,7 +57,7 @@ test('each row shows its own waveform', async () => {
   await expect.poll(async () => (await inkOf('second')) < 0.9 * (await inkOf('third')), TIMEOUT).toBe(true)
 })
 
-test('a row shows its own subtitle, else the artist of the file, else the subtitle that players show', async () => {
+test('a row shows the subtitle of its track, or else the artist of the file, or else the subtitle that players show', async () => {
   const below = (name: string) => rowOf(page, name).locator('.track-text .soft').textContent()
   await expect.poll(() => below('first'), TIMEOUT).toBe('Ines Calder')
   expect(await below('second')).toBe('Various')
@@ -86,7 +86,7 @@ test('a row shows its own subtitle, else the artist of the file, else the subtit
   await expect.poll(() => below('first'), TIMEOUT).toBe('Live')
 })
 
-test('rows are moved by keyboard, menu and dragging, and the service stores the order', async () => {
+test('rows can be moved by keyboard, menu and dragging, and the service stores the order', async () => {
   const expectOrder = async (names: string[]) => {
     expect(await namesOf(page)).toEqual(names)
     const saved = async () => (await listed()).map(({ file_name }) => file_name.replace('.mp3', ''))
@@ -112,7 +112,7 @@ test('rows are moved by keyboard, menu and dragging, and the service stores the 
   await expectOrder([a, c, b])
 })
 
-test('the playing track is marked, plays on across pages, and can be paused in its row', async () => {
+test('the playing track is marked, continues to play across pages, and can be paused in its row', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await rowOf(page, 'second').getByRole('button', { name: 'Play second' }).click(TIMEOUT)
   await untilPlaying(page, 0.3)
@@ -146,7 +146,7 @@ test('a search finds collections, and tracks by the tags of their files', async 
   await search.fill('demo')
   await cards.filter({ hasText: 'Demo tape' }).waitFor(TIMEOUT)
   await page.getByText('No tracks found.').waitFor()
-  // Earlier results are not shown for a search that failed.
+  // While a search has failed, the results of the previous search are not shown.
   await page.route('**/v1/collection?*', (route) => route.abort())
   await search.fill('ird')
   await page.getByText('The service cannot be reached').waitFor(TIMEOUT)
@@ -155,7 +155,7 @@ test('a search finds collections, and tracks by the tags of their files', async 
   expect(problems.splice(0)).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('ERR_FAILED')))
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('No collections found.').waitFor()
-  // When cleared, the field keeps the focus before and after all cards return.
+  // Clearing the field must not move the focus, even after the search has ended and all cards are shown again.
   const detached = await search.evaluateHandle((field) => {
     const state = { wasDetached: false }
     new MutationObserver(() => (state.wasDetached ||= !field.isConnected)).observe(document.body, {
@@ -212,7 +212,7 @@ test('a deleted track moves to the trash, from where it is restored in place or 
   await page.getByRole('heading', { level: 1, name: 'second' }).waitFor(TIMEOUT)
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
-  // All rows are complete, so no request for a deleted track can fail later.
+  // Waits until all rows are complete, so no request for a track can fail after its deletion.
   await expect.poll(() => page.locator('.track .loudness', { hasText: 'LUFS' }).count(), TIMEOUT).toBe(before.length)
 
   await choose(page, 'More for Demo tape', 'Delete collection …')
@@ -231,7 +231,7 @@ test('a deleted track moves to the trash, from where it is restored in place or 
   expect(await must(client.get('/v1/trash'))).toMatchObject({ count: 0 })
   expect(problems).toEqual([])
 
-  // An item that is deleted permanently elsewhere while it is shown.
+  // Restores an item that was deleted permanently elsewhere while it is shown.
   const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'Gone' } }))
   await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id }, query: { trash: 'true' } }))
   await page.reload()

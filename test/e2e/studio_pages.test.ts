@@ -12,7 +12,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { fillOrganization, type StudioPage, type StudioPages } from './studio_library.ts'
 import { expectNoOverflow, openTab, TIMEOUT, rowOf, signIn, untilStill, visit } from './studio_steps.ts'
 
-/** Every page of the studio in light, dark, and on a phone. */
+/** Every page of the studio in light and dark colors, on a desktop and on a phone. */
 
 let stack: Shared
 let browser: Browser
@@ -89,7 +89,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     const painted = paintedPlace(row.getByRole('menu', { includeHidden: true }))
     await row.getByRole('button', { name: /^More for A song/ }).click()
     await page.getByRole('menuitem', { name: 'Details' }).waitFor()
-    // Not first painted in a corner of the window.
+    // The menu must be painted at its final place at once, and not first in a corner of the window.
     const first = await painted
     const { x, y } = (await row.getByRole('menu').boundingBox())!
     expect([first, x >= 8, y >= 8]).toEqual([{ x, y }, true, true])
@@ -109,7 +109,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.getByText('All is well.').waitFor(TIMEOUT)
     expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['System'])
     await judge(page, 'system')
-    // States that no test can cause on a shared stack.
+    // Simulates states that no test can cause on a shared stack.
     await page.route('**/v1/system', async (route) => {
       const answer = (await (await route.fetch()).json()) as { system: System }
       const failures = [
@@ -126,7 +126,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.getByRole('button', { name: 'Try 1,203 tracks again' }).click()
     await page.locator('#announcer').getByText('0 tracks started again').waitFor(TIMEOUT)
     expect(problems).toEqual([])
-    // The page keeps polling, even now.
+    // Routes are removed first, because the page continues to poll.
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.context().close()
   })
@@ -144,7 +144,7 @@ const paintedPlace = (element: Locator) =>
       }),
   )
 
-/** Controls that cannot be tapped at their center after scrolling to them, or are smaller than WCAG 2.2 §2.5.8 requires. */
+/** Returns controls that cannot be tapped at their center after scrolling to them, or are smaller than WCAG 2.2 §2.5.8 requires. */
 const unreachableControls = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const controls = [...document.querySelectorAll<HTMLElement>('a[href]:not(.skip), button, input, select, textarea')]
@@ -154,13 +154,13 @@ const unreachableControls = (page: Page): Promise<string[]> =>
       const { left, top, width, height } = control.getBoundingClientRect()
       const hit = document.elementFromPoint(left + width / 2, top + height / 2)
       const reached = hit && (control.contains(hit) || hit.contains(control))
-      // An inline link may be as low as its line of text, and so may a checkbox with a tappable label.
+      // An inline link, and a checkbox with a tappable label, may be as small as their line of text.
       const small = !control.closest('p, label, .soft') && (width < 24 || height < 24)
       return !reached || small ? [`${control.outerHTML.slice(0, 120)} ${width} × ${height}`] : []
     })
   })
 
-test('on a phone the search has the width of the page, and an empty result is announced once per kind', async () => {
+test('on a phone, the search field is as wide as the page, and an empty result is announced once per kind', async () => {
   const { page } = await openTab(browser, SCREENS.phone)
   await signIn(page, stack)
   const search = page.getByRole('searchbox')

@@ -34,7 +34,7 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-/** Holds the requests of a method; `release` lets them go and returns their count. */
+/** Holds the requests with a method; `release` lets them continue and returns their number. */
 async function hold(url: string, method: string) {
   const held = Promise.withResolvers<void>()
   let count = 0
@@ -87,7 +87,7 @@ test('a double click sends one request', async () => {
 const saved = async () =>
   (await must(client.get('/v1/collection/{collection_id}', { params: { collection_id: collection } }))).collection
 
-test('a failed change is saved with the next one, and is not reported as saved before', async () => {
+test('a change that could not be saved is saved with the next one, and is not reported as saved before', async () => {
   await visit(page, `#/collection/${collection}/look`, 'Demo tape')
   await cut('**/v1/collection/*', 'PUT')
   await page.getByLabel('Subtitle').fill('Ines Calder')
@@ -98,13 +98,13 @@ test('a failed change is saved with the next one, and is not reported as saved b
   expect(await saved()).toMatchObject({ player_subtitle: 'Ines Calder', player_color: '#C0392B' })
 })
 
-test('changes of a look are sent one by one, and the last one even after leaving the page', async () => {
+test('changes to a title or color are sent one by one, and the last one even after leaving the page', async () => {
   const saving = await hold('**/v1/collection/*', 'PUT')
   await page.getByLabel('Subtitle').fill('Early')
   await saving.started()
   await page.getByLabel('Subtitle').fill('Late')
   await page.getByRole('link', { name: 'Keys' }).click()
-  // This request is sent after the form is removed, so any request that the form would send has been counted.
+  // The keys are requested after the form is removed, so all requests of the form have been counted when they appear.
   await page.locator('.key').first().waitFor(TIMEOUT)
   expect(saving.release()).toBe(1)
   await expect.poll(async () => (await saved()).player_subtitle, TIMEOUT).toBe('Late')
@@ -113,7 +113,7 @@ test('changes of a look are sent one by one, and the last one even after leaving
 test('a value that the service rejected is not sent again with the next change', async () => {
   await visit(page, `#/collection/${collection}/look`, 'Demo tape')
   const subtitle = page.getByLabel('Subtitle')
-  // Simulates a browser that counts the length differently.
+  // Without this attribute, the service receives a value that is too long, as from a browser that counts the length differently.
   await subtitle.evaluate((field) => field.removeAttribute('maxlength'))
   await subtitle.fill('x'.repeat(256))
   await page.getByRole('alert').getByText('Must be at most 255 characters.').waitFor(TIMEOUT)
@@ -135,7 +135,7 @@ test('a title that failed to save and was then cleared is not sent with the next
   expect(await saved()).toMatchObject({ title: 'Demo tape', player_subtitle: 'Later' })
 })
 
-test('the latest choice plays, and a failure to play is announced', async () => {
+test('only what was started last plays, and a failure to play is announced', async () => {
   const play = () => page.getByRole('button', { name: 'Play', exact: true }).first().click(TIMEOUT)
   await visit(page, `#/playlist/${playlist}`, 'Mix')
   await cut('**/v1/play_session/playlist', 'POST')
@@ -175,12 +175,12 @@ test('a page waiting for a track shows a failure, recovers, and accepts response
     await new Promise((resolve) => setTimeout(resolve, 2000))
     await route.fulfill({ response }).catch(() => {})
   })
-  // A call makes three attempts: the fourth request belongs to the next poll.
+  // Each call makes three attempts, so a fourth request shows that the page continues to poll.
   await expect.poll(() => failed, TIMEOUT).toBeGreaterThan(3)
   expect(await page.getByLabel('Subtitle').inputValue()).toBe('Typed meanwhile')
   await page.locator('.problem').getByText('The service cannot be reached').waitFor(TIMEOUT)
   slow = true
-  // The service itself recognizes an empty file, without the transcoder.
+  // The service recognizes an empty file by itself and needs no transcoder for that.
   await send(track_upload, new Uint8Array(0))
   await must(client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
   await page.locator('.thing-text').getByText('The uploaded file is empty (0 bytes)').waitFor(TIMEOUT)
@@ -209,11 +209,11 @@ test('a replaced file shows its new loudness or its new error', async () => {
   await failed.getByText(/text/).waitFor(TIMEOUT)
   await replace('diary', Buffer.alloc(0))
   await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(TIMEOUT)
-  // It stays after the list is read again.
+  // The error is still shown after the list has been read again.
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await failed.getByText('The uploaded file is empty (0 bytes)').waitFor(TIMEOUT)
-  // A file with an error offers replacement only, not a retry.
+  // The row offers a replacement and no retry, because the file itself caused the error.
   const chooser = page.waitForEvent('filechooser')
   await failed.getByRole('button', { name: 'Replace file' }).click()
   await (await chooser).setFiles({ name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: loud })

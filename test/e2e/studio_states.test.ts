@@ -43,7 +43,7 @@ test('a failed track shows its reason in the list and on its page, and can be re
   })
   await visit(page, ...places.collection)
   const row = rowOf(page, 'diary')
-  // No action is offered before the reason is known.
+  // The row offers no action until the reason of the failure is known.
   await requested.promise
   await row
     .getByText(/^Failed\.\s*$/)
@@ -52,7 +52,7 @@ test('a failed track shows its reason in the list and on its page, and can be re
   expect(await row.getByRole('button', { name: /Try again|Replace/ }).count()).toBe(0)
   released.resolve()
   await row.getByText(/^Failed\. \S/).waitFor(TIMEOUT)
-  // The retry fails again within moments.
+  // An observer records the status, because the retry fails again within moments.
   const status = await row.evaluateHandle((element) => {
     const seen = { left: false }
     const check = () => (seen.left ||= element.getAttribute('data-status') !== 'failed')
@@ -65,7 +65,7 @@ test('a failed track shows its reason in the list and on its page, and can be re
   await page.unrouteAll({ behavior: 'wait' })
   await visit(page, ...places.failed)
   await page.getByRole('heading', { name: 'What went wrong' }).waitFor(TIMEOUT)
-  // A retry would fail the same way, so the page offers a replacement.
+  // A retry would fail for the same reason, so the page offers a replacement.
   await page.getByRole('button', { name: 'Replace file' }).waitFor()
   await page.context().close()
 })
@@ -104,7 +104,7 @@ test('each page shows its loading state, then the connection error, and recovers
     expect([place, await findings(page)]).toEqual([place, []])
     await page.unroute('**/v1/**')
     const again = page.locator('.problem').getByRole('button', { name: 'Try again' })
-    // Another part of the page may still be in its last attempt and show its error later.
+    // The loop is needed because another part of the page may still be in its last attempt and show its error later.
     const unfinished = again.or(page.getByText(/Loading …|The service cannot be reached/))
     const pressed = async () => {
       // An earlier click may have removed the button.
@@ -135,7 +135,7 @@ test('titles are shown as text, and an image chosen as audio is rejected with a 
   await page.context().close()
 })
 
-test('an interrupted upload resumes by itself, and a paused one on request', async () => {
+test('an interrupted upload resumes by itself, and a paused upload resumes on request', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
   await visit(page, ...places.empty)
@@ -174,7 +174,7 @@ test('a long list shows all tracks but loads details only for visible rows', asy
   // Tracks that wait for their files are polled four at a time.
   expect(reads).toBeLessThan(60)
 
-  // The scroll position is restored by the browser's back, by the page's own link, and after a reload.
+  // The scroll position is restored by the browser's back button, by the link on the page, and after a reload.
   const position = () => page.evaluate(() => Math.round(scrollY))
   await rowOf(page, 'Tape 220').scrollIntoViewIfNeeded()
   const scrolled = await position()
@@ -188,7 +188,7 @@ test('a long list shows all tracks but loads details only for visible rows', asy
   }
   await page.reload()
   await expect.poll(position, TIMEOUT).toBe(scrolled)
-  // A link to the list itself clears the entry's state in browsers that follow HTML, 7.4.2.3.3. Chromium keeps it.
+  // Simulates browsers that follow HTML, 7.4.2.3.3, in which a link to the list clears the state of the history entry. Chromium keeps that state.
   await page.evaluate(() => history.replaceState(null, ''))
   const toKeys = async () => {
     await page.getByRole('link', { name: 'Keys' }).click()
@@ -199,7 +199,7 @@ test('a long list shows all tracks but loads details only for visible rows', asy
   await expect.poll(position, TIMEOUT).toBe(scrolled)
   await toKeys()
 
-  // No scroll position remains for the next user.
+  // Signing out deletes the scroll position, so the next user does not get it.
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('Server key').waitFor(TIMEOUT)
   await page.reload()

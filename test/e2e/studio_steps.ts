@@ -8,7 +8,7 @@ import { TIMEOUT } from './steps.ts'
 
 export { TIMEOUT }
 
-/** Steps for tests of the studio. */
+/** Steps that the tests of the studio share. */
 
 export interface Studio {
   page: Page
@@ -33,13 +33,13 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
   return { page, problems }
 }
 
-/** Opens the studio by the link that `npm start` prints. */
+/** Opens the studio with the link that `npm start` prints. */
 export async function signIn(page: Page, { base_url, api_key }: Shared): Promise<void> {
   await page.goto(`${base_url}/#key=${api_key}`)
   await page.getByRole('heading', { name: 'Collections' }).waitFor(TIMEOUT)
 }
 
-/** Navigates to a page of the studio like a link. */
+/** Navigates to a page of the studio as a link does. */
 export async function visit(page: Page, route: string, heading: string | RegExp): Promise<void> {
   await page.evaluate((hash) => (location.hash = hash), route)
   await page.getByRole('heading', { level: 1, name: heading }).waitFor(TIMEOUT)

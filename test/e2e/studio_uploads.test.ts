@@ -11,7 +11,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, namesOf, openTab, TIMEOUT, rowOf, signIn, visit } from './studio_steps.ts'
 
-/** Events in the studio that affect all uploads. */
+/** Tests events in the studio that affect uploads: a reload, signing out, and deletions. */
 
 let stack: Shared
 let browser: Browser
@@ -39,7 +39,7 @@ const choice = (...names: string[]) =>
   names.map((name) => ({ name: `${name}.mp3`, mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0') }))
 const add = (...names: string[]) => page.setInputFiles('.thing-text input[type=file]', choice(...names))
 
-/** Selects another file by the button of a row. */
+/** Selects another file with the button of a row. */
 async function chooseFor(button: string, name: string) {
   const chooser = page.waitForEvent('filechooser')
   await page.getByRole('button', { name: button }).click()
@@ -74,7 +74,7 @@ test('an upload interrupted by a reload asks for its file again and continues th
     (await must(client.get('/v1/collection/{collection_id}/track', { params: { collection_id: collection } }))).tracks
   const [track] = await listed()
 
-  // An active upload has one row, even after returning to the page.
+  // An active upload has only one row, even after the user has left the page and returned to it.
   await visit(page, '#/keys', 'Keys')
   await page.goBack()
   await expect.poll(() => row.allTextContents(), TIMEOUT).toEqual([expect.stringContaining('Starting')])
@@ -104,7 +104,7 @@ test('an upload interrupted by a reload asks for its file again and continues th
   await page.getByRole('button', { name: 'Sign in' }).click()
   await row.getByText('Waiting for its file').nth(1).waitFor(TIMEOUT)
 
-  // A file that was selected again can be interrupted again.
+  // An upload that continued with a file selected again can be interrupted again.
   const again = page.waitForRequest(/\/uploads\//, TIMEOUT)
   await chooseFor('Choose the file: song.mp3', 'other')
   await again
@@ -120,7 +120,7 @@ test('an upload interrupted by a reload asks for its file again and continues th
   expect(await listed()).toMatchObject([{ id: track?.id, file_name: 'third.mp3' }, { file_name: 'second.mp3' }])
 })
 
-test('a file changed after its selection must be selected again, and has no retry', async () => {
+test('a file that has changed since its selection must be selected again, and offers no retry', async () => {
   await openNew('Changed')
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-changed-'))
   const path = join(directory, 'song.mp3')
@@ -145,7 +145,7 @@ test('a file changed after its selection must be selected again, and has no retr
   await rm(directory, { recursive: true })
 })
 
-test('a canceled upload does not count as interrupted, and one for a deleted track ends with it', async () => {
+test('a canceled upload does not count as interrupted, and deleting a track ends its upload', async () => {
   await openNew('Cancelled')
   const held = Promise.withResolvers<void>()
   await page.route('**/uploads/**', (route) => void held.promise.then(() => route.abort().catch(() => {})))
@@ -168,7 +168,7 @@ test('a canceled upload does not count as interrupted, and one for a deleted tra
   await (await chooser).setFiles({ name: 'song.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('Dear diary, ') })
   await page.locator('#announcer').getByText('This is text, not audio.').waitFor(TIMEOUT)
 
-  // On a track's own page, another file replaces the active upload.
+  // On the page of a track, selecting another file replaces the active upload.
   sent = sending()
   await add('second')
   await sent
@@ -195,7 +195,7 @@ test('a canceled upload does not count as interrupted, and one for a deleted tra
   expect(await page.locator('#announcer').textContent()).toBe('other deleted')
   expect(await page.evaluate(() => sessionStorage.getItem('tonearm.unfinished'))).toBe('[]')
 
-  // The upload also ends when the track is deleted on its own page.
+  // An upload also ends when its track is deleted on the page of the track.
   await visit(page, `#/track/${tracks[0]!.id}`, 'song')
   sent = sending()
   const last = page.waitForEvent('filechooser')
@@ -250,7 +250,7 @@ test('files uploaded together keep their order, whichever finishes first', async
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(['a', 'b'])
 })
 
-test('an error that stops all uploads is shown, and adding files restarts the earlier ones', async () => {
+test('an error that stops all uploads is shown, and adding files also restarts the stopped uploads', async () => {
   await openNew('Refused')
   const refusal = { ok: false, code: 'insufficient_scope', message: 'This key may not do that' }
   await page.route('**/v1/upload_session', (route) => route.fulfill({ status: 403, json: refusal }))

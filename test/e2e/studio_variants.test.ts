@@ -8,7 +8,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { choose, openTab, TIMEOUT, rowOf, signIn, visit } from './studio_steps.ts'
 
-/** Custom variants in the studio, and updating tracks to them. The tests build on each other. */
+/** Custom variants in the studio, and updating tracks to them. Each test continues in the state that the previous one left. */
 
 let stack: Shared
 let browser: Browser
@@ -40,7 +40,7 @@ const dialog = () => page.getByRole('dialog')
 const field = (name: string) => dialog().getByLabel(name, { exact: true })
 const create = () => dialog().getByRole('button', { name: 'Create variant' }).click()
 
-/** The description of a field for screen readers. */
+/** Returns the description of a field for screen readers. */
 async function noteOf(name: string): Promise<string | null> {
   const id = await field(name).getAttribute('aria-describedby')
   return id && (await page.locator(`[id="${id}"]`).textContent())
@@ -114,7 +114,7 @@ test('creates a variant and a preview, and edits one', async () => {
 
 test('updating a collection gives its tracks the new files', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
-  // Hides the end of the update from the page until both have been shown.
+  // Holds the progress requests of the page, so that the update cannot end before its message and its progress bar have been checked.
   const seen = Promise.withResolvers<void>()
   await page.route('**/v1/collection/*/reprocess', async (route) => {
     if (route.request().method() === 'GET') await seen.promise
@@ -157,7 +157,7 @@ test('a variant is deleted with its files after a confirmation', async () => {
   await customSection()
     .getByText('Hook')
     .waitFor({ state: 'detached', ...TIMEOUT })
-  // A queue deletes the files, and the page reads its list only once.
+  // Waits until the files are deleted, because a queue deletes them and the page reads its list only once.
   const files = async () =>
     (await must(client.get('/v1/track/{track_id}/variant', { params: { track_id: cut } }))).variants
   await expect.poll(async () => (await files()).map(({ index }) => index), TIMEOUT).not.toContain('hook')

@@ -22,14 +22,14 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { choose, openTab, TIMEOUT, signIn, visit } from './studio_steps.ts'
 
-/** Webhooks in the studio with a real receiver, the activity page, and the receiver of `npm run webhooks`. */
+/** Tests webhooks in the studio with a real receiver, the activity page, and the receiver of `npm run webhooks`. */
 
 let stack: Shared
 let browser: Browser
 let client: Client
 let server: Server
 let url: string
-/** Requests of the receiver. It rejects the first, because the next attempt follows soon and later ones do not. */
+/** The requests that the receiver got. It rejects only the first one, because the second attempt follows soon but later ones do not. */
 const received: { headers: IncomingHttpHeaders; body: string }[] = []
 async function answer(request: IncomingMessage, response: ServerResponse) {
   received.push({ headers: request.headers, body: await text(request) })
@@ -56,7 +56,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   await signIn(page, stack)
   await visit(page, '#/webhooks', 'Webhooks')
   await page.getByRole('button', { name: 'New webhook' }).click()
-  // Errors are shown at their field.
+  // An error is shown at the field that it is about.
   await page.getByLabel('URL').fill('https://10.0.0.1/')
   await page.getByRole('button', { name: 'Create webhook' }).click()
   await page.locator('.field .error').waitFor(TIMEOUT)
@@ -83,7 +83,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   await timeline.getByText('what it says').first().waitFor()
   await timeline.getByText('Headers').first().click()
   await timeline.getByText('webhook-signature: v1,').first().waitFor()
-  // It is retried automatically; the later request comes from the button.
+  // The failed delivery is retried automatically. A request after that comes from the button.
   await timeline.getByText('Delivered').waitFor(TIMEOUT)
   const tried = received.length
   await page.getByRole('button', { name: 'Send again' }).click()
@@ -108,7 +108,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   const before = received.length
   await page.getByRole('button', { name: 'Send a test' }).click()
   await expect.poll(() => received.length, TIMEOUT).toBeGreaterThan(before)
-  // Shown in the list of all deliveries before it has been delivered.
+  // The page switches to the list of all deliveries, because the test has not been delivered yet.
   await expect.poll(() => page.url(), TIMEOUT).not.toContain('/delivered')
   const last = received.at(-1)!
   expect([
@@ -132,7 +132,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   await page.getByLabel('Title').fill('Shop of ours')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'Shop of ours' }).waitFor(TIMEOUT)
-  // An empty title becomes the host's name, and unchanged fields are not sent.
+  // If the title is empty, the form sends the name of the host as the title. It does not send unchanged fields.
   await choose(page, 'More for Shop of ours', 'Edit …')
   await page.getByLabel('Title').fill('')
   const put = page.waitForRequest((request) => request.method() === 'PUT')
@@ -147,7 +147,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   await page.context().close()
 })
 
-test('the activity lists changes and their authors, also on the page of a track', async () => {
+test('the activity page lists changes and their authors, and so does the page of a track', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'An album' } }))
   const body = { collection_id, file_name: 'song.wav' }
   const { track_id } = await must(client.post('/v1/track', { body }))
@@ -163,7 +163,7 @@ test('the activity lists changes and their authors, also on the page of a track'
   await changed.getByText(api_keys.at(-1)!.title).waitFor(TIMEOUT)
   await page.getByLabel('Show').selectOption('collection.created')
   await expect.poll(() => rows.locator('th[scope=row]').allTextContents(), TIMEOUT).toEqual(['Collection created'])
-  // The filter is kept when returning to the page.
+  // Returning to the page keeps the filter, but the link to the page resets it.
   await rows.getByRole('link').click()
   await page.getByRole('heading', { name: 'An album' }).waitFor(TIMEOUT)
   await page.goBack()
@@ -171,7 +171,7 @@ test('the activity lists changes and their authors, also on the page of a track'
   await page.getByRole('link', { name: 'Activity' }).click()
   await changed.waitFor(TIMEOUT)
   expect(await page.getByLabel('Show').inputValue()).toBe('')
-  // The same holds when it was set on this page.
+  // The link also resets the filter if it was set on this page.
   await page.getByLabel('Show').selectOption('collection.*')
   await expect.poll(() => changed.count(), TIMEOUT).toBe(0)
   await page.getByRole('link', { name: 'Activity' }).click()
@@ -189,7 +189,7 @@ test('the activity lists changes and their authors, also on the page of a track'
   await page.context().close()
 })
 
-test('npm run webhooks prints events and deletes its endpoint, including those of killed runs', async () => {
+test('npm run webhooks prints events, and deletes its endpoint and those of killed runs', async () => {
   const [port] = await freePorts()
   const [title, abandoned] = ['npm run webhooks', `http://127.0.0.1:${port}/`]
   await must(client.post('/v1/webhook_endpoint', { body: { title, url: abandoned } }))

@@ -10,8 +10,8 @@ import { TIMEOUT } from './uploader_page.ts'
 import { addCover, type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
 /**
- * `<tonearm-uploader>` on a third-party page with the complete service: from the file to the track. test/browser/upload.test.ts covers
- * each failure; these tests need a browser, real storage and a real connection.
+ * Tests `<tonearm-uploader>` on a third-party page with the complete service, from the file to the track.
+ * test/browser/upload.test.ts covers each failure; the tests here need a browser, real storage and a real connection.
  */
 
 let bench: UploaderWorkspace
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
-test('three files, one paused and one retried, become tracks in list order', async () => {
+test('three files, of which one is paused and one is retried, become tracks in list order', async () => {
   const uploader = await bench.open({ concurrency: '2' })
   const { row, until, page } = uploader
   expect(await uploader.asks()).toBe(false)
@@ -45,7 +45,7 @@ test('three files, one paused and one retried, become tracks in list order', asy
 
   bench.network.cut()
   await row('two.wav').getByText('The connection was lost. Next attempt in').waitFor(TIMEOUT)
-  // The first delays are too short to press a button.
+  // Waits for the third retry, because the delays before it are too short to press a button.
   const retries = async () =>
     (await uploader.events()).filter(({ type, name }) => type === 'upload-retry' && name === 'two.wav').length
   await expect.poll(retries, TIMEOUT).toBeGreaterThanOrEqual(3)
@@ -110,7 +110,7 @@ test('an expired upload URL is replaced by a new one', async () => {
   expect(statuses).toEqual([403, 200])
 })
 
-test('canceling a file during its cover upload frees the page, and a retry sends the cover again', async () => {
+test('after canceling a file during its cover upload, the page can be left, and a retry sends the cover again', async () => {
   const uploader = await bench.open()
   const row = uploader.row('covered.wav')
   const held = Promise.withResolvers<void>()
@@ -139,7 +139,7 @@ test('canceling a file during its cover upload frees the page, and a retry sends
   bench.network.flow()
   await row.getByRole('button', { name: 'Try again' }).click()
   await uploader.untilSent('covered.wav')
-  // The service responds slightly after it has stored the palette.
+  // The upload may be complete before the response to the cover has arrived.
   const covers = async () =>
     (await uploader.events()).map(({ type }) => type).filter((type) => type.startsWith('cover'))
   await expect.poll(covers, TIMEOUT).toEqual('cover-start cover-start cover-complete'.split(' '))

@@ -50,7 +50,7 @@ const input = ({ element }: Uploader) => element.locator('input[type=file][multi
 const notes = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Dear diary') }
 const diary = { name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0'.repeat(200)) }
 
-/** The texts of a language. */
+/** Returns the texts of the element in a language. */
 const texts = async (locale: string) =>
   ((await import(`../../src/elements/texts/${locale}.ts`)) as { uploader: UploaderTexts }).uploader
 
@@ -90,7 +90,7 @@ test('every action works with the keyboard, and the focus is never lost', async 
       const inner = document.querySelector('tonearm-uploader')!.shadowRoot!.activeElement
       return inner?.ariaLabel ?? inner?.textContent ?? null
     })
-  // Listens before the first key press: the browser must intercept its file dialogs before one opens.
+  // Starts to wait before the first key press, because the browser must intercept file dialogs before one opens.
   const chooser = page.waitForEvent('filechooser')
   await page.keyboard.press('Tab')
   expect(await focused()).toBe('Choose files')
@@ -109,7 +109,7 @@ test('every action works with the keyboard, and the focus is never lost', async 
     'Remove from the list: Morning song.wav',
   ])
   await page.keyboard.press('Enter')
-  // A removed row passes the focus to its neighbor.
+  // When a row is removed, the focus moves to the neighboring row.
   expect(await focused()).toContain('Evening song.wav')
   await page.keyboard.press('Shift+Tab')
   expect(await focused()).toBe('Upload 1 file')
@@ -175,7 +175,7 @@ test('fits a phone and right-to-left text, and uses the language of the page', a
 test('every language fits into 200 pixels, empty and with files, without axe violations', async () => {
   const uploader = await open({ manual: '', 'edit-titles': '' }, { viewport: { width: 216, height: 900 } })
   const { page, element } = uploader
-  /** Buttons and text that extend beyond the element. */
+  /** Returns the buttons and the text that extend beyond the element. */
   const outside = () =>
     element.evaluate((host) => {
       const { left, right } = host.getBoundingClientRect()

@@ -6,7 +6,7 @@ import { must } from './steps.ts'
 import { TIMEOUT, type Uploader } from './uploader_page.ts'
 import { type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
-/** Files that `<tonearm-uploader>` accepts, and its messages for all others. */
+/** The files that `<tonearm-uploader>` accepts, and its messages about all other files. */
 
 let bench: UploaderWorkspace
 
@@ -32,7 +32,7 @@ test("a file that is not audio fails with the service's reason", async () => {
 test('text files are rejected in the page, and the total counts ready and failed files', async () => {
   const uploader = await bench.open()
   const before = await bench.trackNames()
-  // Only the track requested first is answered.
+  // Only requests for the first track get a response, until `held` is resolved.
   const held = Promise.withResolvers<void>()
   let pollable = ''
   await uploader.page.route(/\/v1\/upload\/[^/]+\/track\/[^/]+$/, async (route) => {
@@ -79,7 +79,7 @@ test('too large, empty and unaccepted files show a reason', async () => {
   expect(rejections).toContainEqual(['file-rejected', 'too_large', 'Too large: at most 500 kB is allowed.'])
 })
 
-test('a problem of every file is shown above the list until the page fixes it, without losing files', async () => {
+test('a problem that affects every file is shown above the list until the page fixes it, and no file is lost', async () => {
   const session = () => must(bench.server.post('/v1/upload_session', { body: { collection_id: bench.collection_id } }))
   const ended = (await session()).upload_session_id
   await expire(bench.stack, 'upload_sessions', ended)
@@ -98,7 +98,7 @@ test('a problem of every file is shown above the list until the page fixes it, w
   await says('The key of this page is not allowed to upload.')
   await set({ 'api-key': await bench.mintKey({ allowed_origins: ['https://elsewhere.example'] }) })
   await says(`The upload key may not be used on ${bench.shop.origin}.`)
-  // The key is set last; otherwise the collection would accept the file first.
+  // The key must be set last. With a valid key and the collection, the element would upload the file.
   await set({ 'upload-session-id': ended, 'collection-id': '', 'api-key': bench.key })
   await says('This upload session has expired.')
   expect(await uploader.row('key.wav').getAttribute('data-state')).toBe('queued')
@@ -130,7 +130,7 @@ test('an image dropped on a file becomes its cover', async () => {
     (await must(bench.server.get('/v1/track/{track_id}', { params: { track_id } }))).track.image_colors
   await vi.waitFor(async () => expect(await palette(ids[0]!)).not.toEqual([]), TIMEOUT)
   expect(await palette(ids[1]!)).toEqual([])
-  // The service responds slightly after it has stored the palette.
+  // The track may already have its palette before the response to the cover has arrived.
   await expect.poll(async () => (await uploader.events()).map(({ type }) => type), TIMEOUT).toContain('cover-complete')
 
   await uploader.row('plain.wav').dispatchEvent('drop', { dataTransfer: await notAPicture(uploader) })
@@ -145,7 +145,7 @@ const notAPicture = ({ page }: Uploader) =>
     return data
   })
 
-test('dropped and pasted files are added, except for a paste into a field of the page', async () => {
+test('dropped and pasted files are added, except for those pasted into a field of the page', async () => {
   const uploader = await bench.open({ manual: '' })
   await uploader.page.evaluate(() => {
     const field = document.body.appendChild(document.createElement('textarea'))

@@ -17,7 +17,7 @@ export const startUploaderHost = async ({ base_url }: Shared): Promise<UploaderH
   service: base_url,
 })
 
-// The permissions that an embed may require: its script, and connections to the service and the storage.
+// The policy of a page that allows only what the element needs: its script, and connections to the service and the storage.
 const policy = (service: string) =>
   `default-src 'none'; script-src ${service}; connect-src ${service}; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`
 
@@ -53,9 +53,9 @@ export interface Uploader {
   element: Locator
   problems: string[]
   events: () => Promise<SeenEvent[]>
-  /** The element's list without the File objects. */
+  /** Returns the element's list of files without the File objects. */
   files: () => Promise<Omit<FileView, 'file'>[]>
-  /** The row of a file. */
+  /** Finds the row of a file. */
   row: (name: string) => Locator
   /** Waits until a file is in a state. */
   until: (name: string, state: string) => Promise<void>

@@ -5,7 +5,7 @@ import { openTab, signIn, visit } from './studio_steps.ts'
 import { TIMEOUT } from './uploader_page.ts'
 import { type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
-/** `<tonearm-uploader>` in unusual pages: without https, before its script has loaded, and moved during an upload. */
+/** `<tonearm-uploader>` in unusual situations: on a page without https, before its script has loaded, and moved during an upload. */
 
 let bench: UploaderWorkspace
 
@@ -48,7 +48,7 @@ test('properties set before the script has loaded are kept', async () => {
   const uploader = await bench.open()
   await uploader.page.evaluate(() => {
     const old = document.querySelector('tonearm-uploader')!
-    // Created in a document without our elements, so it is upgraded only when it is added to the page.
+    // The element is created in a document that does not define our elements, so it is upgraded only when it is added to the page.
     const early = document.implementation.createHTMLDocument().createElement('tonearm-uploader')
     for (const { name, value } of old.attributes) early.setAttribute(name, value)
     Object.assign(early, { describe: () => ({ organizationIndex: 'early' }), texts: { browse: 'Pick songs' } })

@@ -7,7 +7,7 @@ import { openTab, signIn, visit } from './studio_steps.ts'
 import { countStoredParts, TIMEOUT, type Uploader } from './uploader_page.ts'
 import { type UploaderWorkspace, choose, setUp, sha256 } from './uploader_setup.ts'
 
-/** Large files are sent in parts: a lost connection, a reload or a crash costs a part, not the file. */
+/** Large files are sent in parts: after a lost connection, a reload or a crash, only parts are sent again and not the whole file. */
 
 let bench: UploaderWorkspace
 
@@ -71,7 +71,7 @@ test('a large file arrives over a connection that is cut repeatedly, and only cu
   await expectWhole(uploader, 'cut.wav', path)
 })
 
-test('a pause loses nothing, and after a reload the selected file continues the same track', async () => {
+test('a pause loses nothing, and selecting the file again after a reload continues the same track', async () => {
   const uploader = await bench.open()
   const { page, row } = uploader
   const path = await bench.aHeavySong('album.wav', 60_000_000)
@@ -80,7 +80,7 @@ test('a pause loses nothing, and after a reload the selected file continues the 
   await choose(uploader, path)
   await untilStill(page, arrived)
   await row('album.wav').getByRole('button', { name: 'Pause' }).click()
-  // Active parts still finish.
+  // The parts that are already being sent still finish.
   await row('album.wav')
     .getByText(/^Pausing at \d+% …$/)
     .waitFor()
@@ -113,7 +113,7 @@ test('a pause loses nothing, and after a reload the selected file continues the 
   expect(await uploader.element.getByRole('listitem').count()).toBe(0)
 })
 
-test('two tabs never send the same file: the second says so and takes over after a crash of the first', async () => {
+test('two tabs never send the same file: the second shows a message, and continues the upload after the first has crashed', async () => {
   const first = await bench.open()
   const path = await bench.aHeavySong('crashed.wav', 60_000_000)
   const arrived = countParts(first.page)
@@ -128,7 +128,7 @@ test('two tabs never send the same file: the second says so and takes over after
   expect(await element.getByRole('listitem').count()).toBe(0)
   await element.locator('input[type=file][multiple]').setInputFiles(path)
   await element.getByText(/^This file is being sent in another tab\. Choose crashed\.wav again/).waitFor(TIMEOUT)
-  // Closes without cleanup, like a crash.
+  // Closes the tab without cleanup, like a crash.
   await first.page.close({ runBeforeUnload: false })
   bench.network.flow()
   await element.locator('li[data-state=ready]').waitFor(TIMEOUT)
@@ -140,7 +140,7 @@ test('two tabs never send the same file: the second says so and takes over after
   expect(await bench.hashOf(sent!.trackId!)).toBe(sha256(await readFile(path)))
 })
 
-test('a key set after loading resumes the interrupted file', async () => {
+test('setting a key after the page has loaded resumes the interrupted file', async () => {
   const uploader = await bench.open()
   const { page, row } = uploader
   const path = await bench.aHeavySong('late.wav', 40_000_000)

@@ -13,7 +13,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { startUploaderHost, openUploader, type UploaderHost, type Uploader } from './uploader_page.ts'
 
-/** Fixtures of the uploader tests: the service, a collection with a key, a page on another origin, files. */
+/** Fixtures of the uploader tests: the service, a collection with a key, a page on another origin, and files. */
 export interface UploaderWorkspace {
   stack: Shared
   browser: Browser
@@ -31,7 +31,7 @@ export interface UploaderWorkspace {
   aFile: (name: string, bytes: Buffer) => Promise<string>
   aSong: (name: string, seconds?: number) => Promise<string>
   aHeavySong: (name: string, bytes?: number) => Promise<string>
-  /** SHA-256 of a track's original file at the service. */
+  /** Returns the SHA-256 of the original file that the service stores for a track. */
   hashOf: (track_id: string) => Promise<string>
   /** File names of the collection's tracks, in order. */
   trackNames: () => Promise<string[]>
@@ -46,7 +46,7 @@ interface KeyBody {
   collection_id?: string
 }
 
-/** More bytes than the network buffers hold, so an upload can be stopped midway. */
+/** Number of bytes that exceeds all network buffers, so an upload can be stopped midway. */
 const HEAVY = 25_000_000
 
 export async function setUp(): Promise<UploaderWorkspace> {
@@ -123,10 +123,10 @@ export async function setUp(): Promise<UploaderWorkspace> {
   }
 }
 
-/** A WAV with `size` extra bytes in an unknown first chunk (RIFF), which decoders skip. */
+/** Adds `size` bytes to a WAV, in an unknown first RIFF chunk that decoders skip. */
 export function heavy(wav: Buffer, size = HEAVY): Buffer {
   const chunk = Buffer.alloc(8 + size)
-  // No two parts are alike.
+  // Writes each offset into the chunk, so no two parts are equal.
   for (let at = 8; at < chunk.length - 4; at += 4096) chunk.writeUInt32LE(at, at)
   chunk.write('JUNK')
   chunk.writeUInt32LE(size, 4)

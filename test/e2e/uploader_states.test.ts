@@ -8,7 +8,7 @@ import { drawCovers } from './player_covers.ts'
 import { TIMEOUT, type Uploader } from './uploader_page.ts'
 import { type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
-/** The uploader in each of its states, with real files. `SCREENSHOTS=<directory>` saves a picture of each there. */
+/** Tests the uploader in each of its states, with real files. With `SCREENSHOTS=<directory>`, a picture of each state is saved to that directory. */
 
 let bench: UploaderWorkspace
 beforeAll(async () => {

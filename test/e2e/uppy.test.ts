@@ -8,7 +8,7 @@ import { must, settle } from './steps.ts'
 import { TIMEOUT } from './uploader_page.ts'
 import { type UploaderWorkspace, setUp, sha256 } from './uploader_setup.ts'
 
-/** The real Uppy with the options shown in docs/upload.md. */
+/** Tests the real Uppy with the options that docs/upload.md shows. */
 
 const root = join(import.meta.dirname, '../..')
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterEach(() => bench.tidy())
 afterAll(() => bench?.dispose())
 
-/** Bundles Uppy with the snippet of the documentation, as a third-party page would load it. */
+/** Bundles Uppy and the snippet of the documentation into the script that a third-party page would load. */
 async function bundle(): Promise<string> {
   const page = await readFile(join(root, 'docs/upload.md'), 'utf8')
   const [, shown] = /### With Uppy[^]*?```js\n([^]*?)```/.exec(page)!
@@ -83,19 +83,22 @@ async function openUppy() {
       return id
     })
   }
-  /** Starts a file with a short last part: only this part passes while each upload is held after its first bytes. */
+  /**
+   * Starts a file with a short last part and pauses when that part has arrived. No other part can arrive, because the
+   * network holds each upload after its first bytes.
+   */
   async function pauseAfterOne(path: string): Promise<void> {
     network.hold()
     await add(path)
     await expect.poll(arrived, TIMEOUT).not.toEqual([])
     await page.evaluate(() => uppy.pauseAll())
     expect(await arrived()).toHaveLength(1)
-    // Active parts would otherwise arrive next to the resent ones, and storage might keep them.
+    // Otherwise the active parts would arrive as well as the resent ones, and storage might keep the former.
     network.cut()
     network.flow()
     network.restore()
   }
-  /** State of the first file: true when it is uploaded, otherwise its error, if any. */
+  /** Returns the error of the first file, or else whether it is uploaded. */
   const outcome = () =>
     page.evaluate(() => {
       const [{ error, progress }] = uppy.getFiles() as [UppyFile]
@@ -144,7 +147,7 @@ test('a part with a wrong ETag fails the upload, and Uppy can retry it', async (
     const { prototype } = XMLHttpRequest
     const read = Reflect.get(prototype, 'getAllResponseHeaders')
     prototype.getAllResponseHeaders = function () {
-      // Only once.
+      // Only the first ETag is wrong.
       prototype.getAllResponseHeaders = read
       return read.call(this).replace(/^etag: .*$/m, `etag: "${'0'.repeat(32)}"`)
     }

@@ -4,7 +4,7 @@ import { makeAudio } from '../support/audio.ts'
 import { findings } from './axe.ts'
 import { inPage, setUp, type Waveforms } from './waveform_setup.ts'
 
-/** `<tonearm-waveform>` on its own: a time slider that shows levels. */
+/** Tests `<tonearm-waveform>` without a player: it is a time slider that shows levels. */
 
 let waveforms: Waveforms
 beforeAll(async () => {
@@ -38,7 +38,7 @@ test('shows the played part and the rest in two colors that the page can set', a
       const context = canvas.getContext('2d')!
       const fills = positions.map((place) => {
         const { data } = context.getImageData(Math.round(place * canvas.width), 0, 5, canvas.height)
-        // The first fully opaque pixel.
+        // Returns the color of the first fully opaque pixel.
         for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) return data.slice(i, i + 3).join()
         return ''
       })
@@ -58,7 +58,7 @@ test('shows the played part and the rest in two colors that the page can set', a
   await page.context().close()
 })
 
-test('works as a slider for pointers: shows the time, follows a drag, and reports its end', async () => {
+test('works as a slider for pointers: shows the time, follows a drag, and reports the time when the drag ends', async () => {
   const page = await waveforms.open(waveform())
   await page.evaluate(() => {
     const sought: number[] = []
@@ -86,7 +86,7 @@ test('works as a slider for pointers: shows the time, follows a drag, and report
   await page.context().close()
 })
 
-test('works as a slider for keys', async () => {
+test('works as a slider for the keyboard', async () => {
   const page = await waveforms.open(waveform())
   const slider = page.getByRole('slider', { name: 'Position' })
   await slider.focus()
@@ -122,7 +122,7 @@ test('follows an audio element of the page and seeks in it', async () => {
   const time = () => page.evaluate(() => document.querySelector('audio')!.currentTime)
   expect(await time()).toBeCloseTo(4, 0)
   await page.evaluate(() => document.querySelector('audio')!.play())
-  // Updates on each frame: several positions between two timeupdate events of the audio element.
+  // The waveform is updated on each frame, so it shows several positions between two timeupdate events of the audio element.
   const moves = await page.evaluate(async () => {
     const audio = document.querySelector('audio')!
     const shown = new Set<number>()
@@ -167,7 +167,7 @@ test('follows another element when `for` changes', async () => {
 test('applies properties set before the element is defined', async () => {
   const page = await waveforms.open('')
   const shown = await page.evaluate(() => {
-    // Elements of a document without a window are upgraded when they are adopted by one with a window.
+    // An element that was created in a document without a window is upgraded when a document with a window adopts it.
     const elsewhere = document.implementation.createHTMLDocument()
     const early = elsewhere.createElement('tonearm-waveform')
     document.querySelector('main')!.append(Object.assign(early, { levels: [0.5, 1], duration: 60, currentTime: 15 }))

@@ -11,7 +11,7 @@ let page: Page
 beforeAll(async () => {
   waveforms = await setUp()
   page = await waveforms.open('')
-  // As a string, because the test runner rewrites import().
+  // The code is a string, because the test runner would rewrite its import().
   await page.evaluate(`import('/elements/waveform.js').then((drawing) => Object.assign(window, { drawing }))`)
 })
 afterAll(() => waveforms?.dispose())
@@ -29,7 +29,10 @@ const PICTURE: Picture = {
   line: 2,
 }
 
-/** Draws successive pictures on one canvas with the module that pages load: [picture, from, to]. */
+/**
+ * Draws pictures one after the other on one canvas, with the module that pages load. Each step is [picture, from, to]
+ * and returns the pixels of the last one.
+ */
 const draw = (...steps: [Picture, number?, number?][]): Promise<number[]> =>
   page.evaluate((all) => {
     const { drawing } = window as unknown as { drawing: { drawWaveform: typeof drawWaveform } }
@@ -45,7 +48,7 @@ function at(pixels: number[], x: number, y: number): string {
   const [r, g, b, alpha] = pixels.slice((y * PICTURE.width + x) * 4)
   return alpha === 0 ? '' : alpha === 255 ? (NAMES[`${r},${g},${b}`] ?? 'other') : 'edge'
 }
-/** First and last row that the center of a bar covers. */
+/** Returns the first and the last row that are not empty in a column. */
 function rows(pixels: number[], x: number): [number, number] {
   const filled = Array.from({ length: PICTURE.height }, (_, y) => y).filter((y) => at(pixels, x, y) !== '')
   return [filled[0]!, filled.at(-1)!]
@@ -55,12 +58,12 @@ const column = (pixels: number[], x: number) => at(pixels, x, PICTURE.height / 2
 describe('a picture', () => {
   test('has bars as tall as their levels, centered, with empty gaps', async () => {
     const pixels = await draw([PICTURE])
-    // Five bars of six pixels and four gaps of five exactly fill the width of 50.
+    // Five bars of six pixels and four gaps of five pixels fill the width of 50 exactly.
     expect([2, 13, 24, 35, 46].map((x) => rows(pixels, x))).toEqual([
       [0, 39],
       [10, 29],
       [15, 24],
-      // Silence is a dot as tall as a bar is wide.
+      // A silent bar is a dot that is as high as a bar is wide.
       [17, 22],
       [0, 39],
     ])
@@ -76,7 +79,7 @@ describe('a picture', () => {
       'rest',
       'rest',
     ])
-    // Rounded ends.
+    // The ends of the bars are rounded, so their corners are not filled.
     expect([at(pixels, 0, 0), at(pixels, 5, 39)].every((corner) => corner === '' || corner === 'edge')).toBe(true)
   })
 
@@ -99,12 +102,12 @@ describe('a picture', () => {
     expect(rows(pixels, 15)).toEqual([10, 29])
   })
 
-  test('is all played at the end, and has only bars without a line', async () => {
+  test('is completely played at the end, and consists only of bars if the line has no width', async () => {
     const complete = await draw([{ ...PICTURE, progress: 1 }])
     expect([0, 13, 47, 48, 49].map((x) => column(complete, x))).toEqual(['played', 'played', 'played', 'head', 'head'])
     const plain = await draw([{ ...PICTURE, progress: 1, line: 0 }])
     expect([47, 48, 49].map((x) => column(plain, x))).toEqual(['played', 'played', 'played'])
-    // A progress out of range is clamped.
+    // A progress that is out of range is clamped.
     expect(await draw([{ ...PICTURE, progress: 7 }])).toEqual(complete)
     expect(await draw([{ ...PICTURE, progress: -7 }])).toEqual(await draw([PICTURE]))
   })
@@ -113,7 +116,7 @@ describe('a picture', () => {
 describe('a moving progress', () => {
   const steps = [0, 0.13, 0.14, 0.22, 0.24, 0.5, 0.93, 1, 0.97, 0.2, 0.02, 0]
 
-  test('redrawn only in changed columns equals the complete picture', async () => {
+  test('results in the same picture whether only the changed columns or all columns are redrawn', async () => {
     for (let i = 1; i < steps.length; i++) {
       const [before, after] = [steps[i - 1]!, steps[i]!].map((progress) => ({ ...PICTURE, progress }))
       const parts = changedColumns(before!.progress, after!.progress, PICTURE)

@@ -14,13 +14,16 @@ import { must, settle, upload } from './steps.ts'
 /** The snippets of docs/waveform.md with the real npm packages in a real Chromium. */
 
 const root = join(import.meta.dirname, '../..')
-/** Long for its sample rate: at 192 kHz there are more samples per pixel than the 512 of peaks.js's first zoom level. */
+/**
+ * The sample rate of 192 kHz is so high for this length that a pixel of the waveform stands for more samples than the
+ * 512 of the first zoom level of peaks.js.
+ */
 const SOURCE = { seconds: 90, rate: 192_000, samples_per_pixel: 1024 }
 /** Amplitudes of the first and the second half; 1 is full scale. */
 const [QUIET, LOUD] = [0.1, 0.8]
 const [WIDTH, HEIGHT] = [800, 200]
 
-/** Globals of the page: the snippets' functions, the play view, and the drawn instances. */
+/** Globals of the page: the functions of the snippets, the play view, and the instances that are drawn. */
 declare const docs: {
   drawWithWavesurfer: (view: object, container: Element | null) => Promise<WaveSurfer>
   drawWithPeaks: (view: object, elements: object) => Promise<Peaks>
@@ -63,7 +66,7 @@ beforeEach(async () => {
   return () => page.close()
 })
 
-/** Bundles the page's `js` blocks into one script with its exports in `docs`, plus peaks.js itself for the error case. */
+/** Bundles the `js` blocks of the documentation into one script. `docs` contains its exports, and peaks.js itself for the test of an error. */
 async function snippets(): Promise<string> {
   const text = await readFile(join(root, 'docs/waveform.md'), 'utf8')
   const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code)
@@ -73,7 +76,7 @@ async function snippets(): Promise<string> {
   return outputFiles[0]!.text
 }
 
-/** A sine that becomes louder halfway. ffmpeg's filters are faster than an expression for so many samples. */
+/** Creates a sine that becomes louder halfway. It uses filters of ffmpeg, which are faster than an expression for so many samples. */
 function aSource(): Promise<Buffer> {
   const { seconds, rate } = SOURCE
   const halves = [QUIET, LOUD].map((peak) => `sine=f=440:r=${rate}:d=${seconds / 2},volume=${peak * 8}`)
@@ -92,7 +95,7 @@ async function aPlayView(audio: Buffer) {
   return must(createClient({ base_url: stack.base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }))
 }
 
-/** The covered share of the height of each drawn canvas, at a quarter and at three quarters of its width. */
+/** Returns which fraction of its height each canvas covers, at a quarter and at three quarters of its width. Empty canvases are excluded. */
 function drawings(selector: string): [quiet: number, loud: number][] {
   const roots = [...document.querySelectorAll(`${selector}, ${selector} *`)].map((node) => node.shadowRoot ?? node)
   const heights = (canvas: HTMLCanvasElement, part: number) => {
@@ -134,7 +137,7 @@ test('peaks.js draws the waveform and zooms through its whole range', async () =
   })
   expect([duration, scale]).toEqual([SOURCE.seconds, SOURCE.samples_per_pixel])
   await untilDrawn('#second', [QUIET, LOUD])
-  // At full resolution the view shows only the first seconds, which are all quiet.
+  // The zoom view is at full resolution and shows only the first seconds, all of which are quiet.
   await untilDrawn('#first', [QUIET, QUIET])
   for (const level of [3, 2, 1, 0]) {
     await peaks.evaluate((instance, wanted) => instance.zoom.setZoom(wanted), level)

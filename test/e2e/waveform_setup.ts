@@ -6,7 +6,7 @@ import type { TonearmWaveform } from '../../src/elements/waveform/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { startHostPage } from '../support/host_page.ts'
 
-/** A page with only `<tonearm-waveform>` and no service: the element needs nothing but its module. */
+/** A page with a `<tonearm-waveform>` and no service, because the element needs only its module. */
 
 const assets = join(import.meta.dirname, '../../dist/public')
 // Allows only the site's own scripts, and nothing inline.
@@ -43,6 +43,6 @@ export async function setUp(): Promise<Waveforms> {
   }
 }
 
-/** Evaluates a function with the element of a page. */
+/** Evaluates a function in the page, with its `<tonearm-waveform>` as the argument. */
 export const inPage = <T>(page: Page, act: (waveform: TonearmWaveform) => T | Promise<T>) =>
   page.locator('tonearm-waveform').evaluate(act as (element: Element) => T | Promise<T>)
