@@ -14,7 +14,7 @@ const execute = promisify(execFile)
 
 const { FIXTURE_FFMPEG_PATH, FFMPEG_PATH, FIXTURE_FFPROBE_PATH, FFPROBE_PATH } = process.env
 
-/** The ffmpeg and ffprobe that make fixtures: those of the transcoder, unless that build lacks encoders. */
+/** The ffmpeg and ffprobe that create fixtures. They are those of the transcoder, unless another path is set because that build lacks encoders. */
 export const tools = await findTools({
   ffmpegPath: FIXTURE_FFMPEG_PATH ?? FFMPEG_PATH,
   ffprobePath: FIXTURE_FFPROBE_PATH ?? FFPROBE_PATH,
@@ -27,7 +27,7 @@ export async function ffmpeg(args: string[], inputs: Record<string, Buffer> = {}
   return inScratch(inputs, async (directory) => {
     const all = ['-v', 'error', '-y', ...args, 'out']
     await execute(tools.ffmpeg, all, { cwd: directory }).catch((error: Error) => {
-      // Debian's build has no encoder for AMR.
+      // The ffmpeg of Debian, for example, has no encoder for AMR, so the one from npm is used.
       if (!error.message.includes('Unknown encoder')) throw error
       return execute(fromNpm(), all, { cwd: directory })
     })
@@ -55,43 +55,43 @@ export type Format = keyof typeof formats
 
 export type Signal = {
   seconds: number
-  /** Hz */
+  /** Sample rate in Hz. */
   rate?: number
   channels?: 1 | 2 | 6
-  /** ffmpeg expression of `t` for every channel, or one per channel separated by `|`. Default: a 440 Hz tone at -12 dBFS. */
+  /** An ffmpeg expression of `t` for all channels, or one per channel, separated by `|`. By default a 440 Hz tone at -12 dBFS. */
   expression?: string
 }
 
-/** Makes an audio file of a known signal. */
+/** Creates an audio file with a known signal. */
 export function makeAudio(format: Format, signal: Signal, flags: string[] = []): Promise<Buffer> {
   return ffmpeg([...lavfi(signal), ...formats[format], ...flags])
 }
 
-/** ffmpeg's input flags for a known signal. */
+/** Returns ffmpeg's input flags for a known signal. */
 export function lavfi({ seconds, rate = 44100, channels = 2, expression = tone(440, -12) }: Signal): string[] {
   const each = expression.includes('|') ? expression : Array.from({ length: channels }, () => expression).join('|')
   const layout = { 1: 'mono', 2: 'stereo', 6: '5.1' }[channels]
   return ['-f', 'lavfi', '-i', `aevalsrc=exprs='${each}':s=${rate}:d=${seconds}:c=${layout}`]
 }
 
-/** A sine of `hz` whose peak is at `dbfs`. */
+/** Returns the ffmpeg expression for a sine of `hz` Hz whose peak is at `dbfs`. */
 export function tone(hz: number, dbfs: number): string {
   return `${(10 ** (dbfs / 20)).toFixed(8)}*sin(2*PI*${hz}*t)`
 }
 
-/** Pseudo-random noise, which compresses badly; its peak is about -6 dBFS. */
+/** The ffmpeg expression for pseudo-random noise. Codecs compress it badly; its peak is about -6 dBFS. */
 export const noise = '(random(0)-0.5)'
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif'
 
-/** A picture with a red left and a blue right half. */
+/** Creates a picture whose left half is red and whose right half is blue. */
 export async function makeImage(format: ImageFormat, width = 600, height = 400): Promise<Buffer> {
   return sharp(await halves(width, height))
     .toFormat(format)
     .toBuffer()
 }
 
-/** A picture that is red above and blue below when its EXIF orientation (6) is respected. */
+/** Creates a picture with EXIF orientation 6. If a reader respects it, the upper half is red and the lower half is blue. */
 export async function makeRotatedImage(): Promise<Buffer> {
   return sharp(await halves(600, 400))
     .withMetadata({ orientation: 6 })
@@ -124,12 +124,12 @@ export function corrupt(file: Buffer, count = 20): Buffer {
   return damaged
 }
 
-/** The first part of a file, as a lost connection leaves it. */
+/** Returns the first part of a file, as if the connection was lost during its upload. */
 export function truncate(file: Buffer, fraction: number): Buffer {
   return file.subarray(0, Math.floor(file.length * fraction))
 }
 
-/** A WAV as recorders write it to a pipe: the length fields are placeholders. */
+/** Returns a WAV as recorders write it to a pipe, with a placeholder in the length fields. */
 export function streamedWav(wav: Buffer, placeholder: 0 | 0xffffffff): Buffer {
   const file = Buffer.from(wav)
   file.writeUInt32LE(placeholder, 4)
@@ -139,7 +139,7 @@ export function streamedWav(wav: Buffer, placeholder: 0 | 0xffffffff): Buffer {
 
 export type Probed = { codec: string; rate: number; channels: number; bits: number; duration: number; bitrate: number }
 
-/** The properties of an audio file by ffprobe; `bitrate` in kbit/s of the whole file. */
+/** Returns the properties that ffprobe finds in an audio file. `bitrate` is that of the whole file, in kbit/s. */
 export async function probeAudio(file: Buffer): Promise<Probed> {
   return inScratch({ file }, async (cwd) => {
     const entries = 'format=duration,bit_rate:stream=codec_name,sample_rate,channels,bits_per_raw_sample'
@@ -158,7 +158,7 @@ export async function probeAudio(file: Buffer): Promise<Probed> {
   })
 }
 
-/** The tags of an audio file by ffprobe, with lower-case names, and the width of its picture in pixels; null without one. */
+/** Returns the tags that ffprobe finds in an audio file, with lower-case names, and the width of its picture in pixels, or null if it has none. */
 export async function probeTags(file: Buffer): Promise<{ tags: Record<string, string>; picture: number | null }> {
   return inScratch({ file }, async (cwd) => {
     const entries = 'format_tags:stream_tags:stream=codec_type,width:stream_disposition=attached_pic'
@@ -175,7 +175,7 @@ export async function probeTags(file: Buffer): Promise<{ tags: Record<string, st
   })
 }
 
-/** Decodes a whole file strictly. Returns its interleaved 16-bit samples at the file's rate. */
+/** Decodes a whole file and fails on any error in it. Returns the interleaved 16-bit samples at the file's sample rate. */
 export async function decode(file: Buffer): Promise<Int16Array> {
   const pcm = await ffmpeg(['-xerror', '-i', 'in', '-c:a', 'pcm_s16le', '-f', 's16le'], { in: file })
   return new Int16Array(new Uint8Array(pcm).buffer, 0, pcm.length / 2)

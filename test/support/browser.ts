@@ -7,8 +7,8 @@ import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
 
 /**
- * Chromium for tests: `CHROMIUM_PATH`, else the version that the npm package @sparticuz/chromium pins. The version determines how decoders
- * behave.
+ * Chromium for tests: `CHROMIUM_PATH`, or else the version that the npm package @sparticuz/chromium contains. The
+ * version is fixed because it determines how decoders behave.
  */
 
 export const FLAGS = [
@@ -23,7 +23,7 @@ export const FLAGS = [
   '--disable-dev-shm-usage',
   '--autoplay-policy=no-user-gesture-required',
 ]
-// The package's own configuration searches /tmp only, and Chromium exits when it finds no font.
+// The configuration of the package searches for fonts only in /tmp, and Chromium exits if it finds no font.
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -44,7 +44,7 @@ interface Found {
 
 let running: Promise<Browser> | undefined
 
-/** Returns a headless Chromium, shared by the test files of a process. A test file closes its pages with `closePages`. */
+/** Returns a headless Chromium that all test files of a process share. Each test file closes its pages with `closePages`. */
 export function joinBrowser(): Promise<Browser> {
   return (running ??= launchBrowser())
 }
@@ -74,8 +74,8 @@ export async function findChromium(): Promise<Found> {
 }
 
 /**
- * Unpacks the npm package once into `.cache/`. The package reads environment variables of AWS Lambda to choose the directory and to add
- * shared libraries that a bare Debian lacks, so this runs in a separate process.
+ * Unpacks the npm package once into `.cache/`. This runs in a separate process, because the package reads environment
+ * variables of AWS Lambda to choose the directory and to add shared libraries that a minimal Debian lacks.
  */
 export async function unpackFromNpm(): Promise<Found> {
   const manifest = await readFile(join(root, 'node_modules/@sparticuz/chromium/package.json'), 'utf8')
@@ -88,7 +88,7 @@ export async function unpackFromNpm(): Promise<Found> {
     const script = `import chromium from '@sparticuz/chromium'; await chromium.executablePath()`
     const env = { ...process.env, TMPDIR: staging, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' }
     await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { cwd: root, env })
-    // Another test file may have unpacked it first; its copy is the same.
+    // The rename fails if another test file has unpacked the package first. That copy is the same, so it is used.
     await rename(staging, home).catch(() => rm(staging, { recursive: true, force: true }))
   }
   const fontConfig = join(home, 'tonearm-fonts.conf')

@@ -1,6 +1,9 @@
-/** Parses the headers of finished files without any code of the product. */
+/** Parses the headers of encoded files. It uses no code of the product, so a bug there cannot hide itself. */
 
-/** The times of an MP4 with one track: the clock in ticks per second, lengths in ticks, the edits as length and first tick of the media. */
+/**
+ * The times of an MP4 with one track. Clocks are in ticks per second, and lengths are in ticks. An edit has a length
+ * and a first tick in the media.
+ */
 export type MovieTimes = {
   clock: number
   length: number
@@ -29,7 +32,10 @@ export function movieTimes(file: Buffer): MovieTimes {
   }
 }
 
-/** The times of an Opus file in WebM: delay and padding in nanoseconds, pre-skip in frames at 48 kHz, duration and blocks in milliseconds. */
+/**
+ * The times of an Opus file in WebM. Delay and padding are in nanoseconds, the pre-skip is in frames at 48 kHz, and
+ * duration and blocks are in milliseconds.
+ */
 export type WebmTimes = { codecDelay: number; preSkip: number; duration: number; blocks: number[]; padding: number }
 
 const PARENTS = new Set([0x18538067, 0x1549a966, 0x1654ae6b, 0xae, 0x1f43b675, 0xa0])
@@ -44,7 +50,7 @@ export function webmTimes(file: Buffer): WebmTimes {
       const id = bytes.readUIntBE(at, idLength)
       const sized = bytes[at + idLength]!
       const start = at + idLength + Math.clz32(sized) - 23
-      // Without the bit that marks the length: 8 bytes exceed the exact range of a number.
+      // Removes the bit that marks the length of the field, because a number cannot represent all 8 bytes exactly.
       const first = sized & (0x7f >> (Math.clz32(sized) - 24))
       const size = number(Buffer.from([first, ...bytes.subarray(at + idLength + 1, start)]))
       const content = bytes.subarray(start, start + size)

@@ -6,28 +6,33 @@ import puppeteer, { type Browser, type BrowserContextOptions, type Page } from '
 
 import { definedEnvironment, isExecutable } from './browser.ts'
 
-/** Firefox for tests, controlled through its WebDriver BiDi (docs/decisions/0068). */
+/** Firefox for tests, controlled through WebDriver BiDi (docs/decisions/0068). */
 
 const NAMES = ['firefox-esr', 'firefox']
-/** Guards against a hang only: on busy cores a start takes a minute. */
+/** A timeout that only detects a hang: on busy cores, starting takes a minute. */
 const TIMEOUT = 300_000
 
 const DIRECT_IF_LOCAL =
   'function FindProxyForURL(_, host) { return /^(localhost|127.0.0.1)$/.test(host) ? "DIRECT" : "PROXY 127.0.0.1:9" }'
 const PREFERENCES = {
-  // Firefox's own null device plays in real time. Without it, media fails on a machine that has no sound device.
+  // Enables a sound device of Firefox that plays in real time without sound. Otherwise media would fail on a machine that has no sound device.
   'media.cubeb.force_mock_context': true,
-  // Kilobytes of media that Firefox caches, on disk and in memory. By default it caches a test's whole file, and requests no second URL.
+  // Maximum kilobytes of media that Firefox caches on disk and in memory. By default it caches the whole file of a test
+  // and so requests no second URL.
   'media.cache_size': 1024,
   'media.memory_cache_max_size': 0,
-  // Only loopback is reachable: nothing listens on this proxy. A list of exceptions would also apply to tabs with a separate proxy.
+  // Allows only connections to loopback: all others use a proxy on which nothing listens. A list of exceptions would
+  // also apply to tabs with a separate proxy.
   'network.proxy.type': 2,
   'network.proxy.autoconfig_url': `data:,${encodeURIComponent(DIRECT_IF_LOCAL)}`,
   'network.proxy.allow_hijacking_localhost': true,
   'intl.accept_languages': 'en-US, en',
 }
 
-/** The path of Firefox: `FIREFOX_PATH`, else `firefox-esr` or `firefox` on the PATH; null without one that tests can use. */
+/**
+ * Returns the path of Firefox: `FIREFOX_PATH`, or else that of `firefox-esr` or `firefox` on the PATH, or null if there
+ * is none that tests can use.
+ */
 export async function findFirefox(): Promise<string | null> {
   const configured = process.env.FIREFOX_PATH
   if (configured) return configured
@@ -37,7 +42,7 @@ export async function findFirefox(): Promise<string | null> {
   return null
 }
 
-/** A snap has a separate /tmp, so it finds neither a profile nor the files of a test. */
+/** Whether Firefox is a snap. A snap has a separate /tmp and cannot access the profile and the files of a test. */
 async function isSnap(path: string): Promise<boolean> {
   const start = (await readFile(path, 'latin1')).slice(0, 4096)
   return (await realpath(path)).endsWith('/snap') || (start.startsWith('#!') && start.includes('/snap/'))
@@ -50,7 +55,7 @@ export interface Firefox {
 
 /** Starts a headless Firefox with a new profile. Autoplay is blocked, as it is by default. */
 export async function startFirefox(executablePath: string): Promise<Firefox> {
-  // As root, Firefox refuses a home directory of another user, and it writes to its home.
+  // Firefox writes to its home directory, and if it runs as root, it refuses that of another user.
   const home = await mkdtemp(join(tmpdir(), 'tonearm-firefox-'))
   const browser = await puppeteer.launch({
     browser: 'firefox',
@@ -72,7 +77,7 @@ export async function startFirefox(executablePath: string): Promise<Firefox> {
 
 export interface Tab {
   page: Page
-  /** Errors that the page threw or that the console shows. */
+  /** Errors that the page threw or wrote to the console. */
   problems: string[]
   close: () => Promise<void>
 }

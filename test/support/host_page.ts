@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A third-party web site: pages on a separate origin, with the headers that the site sends. */
+/** A third-party website: it shows pages on a separate origin and can send headers with them. */
 export interface HostPage {
   origin: string
   /** Sets the response to every request for a page. */

@@ -1,15 +1,16 @@
 import type { Page } from 'playwright-core'
 
-/** Chromium's decoding of audio files, sample by sample: of whole files, and of a playing `<audio>` element. */
+/** Returns the samples that Chromium decodes from an audio file, either of the whole file or while an `<audio>` element plays it. */
 
-/** Samples of both channels; for a playing element, the first one is the first nonzero sample. */
+/** The samples of both channels. For a playing element, they start with the first nonzero sample. */
 export type StereoSamples = { left: Float32Array; right: Float32Array }
 
 type Block = [left: Float32Array, right: Float32Array]
 
 /**
- * Records everything that the element plays, however busy the machine is. A number of frames starts a recording: it confirms, and later
- * returns that many nonzero frames. 0 ends the recording and returns its frames.
+ * An audio worklet that records everything the element plays, however busy the machine is. A message with a number of
+ * frames starts a recording: the worklet confirms the start and later returns that many nonzero frames. The message 0
+ * ends the recording and returns its frames.
  */
 const TAP = `registerProcessor('tap', class extends AudioWorkletProcessor {
   constructor() {
@@ -34,7 +35,7 @@ const TAP = `registerProcessor('tap', class extends AudioWorkletProcessor {
   }
 })`
 
-/** Opens an empty page on the origin that serves the files. */
+/** Opens an empty page on the origin that serves the audio files. */
 export async function openListeningPage(page: Page, origin: string): Promise<void> {
   const body = '<!doctype html><link rel="icon" href="data:,">'
   await page.route('**/listen', (route) => route.fulfill({ contentType: 'text/html', body }))
@@ -61,7 +62,7 @@ export async function listenFrom(page: Page, listening: Listening) {
   return { duration, played: played.map(({ blocks, ...rest }) => ({ ...rest, ...withoutGaps(blocks) })) }
 }
 
-// Runs in the page.
+// This function runs in the page.
 async function listen({ url, rate, positions, seconds, tap }: Listening & { tap: string }) {
   const once = (target: EventTarget, name: string) =>
     new Promise((resolve) => target.addEventListener(name, resolve, { once: true }))
@@ -82,7 +83,7 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
     audio.currentTime = position
     await sought
     const arrived = audio.currentTime
-    // The response to an earlier end may still be in flight.
+    // The response to an earlier 0 may still be in flight, so only the confirmation `null` counts.
     const listens = new Promise<void>((resolve) => (node.port.onmessage = ({ data }) => data === null && resolve()))
     record(Math.ceil(seconds * rate))
     await listens
@@ -98,10 +99,10 @@ async function listen({ url, rate, positions, seconds, tap }: Listening & { tap:
   return { duration: audio.duration, played }
 }
 
-/** Frames in a run of zeros that is longer than any in the sounds of tests. */
+/** The minimum length in frames of a gap. No sound of a test contains this many zeros in a row. */
 const GAP = 16
 
-// When the decoder is late, an element plays zeros and then continues at the same position.
+// Removes runs of zeros. An element plays them when the decoder is late, and then continues at the same position.
 function withoutGaps(blocks: Block[]): StereoSamples {
   const [left, right] = [blocks.flatMap((block) => [...block[0]]), blocks.flatMap((block) => [...block[1]])]
   const audible: number[] = []

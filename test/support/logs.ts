@@ -1,4 +1,4 @@
-/** Reads the output of the processes that a test file started, by name. */
+/** Maps the name of each process that a test file started to a function that returns its output. */
 export const logs = new Map<string, () => string>()
 
 /** Makes failing tests of this file show the log of a process (see show_logs.ts). */

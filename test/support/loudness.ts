@@ -12,13 +12,16 @@ const execute = promisify(execFile)
 
 export type Level = { lufs: number; peak: number }
 
-/** Integrated loudness (LUFS) and true peak (dBTP) of a file's decoded samples. A file with one channel counts as both speakers playing it. */
+/**
+ * Returns the integrated loudness (LUFS) and the true peak (dBTP) of a file's decoded samples. A file with one channel
+ * is measured as if both speakers played it.
+ */
 export async function levelOf(file: Buffer): Promise<Level> {
   const cwd = await mkdtemp(join(tmpdir(), 'tonearm-level-'))
   try {
     await writeFile(join(cwd, 'file'), file)
     const filter = 'ebur128=peak=true:dualmono=true:framelog=verbose'
-    // ffmpeg's own Opus decoder has errors of up to 6 dB for mono of 48 kbit/s and less; libopus is the reference.
+    // libopus decodes Opus here, because it is the reference decoder. ffmpeg's own decoder has errors of up to 6 dB for mono at 48 kbit/s or less.
     const isWebM = file.readUInt32BE(0) === 0x1a45dfa3
     const args = [
       '-hide_banner',

@@ -1,20 +1,20 @@
-/** Lines that workerd and vitest's plugin write about intended failures: the Worker caught the error, or has already ended. */
+/** Lines that workerd and the plugin of Vitest write about expected errors, which the Worker has caught or which occur after it has ended. */
 const EXPECTED = new RegExp(
   [
-    // A peer hangs up, refuses, or is gone.
+    // The other end closes or refuses a connection, or does not exist any more.
     '^exception = .*: disconnected: ',
     '^uncaught exception; .*Network connection lost\\.?$',
-    // A file ends while its Worker loads a module, or empties Durable Objects between two tests.
+    // A test file ends while its Worker loads a module, or deletes the contents of Durable Objects between two tests.
     '^uncaught exception; .*Closing rpc while "resolve" was pending$',
     '^exception = .*Application called deleteAllDurableObjects',
-    // Packages with broken source maps.
+    // Some packages have broken source maps.
     '^Sourcemap for ".*node_modules',
   ].join('|'),
 )
-/** A line that follows such a line and belongs to it. */
+/** Matches a line that follows an expected line and belongs to it. */
 const BELOW = /^(stack: | {4}at )/
 
-/** Removes expected lines from the output of a run. The plugin passes on everything that workerd writes, and has no setting for it. */
+/** Removes expected lines from the output of a run, because the plugin prints everything that workerd writes and has no setting to change that. */
 export function muteExpected(): void {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream) as (...args: unknown[]) => boolean

@@ -1,32 +1,35 @@
 import { createServer, request, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
-/** The network between a browser and the service, as a proxy that can be slowed, paused and cut. */
+/** A proxy between a browser and the service that simulates a network: it can pause uploads, cut connections and refuse new ones. */
 export interface NetworkProxy {
-  /** For Playwright's `proxy` option. */
+  /** The address of the proxy, for Playwright's `proxy` option. */
   server: string
-  /** Pauses every file upload after its first bytes, or all of them after that many bytes, until `flow`. */
+  /**
+   * Pauses file uploads until `flow` is called: each of them after its first bytes or, if `after` is given, all of them
+   * after that many bytes in total.
+   */
   hold: (after?: number) => void
   /** Whether every file upload in flight is paused. */
   isStill: () => boolean
   flow: () => void
-  /** Ends every connection, and refuses new ones until `restore`. */
+  /** Ends every connection, and refuses new ones until `restore` is called. */
   cut: () => void
   /** Ends the connection of an upload each time this many bytes of files have passed. */
   cutEvery: (bytes: number) => void
   /** Ends a connection once this many bytes have passed through it. */
   cutEach: (bytes: number) => void
-  /** The number of connections that this ended. */
+  /** The number of connections that `cutEvery` and `cutEach` have ended. */
   cuts: () => number
-  /** Bytes of files that have passed. */
+  /** The number of bytes of files that have passed since the last call of `hold` or `cutEvery`. */
   passed: () => number
-  /** Every part of a file that was started, and whether its response was returned completely. */
+  /** Every part of a file whose upload was started, and whether the response has been returned completely. */
   parts: { number: number; isAnswered: boolean }[]
   restore: () => void
   close: () => Promise<void>
 }
 
-/** More than the kernel buffers for one connection. */
+/** The number of bytes after which an upload is held. It exceeds what the kernel buffers for one connection. */
 const HELD_AFTER = 1_000_000
 
 export async function openNetworkProxy(): Promise<NetworkProxy> {

@@ -1,4 +1,4 @@
-/** Pseudo-random numbers that are the same on every run (mulberry32). */
+/** Returns a generator of pseudo-random numbers that are the same on every run (mulberry32). */
 export function randomFrom(seed: number) {
   let state = seed
   return () => {
@@ -9,7 +9,7 @@ export function randomFrom(seed: number) {
   }
 }
 
-/** Colors as `#rrggbb`, the same ones on every run. */
+/** Returns random colors as `#rrggbb`, which are the same on every run. */
 export function randomColors(count: number): string[] {
   const random = randomFrom(5)
   const aColor = () => Math.floor(random() * 0x1000000)

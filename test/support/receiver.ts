@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 import type { TestProject } from 'vitest/node'
 
-/** A request to a receiver, byte by byte. */
+/** A request that a receiver got, with its exact body. */
 export interface Received {
   path: string
   headers: Record<string, string>
@@ -11,9 +11,10 @@ export interface Received {
 }
 
 /**
- * A receiver of webhooks on loopback, because workerd cannot listen. `/{name}/{behavior}` behaves as the path says and records the request;
- * `GET /{name}` returns the requests. `?next=` sets the behavior for the name from then on, whatever its path says, and answers `late`
- * requests. Started once for all tests of the worker.
+ * A server on loopback that receives webhooks, because workerd cannot listen. A request to `/{name}/{behavior}` is
+ * recorded and gets the response that the behavior defines; `GET /{name}` returns the recorded requests. `?next=` sets
+ * the behavior for all later requests to the name, which overrides their path, and lets pending `late` requests
+ * complete. The server is started once for all tests of the Worker.
  */
 export default async function serveReceivers(project: TestProject) {
   const received = new Map<string, Received[]>()
@@ -26,7 +27,7 @@ export default async function serveReceivers(project: TestProject) {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     return Buffer.concat(chunks).toString()
   }
-  /** Writes repeatedly until the other end disconnects. */
+  /** Writes a chunk repeatedly until the other end disconnects. */
   const repeat = (response: ServerResponse, chunk: Buffer, milliseconds: number) => {
     const write = () => void response.write(chunk)
     const timer = setInterval(write, milliseconds)

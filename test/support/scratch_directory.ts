@@ -2,19 +2,20 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync } 
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Bytes that must be free in addition to those that the tests write. */
+/** Number of bytes that must be free, in addition to those that the tests write. */
 const NEED = 4 * 1024 ** 3
 const MEMORY = '/dev/shm'
 const NAME = 'tonearm-test-'
 
 /**
- * Returns the directory for the tests' files. D1 waits for the disk on every write, which takes a quarter of the run time of the Worker's
- * tests. On Linux, the directory is therefore in memory, if enough memory is free and programs can run from there.
+ * Returns the directory for the tests' files. On Linux, the directory is in memory if enough memory is free and
+ * programs can run from there: D1 waits for the disk on every write, which would be a quarter of the run time of the
+ * Worker's tests.
  */
 export function scratchDirectory(): string {
   if (!existsSync(MEMORY)) return tmpdir()
   for (const name of readdirSync(MEMORY)) {
-    // Left over from a run that was killed.
+    // A run that was killed has left its directory, which contains the process id.
     const isOver = name.startsWith(NAME) && !existsSync(`/proc/${name.slice(NAME.length)}`)
     if (isOver) rmSync(join(MEMORY, name), { recursive: true, force: true })
   }

@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that mostly wait for the end of a session or idle: two of them start, and leave the cores to the longest Worker files. */
+/** The files that start first. The two e2e files mostly wait, so the longest Worker files can use the cores. */
 const FIRST = ['e2e/player_session', 'e2e/player_early', 'worker/fuzz', 'worker/contract', 'worker/rows_deep']
 
-/** The longest files of other projects, or those that mostly wait. */
+/** The files of other projects that take longest or mostly wait. */
 const LONG = [
   'e2e/restart',
   'e2e/heal',
@@ -15,8 +15,8 @@ const LONG = [
 ]
 
 /**
- * Keeps the cores busy: files that wait start first, alongside the Worker's, which never wait. Files of a project are consecutive, because
- * only then do they share their processes.
+ * Orders the files so that the cores are always busy: files that wait start first, together with those of the Worker,
+ * which never wait. The files of a project follow each other, because only then do they share processes.
  */
 export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {

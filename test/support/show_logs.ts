@@ -2,9 +2,9 @@ import { afterAll, beforeEach } from 'vitest'
 
 import { logs } from './logs.ts'
 
-/** Setup of every file: a failing test shows the output of its processes during the test. */
+/** Vitest runs this setup for every test file. A failing test shows what its processes wrote during the test. */
 
-/** Maximum number of characters of each log, from its end. */
+/** Maximum number of characters that are shown from the end of each log. */
 const SHOWN = 20_000
 
 beforeEach(({ onTestFailed }) => {
@@ -17,5 +17,5 @@ beforeEach(({ onTestFailed }) => {
   })
 })
 
-// The next file of this process registers its own logs.
+// The next test file in this process registers its own logs.
 afterAll(() => logs.clear())

@@ -1,4 +1,4 @@
-/** Samples as a file stores them: integers of `bits` bits, one array per channel; `rate` in Hz. */
+/** Samples as a file stores them: integers with `bits` bits, in one array per channel. `rate` is in Hz. */
 export type Pcm = { rate: number; bits: 16 | 24; channels: Int32Array[] }
 
 /** A signal as a function of seconds, so that it can be sampled at any rate; 1 is full scale. */
@@ -6,7 +6,7 @@ export type Wave = (seconds: number) => number
 
 type Sampling = { rate: number; seconds: number; bits?: 16 | 24 }
 
-/** Samples one wave per channel, by default with 24 bits. Equal waves are computed once. */
+/** Samples one wave per channel, by default with 24 bits. A wave that several channels share is computed only once. */
 export function sample(waves: Wave[], { rate, seconds, bits = 24 }: Sampling): Pcm {
   const frames = Math.round(rate * seconds)
   const full = 2 ** (bits - 1)
@@ -21,16 +21,16 @@ export function sample(waves: Wave[], { rate, seconds, bits = 24 }: Sampling): P
   return { rate, bits, channels: waves.map((wave) => done.get(wave)!) }
 }
 
-/** Amplitude at a level in dB below full scale, which is 1. */
+/** Returns the amplitude for a level in dBFS; full scale is 1. */
 export const amplitude = (dbfs: number) => 10 ** (dbfs / 20)
 
-/** A sine of a peak amplitude (1 is full scale) and a phase in degrees at its start. */
+/** Returns a sine with a peak amplitude, of which 1 is full scale, and a phase in degrees at its start. */
 export function sine(hz: number, peak: number, degrees = 0): Wave {
   const phase = (degrees * Math.PI) / 180
   return (seconds) => peak * Math.sin(2 * Math.PI * hz * seconds + phase)
 }
 
-/** A 1 kHz sine with a peak level in dBFS for each step of some seconds, as EBU Tech 3341 and 3342 use it. */
+/** Returns a 1 kHz sine that consists of steps, each with a peak level in dBFS and a length in seconds, as used by EBU Tech 3341 and 3342. */
 export function steps(...levels: [dbfs: number, seconds: number][]): { wave: Wave; seconds: number } {
   const ends: { end: number; peak: number }[] = []
   let end = 0
@@ -43,12 +43,15 @@ export function steps(...levels: [dbfs: number, seconds: number][]): { wave: Wav
 /** Silence. */
 export const silence: Wave = () => 0
 
-/** A sine whose pitch rises by `slope` Hz per second from `start` Hz, so that the pitch identifies the time. */
+/** Returns a sine whose pitch rises by `slope` Hz per second from `start` Hz, so that the pitch identifies the time. */
 export function chirp(start: number, slope: number, peak: number): Wave {
   return (seconds) => peak * Math.sin(2 * Math.PI * (start * seconds + (slope * seconds * seconds) / 2))
 }
 
-/** A tenth of a second of rising pitch, twice a second: its wide bandwidth allows locating it to the sample. */
+/**
+ * Returns two bursts per second. Each one is a tenth of a second of rising pitch, whose bandwidth is so wide that it
+ * can be located to the sample.
+ */
 export function chirps(peak: number): Wave {
   const rising = chirp(500, 75_000, peak)
   return (seconds) => {
@@ -58,13 +61,13 @@ export function chirps(peak: number): Wave {
 }
 
 /**
- * The number of samples by which `heard` is later than `wave` at `rate`, in a window of 4096 samples from `from` seconds on; at most
- * `reach`.
+ * Returns the number of samples, at most `reach`, by which `heard` is later than `wave` sampled at `rate`. It compares
+ * 4096 samples from `from` seconds on.
  */
 export function lagOf(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, reach = 1200): number {
   const start = Math.round(from * rate)
   const window = Float64Array.from({ length: 4096 }, (_, i) => wave((start + i) / rate))
-  // One typed array without gaps, so that the ten million products below are fast.
+  // A typed array makes the ten million products below fast.
   const near = Float64Array.from({ length: 4096 + 2 * reach }, (_, i) => heard[start - reach + i] ?? 0)
   let best = { lag: Number.NaN, product: -Infinity }
   for (let lag = -reach; lag <= reach; lag++) {
@@ -75,7 +78,10 @@ export function lagOf(heard: ArrayLike<number>, wave: Wave, rate: number, from: 
   return best.lag
 }
 
-/** The correlation of `heard`, delayed by `lag` samples, with `wave` in the same window: 1 is identical, 0 is unrelated. */
+/**
+ * Returns the correlation of `heard`, which is late by `lag` samples, with `wave` in the same window as `lagOf`. 1
+ * means identical and 0 means unrelated.
+ */
 export function correlation(heard: ArrayLike<number>, wave: Wave, rate: number, from: number, lag: number): number {
   const start = Math.round(from * rate)
   let [product, expectedPower, foundPower] = [0, 0, 0]
@@ -88,7 +94,7 @@ export function correlation(heard: ArrayLike<number>, wave: Wave, rate: number, 
   return product / Math.sqrt(expectedPower * foundPower || 1)
 }
 
-/** Integer noise within ±`peak`, the same on every machine: a linear congruential generator (Numerical Recipes). */
+/** Returns integer noise within ±`peak`, which is the same on every machine. It uses a linear congruential generator (Numerical Recipes). */
 export function noise(frames: number, peak: number, seed = 1): Int32Array {
   let state = seed
   return Int32Array.from({ length: frames }, () => {
@@ -97,7 +103,7 @@ export function noise(frames: number, peak: number, seed = 1): Int32Array {
   })
 }
 
-/** An integer triangle wave within ±`peak`, with `period` frames from one maximum to the next. */
+/** Returns an integer triangle wave within ±`peak`, with `period` frames from one maximum to the next. */
 export function triangle(frames: number, peak: number, period: number): Int32Array {
   return Int32Array.from({ length: frames }, (_, i) => {
     const place = i % period

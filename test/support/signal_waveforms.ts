@@ -1,7 +1,7 @@
 import { noise, type Pcm, triangle } from './signal.ts'
 
 /**
- * Integer signals, the same bytes on every machine, and the output of BBC audiowaveform for them. The numbers were computed by
+ * Integer signals, which are the same bytes on every machine, and the output of BBC audiowaveform for them. The numbers were computed by
  * version 1.10.3 (github.com/bbc/audiowaveform, commit 9edb233cd84c5e3c0669a9ecb55dad56dac5f93f, built on Debian 12) from `wavFile(pcm())`:
  *
  *     audiowaveform -i case.wav -o case.json -z <samples_per_pixel> -b 8
@@ -14,7 +14,7 @@ type Expected = { samples_per_pixel: number; length: number; head: number[]; sha
 
 const mono = (rate: number, samples: Int32Array): Pcm => ({ rate, bits: 16, channels: [samples] })
 
-/** Every sample is at one end of the scale, in short runs. */
+/** Every sample is the minimum or the maximum value, in short runs. */
 function extremes(frames: number): Int32Array {
   return noise(frames, 2).map((sample) => (sample < 0 ? -32768 : 32767))
 }
@@ -29,7 +29,7 @@ function opposite(frames: number): Int32Array[] {
   return [left, left.map((sample, i) => mix[i]! - sample)]
 }
 
-// Alternately quiet and loud, so that a bin at the wrong position is visible.
+// The signal is alternately loud and quiet, so that a bin at the wrong position is visible.
 function pulses(frames: number, period: number): Int32Array {
   const loud = noise(frames, 30000, 7)
   return loud.map((sample, i) => (i % period < period / 2 ? sample : Math.trunc(sample / 64)))

@@ -1,8 +1,8 @@
 import type { TestProject } from 'vitest/node'
 
 /**
- * Lists after a run the tests that this machine skipped, and the reasons. Not a reporter, because `--reporter` replaces those of the
- * configuration.
+ * After a run, lists the tests that were skipped on this machine, and the reasons. It is not a reporter, because
+ * `--reporter` replaces the reporters of the configuration.
  */
 export default function listSkipped({ vitest }: TestProject) {
   return () => {

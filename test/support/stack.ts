@@ -9,8 +9,9 @@ import { join } from 'node:path'
 import { showLog } from './logs.ts'
 
 /**
- * The whole system as `npm start` runs it: scripts/start.ts on free ports, with a separate database. It watches the process that started it
- * (scripts/start/parent_watch.ts) and ends with it, even when a test runner is killed.
+ * The whole system as `npm start` runs it: scripts/start.ts on free ports, with a separate database. The stack watches
+ * the process that started it (scripts/start/parent_watch.ts) and ends when that process ends, even if it is a test
+ * runner that was killed.
  */
 export interface Stack {
   base_url: string
@@ -20,15 +21,15 @@ export interface Stack {
   root_key: string
   state_dir: string
   ports: { PORT: number; TRANSCODER_PORT: number }
-  /** The id of the current transcoder process; it changes after a kill. */
+  /** Returns the id of the current transcoder process. It changes if the process is killed. */
   transcoder: () => number
-  /** The output so far. */
+  /** Returns the output so far. */
   output: () => string
-  /** Stops it like Ctrl-C. Resolves with the exit code. */
+  /** Stops the stack like Ctrl-C. Resolves with the exit code. */
   stop: (signal?: NodeJS.Signals) => Promise<number | null>
   /** Kills all processes at once, as in a power failure. */
   killAll: () => Promise<void>
-  /** Stops it, and deletes its data. */
+  /** Stops the stack and deletes its data. */
   dispose: () => Promise<void>
 }
 
@@ -41,7 +42,7 @@ type Message = { ready?: Ready; worker?: number; transcoder?: number }
 
 const root = join(import.meta.dirname, '../..')
 
-/** Starts a stack and waits until it is ready; `state_dir` uses the data of an earlier one. `log` names a file for its output. */
+/** Starts a stack and waits until it is ready. `state_dir` is the data of an earlier stack; `log` is the path of a file for the output. */
 export async function startStack(options: { state_dir?: string; log?: string } = {}): Promise<Stack> {
   const state_dir = options.state_dir ?? (await mkdtemp(join(tmpdir(), 'tonearm-stack-')))
   const [PORT, TRANSCODER_PORT] = await freePorts()
@@ -85,10 +86,10 @@ export async function startStack(options: { state_dir?: string; log?: string } =
   }
 }
 
-/** Runs scripts/start.ts with an environment, and returns without waiting. `log` names a file for its output. */
+/** Runs scripts/start.ts with an environment, and returns without waiting. `log` is the path of a file for the output. */
 export function run(environment: Record<string, string | number>, log?: string) {
-  // Caching is off and responses are validated: tests end sessions directly in the database. Verbose logs serve failing tests
-  // (show_logs.ts).
+  // Caching is off, because tests end sessions directly in the database. Responses are validated. The logs are verbose
+  // for failing tests, which show them (show_logs.ts).
   const defaults = { VERBOSE: '1', WRANGLER_LOG: 'log', CHECK_ANSWERS: 'true', REUSE_ANSWERS: 'false' }
   const env = { ...process.env, ...defaults, ...environment, PARENT_PID: String(process.pid) } as NodeJS.ProcessEnv
   const child: ChildProcess = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
@@ -105,7 +106,7 @@ export function run(environment: Record<string, string | number>, log?: string) 
   return { process: child, exited, output: () => text }
 }
 
-/** The processes of a state directory, found by their environment (Linux only; elsewhere the list is empty). */
+/** Returns the processes of a state directory, which it finds by their environment. That works only on Linux; elsewhere the list is empty. */
 export async function processesOf(state_dir: string): Promise<string[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
   const read = (pid: string, file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
@@ -125,12 +126,15 @@ function killGroup(pid: number): void {
   }
 }
 
-/** Two ports that nothing listens on. */
+/** Returns two ports on which nothing listens. */
 export async function freePorts(): Promise<[number, number]> {
   return [await freePort(11_000), await freePort(21_000)]
 }
 
-/** A free port among the ten thousand from `from`. Ports from 32768 are avoided: the system assigns those and could take one before its use. */
+/**
+ * Returns a free port among the ten thousand from `from` on. Ports from 32768 on are avoided, because the system
+ * assigns those itself and could assign one before it is used here.
+ */
 async function freePort(from: number): Promise<number> {
   const port = from + randomInt(10_000)
   const server = createServer()

@@ -6,7 +6,7 @@ import type { Pcm } from './signal.ts'
 const MASKS: Record<number, number> = { 1: 0x4, 2: 0x3, 5: 0x37, 6: 0x3f, 8: 0x63f }
 const PCM_GUID = Buffer.from('0100000000001000800000aa00389b71', 'hex')
 
-/** A WAV file of exactly these samples, written byte by byte so that no audio tool can alter a test's signal. */
+/** Returns a WAV file with exactly these samples. It is written byte by byte, so that no audio tool can change a test's signal. */
 export function wavFile({ rate, bits, channels }: Pcm, mask = MASKS[channels.length] ?? 0): Buffer {
   const frames = channels[0]!.length
   const width = bits / 8
@@ -24,7 +24,7 @@ export function wavFile({ rate, bits, channels }: Pcm, mask = MASKS[channels.len
   return file
 }
 
-/** Noise of the given length: an hour of it is made quickly, and takes a transcoder its time. */
+/** Returns a WAV of noise. It is created quickly even if it is an hour long, but a transcoder needs time for it. */
 export function noiseWav(rate: number, seconds: number): Buffer {
   const size = rate * seconds
   return Buffer.concat([header({ rate, bits: 8, count: 1, mask: 0, size }), randomFillSync(Buffer.alloc(size))])
@@ -32,7 +32,7 @@ export function noiseWav(rate: number, seconds: number): Buffer {
 
 type Header = { rate: number; bits: number; count: number; mask: number; size: number }
 
-// Plain PCM where that is sufficient; more than two channels or 16 bits need the extensible form.
+// The header declares plain PCM if that is sufficient. More than two channels or 16 bits need the extensible form.
 function header({ rate, bits, count, mask, size }: Header): Buffer {
   const extensible = count > 2 || bits > 16
   const format = Buffer.alloc(extensible ? 40 : 16)

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** The contents and permissions of a simulated account; tests read and change them. */
+/** The contents and permissions of a simulated account. Tests read and change them. */
 export interface Account {
   id: string
   token: string
-  /** R2's keys, derived from the token. */
+  /** The keys of R2, which are derived from the API token. */
   pair: { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
   buckets: Map<string, Bucket>
   queues: Map<string, Queue>
@@ -13,7 +13,7 @@ export interface Account {
   imports: Map<string, string>
   workers: Map<string, Worker>
   containers: Map<string, Application>
-  /** The Worker of each domain. */
+  /** Maps each domain to its Worker. */
   domains: Map<string, string>
   /** Whether the service reports existing organizations. */
   hasOrganization: boolean
@@ -50,14 +50,14 @@ interface Rules {
   hasR2: boolean
   isPaid: boolean
   hasSubdomain: boolean
-  /** The number of queries with a trigger that are refused, as D1 does occasionally; an import accepts them. */
+  /** The number of queries that create a trigger and are refused, which D1 does occasionally. Imports with triggers are accepted. */
   refusedTriggers: number
   refusesImports: boolean
-  /** The number of Worker uploads that are refused. */
+  /** The number of Worker uploads that will be refused. */
   failedUploads: number
 }
 
-/** Empties an account and restores its permissions. */
+/** Deletes the contents of an account and restores its permissions. */
 export function reset(account: Account): void {
   for (const held of Object.values(account)) if (held instanceof Map) held.clear()
   account.hasOrganization = false
@@ -98,7 +98,7 @@ export class ApiError extends Error {
   }
 }
 
-/** One call: the variable segments of its path, its query and its body. */
+/** One call to the API: the variable segments of its path, its query and its body. */
 export interface Call {
   words: string[]
   query: URLSearchParams
@@ -109,7 +109,7 @@ export interface Call {
   url: string
 }
 
-/** The fields of all request bodies; each call has some of them. */
+/** The fields of all request bodies. Each call has some of them. */
 interface Body {
   name: string
   queue_name: string

@@ -8,19 +8,19 @@ import { d1, queues, r2 } from './storage.ts'
 import { containers, workers } from './workers.ts'
 
 /**
- * A simulated Cloudflare account: the part of its API that a deployment uses, with rules that Cloudflare documents or that its tools
- * ran into: permissions, names that must exist, queue consumers, how D1 splits a file into statements. R2's S3 endpoint and Docker Hub
- * are simulated as well. D1 is a real SQLite.
+ * A simulated Cloudflare account with the part of the API that a deployment uses. It enforces rules that Cloudflare
+ * documents or that deployments encountered: permissions, names that must exist, queue consumers, and how D1 splits a
+ * file into statements. R2's S3 endpoint and Docker Hub are simulated as well. A real SQLite simulates D1.
  */
 export interface Cloudflare {
   url: string
   account: Account
-  /** The calls that are not reads. */
+  /** All calls except reads. */
   changes: string[]
   close: () => Promise<void>
 }
 
-/** Routes of the user rather than of an account. */
+/** Routes that belong to the user and not to an account. */
 const user: Routes = {
   'GET /accounts': ({ account }) => [{ id: account.id, name: 'Played' }],
   'GET /user/tokens/verify': ({ account }) => ({ id: account.pair.R2_ACCESS_KEY_ID, status: 'active' }),
@@ -53,7 +53,7 @@ function allow({ rules }: Account, permission: Permission | null): void {
   if (permission === 'containers' && !rules.isPaid) throw new ApiError(403, 1000, 'Unauthorized')
 }
 
-/** R2's S3 endpoint: accepts one pair of keys, and answers with R2's error codes. */
+/** Simulates R2's S3 endpoint: it accepts one pair of keys, and responds with the error codes of R2. */
 async function answerS3(
   { account, url }: Cloudflare,
   request: IncomingMessage,
@@ -76,7 +76,7 @@ async function answerS3(
     : [404, 'NoSuchBucket']
 }
 
-/** Simulates an account on a free local port. `serve` answers requests to the deployed service itself. */
+/** Simulates an account on a free local port. `serve` responds to requests to the deployed service. */
 export async function startFakeCloudflare(serve: (request: Request) => Promise<Response>): Promise<Cloudflare> {
   const account = openAccount()
   const played: Cloudflare = {

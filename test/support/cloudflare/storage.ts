@@ -84,7 +84,7 @@ function databaseOf({ account, words: [key] }: Call) {
 
 const meta = { duration: 1, rows_read: 0, rows_written: 0, size_after: 1 }
 
-/** Runs SQL like `/query`, and rejects triggers that D1's statement splitter is known to break. */
+/** Runs SQL as `/query` does, and rejects triggers of the form that D1's statement splitter breaks. */
 function query(call: Call): unknown {
   const { sql } = databaseOf(call)
   const text = call.body.sql

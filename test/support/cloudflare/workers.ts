@@ -16,7 +16,7 @@ interface Binding {
   id?: string
 }
 
-/** Accepts an upload when all its bindings exist. */
+/** Accepts the upload of a Worker if all resources in its bindings exist. */
 async function putWorker({ account, words: [name = ''], form }: Call): Promise<unknown> {
   if (account.rules.failedUploads-- > 0) throw new ApiError(400, 10_021, 'Uncaught Error: the upload is refused.')
   const metadata = (await form()).get('metadata')

@@ -8,7 +8,7 @@ const fails = (name: string, code: string, make: () => Promise<Buffer> | Buffer)
   make: async () => make(),
 })
 
-/** Files that are not audio, or cannot be played. */
+/** Files that are not audio or cannot be played. */
 export const BAD: CorpusFile[] = [
   fails('nothing at all', 'empty_file', () => Buffer.alloc(0)),
   fails('text', 'text_file', () => Buffer.from('Dear ffmpeg, please read on.\n')),

@@ -1,23 +1,26 @@
-/** One file of the corpus, and the expected outcome of its job. */
+/** A file of the corpus and the expected outcome of its job. */
 export type CorpusFile = {
   name: string
   make: () => Promise<Buffer>
-  /** The `JobErrorCode` of a file that fails; without it the job succeeds with the values below. */
+  /** The `JobErrorCode` with which the job fails. If it is missing, the job succeeds with the values below. */
   fails?: string
-  /** Seconds of the decoded audio, and their tolerance: codecs pad to whole frames, and damage removes some. */
+  /** The length of the decoded audio in seconds. It has a tolerance, because codecs pad to whole frames and damage removes some audio. */
   duration?: number
   tolerance?: number
   warnings?: string[]
   /** Whether the tolerant pass is needed. */
   fallback?: boolean
   info?: Record<string, unknown>
-  /** Level in dBFS of the 440 Hz tone in the outputs; null when the file contains something else. */
+  /** Level in dBFS of the 440 Hz tone in the outputs; null if the file contains other sounds. */
   tone?: number | null
 }
 
-/** Default length of the files. */
+/** Default length of the files in seconds. */
 export const SECONDS = 2
-/** One frame of MP3, AAC or Opus at 44.1 kHz and the encoder's delay, which not every container can compensate. */
+/**
+ * The tolerance in seconds for one frame of MP3, AAC or Opus at 44.1 kHz and for the delay of the encoder, for which
+ * not every container can compensate.
+ */
 const FRAMES = 0.09
 
 export type Expectations = Omit<CorpusFile, 'name' | 'make'>
@@ -32,7 +35,7 @@ export const playable = (name: string, make: () => Promise<Buffer>, facts: Expec
   tone: -12,
   ...facts,
 })
-/** A `good` lossless file, so its length is exact. */
+/** A playable lossless file, whose length is exact. */
 export const lossless = (
   name: string,
   codec: string,
@@ -40,7 +43,7 @@ export const lossless = (
   make: () => Promise<Buffer>,
   facts: Expectations = {},
 ) => playable(name, make, { ...facts, info: { codec, bit_depth: bits, lossless: true, ...facts.info } })
-/** A `good` file with a codec that pads to whole frames. */
+/** A playable file with a codec that pads to whole frames. */
 export const lossy = (name: string, codec: string, make: () => Promise<Buffer>, facts: Expectations = {}) =>
   playable(name, make, {
     tolerance: FRAMES,

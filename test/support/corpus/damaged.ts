@@ -16,7 +16,7 @@ const cut = (name: string, make: () => Promise<Buffer>, percent: number, facts: 
   ...facts,
 })
 
-/** Truncated files. The remaining audio plays; only a container with its index at the end is lost. */
+/** Truncated files. The remaining audio can be played, unless the index of the container was at the end. */
 export const CUTS: CorpusFile[] = [10, 50, 90].flatMap((percent): CorpusFile[] => [
   cut('WAV', () => makeAudio('wav', long), percent, { warnings: ['truncated'], fallback: true }),
   cut('FLAC', () => makeAudio('flac', long), percent, { warnings: ['damaged'], fallback: true }),
@@ -26,7 +26,7 @@ export const CUTS: CorpusFile[] = [10, 50, 90].flatMap((percent): CorpusFile[] =
     fallback: true,
   }),
   cut('M4A, index at the end', () => makeAudio('m4a', long), percent, { fails: 'decode_failed' }),
-  // Ogg pages are long (no audio page is complete at 10 %), and only the last one gives the length.
+  // The pages of an Ogg file are long, so no audio page is complete at 10 %. Only the last page contains the length.
   cut(
     'Ogg Vorbis',
     () => makeAudio('ogg', long),
@@ -41,7 +41,7 @@ export const DAMAGED: CorpusFile[] = (
   [
     ['FLAC', 'flac', 2.5],
     ['MP3', 'mp3', 0.6],
-    // ffmpeg 4 gives up at the first hole.
+    // The tolerance is large because ffmpeg 4 stops at the first hole.
     ['AAC, ADTS', 'adts', 5.5],
     ['M4A', 'm4a', 0.6],
   ] as const
@@ -56,7 +56,7 @@ export const DAMAGED: CorpusFile[] = (
 
 const JUNK = Buffer.from(Array.from({ length: 20_000 }, (_, i) => (i * 31) % 200))
 
-/** Files that are concatenated from several. */
+/** Unusual files that consist of several concatenated parts. */
 export const ODD: CorpusFile[] = [
   lossy(
     'MP3 with garbage in front',

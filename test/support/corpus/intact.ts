@@ -35,7 +35,8 @@ export const INTACT: CorpusFile[] = [
   lossless('FLAC', 'flac', 16, () => makeAudio('flac', { seconds: SECONDS })),
   lossless('FLAC, 24 bit', 'flac', 24, () => pcm('flac', 'flac', '-sample_fmt', 's32')),
   lossless('FLAC without its length', 'flac', 16, async () =>
-    // STREAMINFO: 4 + 4 bytes of headers, then 36 bits of the total at byte 13 (RFC 9639 §8.2).
+    // Sets the total number of samples to 0, which means unknown. It has 36 bits at byte 13 of STREAMINFO, which
+    // follows 4 + 4 bytes of headers (RFC 9639 §8.2).
     withBytes(await makeAudio('flac', { seconds: SECONDS }), 22, [0, 0, 0, 0]),
   ),
   lossless('FLAC in Ogg', 'flac', 16, () => pcm('flac', 'ogg', '-sample_fmt', 's16')),
@@ -105,7 +106,7 @@ export const INTACT: CorpusFile[] = [
   ),
   lossless('5.1', 'pcm_s16le', 16, () => makeAudio('wav', { seconds: SECONDS, channels: 6 }), {
     info: { channels: 6, channel_layout: '5.1' },
-    // Front, center and surround are identical and in phase: 7.7 dB more.
+    // All channels are identical and in phase, so the downmix is 7.7 dB louder.
     tone: -4.3,
   }),
   lossless('three channels', 'pcm_s16le', 16, () => pcm('pcm_s16le', 'wav', '-af', 'aformat=channel_layouts=2.1'), {

@@ -2,7 +2,7 @@ import { ffmpeg, lavfi, makeAudio } from '../audio.ts'
 import { concatenate, shiftClusters } from '../damage.ts'
 import { lossless, lossy, type Expectations, type CorpusFile, SECONDS } from './case.ts'
 
-/** Seconds of picture before and after the sound. */
+/** Seconds of video before and after the sound. */
 type Around = { before: number; after?: number }
 
 function video({ before, after = 0.5 }: Around, codec: string, ...flags: string[]) {
@@ -11,7 +11,7 @@ function video({ before, after = 0.5 }: Around, codec: string, ...flags: string[
   return ffmpeg([...picture, ...sound, '-c:v', codec, ...flags])
 }
 
-/** Sound with time stamps changed by a filter expression of `PTS`, as FLAC with frames of 1024 samples. */
+/** Creates a Matroska file of FLAC with frames of 1024 samples, whose time stamps a filter has changed. */
 const stamped = (filter: string, ...flags: string[]) =>
   ffmpeg([
     ...lavfi({ seconds: SECONDS }),
@@ -28,7 +28,7 @@ const stamped = (filter: string, ...flags: string[]) =>
 
 const flac = (name: string, make: () => Promise<Buffer>, facts: Expectations) => lossless(name, 'flac', 16, make, facts)
 
-/** Files with sound that starts late, or with time jumps. Their outputs start with the sound, and all have the same length. */
+/** Files whose sound starts late or whose time stamps jump. All outputs must start with the sound and have the same length. */
 export const TIMED: CorpusFile[] = [
   lossy('MP4, sound from 2 s', 'aac', () => video({ before: 2 }, 'mpeg4', '-c:a', 'aac', '-f', 'mp4')),
   lossy('MP4, sound from 35 s', 'aac', () => video({ before: 35 }, 'mpeg4', '-c:a', 'aac', '-f', 'mp4')),
@@ -52,7 +52,7 @@ export const TIMED: CorpusFile[] = [
   flac('Matroska, minutes are missing', () => stamped('asetpts=PTS+if(gte(T\\,1)\\,500/TB\\,0)'), {
     warnings: ['duration_mismatch'],
   }),
-  // 9 of every 37 frames are missing: 0.2 s, so that all but the last gap are filled.
+  // Of every 37 frames, 9 are missing, which are 0.2 s. All gaps except the last one are filled with silence.
   flac('Matroska, packets are missing', () => stamped('aselect=gte(mod(n\\,37)\\,9)'), {
     tolerance: 0.23,
     tone: null,
