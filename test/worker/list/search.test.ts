@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
+import beforeExport from '../../../scripts/deploy/before_export.sql?raw'
 import { SEARCH_TABLE } from '../../../src/adapters/db/search.ts'
-import beforeExport from '../../scripts/before_export.sql?raw'
 import {
   aPlaylist,
   aWaitingTrack,
