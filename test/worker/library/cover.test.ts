@@ -143,7 +143,7 @@ describe('a cover', () => {
     await eventually(async () => (await db.select().from(jobs).where(due)).length === 0)
   })
 
-  it('is stored once when two workers process it at the same time', async () => {
+  it('is kept when two workers process it at the same time', async () => {
     await send(PNG)
     const [job] = await db.select().from(jobs)
     const { covers } = startTranscoder({

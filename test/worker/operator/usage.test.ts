@@ -93,7 +93,7 @@ it('the usage excludes early files, even when the track is deleted', async () =>
   await work.leave()
 })
 
-it('the usage contains the files of a custom variant until they are deleted, even if the variant is renamed', async () => {
+it('the usage contains the files of a custom variant until they are deleted, even if its name is “Constructor”', async () => {
   serveTranscoder()
   const tenant = await aTenant()
   const { key, collection_id } = tenant
