@@ -5,7 +5,7 @@ import type { TonearmWaveform } from '../../src/elements/waveform/index.ts'
 
 /**
  * The attributes of the elements in JSX and templates. `Flag` is the framework's type for a boolean attribute. scripts/pack/manifest.ts
- * adds the descriptions from the tables of docs/player.md and docs/uploader.md.
+ * adds the descriptions from the tables in docs/player.md and docs/uploader.md.
  */
 
 export interface PlayerAttributes<Flag = boolean> {

@@ -114,7 +114,7 @@ export const randomKey = () =>
 
 const RETRIES = 2
 const DELAYS: Backoff = { first: 300, factor: 2, longest: 5000, jitter: 0.25 }
-/** Milliseconds until a request without a response counts as failed. */
+/** Milliseconds without a response after which a request counts as failed. */
 const REQUEST_TIMEOUT = 60_000
 /** Maximum `Retry-After` that the client waits for, in milliseconds. If it is longer, the call fails and the caller decides. */
 const LONGEST_RETRY_AFTER = 5000
@@ -166,8 +166,8 @@ export type ListPath = {
 }[Path<'get'>]
 
 /**
- * Iterates over the pages of a list: `for await (const page of pages(client, '/v1/collection')) …`. If a page cannot be read, the iterator
- * yields `{ok: false, …}` and ends.
+ * Returns an iterator over the pages of a list: `for await (const page of pages(client, '/v1/collection')) …`. If a page cannot be read,
+ * the iterator yields `{ok: false, …}` and ends.
  */
 export async function* pages<P extends ListPath>(
   client: Client,
@@ -279,7 +279,7 @@ const sendByRequest: SendFile = (handle, file, signal, onProgress) =>
     request.send(file)
   })
 
-/** For Node and Workers, which have no XMLHttpRequest. */
+/** Used in Node and Workers, which have no XMLHttpRequest. */
 const sendByFetch: SendFile = async (handle, file, signal, onProgress) => {
   try {
     const answer = await fetch(handle.upload_url, { method: handle.method, body: file, signal })

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/errors.ts'
 
-/** Failures, delays, retries and polling for the whole client. */
+/** Failures, delays, retries and polling, for all modules of the client. */
 
 /** A failed call: the service's error envelope, or the code `network` or `aborted` if there was no response to read. */
 export interface Failure {
@@ -31,14 +31,14 @@ export function readFailure(status: number, answer: unknown): Failure {
 }
 
 /**
- * Whether a failure is transient: no response, an overloaded or failing service, or the same request still in flight. 408 is transient
- * because the request arrived too slowly and was not executed (RFC 9110, §15.5.9).
+ * Whether a failure is transient: there was no response, the service is overloaded or failing, or the same request is still in flight. 408
+ * is transient because the request arrived too slowly and was not executed (RFC 9110, §15.5.9).
  */
 export const isTransient = ({ status, code }: Failure) =>
   status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_in_flight'
 
 interface SleepOptions {
-  /** Ends the sleep early. If `online` is set, the browser's `online` event ends it as well. */
+  /** Signal that ends the sleep early. If `online` is set, the browser's `online` event ends it as well. */
   wake?: AbortSignal | undefined
   online?: boolean
 }
@@ -195,7 +195,7 @@ export class Timers {
   }
 }
 
-/** Returns whether the operation that received it is still the latest one. */
+/** Returns whether the operation that received this function is still the latest one. */
 export type IsCurrent = () => boolean
 
 /**

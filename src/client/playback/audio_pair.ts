@@ -2,7 +2,7 @@ import { Latest, sleep } from '../retry.ts'
 
 /**
  * Plays through two audio elements: one plays, and the other takes over when the next track starts or the file gets a new URL. The gap
- * between two tracks is about a hundredth of a second. This module knows nothing about sessions.
+ * between two tracks is about a hundredth of a second. This module does not depend on sessions.
  */
 
 interface Callbacks {
@@ -26,7 +26,7 @@ export class AudioPair {
   #other: HTMLAudioElement
   /** URL that the other element has preloaded. */
   #preloaded: string | null = null
-  /** The position in seconds to use while the element does not report one: before it has loaded, and after an error. */
+  /** The last known position in seconds. It is used while the element does not report one: before it has loaded, and after an error. */
   #position = 0
   /** Whether the next `pause` event is caused by this class, and not by the browser or the system. */
   #isPausing = false
@@ -66,12 +66,12 @@ export class AudioPair {
     return !this.#active.paused && this.#active.readyState < 3
   }
 
-  /** Whether the file arrived but cannot be decoded. Other error codes do not separate file errors from network errors (HTML, MediaError). */
+  /** Whether the file arrived but cannot be decoded. All other error codes can be caused by the file or by the network (HTML, MediaError). */
   get isCorrupt(): boolean {
     return this.#active.error?.code === 3
   }
 
-  /** End of the last buffered range, in seconds. */
+  /** The end of the last buffered range in seconds. */
   get loadedUntil(): number {
     const { buffered } = this.#active
     return buffered.length > 0 ? buffered.end(buffered.length - 1) : 0
@@ -241,7 +241,7 @@ function unload(audio: HTMLAudioElement): void {
   audio.currentTime = 0
 }
 
-/** Seconds of playback before the takeover position, in which the other element must become ready there. */
+/** Seconds of playback until the takeover position. Within this time, the other element must become ready to play from there. */
 const LEAD = 1.5
 const LONGEST_LEAD = 12
 /** Approximate seconds between `play()` and the first sound. */

@@ -27,7 +27,7 @@ import {
   type TimedView,
 } from './state.ts'
 
-/** State and services that the parts of the engine share. */
+/** The state and the services that the parts of the engine share. */
 export interface EngineContext {
   store: Store
   options: PlaybackOptions
@@ -216,7 +216,7 @@ export class Loader {
     return playableFiles(view.variants, options.variants, (type) => audio.audio.canPlayType(type) !== '')
   }
 
-  /** Announces once that the session has ended; the loaded file keeps playing. */
+  /** Informs the page once that the session has ended. The loaded file keeps playing. */
   expire(): void {
     const { store } = this.#core
     if (this.#state.expiryAnnounced) return
@@ -225,7 +225,7 @@ export class Loader {
   }
 
   /**
-   * Makes all earlier operations stale and cancels a scheduled poll. Returns a function that returns whether the new operation is still the
+   * Makes all earlier operations stale and cancels a scheduled poll. Returns a function that reports whether the new operation is still the
    * latest.
    */
   #supersede(): IsCurrent {

@@ -20,7 +20,7 @@ type Answer = (TimedView & { ok: true }) | Failure
 
 const POLLS = { first: 2000, factor: 1.5, longest: 30_000 }
 
-/** The state after a refusal, and the milliseconds until the next request, if there is one. */
+/** The state after a refusal. `delay`: milliseconds until the next request, if there is one. */
 export interface AfterFailure {
   status: 'expired' | 'failed' | 'processing' | 'offline'
   delay?: number

@@ -17,7 +17,7 @@ interface Callbacks {
  */
 const SOON = 65_000
 const LEAST_GAIN = 5000
-/** Minimum milliseconds until a cached URL expires; the cache returns no older ones. */
+/** Minimum milliseconds until the URLs of a cached play view expire; views whose URLs expire sooner are not used. */
 const MARGIN = 3000
 
 /** The player's interface to the service: returns play views with valid URLs, and renews sessions that have ended. */

@@ -60,7 +60,7 @@ export interface State {
   /** Linear gain that normalizes the track's loudness. */
   gain: number
   attempts: Attempts
-  /** Number of consecutive requests for which the track was not ready or the service or the storage was unavailable. */
+  /** Number of consecutive requests that failed because the track was not ready, or because the service or the storage was unavailable. */
   polls: number
   /** Whether any track of the session has been ready. */
   wasReady: boolean
@@ -151,7 +151,7 @@ export interface PlaybackEvents {
   ready: TrackDetail & { tracks: SessionTrack[] }
   play: TrackDetail
   pause: TrackDetail
-  /** Seconds. */
+  /** The position and the duration are in seconds. */
   timeupdate: { currentTime: number; duration: number }
   /** A track has ended. `last`: no track follows. */
   ended: TrackDetail & { last: boolean }
@@ -175,7 +175,7 @@ export interface PlaybackCallbacks {
   resumeAt?: (track: SessionTrack) => number
 }
 
-/** Holds the state and reports its changes. */
+/** Holds the state and reports changes to it. */
 export class Store {
   readonly #state = initialState('loading')
   readonly #callbacks: PlaybackCallbacks
@@ -188,7 +188,7 @@ export class Store {
     return this.#state
   }
 
-  /** The track at an index; the current one by default. */
+  /** Returns the track at an index; by default the current track. */
   track(index = this.#state.index): SessionTrack | undefined {
     return this.#state.session?.tracks[index]
   }
@@ -226,7 +226,7 @@ export function playingOrder(count: number, shuffle: boolean, current: number, r
   const indices = Array.from({ length: count }, (_, i) => i)
   if (!shuffle) return indices
   const others = indices.filter((index) => index !== current)
-  // Fisher–Yates shuffle.
+  // Shuffles the indices (Fisher–Yates).
   for (let i = others.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1))
     ;[others[i], others[j]] = [others[j]!, others[i]!]
@@ -253,13 +253,13 @@ export const nextIndex = ({ order, index }: Pick<State, 'order' | 'index'>, { lo
 export const indexOfTrack = (session: Session | null, track: string | null) =>
   session?.tracks.findIndex(({ id }, index) => id === track || String(index + 1) === track) ?? -1
 
-/** Whether the session contains a track; true for null. */
+/** Whether the session contains a track. True if the track is null. */
 export const hasTrack = (session: Session | null, track: string | null) =>
   track === null || indexOfTrack(session, track) >= 0
 
 /**
- * Returns the changes for the tracks of another session, in which the current track may have another index. If the track is missing there,
- * the index is kept.
+ * Returns the changes to the state after another session was opened. The current track may have a different index in that session. If the
+ * session does not contain the track, the track is inserted into its list.
  */
 export function adoptSession(state: State, session: Session, { shuffle }: Options): Partial<State> {
   const current = state.session?.tracks[state.index]
@@ -281,8 +281,8 @@ export function adoptSession(state: State, session: Session, { shuffle }: Option
 }
 
 /**
- * Returns the changes for a start at the given track, which is an id or a number counted from 1. If the session has no such track, playback
- * starts at its first playable track, or else at its first. From there it moves by `step` tracks.
+ * Returns the changes to the state for a start at a track, given by its id or its number, counted from 1. If the session has no such track,
+ * playback starts at the first playable track, or else at the first one. `step` is the number of tracks to move from there.
  */
 export function goTo({ session }: State, { track, step = 0 }: StartOptions, options: Options): Partial<State> {
   const start = indexOfTrack(session, track)

@@ -30,7 +30,7 @@ export type UploadState =
 export interface Problem {
   code: string
   message: string
-  /** With `too_large`: the maximum size of a file in bytes. */
+  /** Maximum size of a file in bytes. Set only if the code is `too_large`. */
   limit?: number
 }
 
@@ -69,7 +69,7 @@ export interface Parts {
   id: string
   part_size: number
   part_count: number
-  /** Milliseconds since 1970, by this machine's clock. */
+  /** When the multipart upload ends, less a margin: milliseconds since 1970 by this machine's clock. */
   endsAt: number
   /** The ETags of the stored parts, by part number. */
   etags: Record<number, string>
@@ -88,11 +88,11 @@ let itemCount = 0
 export class UploadItem {
   readonly id = `file-${++itemCount}`
   name: string
-  /** Bytes. */
+  /** Size of the file in bytes. */
   size: number
   /** Null if the user left the page during the upload: the user must choose the file again. */
   file: File | null
-  /** Title that the user typed; if empty, the one from `describe` is used. */
+  /** Title that the user has typed. If it is empty, the title from `describe` is used. */
   title = ''
   /** Whether the content of the file was checked. Nothing is sent before that. */
   checked = false
@@ -106,7 +106,7 @@ export class UploadItem {
   /** Duration of the track in seconds; 0 until it is known. */
   duration = 0
   problem: Problem | null = null
-  /** Whether another attempt can help. */
+  /** Whether another attempt may succeed. */
   retriable = true
   /** Time of the next attempt, in milliseconds since 1970; null while the browser is offline. */
   retryAt: number | null = null
@@ -189,7 +189,7 @@ export interface UploadEvents {
 
 /** The details of the events about the whole queue, by the name of the event. */
 export interface QueueEvents {
-  /** A problem with the key, the origin or the session stops all files. */
+  /** All files were stopped, because of a problem with the key, the origin or the session. */
   'upload-error': Problem
   /** All files are settled. */
   'queue-complete': { ready: number; failed: number }
@@ -198,7 +198,7 @@ export interface QueueEvents {
 export interface UploadOptions {
   baseUrl: string
   apiKey: string
-  /** Collection for which upload sessions are opened as needed, unless there is an `uploadSessionId`. */
+  /** Collection into which files are uploaded. Upload sessions for it are opened when they are needed, unless there is an `uploadSessionId`. */
   collectionId?: string
   uploadSessionId?: string
   /** The accepted files, as in the attribute `accept` of `<input type="file">`. */
@@ -207,7 +207,7 @@ export interface UploadOptions {
   maxSize?: number | null
   /** Maximum number of files that are uploaded at the same time. */
   concurrency?: number
-  /** Whether files wait for `start()`. */
+  /** Whether files wait until `start()` is called. */
   manual?: boolean
   /**
    * Whether a track is kept when its file is removed from the list or can no longer be read. For pages that show the track and delete it

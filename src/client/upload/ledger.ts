@@ -21,15 +21,15 @@ export interface Ledger {
   /** Returns the stored uploads for this destination that have no lock in this tab; with `idle`, only those that no tab is sending. */
   read: (unlocked?: 'idle') => Promise<Entry[]>
   /**
-   * Locks a large file for this tab until `remove` (Web Locks, which need https). Resolves to false while another tab sends the file. If a
-   * signal is given, waits until the other tab releases the file, and resolves to false if the signal aborts.
+   * Locks a large file for this tab until `remove` is called, with Web Locks, which require https. Resolves to false if another tab is
+   * sending the file. If a signal is given, waits until the other tab releases the file, and resolves to false if the signal aborts.
    */
   claim: (item: UploadItem, signal?: AbortSignal) => Promise<boolean>
   save: (item: UploadItem) => Promise<void>
   remove: (item: UploadItem) => Promise<void>
 }
 
-/** The largest prime below 2⁴⁴: its products with 257 stay exact integers. */
+/** The largest prime below 2⁴⁴. Any smaller number times 257 is still an exact integer. */
 const PRIME = 17_592_186_044_399
 
 /** Returns a polynomial hash of 44 bits, which together with the size and time is sufficient to distinguish files. */

@@ -99,8 +99,8 @@ export class PartSender {
   }
 
   /**
-   * Sends one part after another, concurrently with other calls. After a failure it waits while others are active; if it is the last one,
-   * the attempt ends.
+   * Sends one part after another, concurrently with other calls. After a failure it waits if other calls are active; if it is the last
+   * active call, the attempt ends.
    */
   async #work(): Promise<void> {
     const started: Promise<void>[] = []

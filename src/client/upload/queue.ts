@@ -38,12 +38,12 @@ export class UploadQueue {
     }
   }
 
-  /** Whether new uploads are held back until `resumeAll`. */
+  /** Whether new uploads are held back until `resumeAll` is called. */
   get isHeld(): boolean {
     return this.#isHeld
   }
 
-  /** Whether files wait for `start`. */
+  /** Whether files wait until `start` is called. */
   get isIdle(): boolean {
     return this.#options.manual === true && !this.#isStarted
   }
@@ -60,7 +60,7 @@ export class UploadQueue {
     const place = ['baseUrl', 'apiKey', 'collectionId', 'uploadSessionId'] as const
     if (place.every((name) => previous[name] === this.#options[name])) return this.#pump()
     this.#session = new UploadSession(this.#options)
-    // In a microtask, so that attributes that are set one after the other take effect together.
+    // Runs in a microtask, so that attributes that are set one after the other take effect together.
     queueMicrotask(() => this.reconsider())
   }
 

@@ -8,7 +8,9 @@ import type { Ledger } from './ledger.ts'
 
 /** Minimum milliseconds until a session or URL expires; those that expire sooner are not used. */
 const MARGIN = 60_000
-/** Lifetime of a session in milliseconds: an hour, as for its first URLs (docs/architecture.md#uploads). Measured by this machine's clock. */
+/**
+ * Lifetime of a session in milliseconds: one hour, like that of its first URLs (docs/architecture.md#uploads). Measured by this machine's clock.
+ */
 const SESSION_LENGTH = 3600_000
 
 type Destination = Pick<UploadOptions, 'baseUrl' | 'apiKey' | 'collectionId' | 'uploadSessionId'>
@@ -42,7 +44,7 @@ export class UploadSession {
     return this.#opening
   }
 
-  /** Forgets a session that has ended. The next file opens another. */
+  /** Discards a session that has ended. The next file opens another. */
   drop(upload_session_id: string): void {
     if (this.#current?.id === upload_session_id) this.#current = null
   }

@@ -81,8 +81,8 @@ export function connectFrame(
 
 /**
  * Lets the frames from a service pause each other, so that only the last player to start keeps playing. They communicate over a channel
- * that browsers share between all frames of pages from one site. Each start has a number, so that exactly one player keeps playing if two
- * start at the same time.
+ * that browsers share between all frames in pages from the same site. Each start has a number, so that exactly one player keeps playing if
+ * two start at the same time.
  */
 function pauseOthers(player: TonearmPlayer, frame: Window, signal: AbortSignal): void {
   // In a sandboxed frame without an origin there are no channels, and Chromium throws.

@@ -51,7 +51,7 @@ export const isComplete = ({ playSessionId, apiKey, scope, resourceId }: Source)
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Returns which fault a source obviously has, or null. */
+/** Returns which attribute of a source is invalid or missing, or null if there is no such fault. */
 export function faultOf({ playSessionId, apiKey, scope, resourceId }: Source): 'id' | 'scope' | 'missing' | null {
   if (playSessionId !== null && !UUID.test(playSessionId)) return 'id'
   if (scope !== null && !/^(track|collection|playlist)$/.test(scope)) return 'scope'

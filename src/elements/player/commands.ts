@@ -50,7 +50,7 @@ export const commandsOf = (player: Player, elementCommands: ElementCommands): Co
   next: () => void player.next(),
   seek: (seconds) => void player.seek(seconds),
   mute() {
-    // At volume 0, the player would remain silent after unmuting.
+    // If the volume is 0, the player would still be silent after unmuting.
     if (player.volume === 0) player.volume = 1
     else player.muted = !player.muted
   },

@@ -32,7 +32,10 @@ const NOTHING = initialState('empty')
 /** Seconds of playback after which the position in a long track is stored again. */
 const STORE_INTERVAL = 5
 
-/** Writes a warning for the developer of a page to the console. Loads the module with the messages, which is not in the bundle. */
+/**
+ * Writes a warning for the developer of the page to the console, unless `messageOf` returns null. The module with the messages is not in
+ * the bundle, and is loaded first.
+ */
 async function warn(messageOf: (module: typeof advice) => string | null): Promise<void> {
   const text = messageOf(await import('./advice.ts'))
   if (text !== null) console.warn(`<tonearm-player>: ${text}`)
@@ -105,7 +108,7 @@ export class TonearmPlayer extends MediaElement {
   disconnectedCallback(): void {
     this.#connected.abort()
     cancelAnimationFrame(this.#frame)
-    // Checked in a microtask, so that a player that is only moved within the page keeps playing.
+    // This runs in a microtask, so that a player that is only moved within the page keeps playing.
     queueMicrotask(() => {
       if (this.isConnected) return
       this.playback?.pause()

@@ -21,7 +21,7 @@ export abstract class MediaElement extends HTMLElement {
     this.update()
   }
 
-  /** Calls the playback, or queues the call for the next one. */
+  /** Calls the playback. If there is none, queues the call for the next playback. */
   async #call(call: (playback: Playback) => unknown): Promise<void> {
     if (this.playback) await call(this.playback)
     else this.early.push(call)

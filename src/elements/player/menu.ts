@@ -50,7 +50,7 @@ export class Menu {
   readonly #keyList: HTMLElement
   readonly #keys: HTMLDetailsElement
   #model: MenuModel | null = null
-  /** Key of the texts that are rendered, to detect changes. */
+  /** The texts that are rendered, as a key with which changes are detected. */
   #rendered = ''
 
   constructor(kit: Kit, commands: Commands, opener: HTMLButtonElement) {

@@ -1,7 +1,7 @@
 import { clock } from '../shared/clock.ts'
 import { button, element, setAttributes } from '../shared/dom.ts'
 
-/** A row of a list. */
+/** The content of a row in a list. */
 export interface ListEntry {
   title: string | null
   /** Time in seconds that is shown at the end of the row. */

@@ -36,7 +36,7 @@ export interface Model {
   hasSkip: boolean
   /** The link to share; null if sharing is off. */
   link: string | null
-  /** Whether other devices to play on are available. */
+  /** Whether other devices are available on which the track can be played. */
   hasRemote: boolean
 }
 

@@ -64,7 +64,7 @@ export class FileRow {
     this.#title.addEventListener('input', () => (item.title = this.#title.value.trim()))
   }
 
-  /** Updates the row. If `isEditable`, the row has a field for the title until the title is sent. */
+  /** Updates the row. If `isEditable` is true, the row has a field for the title until the title is sent. */
   update(language: Language, isEditable: boolean): void {
     keepFocus(
       this.root,

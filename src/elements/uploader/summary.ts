@@ -150,7 +150,7 @@ export class Announcer {
   }
 
   #announceProgress(fraction: number, { texts, locale }: Language): void {
-    // This is the first progress, or the progress has started over.
+    // This is the first progress, or the progress has restarted at a lower value.
     if (fraction < this.#spoken.fraction) this.#spoken = { at: Date.now(), fraction }
     if (fraction - this.#spoken.fraction < STEP || Date.now() - this.#spoken.at < PROGRESS_INTERVAL) return
     this.#spoken = { at: Date.now(), fraction }

@@ -124,7 +124,7 @@ export class View {
     input.addEventListener('change', () => {
       const [file] = input.files ?? []
       if (file && this.#choosingFor) use(this.#choosingFor, file)
-      // Otherwise choosing the same file again would not fire `change`.
+      // Without this, `change` would not fire if the user chose the same file again.
       input.value = ''
     })
   }
@@ -160,7 +160,7 @@ class Zone {
     this.root.append(emblem, prompt, this.#browse, this.#limit, this.#input)
     this.#input.addEventListener('change', () => {
       onFiles([...(this.#input.files ?? [])])
-      // Otherwise choosing the same file again would not fire `change`.
+      // Without this, `change` would not fire if the user chose the same file again.
       this.#input.value = ''
     })
   }

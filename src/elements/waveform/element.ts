@@ -40,7 +40,7 @@ export class TonearmWaveform extends HTMLElement {
   #dragged: number | null = null
   #media: HTMLMediaElement | null = null
   #picture: Picture | null = null
-  /** Key of the current `aria-valuetext`, to detect changes. */
+  /** The values in the current `aria-valuetext`, as a key with which changes are detected. */
   #described = ''
   #canvas = element('canvas', { part: 'canvas', 'aria-hidden': 'true' })
   #marks = element('div', { class: 'marks', part: 'chapters', 'aria-hidden': 'true' })
