@@ -80,7 +80,7 @@ export function watchPeaks(pid: number, directory: string) {
   }
 }
 
-// The kernel records the peak (VmHWM), so periodic sampling misses little.
+// Returns the maximum resident set size so far, which the kernel records (VmHWM). So samples at intervals miss little.
 function residentPeak(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 }
@@ -100,7 +100,7 @@ function programOf(pid: number): string {
   }
 }
 
-// A process or file may disappear at any moment.
+// Returns the content of a file, or an empty string if it does not exist: a process may end at any moment.
 function read(path: string): string {
   try {
     return readFileSync(path, 'latin1')

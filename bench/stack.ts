@@ -11,7 +11,7 @@ export interface Stack extends Caller {
   root_key: string
   /** Starts the stack with the data of the previous run. */
   start: () => Promise<void>
-  /** Kills one of its processes; returns false if it is not running. */
+  /** Kills one process of the stack. Returns false if it is not running. */
   kill: (part: Part) => boolean
   /** Kills all processes at once, as a power failure would, and waits until none is left. */
   killAll: () => Promise<void>
@@ -44,7 +44,7 @@ export function processesOf(state_dir: string): Process[] {
       const read = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'latin1')
       const command = read('cmdline').replaceAll('\0', ' ')
       const isNamed = read('environ').includes(`STATE_DIR=${state_dir}\0`) || command.includes(state_dir)
-      // proc(5): the process name before these fields can contain spaces.
+      // The process name before these fields can contain spaces (proc(5)).
       const fields = read('stat').split(') ').at(-1)?.split(' ') ?? []
       if (fields[0] === 'Z') return []
       return [{ pid: Number(pid), parent: Number(fields[1]), startedAt: Number(fields[19]), command, isNamed }]
@@ -56,7 +56,7 @@ export function processesOf(state_dir: string): Process[] {
   return all.filter(({ pid, parent }) => named.has(pid) || named.has(parent))
 }
 
-/** Calls the API; returns null on failure. */
+/** Calls the API. Returns null if the request fails. */
 export async function call<T>(
   { base_url, api_key }: Caller,
   path: string,
@@ -87,7 +87,7 @@ export async function put(url: string, file: Uint8Array<ArrayBuffer>, seconds = 
   return response.ok ? response.headers.get('etag') : null
 }
 
-/** Uploads a file to its track's upload URL; returns false if it was rejected. */
+/** Uploads a file to the upload URL of a new track. Returns false if the file was rejected. */
 export const send = async ({ track_upload }: Created, file: Uint8Array<ArrayBuffer>, seconds = 30): Promise<boolean> =>
   (await put(track_upload.upload_url, file, seconds)) !== null
 

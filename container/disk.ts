@@ -43,7 +43,7 @@ export async function makeDirectory(path: string, owner: number | null): Promise
   await mkdir(path, { mode: 0o770 })
   if (owner === null) return
   await chown(path, owner, process.getgid?.() ?? 0)
-  // Sets the mode again, because mkdir applies the umask.
+  // The mode is set again, because mkdir applies the umask.
   await chmod(path, 0o770)
 }
 

@@ -13,8 +13,7 @@ import { root, SETTINGS } from './shared/settings.ts'
 
 /**
  * `npm run docs`: generates the tables of docs/errors.md, docs/events.md, docs/limits.md, docs/settings.md and docs/variants.md from the
- * code.
- * With `--check` it writes nothing, and fails when a table is stale or when README.md is too long to read in one go.
+ * code. With `--check`, it writes nothing, and fails if a table is outdated or README.md has more than `README_LINES` lines.
  */
 
 const README_LINES = 150

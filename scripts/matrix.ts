@@ -21,9 +21,9 @@ import { root } from './shared/settings.ts'
  * `npm run matrix`: runs the tests on simulated machines. Each row is a clean clone of the last commit, in which `npm ci` and `npm test`
  * run under the conditions of the row. A row takes 8 minutes on two cores.
  *   npm run matrix                                          all rows
- *   npm run matrix -- user+path west                        these two
- *   npm run matrix -- docker --tests "confine disk"         only the test files that match one of these names
- *   npm run matrix -- --list
+ *   npm run matrix -- user+path west                        only these two rows
+ *   npm run matrix -- docker --tests "confine disk"         only test files that match one of these names
+ *   npm run matrix -- --list                                lists the rows and conditions
  */
 
 type RowResult = { name: string; passed: number; failed: string[]; skipped: string[]; minutes: number }

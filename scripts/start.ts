@@ -14,7 +14,9 @@ import { startMigration, startTranscoder, startWorker } from './start/service.ts
 import { explainDatabaseFault } from './start/state_faults.ts'
 import { lockState } from './start/state_lock.ts'
 
-/** `npm start`: runs the whole system on this machine until Ctrl-C (docs/architecture.md#commands). settings.ts lists its settings. */
+/**
+ * `npm start`: runs the whole system on this machine until Ctrl-C (docs/architecture.md#commands). shared/settings.ts lists its settings.
+ */
 
 const READY_TIMEOUT = 90_000
 const SWEEP_INTERVAL = 10_000

@@ -65,7 +65,7 @@ function createRandom(seed: number): () => number {
 interface Song {
   track_id: string
   action: string
-  /** The file that the track should end up with. */
+  /** The file that the track should have at the end of the run. */
   winner: ExpectedFile
   /** Times in milliseconds: when the bucket accepted the file, and when a poll first found the track ready. 0 until then. */
   sent_at: number

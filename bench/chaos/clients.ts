@@ -5,7 +5,7 @@ import { call, type Created, put, type Stack } from '../stack.ts'
 
 /** Client actions on a track: uploads, renewals, replacements and races, with a single `PUT` or in parts. */
 
-/** A file that a track should have in the end. */
+/** The file that a track should have at the end of the run. */
 export interface ExpectedFile {
   seconds: number
   file_name: string
@@ -160,7 +160,7 @@ export const ACTIONS: Record<string, Action> = {
   },
 }
 
-/** Creates a track and runs one action on it; returns the file that the track should end up with. */
+/** Creates a track and performs one action on it. Returns the file that the track should have at the end of the run. */
 export async function runAction(stack: Stack, collection_id: string, action: string, at: number, random: () => number) {
   const [a, b, c] = [1, 2, 3].map((n) => makeFile(`${at}-${n}.wav`, n * 3 + Math.floor(random() * 3))) as [
     File,

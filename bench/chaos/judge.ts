@@ -12,7 +12,7 @@ export interface Faults {
   stuck: number
   /** Objects in the bucket that no row references and no scheduled purge will delete, and multipart uploads without a row. */
   orphans: number
-  /** Files that rows reference but the bucket does not contain. */
+  /** Files that rows reference, but that the bucket does not contain. */
   missing: number
   /** Tracks that no client created. */
   unknownTracks: number
@@ -34,7 +34,7 @@ function read(state_dir: string, kind: string, sql: string): SqlRow[] {
 /** Tolerance for durations in seconds: one frame of AAC or MP3 at 16 kHz. */
 const TOLERANCE = 0.07
 
-/** `expected` maps track ids to the expected files. */
+/** Counts the faults. `expected` maps track ids to the expected files. */
 export function findFaults(state_dir: string, expected: Map<string, ExpectedFile>): Faults {
   const d1 = (sql: string) => read(state_dir, 'd1/miniflare-D1DatabaseObject', sql)
   const r2 = (sql: string) => read(state_dir, 'r2/miniflare-R2BucketObject', sql)

@@ -14,7 +14,7 @@ const HELP = `npm run bench -- cost [--json]
 Computes the cost of 1,000,000 plays and 1,000 uploads: counts rows, requests and operations of one of each, and multiplies them by list
 prices. Then counts the rows that lists read and changes write. Linux only. CPU times are this machine's.`
 
-/** Assumptions for values that this bench cannot count. */
+/** Assumed values that this bench cannot measure. */
 const ASSUMED = {
   /** New sessions per play, for a collection of 100 tracks: most plays reuse a session. */
   sessions_per_play: 0.2,
@@ -51,7 +51,7 @@ export const cost = {
 
 type Counted = Counts & { cpu: number }
 
-/** Counts operations and CPU milliseconds of the Worker. */
+/** Runs a function and counts the Worker's operations and CPU milliseconds in the meantime. */
 async function count(system: System, run: () => Promise<unknown>): Promise<Counted> {
   const before = threadSeconds(system.pid)
   const counts = await system.meter.during(run)
@@ -71,7 +71,7 @@ const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number):
 const assumed = `Assumed per play: ${ASSUMED.sessions_per_play} sessions of 100 tracks and ${ASSUMED.files_per_play} files from R2, with every session and track uncached.
 Per upload: ${ASSUMED.work} s of work, ${ASSUMED.status_per_upload} status requests, and a container that sleeps after ${ASSUMED.idle} s.`
 
-/** Adds up several uses, each multiplied by its factor. */
+/** Returns the sum of several uses, each multiplied by a factor. */
 function sum(...parts: [times: number, use: Use][]): Use {
   const total: Use = {}
   for (const [times, part] of parts) {

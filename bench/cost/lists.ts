@@ -8,7 +8,7 @@ export const SIZES = [1000, 100_000]
 
 const RARE = 'Flamenco'
 
-/** The list queries to measure. */
+/** Returns the paths of the lists to measure. */
 const listQueries = (collection_id: string): string[] => {
   const tracksPath = `/v1/collection/${collection_id}/track`
   const common = ['', '?sort=title', '?sort=-duration', '?sort=updated_at', '?status=ready&organization_index=a']

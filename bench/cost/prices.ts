@@ -12,7 +12,7 @@ export const PRICES = {
   'R2 class A': 4.5 / MILLION,
   'R2 class B': 0.36 / MILLION,
   'Queue operations': 0.4 / MILLION,
-  /** Outgoing requests of a Worker are free. */
+  /** Requests that a Worker sends are free. */
   'Requests to receivers': 0,
   'Container CPU, vCPU s': 0.00002,
   'Container memory, GiB s': 0.0000025,

@@ -82,7 +82,7 @@ async function measure(settings: Settings, format: SourceFormat, verbose: boolea
   const large = await createTenant(stack, 'Large')
   const small = await createTenant(stack, 'Small')
 
-  // The first upload loads code and caches for the later ones.
+  // The first upload is not measured, because it also loads code and fills caches.
   await timeUpload(small, short)
   const idle: number[] = []
   for (let n = 0; n < settings.idle; n++) {

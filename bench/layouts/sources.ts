@@ -63,7 +63,7 @@ const chordOf = (channel: number, peak: number): Wave => {
   return (seconds) => tones.reduce((sum, tone) => sum + tone(seconds), 0)
 }
 
-/** Silences a wave during bursts. */
+/** Returns a wave that is silent during the bursts. */
 const between = (wave: Wave): Wave => {
   return (seconds) => {
     const since = seconds % 0.5

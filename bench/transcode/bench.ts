@@ -30,7 +30,7 @@ const options = {
   help: { type: 'boolean', default: false },
 } as const
 
-/** Compares the transcoder with one process per variant in sequence, and with the theoretical limit of the machine. */
+/** Compares the transcoder with a sequence of one ffmpeg process per variant, and with the theoretical limit of the machine. */
 export const transcode = {
   about: 'the transcoder compared with one ffmpeg process per variant, and with the limit of the machine',
   async run(args: string[]): Promise<void> {

@@ -29,7 +29,7 @@ export function summarize(minutes: number, rounds: Round[], cores: number) {
     over_limit: medianOf(({ service, costs }) => service.wall / limit(costs, cores)),
     /** Fraction of the machine that other programs used while the service ran, 0–1. */
     noise: medianOf(({ service }) => service.others / (service.wall * cores)),
-    /** CPU seconds of each process when it runs alone. */
+    /** CPU seconds of each process of the sequence, which runs alone. */
     costs: {
       variants: Object.fromEntries(variants.map((index) => [index, medianOf(({ costs }) => costs.variants[index]!)])),
       decoding: medianOf(({ costs }) => costs.decoding),

@@ -11,7 +11,7 @@ const ENTRY = join(import.meta.dirname, 'sequence_process.ts')
  */
 export type Costs = { variants: Record<string, number>; decoding: number }
 
-/** Runs the same job as one process per variant, in sequence. */
+/** Runs a job as a sequence of one process per variant. */
 export function runSequence(job: TranscodeJob, signal: AbortSignal): Promise<{ run: Run; costs: Costs }> {
   return withContestant(ENTRY, signal, async ({ line, measure, write }) => {
     await line()

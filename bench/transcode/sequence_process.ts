@@ -33,7 +33,7 @@ const directory = settings.workDir
 process.on('exit', killAll)
 process.on('SIGINT', () => process.exit(130))
 const input = createInterface({ input: process.stdin })
-// The parent process has exited.
+// The standard input is closed when the parent process has exited.
 input.on('close', () => process.exit(1))
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 

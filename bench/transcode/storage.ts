@@ -10,7 +10,7 @@ export async function startStorage(path: string) {
 
   const server = createServer((request, response) => {
     if (request.method === 'PUT') {
-      // The client handles an aborted upload.
+      // An aborted upload is not an error here, because the client handles it.
       put(request, response).catch(() => response.destroy())
       return
     }

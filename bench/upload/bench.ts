@@ -27,7 +27,7 @@ const MB = 1e6
 /** Timeout of every wait, in milliseconds. */
 const LIMIT = 30 * 60_000
 
-/** Uploads a large file over a connection that is cut repeatedly, from a browser that is killed. */
+/** Uploads a large file from a browser over a connection that breaks repeatedly. The browser is also killed several times. */
 export const upload = {
   about: 'a large upload over cut connections from a killed browser: integrity, and parts that were resent',
   async run(args: string[]): Promise<void> {
@@ -150,7 +150,7 @@ async function call<T>({ base_url, api_key }: Stack, path: string, body?: object
   return (await response.json()) as T
 }
 
-/** Returns the SHA-256 of a track's stored original. */
+/** Returns the SHA-256 of the stored original of a track. */
 async function hashOf(stack: Stack, track_id: string): Promise<string> {
   const body = { track_id, variants: ['original'] }
   const { play_session_id } = await call<{ play_session_id: string }>(stack, '/play_session/track', body)

@@ -23,7 +23,7 @@ async function run(command: string, args: string[], cwd: string): Promise<void> 
   if (code !== 0) throw new Error(`${command} ${args.slice(0, 2).join(' ')} ended with ${code} in ${cwd}`)
 }
 
-/** Builds the Worker as `npm run deploy` would upload it, from this checkout or another one. */
+/** Builds the Worker from this checkout or another one, as `npm run deploy` would upload it. */
 export async function bundleWorker(checkout = root): Promise<Bundle> {
   await (checkout === root ? buildPublic() : run('npm', ['run', 'build'], checkout))
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-bundle-'))
@@ -43,5 +43,5 @@ export async function bundleScript(path: string, name = 'index.js', external: st
   return { [name]: outputFiles[0]!.text }
 }
 
-/** Size in KiB, as wrangler prints it. */
+/** Returns the gzipped size of a bundle in KiB, as wrangler prints it. */
 export const gzippedSize = (bundle: Bundle) => gzipSync(Object.values(bundle).join('')).byteLength / 1024

@@ -1,11 +1,11 @@
-// @ts-expect-error workerd resolves the Worker's bundle in the same directory as this one.
+// @ts-expect-error workerd finds this module, because the Worker's bundle is in the same directory as this one.
 import worker from './index.js'
 
 /**
- * The Worker with a clock that the bench controls, for counting rows; timed runs use the unmodified Worker. A request header sets the
- * clock's offset in milliseconds and its speed factor.
+ * The Worker with a clock that the bench controls. It is used to count rows, and timed runs use the unmodified Worker. A request header
+ * sets the clock's offset in milliseconds and its speed factor.
  */
-// @ts-expect-error See above; the Durable Object class is an export as well.
+// @ts-expect-error See above. The Durable Object class must also be exported.
 export * from './index.js'
 
 const Real = Date

@@ -16,7 +16,7 @@ import type { System } from './system.ts'
 const HOUR = 3600_000
 const DAY = 24 * HOUR
 
-/** The maximum of each count over several requests. */
+/** Returns the maximum of each count over several requests. */
 async function maxCounts(system: System, requests: (() => Promise<unknown>)[]): Promise<Counts> {
   const counts: Counts[] = []
   for (const request of requests) counts.push(await system.meter.during(request))

@@ -67,7 +67,7 @@ async function plainHono(): Promise<Target> {
 
 type RequestSpec = Omit<Target, 'name' | 'workerd'>
 
-/** Starts one process per target, so that none benefits from another's cache. */
+/** Starts a separate process for a target, so that no target benefits from the cache of another. */
 export async function startTarget(
   system: System,
   name: string,

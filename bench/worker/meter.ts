@@ -12,7 +12,7 @@ export type Counts = {
   statements: number
   read: number
   written: number
-  /** R2 operations by billing class. */
+  /** R2 operations of the billing classes A and B. */
   a: number
   b: number
   messages: number
@@ -95,7 +95,7 @@ async function forward(url: string, request: IncomingMessage, body: Buffer, resp
 
 type Handler = (request: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<void>
 
-/** Starts a server on a free port of 127.0.0.1; returns its URL. */
+/** Starts a server on a free port of 127.0.0.1 and returns its URL. */
 export async function listen(handle: Handler) {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = []

@@ -4,8 +4,8 @@ import { S3_BUCKET } from './app.ts'
 import type { System } from './system.ts'
 
 /**
- * Test data of the benches. The first row of each kind is created through the API and its queues, then copied with SQL. So this file
- * knows nothing about the tables except that ids are UUIDs with 12 arbitrary digits at the end.
+ * Test data for the benches. The first row of each kind is created through the API and its queues, and then copied with SQL. So this file
+ * does not depend on the tables, except that ids are UUIDs with 12 arbitrary digits at the end.
  */
 
 export type Tenant = Awaited<ReturnType<typeof createTenant>>
@@ -66,7 +66,7 @@ export async function createSession({ call }: System, { key }: Tenant, scope: 't
 /** Returns the id of the i-th copy of a row. `i` starts at 1. */
 const copyId = (id: string, i: number) => `${id.slice(0, 24)}${i.toString(16).padStart(12, '0')}`
 
-/** Copies a row and its dependent rows in other tables; returns the ids of the copies. */
+/** Copies a row and its dependent rows in other tables. Returns the ids of the copies. */
 export async function copyRows(system: System, id: string, count: number): Promise<string[]> {
   const ownTable = await tableOf(system, id)
   const foreignKey = `${ownTable.replace(/s$/, '')}_id`
@@ -86,7 +86,7 @@ export async function tableOf(system: System, id: string): Promise<string> {
   throw new Error(`no table has a row with the id ${id}`)
 }
 
-/** Names of all tables and their columns. */
+/** Returns the names of all tables and their columns. */
 async function tables({ simulator: { query } }: System): Promise<[string, string[]][]> {
   const tableRows = await query(
     `select name from sqlite_master where type = 'table' and name not like '\\_cf%' escape '\\'`,
@@ -126,7 +126,7 @@ async function copyRow(
   }
 }
 
-/** Path of a play view. */
+/** Returns the path of a play view. */
 export const viewPath = (play_session_id: string, track_id: string) => `/v1/play/${play_session_id}/${track_id}`
 
 /** Throws unless a play view is complete: it must have 4 files, a cover in 3 sizes, and 320 levels. */

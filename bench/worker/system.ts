@@ -94,7 +94,7 @@ export async function startSystem() {
     },
     /** Runs one cron tick. */
     tick,
-    /** Runs cron ticks, `ahead` milliseconds in the future, until one finds no work. */
+    /** Sets the clock forward by `ahead` milliseconds, and runs cron ticks until one finds no work. */
     sweep: (ahead: number) =>
       withClock({ ahead, times: 1 }, async () => {
         let ticks = 1

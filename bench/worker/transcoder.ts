@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
 import { listen } from './meter.ts'
 
-/** Milliseconds between progress events, as in container/audio/progress.ts. */
+/** Milliseconds between two progress events, as in container/audio/progress.ts. */
 const PROGRESS_EVERY = 500
 
 /**

@@ -21,7 +21,7 @@ type Text = { capnp: string }
 
 /** Text that is inserted into the configuration without quotes, such as an enum value. */
 export const literal = (capnp: string): Text => ({ capnp })
-/** The contents of a file in the directory of the configuration. */
+/** Returns a value that embeds the contents of a file in the directory of the configuration. */
 export const file = (path: string) => literal(`embed ${JSON.stringify(path)}`)
 
 export type Config = { services: Value[]; sockets: Value[]; extensions?: Value[] }

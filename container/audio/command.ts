@@ -35,10 +35,10 @@ export type Labels = { tags: Tags; picture: boolean }
 export type Measure = 'pcm' | 'loudness'
 export const MEASURES: Measure[] = ['pcm', 'loudness']
 
-/** The source's name in the job's directory: fixed, without an extension that could suggest a format. */
+/** File name of the source in the job's directory. It has no extension, which could suggest a format to ffmpeg. */
 export const SOURCE_FILE = 'src'
 
-/** Arguments for the single ffmpeg process that decodes once and writes every output. */
+/** Returns the arguments for the ffmpeg process that decodes the source once and writes every output. */
 export function ffmpegArguments(command: Command): string[] {
   return [
     // Each filter graph already runs in its own thread.
@@ -52,7 +52,7 @@ export function ffmpegArguments(command: Command): string[] {
   ]
 }
 
-/** Arguments that copy the source's audio stream into a separate file, without tags, pictures and chapters. */
+/** Returns the arguments that copy the source's audio stream into a separate file, without tags, pictures or chapters. */
 export function copyArguments(command: InputCommand, copy: { format: string; file: string }) {
   const faststart = copy.format === 'ipod' ? ['-movflags', '+faststart'] : []
   const stream = ['-map', `0:${command.source.stream}`, '-c', 'copy', ...NO_METADATA]
@@ -211,7 +211,7 @@ const BLAME_PATTERNS = [
   /^\[out#(\d+)\/[^\]]*\] (?:Could not write header|Error opening output)/m,
 ]
 
-/** Returns the encode whose encoder or muxer ffmpeg names as the cause of its failure. */
+/** Returns the encode whose encoder or muxer caused the failure, according to ffmpeg's output. */
 export function blamedEncode(stderr: string, encodes: Encode[]): Encode | undefined {
   const missingEncoder = /^(?:\[.*\] )?Unknown encoder '(\w+)'/m.exec(stderr)?.[1]
   if (missingEncoder) return encodes.find((encode) => encoder(encode).includes(missingEncoder))

@@ -18,7 +18,7 @@ import { upload } from '../transfer/upload.ts'
 sharp.concurrency(1)
 sharp.cache(false)
 
-/** A cover's squares as JPEG, with its palette. */
+/** The squares of a cover as JPEG files, with its palette. */
 export type Cover = CoverResult & {
   squares: Record<CoverSize, Uint8Array>
   /** The additional square, `large` pixels wide. */

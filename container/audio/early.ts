@@ -15,7 +15,7 @@ import type { Source } from './source/probe.ts'
 
 /** A second ffmpeg process that produces one file of a long source quickly while the first process produces all the others. */
 export type EarlyProcess = {
-  /** The encode that this process takes over from the first; null if it only copies the source's stream. */
+  /** The encode that this process performs instead of the first process; null if it only copies the source's stream. */
   encode: Encode | null
   /** Resolves to true when the file is complete and uploaded, and to false if the process failed. Never rejects. */
   finished: Promise<boolean>
@@ -36,7 +36,7 @@ export type EarlyRequest = {
   nice: number
 }
 
-/** Streams that every browser plays unchanged, and the container format for each. */
+/** Codecs that every browser can play, with the container format for a copy of the stream. */
 const COPIES: Record<string, { format: string; type: string }> = {
   mp3: { format: 'mp3', type: CODECS.mp3.content_type },
   aac: { format: 'ipod', type: CODECS.aac.content_type },

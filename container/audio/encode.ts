@@ -147,7 +147,7 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
     request.onProgress(expected > 0 ? Math.min(0.99, seconds / expected) : seconds / (seconds + 300))
     return seconds <= maxDuration
   }
-  // A previous attempt may have left the files, and Landlock lets ffmpeg create files but not truncate them (confine.ts).
+  // A previous attempt may have left the files. Landlock allows ffmpeg to create files, but not to truncate them (confine.ts).
   for (const { file } of request.encodes) await rm(join(request.directory, file), { force: true })
   const exit = await run(tools.ffmpeg, ffmpegArguments(request), {
     cwd: request.directory,
@@ -179,7 +179,7 @@ function refuseShort(pcm: PcmSummary, { source }: EncodeRequest): void {
   if (pcm.frames / source.sampleRate < MIN_SECONDS) throw new JobError('too_short', 'The audio is shorter than 50 ms.')
 }
 
-/** The fallback reason when the source itself is damaged. */
+/** Reason for a fallback if the source itself is damaged. */
 export const DAMAGED_SOURCE = 'The strict pass met damaged audio.'
 
 function fallbackReason(exit: Exit): string {

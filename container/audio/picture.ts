@@ -49,8 +49,8 @@ async function fetchPicture(url: string, signal: AbortSignal): Promise<Uint8Arra
 }
 
 /**
- * Wraps a JPEG so that ffmpeg accepts it without an image decoder: a FLAC file without audio, with a picture block that states the
- * dimensions (RFC 9639 §8.2, §8.8).
+ * Wraps a JPEG in a FLAC file without audio, whose picture block states the dimensions (RFC 9639 §8.2, §8.8). So ffmpeg can copy the
+ * picture without an image decoder.
  */
 function pictureFile(jpeg: Uint8Array): Buffer {
   const uint32 = (...values: number[]) => {
@@ -62,7 +62,7 @@ function pictureFile(jpeg: Uint8Array): Buffer {
     const body = Buffer.concat(parts)
     return Buffer.concat([uint32(type * 2 ** 24 + body.length), body])
   }
-  // 44.1 kHz, one channel, 16 bits, no samples.
+  // The stream info block states 44.1 kHz, one channel, 16 bits, and no samples.
   const stream = Buffer.concat([
     Buffer.from('10001000000000000000', 'hex'),
     Buffer.from('0ac440f000000000', 'hex'),

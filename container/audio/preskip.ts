@@ -101,7 +101,7 @@ function onlyElement(head: Buffer, { start, end }: Element, id: number): Element
   return elements[0]!
 }
 
-/** Reads a variable-length integer; `marked` keeps the length bit, as in ids. */
+/** Reads an integer of variable length. `marked` includes the bit that marks the length, as ids do. */
 function vint(head: Buffer, at: number): { length: number; marked: number; value: number } {
   const length = Math.clz32(head[at]!) - 23
   if (length > 8) throw new Error('The WebM header is damaged.')

@@ -31,7 +31,7 @@ export type TranscodeContext = {
   directory: string
   signal: AbortSignal
   emit: (event: JobEvent) => void
-  /** Niceness of the job's ffmpeg, 0 to 19. */
+  /** Niceness of the ffmpeg processes of the job, 0 to 19. */
   nice: number
   limits: DownloadLimits
 }

@@ -12,7 +12,7 @@ type Layer = { name: string; command: string[] }
 export type Confined = {
   /** ffmpeg and ffprobe, wrapped in the layers that work on this machine. */
   tools: Tools
-  /** Names of these layers. */
+  /** Names of the layers that are used. */
   confined: string[]
   /**
    * Id of the user that ffmpeg runs as; null if that is the user of the service. This user must own the directories that ffmpeg writes to.

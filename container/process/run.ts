@@ -6,7 +6,7 @@ import { JobError } from '../job_error.ts'
 /** The path of a program, or a command whose last element is the program, after wrappers and their arguments. */
 export type Program = string | readonly string[]
 
-/** The exit status of a process. `stderr` is the last 64 KB of its output, because tags of the source can flood it. */
+/** The result of a process. `stderr` contains only the last 64 KB, because the tags of a source can be large. */
 export type Exit = {
   code: number | null
   signal: NodeJS.Signals | null

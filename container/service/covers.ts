@@ -72,7 +72,7 @@ async function fetchAndCut(job: CoverJob, workDir: string, limits: DownloadLimit
   }
 }
 
-/** HTTP status of a cover response: 422 for a bad image, 502 for a failure of another server. */
+/** Returns the HTTP status of a cover response: 422 for an invalid image, 502 for a failure of another server. */
 export const coverStatus = (answer: CoverAnswer) => (answer.ok ? 200 : STATUSES[answer.error.code])
 
 const STATUSES = {

@@ -50,7 +50,7 @@ export class Jobs {
     this.#findRoom = findRoom
   }
 
-  /** Returns why a job is refused; null if it is accepted or already exists. */
+  /** Returns the reason why a job is refused, or null if it is accepted or already exists. */
   refusal(request: TranscodeJob): RefusalReason | null {
     this.#dropOld()
     if (this.#jobs.has(request.job_id)) return null

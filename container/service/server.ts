@@ -78,7 +78,7 @@ async function prepare() {
   return { settings, binaries: await findTools(settings) }
 }
 
-/** Exit code 2 means that a restart would fail as well (scripts/start.ts). */
+/** Exit code 2 means that a restart would also fail (scripts/start.ts). */
 function giveUp(error: unknown, code = 1): never {
   log('failed', { message: error instanceof Error ? error.message : String(error) })
   process.exit(code)

@@ -160,7 +160,7 @@ function accept({ statusCode: status = 0, headers }: IncomingMessage, state: Dow
       true,
     )
   }
-  // The source has no bytes after those already received.
+  // Status 416 means that the source has no bytes after those already received.
   if (status === 416) throw wrongLength()
   if (status !== 200 && status !== 206) {
     const gone = status === 404 || status === 410

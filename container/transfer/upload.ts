@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { JobError } from '../job_error.ts'
 import { openRequest } from './http.ts'
 
-/** A single signed `PUT`. */
+/** The input of one upload with a signed `PUT`. */
 export type Upload = { body: Uint8Array; url: string; contentType: string; signal: AbortSignal }
 
 /** Yields the body in pieces. A piece is valid only until the next iteration, which may reuse its memory. */

@@ -7,13 +7,13 @@ import { lexer, type Token, type Tokens, walkTokens } from 'marked'
 
 /**
  * `node scripts/check/citations.ts [directory]`: checks that every citation in the tracked and new files names an existing file and heading.
- * It requests no external pages. A citation is:
+ * External pages are not requested. A citation is:
  *
- * - in Markdown, a link or picture with a relative address;
- * - anywhere, the name of a page, optionally with the id that GitHub gives a heading: `docs/architecture.md#inheritance`;
- * - anywhere, `specification §2`, or `specification §2, Track` for a heading below it;
- * - anywhere, a decision: `docs/decisions/0017`, and in decisions `(0017)`;
- * - a path from the root, in backticks or with an extension such as `.ts`: `src/contract`.
+ * - a link or picture with a relative address, in Markdown;
+ * - the name of a page, optionally with the id that GitHub generates for a heading: `docs/architecture.md#inheritance`;
+ * - `specification §2`, or `specification §2, Track` for a heading in that section;
+ * - a decision: `docs/decisions/0017`, or, in a decision, `(0017)`;
+ * - a path from the root that is in backticks or has an extension such as `.ts`: `src/contract`.
  */
 
 const directory = process.argv[2] ?? '.'
@@ -76,7 +76,7 @@ function textOf(token: Token): string {
   return 'text' in token ? String(token.text) : ''
 }
 
-/** Counts a citation. `missing` describes its target if that does not exist. */
+/** Counts a citation. `missing` describes the target if it does not exist. */
 function cite(where: string, missing: string | null): void {
   citations++
   if (missing) faults.push(`${where}: ${missing}`)
@@ -135,7 +135,7 @@ function readLine(from: string, line: string, where: string): void {
     cite(where, decisions.has(number) ? null : `there is no decision ${number}`)
 }
 
-/** The targets of the links and pictures of a page, including HTML. */
+/** Returns the targets of the links and pictures on a page, including those in HTML. */
 function addressesOf(tokens: Token[]): string[] {
   const found: string[] = []
   void walkTokens(tokens, (token) => {

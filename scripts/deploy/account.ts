@@ -27,7 +27,7 @@ const apiUrl = () => process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudfl
 /** The state of the account before the deployment. */
 export interface AccountState {
   bucket: boolean
-  /** Id of each existing queue, by its name. */
+  /** Ids of the existing queues, keyed by name. */
   queues: Record<string, string>
   /** Id of the database; null if there is none. */
   database: string | null

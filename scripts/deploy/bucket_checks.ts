@@ -5,7 +5,7 @@ import { check, expect } from './report_check.ts'
 export const request = (url: string, init: RequestInit = {}) =>
   fetch(url, { ...init, signal: AbortSignal.timeout(60_000) })
 
-/** Sends a CORS preflight, then uploads a WAV file. Returns false when the bucket rejects the upload. */
+/** Sends a CORS preflight request, and then uploads a WAV file. Returns false if the bucket rejects the upload. */
 export async function checkUpload(url: string, file: Uint8Array<ArrayBuffer>, origin: string): Promise<boolean> {
   const rules = 'run npm run deploy, which sets the rules of the bucket; they take effect within 30 s'
   await check('CORS of the bucket', rules, async () => {

@@ -20,7 +20,7 @@ export interface Plan {
   migrations: string
   /** Names of the queues. The first queue receives R2's events. */
   queues: string[]
-  /** Path of a Dockerfile, or an image in a registry. */
+  /** Path of a Dockerfile, or name of an image in a registry. */
   image: string
   secrets: string[]
   /** Values of `[vars]` in wrangler.toml. An empty value keeps the value of the last deployment. */

@@ -21,7 +21,8 @@ const hasSecret = (found: AccountState, secret: string) =>
 type Pair = { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
 
 /**
- * Returns R2's keys from the environment, from the API token, or from the terminal. Returns an empty object if the Worker keeps its keys.
+ * Returns R2's key pair: from the environment, derived from the API token, or entered in the terminal. Returns an empty object if the
+ * Worker keeps its keys.
  */
 export async function readKeyPair(plan: Plan, account: Account, found: AccountState): Promise<Partial<Pair>> {
   const fromEnvironment = {

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs a command under the conditions of a poorer machine. For `npm run matrix`, and by hand:
+# Runs a command under the conditions of a more restricted machine. `npm run matrix` uses it; to run it by hand:
 #   scripts/machines/machine.sh docker+shm+ipv4 npm test
-#   docker  root as Docker has it: 14 capabilities, no mounts, no namespaces
-#   shm     64 MB of /dev/shm, as Docker has it
+#   docker  root as in a Docker container: 14 capabilities, no mounts, no namespaces
+#   shm     64 MB of /dev/shm, as in a Docker container
 #   ipv4    no IPv6, and a network without hosts
 #   user    an ordinary user without an entry in /etc/passwd
 #   core    one core
-# Needs Linux with util-linux; all but `core` need root, and `ipv4` needs iproute2. It changes nothing outside and leaves nothing behind.
+# Needs Linux with util-linux. All conditions except `core` need root, and `ipv4` needs iproute2. It changes nothing on the machine itself.
 set -eu
 conditions=+$1+
 shift
@@ -19,7 +19,7 @@ fail() {
 if has core; then
   set -- taskset -c "$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)" "$@"
 fi
-# `user` needs no change for an ordinary user.
+# If the current user is already an ordinary user, `user` needs no change.
 if has docker || has shm || has ipv4; then
   [ "$(id -u)" = 0 ] || fail 'docker, shm and ipv4 take root'
 elif [ "$(id -u)" != 0 ] || ! has user; then
@@ -37,7 +37,7 @@ inside='
 case $0 in *+shm+*) mount -t tmpfs -o size=64m,mode=1777 tmpfs /dev/shm ;; esac
 case $0 in *+ipv4+*)
   ip link set lo up
-  # A network without hosts. Without one, browsers report that they are offline, and uploads wait.
+  # Adds a network without hosts. Without a network, browsers report that they are offline, and uploads wait.
   ip link add eth0 type veth peer name eth1
   ip address add 192.0.2.1/24 dev eth0
   ip link set eth0 up
@@ -48,7 +48,7 @@ case $0 in *+docker+*) echo 0 >/proc/sys/user/max_user_namespaces ;; esac
 exec "$@"'
 set -- sh -euc "$inside" "$conditions" "$@"
 if has docker; then
-  # Docker's seccomp profile refuses user namespaces. A user namespace with a limit of 0 and an identity map refuses them as well.
+  # Docker's seccomp profile refuses user namespaces. A user namespace with a limit of 0 and an identity map has the same effect.
   map='0 0 4294967295'
   (until echo "$map" >/proc/$$/gid_map; do [ -d /proc/$$ ] && sleep 0.05 || exit 1; done 2>/dev/null && echo "$map" >/proc/$$/uid_map) &
   set -- sh -euc 'for try in $(seq 200); do [ "$(id -u)" = 0 ] && exec "$@"; sleep 0.05; done; exit 1' sh "$@"

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Child processes that never outlive this process. Each leads a separate process group, so that its own children (workerd, ffmpeg) end with
- * it. Ctrl-C therefore reaches only this process, which stops the children in order.
+ * Child processes that never outlive this process. Each is the leader of a separate process group, so that its own children (workerd,
+ * ffmpeg) are stopped with it. Ctrl-C therefore reaches only this process, which stops the children in order.
  */
 export interface Child {
   pid: number

@@ -4,7 +4,7 @@ import type { PcmSummary } from './levels.ts'
 /** Maximum number of frames after the end of the edit list: the padding of the last packet, which is longest in HE-AAC. */
 const MAX_PADDING = 2048
 
-/** Whether the edit list ends before the audio does. Such a header is wrong and is ignored. */
+/** Whether the edit list ends before the audio. In that case, the edit list is wrong and is ignored. */
 export const isCutShort = (pcm: PcmSummary) => pcm.excess > MAX_PADDING
 
 /** Returns the duration of the decoded samples in seconds, with 3 decimals. */

@@ -1,4 +1,4 @@
-/** Maximum number of bins. When all are full, neighbors merge, so memory does not grow with the duration. */
+/** Maximum number of bins. When all bins are full, neighbors are merged, so that the memory does not grow with the duration. */
 const MAX_BINS = 32768
 const FIRST_BIN_FRAMES = 16
 /** If the RMS of every stretch is below this fraction of full scale, the track is silent. -70 dB is the absolute gate of EBU R 128. */
@@ -9,7 +9,7 @@ const SILENCE = 10 ** (-70 / 20)
  */
 const INAUDIBLE = Math.floor(32768 * 10 ** (-60 / 20))
 
-/** Measurements of decoded PCM: `bins` bins of `framesPerBin` frames each; the last one may be partial. */
+/** Measurements of decoded PCM in `bins` bins of `framesPerBin` frames each. The last bin may have fewer frames. */
 export type PcmSummary = {
   frames: number
   /** Number of frames after the end. No other field includes them. */
@@ -135,7 +135,10 @@ export function createPcmMeter(channels: number, end = Infinity) {
 
 const isInaudible = (sample: number) => sample <= INAUDIBLE && sample >= -INAUDIBLE
 
-/** Returns `count` levels from 0 to 1 with 3 decimals: the RMS of each stretch relative to the loudest stretch. All are 0 for silence. */
+/**
+ * Divides the audio into `count` stretches. Returns the RMS of each relative to the loudest stretch, from 0 to 1 with 3 decimals. All
+ * values are 0 for silence.
+ */
 export function levels(pcm: PcmSummary, count = 320): number[] {
   const rms = stretches(pcm, count)
   const loudest = Math.max(...rms)

@@ -21,5 +21,5 @@ export function trustedInput(demuxer: string, file: string): string[] {
   return [...whitelist, '-f', demuxer, '-i', `file:${file}`]
 }
 
-/** Limits a single allocation of ffmpeg, in bytes. */
+/** Arguments that limit the size of a single memory allocation by ffmpeg, in bytes. */
 export const MAX_ALLOC = ['-max_alloc', String(256 * 1024 * 1024)]

@@ -6,7 +6,7 @@ export type Layout = {
   speakers: string[]
 }
 
-/** ffmpeg's named layouts of at most eight channels (`ffmpeg -layouts`). */
+/** The layouts with at most eight channels for which ffmpeg has a name (`ffmpeg -layouts`). */
 const NAMED: Record<string, string> = {
   mono: 'FC',
   stereo: 'FL+FR',

@@ -90,7 +90,7 @@ const ENTRIES =
   'format=format_name,start_time,duration,bit_rate:stream=index,codec_type,codec_name,profile,sample_fmt,sample_rate,channels,' +
   'channel_layout,bits_per_raw_sample,bits_per_sample,bit_rate,start_time,duration:stream_disposition=default,attached_pic'
 
-/** Probes the file with ffprobe and picks the audio stream to play. */
+/** Probes the file with ffprobe and selects the audio stream to play. */
 export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal: AbortSignal): Promise<Source> {
   const runProbe = async (hint: Sniffed, entries: string) => {
     const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(hint), '-show_entries', entries, '-of', OUTPUT]
@@ -116,7 +116,7 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
   return wave ? applyWaveHeader(source, wave) : source
 }
 
-/** Corrects a WAV that ffprobe misreads. */
+/** Corrects the properties of a WAV file whose header ffprobe misinterprets. */
 function applyWaveHeader(source: Source, { decoder, validBits, bytesPerSecond, size }: PaddedWave): Source {
   const duration = size === null ? null : size / bytesPerSecond
   const bitrate = Math.round((bytesPerSecond * 8) / 1000)
@@ -194,7 +194,7 @@ function rejectUnsupported(rate: number, channels: number): void {
   }
 }
 
-// A-law and µ-law are companded to 8 bits, so they count as lossy.
+// A-law and µ-law compress samples to 8 bits, so they count as lossy.
 function isLossless(codec: string): boolean {
   if (codec === 'pcm_alaw' || codec === 'pcm_mulaw' || codec === 'pcm_vidc') return false
   return /^(flac|alac|ape|wavpack|tta|wmalossless|mlp|truehd|shorten|tak|pcm_.*)$/.test(codec)

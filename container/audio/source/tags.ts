@@ -20,7 +20,10 @@ const USED_NAMES = new Set<string>([...Object.values(TEXTS).flat(), 'track', ...
 /** Whether `tagsOf` uses the tag with this name. */
 export const isUsedTag = (name: string) => USED_NAMES.has(name)
 
-/** Returns a single-line text without characters that move, hide or reverse the text around it, cut to the maximum length of a string. */
+/**
+ * Converts a text to a single line, removes characters that move, hide or reverse the surrounding text, and shortens it to the maximum
+ * length of a string.
+ */
 export function singleLine(text: string): string {
   const plain = text
     .toWellFormed()
@@ -29,7 +32,7 @@ export function singleLine(text: string): string {
   return cutText(plain.trim(), MAX_STRING).trim()
 }
 
-// Does not split a surrogate pair.
+// Shortens a text without splitting a surrogate pair.
 const cutText = (text: string, length: number) => text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 
 /** Parses a number and an optional total, such as `3` or `3/12`, with at most four digits each. */
@@ -53,7 +56,7 @@ function dateOf(text: string | undefined): string | undefined {
 const withoutEmpty = (tags: { [K in keyof Tags]: Tags[K] | undefined }): Tags =>
   Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== undefined && value !== ''))
 
-/** Returns the tags that the service uses from all tags of a file; their names are in lower case. */
+/** Returns the tags that the service uses. `raw` contains all tags of a file, with names in lower case. */
 export function tagsOf(raw: Record<string, string>): Tags {
   const first = (...names: readonly string[]) => names.map((name) => raw[name]).find(Boolean)
   const texts = Object.entries(TEXTS).map(([name, names]) => [name, singleLine(first(...names) ?? '')])
@@ -71,7 +74,7 @@ export function tagsOf(raw: Record<string, string>): Tags {
   })
 }
 
-/** Falls back to the album artist, as the listener pages do (`src/resources/library/appearance.ts`). */
+/** Uses the album artist if there is no artist, as the listener pages do (`src/resources/library/appearance.ts`). */
 const withArtist = ({ artist, ...source }: Tags) => withoutEmpty({ ...source, artist: artist ?? source.album_artist })
 
 /**

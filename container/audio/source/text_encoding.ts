@@ -52,7 +52,8 @@ function isJapanese(text: string, bytes: Uint8Array): boolean {
   const runs = text.match(/[\u3000-\u9fff\uff01-\uff5e]+/g) ?? []
   const wideCount = runs.join('').length
   const common = bytes.filter((byte) => byte >= 0x81 && byte <= 0x9f).length
-  // A curly quote of Windows-1252 and the letter after it would also decode to one kanji.
+  // Kanji next to a Latin letter are not sufficient, because a curly quote in Windows-1252 and the letter after it also decode to one
+  // kanji.
   const isSeparate = !/[a-z][\u3000-\u9fff]|[\u3000-\u9fff][a-z]/i.test(text) && bytes.some(isTrailByte)
   return (
     wideCount > 0 &&
@@ -61,7 +62,7 @@ function isJapanese(text: string, bytes: Uint8Array): boolean {
   )
 }
 
-/** A byte of 0x80 or more after a lead byte. */
+/** Whether a byte is 0x80 or more and follows a lead byte. */
 const isTrailByte = (byte: number, at: number, all: Uint8Array) =>
   byte >= 0x80 && all[at - 1]! >= 0x81 && all[at - 1]! <= 0x9f
 
@@ -98,7 +99,7 @@ function decodeAs(encoding: Encoding, bytes: Uint8Array): string | null {
   }
 }
 
-/** Picks one encoding for all texts of a file; null if none fits. */
+/** Selects one encoding for all texts of a file. Returns null if no encoding fits. */
 function guess(all: Uint8Array[]): Encoding | null {
   const isPlausible = (encoding: Encoding, test: (text: string, bytes: Uint8Array) => boolean) => {
     const texts = all.map((bytes) => decodeAs(encoding, bytes))

@@ -14,7 +14,7 @@ export type PaddedWave = {
 
 const EXTENSIBLE = 0xfffe
 const PCM = 1
-/** Sample widths of ffmpeg's decoders, in bits. */
+/** Sample widths that ffmpeg can decode, in bits. */
 const WIDTHS = [16, 24, 32]
 const MAX_CHUNKS = 64
 
