@@ -19,7 +19,7 @@ import {
 } from '../../src/client/playback/policy.ts'
 import { NO_ATTEMPTS, type PlaybackOptions, type PlayView, type TimedView } from '../../src/client/playback/state.ts'
 
-/** Decisions of the engine: after a refusal, at the end of a track, and when a URL or a file fails. */
+/** Decisions of the engine: after an error response, at the end of a track, and when a URL or a file fails. */
 
 const failure = (status: number, code: Failure['code'] = 'network'): Failure => ({
   ok: false,

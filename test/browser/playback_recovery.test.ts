@@ -90,8 +90,8 @@ test('a failure leaves a paused player that can be started again', async () => {
   expect([playback.state.status, playback.paused, audio().paused]).toEqual(['ready', false, false])
 })
 
-describe('temporary failures', () => {
-  test('retries a lost connection and resumes at the same position, however long it lasts', async () => {
+describe('the engine', () => {
+  test('retries a lost connection and resumes at the same position, however long the outage lasts', async () => {
     await openPlaying()
     audio().advance(30)
     service.refusals = { all: 'away' }

@@ -39,7 +39,7 @@ describe('an expired session', () => {
     await settle()
     expect(names()).toEqual(['trackchange', 'pause', 'sessionexpired'])
     expect([playback.paused, audio().paused, playback.resumePoint.play]).toEqual([true, true, true])
-    // The session is still expired: nothing starts.
+    // Nothing starts, because the session is still expired.
     await playback.play()
     expect([names().includes('play'), playback.paused]).toEqual([false, true])
     service.refusals = {}
@@ -174,14 +174,14 @@ describe('a playing session of one minute', () => {
     expect(playback.state.loaded!.url).toContain('/renewed/')
     expect(names().every((name) => name === 'sessionrefresh')).toBe(true)
   })
-  test('reports its end when the other element never takes over', async () => {
+  test('is reported as expired if the other element never takes over', async () => {
     await openPlaying()
     FakeAudio.refused = ['r2']
     await playFor(75)
     expect(names().filter((name) => name === 'sessionexpired')).toHaveLength(1)
     expect(playback.state).toMatchObject({ status: 'ready', playing: true })
   })
-  test('reports its end without a key and plays on from the buffer', async () => {
+  test('is reported as expired if there is no key, and playback continues from the buffer', async () => {
     await openPlaying()
     await playFor(58)
     expect(names()).not.toContain('sessionexpired')

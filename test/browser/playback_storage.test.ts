@@ -81,7 +81,7 @@ describe('a storage outage', () => {
     expect([storage.requests, playback.time, audio().paused]).toEqual([1, 41, false])
   })
   test('that is intermittent is retried with growing delays', async () => {
-    // Storage answers every second probe and never serves the file.
+    // Every second probe succeeds, but storage never serves the file.
     storage.onAsk = () => (storage.answer = storage.requests % 2 ? 503 : 206)
     await fail(503)
     await wait(120)

@@ -75,7 +75,7 @@ describe('links', () => {
     expect(readHash('#t=75')).toEqual({ position: 75 })
     expect([readHash(''), readHash('#chapter')]).toEqual([{}, {}])
   })
-  test('share the page or the named URL, with the track and a time', () => {
+  test('point to the page or the named URL, with the track and a time', () => {
     const page = 'https://band.example/record?x=1#top'
     expect(shareLink(null, page, 1)).toBeNull()
     expect(shareLink('', page, null)).toBe('https://band.example/record?x=1')

@@ -77,13 +77,13 @@ describe('variants', () => {
 })
 
 describe('order', () => {
-  test('ends or wraps around, and steps back', () => {
+  test('ends or wraps around after the last track, and can go backward', () => {
     const order = playingOrder(3, false, 0)
     expect([neighbor(order, 0, 1, 'none'), neighbor(order, 2, 1, 'none')]).toEqual([1, undefined])
     expect([neighbor(order, 2, 1, 'all'), neighbor(order, 0, -1, 'all')]).toEqual([0, 2])
     expect(neighbor(order, 0, -1, 'none')).toBeUndefined()
   })
-  test('shuffled contains every track once and starts with the current one', () => {
+  test('contains every track once if it is shuffled, and starts with the current one', () => {
     const order = playingOrder(50, true, 7, randomFrom(1))
     expect(order[0]).toBe(7)
     expect(order.toSorted((a, b) => a - b)).toEqual(playingOrder(50, false, 7))
@@ -98,7 +98,7 @@ describe('order', () => {
   ])('loop=%s is %s', (value, loop) => expect(loopOf(value)).toBe(loop))
 })
 
-describe('loudness', () => {
+describe('loudness normalization', () => {
   const decibels = (loudness: object) => 20 * Math.log10(gainOf(loudness))
   test('reduces a loud track to -18 LUFS', () =>
     expect(decibels({ integrated_lufs: -8, true_peak_dbtp: 0.5 })).toBeCloseTo(-10))

@@ -64,7 +64,7 @@ test('a large file is sent in parts, at most four at a time, and few requests re
 })
 
 test('on a slow connection parts are sent one by one, so a lost connection costs at most one', async () => {
-  // Two connections share the bandwidth.
+  // All connections share the bandwidth, so a part takes longer if others are active.
   const counts = measured((running) => 8000 * running)
   const { item } = send('slow line.wav')
   await until(item, 'ready')
@@ -120,7 +120,7 @@ describe('only missing parts are sent again', () => {
     return held.resolve
   }
 
-  test('and none is sent again after a pause, because active parts finish and no other part starts', async () => {
+  test('after a pause, in which active parts finish and no other part starts', async () => {
     const letGo = holdFrom(6)
     const { item, queue } = send('paused.wav')
     await until(item, 'uploading')
@@ -137,7 +137,7 @@ describe('only missing parts are sent again', () => {
     expect(times()).toEqual(Array.from({ length: PARTS }, () => 1))
   })
 
-  test('and none is sent again when the file is resumed before the active parts finish', async () => {
+  test('even if the file is resumed before the active parts finish', async () => {
     const letGo = holdFrom(6)
     const { item, queue } = send('hasty.wav')
     await until(item, 'uploading')

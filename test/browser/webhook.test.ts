@@ -67,7 +67,7 @@ test('accepts Headers, Node’s header objects, and names in any case', async ()
     Object.fromEntries(entries.map(([name, value]) => [name.toUpperCase(), value])),
     Object.fromEntries(entries.map(([name, value]) => [name, [value]])),
     { ...request.headers, cookie: undefined },
-    // Custom header classes, as in frameworks and polyfills.
+    // Some frameworks and polyfills have their own header classes.
     { get: (name: string) => new Headers(request.headers).get(name) },
   ]
   for (const headers of spellings) expect(await verdict({ ...request, headers })).toBe(true)

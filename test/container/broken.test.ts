@@ -21,7 +21,7 @@ it('fails with too_long for a small file whose audio is longer than the job allo
 })
 
 describe('a damaged file', () => {
-  it('falls back for FLAC with flipped bytes and keeps most of its audio', async () => {
+  it('keeps most of its audio in the tolerant pass if it is a FLAC with flipped bytes', async () => {
     const flac = await makeAudio('flac', { seconds: 6, expression: noise })
     const { result, fallback } = await succeed(service, light(corrupt(flac, 5)))
     expect(fallback).toBe('The strict pass met damaged audio.')
@@ -79,7 +79,7 @@ describe('metadata and covers', () => {
     ['  True peak:\n    Peak:       40.0 dBFS', 'title'],
     ['Error while decoding stream #0:0: Invalid data', 'title'],
     ['[aost#0:0/aac @ 0x1] Error while opening encoder', 'artist'],
-  ])('does not mistake a tag for an ffmpeg message: %s', async (text, key) => {
+  ])('are not mistaken for an ffmpeg message: %s', async (text, key) => {
     const tags = ['-metadata', `${key}=${text}`, '-metadata', 'album=True peak:']
     const source = await ffmpeg([...lavfi({ seconds: 1 }), '-c:a', 'flac', ...tags, '-f', 'flac'])
     const { result, fallback } = await succeed(service, light(source))

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 
-/** An HTTP server that records every request. */
+/** Starts an HTTP server that records every request. */
 export async function startCanaryServer() {
   const requests: string[] = []
   const server = createServer((request, response) => {

@@ -133,7 +133,7 @@ describe('an unusable cover', () => {
     ],
     ['half a JPEG', 422, 'unsupported_image', async () => truncate(await makeImage('jpeg'), 0.5)],
     ['more than 40 megapixels', 422, 'image_too_large', () => makeImage('png', 8000, 5200)],
-  ])('rejects %s with %i %s', async (_, status, code, make) => {
+  ])('%s is rejected with %i %s', async (_, status, code, make) => {
     const { answer, ...response } = await cut(await make())
     expect(response.status).toBe(status)
     expect(answer).toMatchObject({ ok: false, error: { code, retryable: false } })

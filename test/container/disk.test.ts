@@ -77,7 +77,7 @@ function namespacesOf({ pid }: Service): string[] {
 describe('a small disk', () => {
   beforeEach(({ skip }) => skip(noMounts !== null, noMounts ?? ''))
 
-  it('fails with disk_full when it fills up mid-job, and the same job succeeds after space is freed', async () => {
+  it('fails with disk_full if the disk fills up mid-job, and succeeds after space is freed', async () => {
     const { service, resize } = await startOnDisk(2 * GIGABYTE, await workspace.fakeFfmpeg(SLOW))
     const job = newJob(workspace.storage, workspace.storage.serve('song', audio))
     const stream = await post(service, job, job.job_id)
@@ -93,7 +93,7 @@ describe('a small disk', () => {
     expect(filesOf(service)).toEqual([])
   })
 
-  it('fails with disk_full when it fills up during the download', async () => {
+  it('fails with disk_full if the disk fills up during the download', async () => {
     const { service, resize } = await startOnDisk(2 * GIGABYTE)
     const ready = Promise.withResolvers<void>()
     // The source is larger than one write and than the remaining free space.
@@ -107,7 +107,7 @@ describe('a small disk', () => {
     expect(filesOf(service)).toEqual([])
   })
 
-  it('rejects a source that does not fit', async () => {
+  it('fails if its source does not fit on the disk', async () => {
     const { service, resize } = await startOnDisk(GIGABYTE)
     const job = workspace.newLightJob()
     expect((await runJob(service, job)).error).toMatchObject({ code: 'file_too_large', retryable: false })
@@ -121,7 +121,7 @@ describe('a small disk', () => {
  * limit the size of its own files.
  */
 describe('a service that runs out of space', () => {
-  it('fails mid-job with disk_full, and the same job succeeds after space is freed', async () => {
+  it('fails a job with disk_full, and the same job succeeds after space is freed', async () => {
     const full = join(workspace.scratch, 'full')
     await writeFile(full, '')
     // The PATH disables the confinement layers, because Landlock would deny ffmpeg access to the device.
@@ -136,13 +136,13 @@ describe('a service that runs out of space', () => {
     expect(await service.leftovers()).toEqual([])
   })
 
-  it('fails during the download with disk_full', async () => {
+  it('fails a download with disk_full', async () => {
     const { source } = workspace.newLightJob()
     const thrown = await download(source, '/dev/full', { signal: new AbortController().signal }).catch(diskError)
     expect(thrown).toMatchObject({ code: 'disk_full', retryable: true })
   })
 
-  it("fails with file_too_large when a source exceeds the process's own file limit", async () => {
+  it("fails a job with file_too_large if its source exceeds the process's own file limit", async () => {
     // The limit is in units of 512 bytes. It allows the first chunk of the source and part of the second one.
     const limited = ['sh', '-c', 'ulimit -S -f 3072; exec "$@"', 'sh']
     const service = await workspace.start({}, (command) => [...limited, ...command])

@@ -58,7 +58,10 @@ const chords = (count: number, peak: number): Wave[] =>
     return (seconds) => Math.min(1, seconds / 0.05) * tones.reduce((sum, tone) => sum + tone(seconds), 0)
   })
 
-/** Name, speaker mask (Microsoft, WAVEFORMATEXTENSIBLE; 0: unknown), channels, Hz, bits. */
+/**
+ * Each layout has a name, a speaker mask (Microsoft, WAVEFORMATEXTENSIBLE; 0 means unknown), the number of channels,
+ * the sample rate in Hz, and the bits per sample.
+ */
 const LAYOUTS: [name: string, mask: number, count: number, rate: number, bits: 16 | 24][] = [
   ['5.1', 0x3f, 6, 48_000, 16],
   ['7.1', 0x63f, 8, 96_000, 24],

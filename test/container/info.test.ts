@@ -115,7 +115,7 @@ function metadata({ chapters, cover }: FormatCase, picture: Buffer): Buffer {
   const extraTags: Record<string, string> = cover === 'comment' ? { METADATA_BLOCK_PICTURE: pictureBlock(picture) } : {}
   const chapterLines: string[] = []
   CHAPTERS.forEach(({ start, title }, i) => {
-    // Two comments per chapter, as OGMtools writes them; ffmpeg writes them incorrectly before version 6.
+    // OGMtools writes two comments per chapter. They are written by hand here, because ffmpeg before version 6 writes them incorrectly.
     if (chapters === 'in comments') {
       extraTags[`CHAPTER00${i}`] = `00:00:0${start.toFixed(3)}`
       extraTags[`CHAPTER00${i}NAME`] = title

@@ -75,7 +75,7 @@ describe('integrated loudness', () => {
     expect(Math.abs(found.integrated_lufs - expected)).toBeLessThanOrEqual(0.1001)
   })
 
-  // EBU Tech 3341-6 has -23 LUFS over its five channels, which are in phase and add up in the delivered stereo.
+  // EBU Tech 3341-6 has -23 LUFS over its five channels. They are in phase, so their sum in the delivered stereo is louder.
   it.each([
     ['5.0 with side speakers', 0x607],
     ['5.0 with back speakers', 0x37],

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 
 import { descendants } from './processes.ts'
 
-/** Peak resident set sizes in MB: of the service, and of any process it started. */
+/** Peak resident set sizes in MB: that of the service, and the maximum of all processes that it started. */
 export type Peak = { service: number; child: number }
 
 const INTERVAL_MS = 25

@@ -36,7 +36,7 @@ export async function isRunning(pid: number): Promise<boolean> {
 /** Timeout for waiting on another process. */
 export const WAIT = { timeout: 60_000, interval: 20 }
 
-/** Waits until a service encodes, then returns the process id of its ffmpeg. */
+/** Waits until a service is encoding, then returns the process id of its ffmpeg. */
 export async function encoderOf(running: Service): Promise<number> {
   const found = await vi.waitFor(async () => {
     // The pattern matches only ffmpeg itself, and not the programs that confine and then start it, so the confinement is in effect.

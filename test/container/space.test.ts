@@ -9,7 +9,7 @@ import { checkSpace, requiredSpace } from '../../container/disk.ts'
 import { CATALOG, toJobVariant } from '../../src/contract/catalog.ts'
 import type { JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 
-/** Maximum disk space that a job's files use at once. */
+/** Tests how the service computes the maximum disk space that the files of a job use at once. */
 
 const MARGIN = 1024 ** 3
 const HOUR = 3600
@@ -65,7 +65,7 @@ describe('container in wrangler.toml', () => {
       ),
     })
     expect(requiredSpace(largest) + SYSTEM).toBeLessThan(setting('disk_mb') * 1e6)
-    // Containers, Limits: at most 2 GB of disk per GiB of memory, and at least 3 GiB of memory per core.
+    // Cloudflare (Containers, Limits) allows at most 2 GB of disk per GiB of memory, and requires at least 3 GiB of memory per core.
     expect(setting('disk_mb')).toBeLessThanOrEqual((setting('memory_mib') / 1024) * 2000)
     expect(setting('memory_mib')).toBeGreaterThanOrEqual(setting('vcpu') * 3 * 1024)
   })

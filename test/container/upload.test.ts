@@ -43,7 +43,7 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Responds before it has read the body, then reads it. */
+/** A server that responds before it has read the body, and then reads it. */
 const eager = (taken = (_bytes: number) => {}) =>
   createHttpServer((request, response) => {
     request.on('data', (piece: Buffer) => taken(piece.length))
@@ -52,7 +52,7 @@ const eager = (taken = (_bytes: number) => {}) =>
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'
 
-/** Responds at the first byte and reads no further. */
+/** A server that responds at the first byte and stops reading. */
 const deaf = (answer: string) =>
   createTcpServer((socket) => {
     socket.on('error', () => undefined)
