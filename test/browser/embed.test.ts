@@ -10,7 +10,7 @@ import type { TonearmPlayer } from '../../src/elements/player/element.ts'
 class FakeWindow extends EventTarget {
   origin: string
   parent!: FakeWindow
-  /** Origins of the enclosing pages, in browsers that expose them. */
+  /** The origins of the enclosing pages, which only some browsers expose. */
   location: { ancestorOrigins?: string[] } = {}
   innerWidth = 480
   constructor(origin: string) {
@@ -23,7 +23,7 @@ class FakeWindow extends EventTarget {
       Object.assign(new Event('message'), { source, origin: source.origin, data: structuredClone(data) }),
     )
   }
-  /** The window at the other end: each window has one peer. */
+  /** The window at the other end. Each window has one peer. */
   peer!: FakeWindow
   postMessage(data: unknown, origin: string): void {
     if (origin === '*' || origin === this.origin) this.from(this.peer, data)

@@ -16,7 +16,7 @@ export const service = {
   /** Responses that replace a play view, by the id of a track or session, or `all`. */
   refusals: {} as Record<string, { status: number; code: string } | 'away'>,
   preliminary: false,
-  /** When the first session and its URLs expire, on the test's clock. */
+  /** The time on the test's clock at which the first session and its URLs expire. */
   endsAt: null as number | null,
   /** Tracks that are missing from a renewed session. */
   removed: [] as string[],

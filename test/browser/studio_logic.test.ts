@@ -4,7 +4,7 @@ import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
 import { sitesOf } from '../../src/studio/sites.ts'
 import { dayText, pauseOf } from '../../src/studio/webhook.ts'
 
-/** Studio logic without a browser. */
+/** Tests the logic of the studio without a browser. */
 
 test('marks a capped count with "or more"', () => {
   expect([plural(1, 'track'), plural(1000, 'collection', true), plural(1200, 'collection')]).toEqual([

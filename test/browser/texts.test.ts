@@ -4,7 +4,7 @@ import * as en from '../../src/elements/texts/en.ts'
 import { languageOf, LOCALES } from '../../src/elements/texts/languages.ts'
 import { fill, fillNumber, pickLocale, withOverrides } from '../../src/elements/texts/texts.ts'
 
-/** Texts of the elements in every language. */
+/** Tests the texts of the elements in every language. */
 
 /** Maps the path of each text to the text. Of plural forms it includes only `other`, which every language has. */
 const flat = (texts: object, path = ''): Record<string, string> =>

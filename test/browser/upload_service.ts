@@ -23,7 +23,7 @@ interface StoredMultipart {
   id: string
   file_size: number
   fingerprint?: string
-  /** Part ETags in storage, and those reported by the client. */
+  /** The ETags of the parts in storage, and those that the client has reported. */
   stored: Map<number, string>
   reported: Map<number, string>
   /** How often each part was received completely. */

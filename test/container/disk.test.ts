@@ -74,7 +74,7 @@ function namespacesOf({ pid }: Service): string[] {
   return ['-t', String(pid), '-m', ...(process.getuid?.() === 0 ? [] : ['-U'])]
 }
 
-describe('a small disk', () => {
+describe('a job on a small disk', () => {
   beforeEach(({ skip }) => skip(noMounts !== null, noMounts ?? ''))
 
   it('fails with disk_full if the disk fills up mid-job, and succeeds after space is freed', async () => {

@@ -3,7 +3,7 @@ import { afterAll } from 'vitest'
 import { startService } from './service.ts'
 import { startStorage } from './storage.ts'
 
-/** One storage and one service for all tests of a file. After the tests, the service's directory must be empty. */
+/** Starts one storage and one service for all tests of a file. After the tests, the work directory of the service must be empty. */
 export async function shareService() {
   const storage = await startStorage()
   const service = await startService()

@@ -18,7 +18,7 @@ type Served = {
   drip?: number
   /** Replaces the object after a response has been cut off. */
   replacement?: Buffer
-  /** Sends no `Content-Length`. */
+  /** Whether the response has no `Content-Length`. */
   chunked?: boolean
   /** Resolves when the response may start. */
   ready: Promise<void>

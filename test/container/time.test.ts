@@ -19,7 +19,7 @@ async function make(name: string, source: Buffer) {
   return { ...outcome, file: (index: string) => storage.files.get(`${job.job_id}/${index}`)! }
 }
 
-/** Seconds until the first sample above -30 dBFS, and the total length in seconds. */
+/** Returns the seconds until the first sample above -30 dBFS, and the total length in seconds. */
 async function audibleRange(file: Buffer) {
   const [samples, { rate, channels }] = [await decode(file), await probeAudio(file)]
   const first = samples.findIndex((sample) => Math.abs(sample) > 1000)

@@ -8,7 +8,7 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[]
 }
 
-/** Rules that depend on the colors of a page. */
+/** The axe rules that depend on the colors of a page. */
 export const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
 /** Returns the violations that axe finds in a page, including best practices and shadow trees. `rules` limits the check to some rules. */

@@ -8,7 +8,7 @@ const HOUR = 3600_000
 
 type Table = 'upload_sessions' | 'play_sessions' | 'shares'
 
-/** Ends a session or a share now, or some hours ago. */
+/** Sets the expiry of a session or a share to now, or to some hours ago. */
 export const expire = (stack: Shared, table: Table, id: string, hours = 0): Promise<void> =>
   expireAt(stack, table, id, Date.now() - hours * HOUR - 1000)
 

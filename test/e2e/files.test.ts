@@ -6,7 +6,7 @@ import { corrupt, type ImageFormat, makeAudio, makeImage, truncate } from '../su
 import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, play, send, settle, untilCovered, upload } from './steps.ts'
 
-/** Uploads that are not intact audio: wrong files, broken files, pictures. */
+/** Tests uploads that are not intact audio: files of other types, broken files, and pictures. */
 
 let stack: Shared
 let server: Client

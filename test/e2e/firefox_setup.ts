@@ -16,7 +16,7 @@ import { must, TIMEOUT, upload } from './steps.ts'
 
 /** Fixtures of the Firefox tests: the service, a page on another origin, tabs, and steps in a tab. */
 
-/** Starts everything; `path` is the Firefox executable. */
+/** Starts all fixtures. `path` is the Firefox executable. */
 export async function setUp(path: string) {
   const [firefox, stack, host, network] = await Promise.all([
     startFirefox(path),
@@ -81,7 +81,7 @@ const POLLING = { polling: 50 }
 /** Presses a player's button by its label. */
 export const press = (target: PageOrFrame, name: string) => target.locator(`>>> button[aria-label="${name}"]`).click()
 
-/** Waits for an element with the text, also in shadow trees. */
+/** Waits for an element with the text, even in a shadow tree. */
 export const untilShown = (target: PageOrFrame, text: string) => target.locator(`>>> ::-p-text(${text})`).wait()
 
 /** Fills in a field of the studio by its label. */
@@ -96,14 +96,14 @@ export async function choose(page: Page, input: string, path: string): Promise<v
   await found.uploadFile(path)
 }
 
-/** State of the first player of a page. */
+/** Returns the state of the first player on a page. */
 export const stateOf = (target: PageOrFrame) =>
   target.evaluate(() => {
     const { currentTime, paused, track } = document.querySelector<TonearmPlayer>('tonearm-player')!
     return { time: currentTime, paused, title: track?.player_title }
   })
 
-/** Waits until the first player of a page has passed a time in seconds, in the named track if given. */
+/** Waits until the first player on a page has passed a time in seconds and, if a title is given, plays the track with that title. */
 export const untilTime = (target: PageOrFrame, seconds: number, title = '') =>
   target.waitForFunction(
     (least, wanted) => {

@@ -12,7 +12,10 @@ import { freePorts, processesOf, run, startStack, type Stack } from '../support/
 import { startOther } from './shared_stack.ts'
 import { must, TIMEOUT } from './steps.ts'
 
-/** A local stack recovers from hangs and names the problems it cannot fix. The tests build on each other. */
+/**
+ * Tests that a local stack recovers from hangs and reports problems that it cannot fix. Each test continues in the
+ * state that the previous one left.
+ */
 
 let stack: Stack
 let directory: string

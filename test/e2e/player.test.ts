@@ -17,7 +17,7 @@ import {
 } from './player_setup.ts'
 import { bytes, must, send, settle } from './steps.ts'
 
-/** `<tonearm-player>` on a page of another origin with a strict policy: playback. */
+/** Tests the playback of `<tonearm-player>` on a page of another origin with a strict policy. */
 
 let workspace: Workspace
 let album: Album
@@ -166,7 +166,7 @@ test('a download does not interrupt the page or playback, whatever storage respo
     await opened.untilTime(time + 0.2)
     expect([page.url(), (await opened.state()).paused]).toEqual([`${workspace.host.origin}/`, false])
   }
-  // WebKit opens no tab after an await, so the tab must be open before the service responds.
+  // WebKit does not let a page open a tab after an await, so the tab must be open before the service responds.
   for (const vendor of ['Google Inc.', 'Apple Computer, Inc.']) {
     const early = vendor.startsWith('Apple')
     await page.evaluate((value) => Object.defineProperty(navigator, 'vendor', { value, configurable: true }), vendor)

@@ -12,7 +12,7 @@ let workspace: Workspace
 let stack: Stack
 
 beforeAll(async () => {
-  // A separate stack, because these tests pause its transcoder.
+  // These tests need a separate stack, because they pause its transcoder.
   workspace = await setUp(async () => (stack = await startOther()))
 })
 afterAll(() => workspace?.dispose())

@@ -13,7 +13,7 @@ import {
   UNKNOWN,
 } from './player_fake_service.ts'
 
-/** The player at every width, with mouse and touch, in every language and theme. */
+/** Tests the layout of the player at every width, with mouse and touch, in every language and theme. */
 
 const player = (page: Page) => players(page).first()
 let alone: PlayerPage

@@ -49,7 +49,7 @@ test('keys control the player regardless of the focus: space, arrows, Home, End 
   await keyboard.press('m')
   await keyboard.press(' ')
   await opened.untilTime(3.2)
-  // On a button, the space bar presses that button.
+  // If a button has the focus, the space bar presses that button.
   await button(opened, 'Shuffle').focus()
   await keyboard.press(' ')
   expect(await button(opened, 'Shuffle').getAttribute('aria-pressed')).toBe('true')

@@ -95,7 +95,7 @@ describe.concurrent('a session of one minute', () => {
   })
 })
 
-describe.concurrent('network outage', () => {
+describe.concurrent('a network outage', () => {
   let network: NetworkProxy
   beforeAll(async () => {
     network = await openNetworkProxy()

@@ -16,7 +16,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, TIMEOUT, signIn, untilPlaying, visit } from './studio_steps.ts'
 
-/** Share links as visitors see them. */
+/** Tests share links as visitors see them. */
 
 let stack: Shared
 let browser: Browser
@@ -133,7 +133,7 @@ test('the frame plays on a strict page of another origin until the share is revo
   await page.context().close()
 })
 
-/** The messages that the page receives from its frame, as text. */
+/** Returns the messages that the page receives from its frame, as text. */
 async function messagesOf(made: Share, act: (frame: Frame) => Promise<void>): Promise<string> {
   const { page } = await openTab(browser)
   await page.addInitScript(() => {

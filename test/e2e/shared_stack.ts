@@ -14,7 +14,7 @@ import { type Stack, startStack } from '../support/stack.ts'
 /** The stack that most test files share. Files that stop the stack or block its transcoder start a separate one. */
 export interface Shared {
   base_url: string
-  /** Server key of an organization used by one test file only. */
+  /** Server key of an organization that only one test file uses. */
   api_key: string
   organization_id: string
   root_key: string

@@ -66,7 +66,7 @@ export async function play(client: Client, listener: Client, track_id: string) {
   return { session, view, params }
 }
 
-/** The sorted field names of an object, without `api_request_id`, which may be absent (specification §2). */
+/** Returns the sorted field names of an object, without `api_request_id`, which may be absent (specification §2). */
 export const keys = (value: object) =>
   Object.keys(value)
     .filter((key) => key !== 'api_request_id')

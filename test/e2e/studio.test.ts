@@ -55,7 +55,7 @@ async function copied(label: string): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText())
 }
 
-test('rejects an invalid key and a key of another type, with a reason', async () => {
+test('an invalid key and a key of another type are rejected with a reason', async () => {
   await page.goto(stack.base_url)
   const key = page.getByLabel('Server key')
   await key.fill('ta_sk_wrong')

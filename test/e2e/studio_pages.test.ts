@@ -35,7 +35,7 @@ const SCREENS = {
 } as const
 
 describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (screen) => {
-  /** Checks the current page in light and dark: complete, without axe violations or horizontal overflow. */
+  /** Checks in light and dark colors that the current page is complete and has neither axe violations nor horizontal overflow. */
   async function judge(page: Page, name: string) {
     await untilStill(page)
     await expectNoOverflow(page, name)
@@ -132,7 +132,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
   })
 })
 
-/** The position of an element when it is first painted: sizes are observed after animation frames and before painting. */
+/** Returns the position of an element when it is first painted. A ResizeObserver runs after the animation frames and before painting. */
 const paintedPlace = (element: Locator) =>
   element.evaluate(
     (target) =>

@@ -8,7 +8,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, send, settle, upload } from './steps.ts'
 import { choose, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
-/** The studio with slow and failed responses. */
+/** Tests the studio with slow and failed responses. */
 
 let stack: Shared
 let browser: Browser

@@ -10,7 +10,7 @@ import { must } from './steps.ts'
 import { fillOrganization, type StudioPage, type StudioPages } from './studio_library.ts'
 import { namesOf, openTab, TIMEOUT, rowOf, signIn, visit } from './studio_steps.ts'
 
-/** The studio's empty, loading, error and overload states. */
+/** Tests the studio's empty, loading and error states, and large amounts of data. */
 
 let stack: Shared
 let browser: Browser

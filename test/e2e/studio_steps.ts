@@ -45,14 +45,14 @@ export async function visit(page: Page, route: string, heading: string | RegExp)
   await page.getByRole('heading', { level: 1, name: heading }).waitFor(TIMEOUT)
 }
 
-/** The row of a track. */
+/** Finds the row of a track. */
 export const rowOf = (page: Page, name: string | RegExp): Locator =>
   page.locator('.track[data-status]').filter({ hasText: name })
 
-/** The names of the rows from top to bottom. */
+/** Returns the names of the rows from top to bottom. */
 export const namesOf = (page: Page) => page.locator('.track a.name').allTextContents()
 
-/** Chooses an entry of a menu. */
+/** Chooses an entry from a menu. */
 export async function choose(page: Page, menu: string, entry: string): Promise<void> {
   await page.getByRole('button', { name: menu, exact: true }).click()
   await page.getByRole('menuitem', { name: entry }).click()
@@ -65,7 +65,7 @@ export async function untilPlaying(place: { locator: Page['locator'] }, seconds:
   await expect.poll(position, { ...TIMEOUT, interval: 100 }).toBeGreaterThan(seconds)
 }
 
-/** Expects no horizontal overflow. */
+/** Expects that the page does not overflow horizontally. */
 export async function expectNoOverflow(page: Page, name: string): Promise<void> {
   const { width } = page.viewportSize()!
   const found = await page.evaluate(() => document.documentElement.scrollWidth)

@@ -80,7 +80,7 @@ test('an upload interrupted by a reload asks for its file again and continues th
   await expect.poll(() => row.allTextContents(), TIMEOUT).toEqual([expect.stringContaining('Starting')])
   await page.getByText('1 track', { exact: true }).waitFor(TIMEOUT)
   expect(await row.count()).toBe(1)
-  // Another tab cannot resume this upload.
+  // Another tab cannot resume this upload and asks for its file.
   const { page: other } = await openTab(browser)
   await signIn(other, stack)
   await visit(other, `#/collection/${collection}`, 'Interrupted')

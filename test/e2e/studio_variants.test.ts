@@ -76,7 +76,7 @@ test('an invalid variant shows each error at its field', async () => {
   problems.length = 0
 })
 
-test('creates a variant and a preview, and edits one', async () => {
+test('a variant and a preview can be created, and one of them can be edited', async () => {
   await field('Index').fill('')
   await field('Channels').selectOption({ label: 'Mono' })
   await create()

@@ -11,7 +11,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { startUploaderHost, openUploader, TIMEOUT, type UploaderHost, type Uploader } from './uploader_page.ts'
 
-/** Accessibility of `<tonearm-uploader>`: keyboard, screen reader, dark theme, phone, right to left. */
+/** Tests the accessibility of `<tonearm-uploader>`: keyboard, screen reader, dark theme, phone, and right-to-left text. */
 
 let stack: Shared
 let browser: Browser

@@ -133,7 +133,7 @@ function collectEvents(): void {
   document.addEventListener('securitypolicyviolation', (event) => console.error(`CSP: ${event.violatedDirective}`))
 }
 
-/** Counts the stored parts of all files in the ledger. Runs in the page. */
+/** Counts the stored parts of all files in the upload ledger. This function runs in the page. */
 export async function countStoredParts(): Promise<number> {
   const opening = indexedDB.open('tonearm')
   await new Promise((resolve) => (opening.onsuccess = resolve))

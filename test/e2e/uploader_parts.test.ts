@@ -161,7 +161,7 @@ test('setting a key after the page has loaded resumes the interrupted file', asy
   await expectWhole(uploader, 'late.wav', path)
 })
 
-test('a file that is removed from the list or has vanished leaves no track', async () => {
+test('a file that is removed from the list or is no longer available leaves no track', async () => {
   const uploader = await bench.open({ manual: '' })
   const path = await bench.aHeavySong('removed.wav', 40_000_000)
   const vanishing = await bench.aSong('vanished.wav', 1)

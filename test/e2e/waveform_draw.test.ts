@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { changedColumns, type drawWaveform, type Picture } from '../../src/elements/shared/draw.ts'
 import { setUp, type Waveforms } from './waveform_setup.ts'
 
-/** The drawing of a waveform pixel by pixel, as Chromium paints it. */
+/** Tests the drawing of a waveform pixel by pixel, as Chromium paints it. */
 
 let waveforms: Waveforms
 let page: Page
@@ -43,7 +43,7 @@ const draw = (...steps: [Picture, number?, number?][]): Promise<number[]> =>
   }, steps)
 
 const NAMES: Record<string, string> = { '255,0,0': 'played', '0,0,255': 'rest', '0,255,0': 'head' }
-/** Names a pixel by its color: empty for transparent, `edge` for a partly covered rounded corner. */
+/** Returns the name of a pixel's color. It is empty for a transparent pixel, and `edge` for a partly covered pixel of a rounded corner. */
 function at(pixels: number[], x: number, y: number): string {
   const [r, g, b, alpha] = pixels.slice((y * PICTURE.width + x) * 4)
   return alpha === 0 ? '' : alpha === 255 ? (NAMES[`${r},${g},${b}`] ?? 'other') : 'edge'

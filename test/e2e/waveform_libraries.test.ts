@@ -11,7 +11,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 
-/** The snippets of docs/waveform.md with the real npm packages in a real Chromium. */
+/** Tests the snippets of docs/waveform.md with the real npm packages in a real Chromium. */
 
 const root = join(import.meta.dirname, '../..')
 /**

@@ -56,7 +56,7 @@ export async function decodeInPage(page: Page, file: File): Promise<StereoSample
 
 type Listening = File & { positions: number[]; seconds: number }
 
-/** Seeks an `<audio>` element to each position, and returns the sound of the following seconds. */
+/** Seeks an `<audio>` element to each position, and returns the samples that it plays in the following `seconds`. */
 export async function listenFrom(page: Page, listening: Listening) {
   const { duration, played } = await page.evaluate(listen, { ...listening, tap: TAP })
   return { duration, played: played.map(({ blocks, ...rest }) => ({ ...rest, ...withoutGaps(blocks) })) }

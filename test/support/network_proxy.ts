@@ -55,7 +55,7 @@ export async function openNetworkProxy(): Promise<NetworkProxy> {
     const outgoing = request({ host: hostname, port, path: pathname + search, method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       response.pipe(answer)
-      // Aborts the response when the upstream response breaks off.
+      // Aborts the response if the response of the server breaks off.
       response.on('error', () => answer.destroy())
     })
     outgoing.on('error', () => answer.destroy())

@@ -36,7 +36,7 @@ export default async function serveReceivers(project: TestProject) {
     response.once('close', end)
     write()
   }
-  /** Sends 1 GB. */
+  /** Sends a body of 1 GB. */
   const flood = (response: ServerResponse) => {
     const chunk = Buffer.alloc(1 << 20, 'x')
     let remaining = 1024

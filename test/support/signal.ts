@@ -40,7 +40,7 @@ export function steps(...levels: [dbfs: number, seconds: number][]): { wave: Wav
   return { wave, seconds: end }
 }
 
-/** Silence. */
+/** A wave of silence. */
 export const silence: Wave = () => 0
 
 /** Returns a sine whose pitch rises by `slope` Hz per second from `start` Hz, so that the pitch identifies the time. */
