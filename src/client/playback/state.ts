@@ -62,7 +62,7 @@ export interface State {
   attempts: Attempts
   /** Number of consecutive requests that failed because the track was not ready, or because the service or the storage was unavailable. */
   polls: number
-  /** Whether any track of the session has been ready. */
+  /** Whether any track has been ready since this playback was created. */
   wasReady: boolean
   /** Whether the page has been informed that the session ended. */
   expiryAnnounced: boolean
