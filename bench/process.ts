@@ -80,7 +80,7 @@ export function watchPeaks(pid: number, directory: string) {
   }
 }
 
-// Returns the maximum resident set size so far, which the kernel records (VmHWM). So samples at intervals miss little.
+// Returns the maximum resident set size so far, which the kernel records (VmHWM). So periodic samples are sufficient.
 function residentPeak(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024
 }

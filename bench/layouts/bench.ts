@@ -30,7 +30,7 @@ const options = {
 
 const VARIANTS = ['aac-160', 'mp3-128', 'opus-96', 'preview', 'lossless']
 const MAX_SPREAD = 0.5
-/** A mono signal is this many LU louder when two speakers play it. */
+/** A mono signal is this many LU louder from two speakers than from one. */
 const TWO_SPEAKERS = 3.01
 const ORIGIN = 'http://localhost'
 

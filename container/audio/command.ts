@@ -195,8 +195,8 @@ function labelArguments({ codec, cut }: Encode, labels: Labels | null): string[]
 }
 
 // Increases the number of packets that may be queued for the muxer thread (8 by default). Encoders then block less often, which saves 1 or
-// 2 % of a job's time. FLAC does not need it, because its packets are few and large. Old versions reject the option, and the version string
-// of a development build does not show how old it is.
+// 2 % of a job's time. FLAC does not need a longer queue, because its packets are few and large. Old versions reject the option, and the
+// version string of a development build does not show how old it is.
 function queueFlags({ codec }: Encode, version: string): string[] {
   const major = Number(/^n?(\d+)\./.exec(version)?.[1] ?? 0)
   return major >= 7 && !CODECS[codec].lossless ? ['-thread_queue_size', '256'] : []

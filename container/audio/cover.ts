@@ -30,7 +30,9 @@ export async function makeCover(image: Buffer, outputs: CoverOutputs, signal: Ab
   return uploadCover(await cutCover(image), outputs, signal)
 }
 
-/** Crops a picture to the three squares of a cover, and to a large square if the picture has more pixels than the three need. */
+/**
+ * Crops a picture and resizes it to the three squares of a cover. Adds a large square if the picture has more pixels than the three need.
+ */
 export async function cutCover(image: Buffer): Promise<Cover> {
   const square = await squareOf(image)
   const edge = square.info.width

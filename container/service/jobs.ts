@@ -29,9 +29,9 @@ const SLOTS = JOB_SLOTS.map((max_size, slot) => ({ max_size, nice: NICE[slot]! }
 const QUEUE_LIMIT = 4
 /** Maximum number of finished jobs that are kept, whether their outcome was fetched or not. A result has a few KB. */
 const KEPT_JOBS = 200
-/** Time for which an outcome is kept until it is fetched: as long as the URLs of its job are valid. */
+/** Milliseconds for which an outcome is kept if it is not fetched: as long as the URLs of its job are valid. */
 const UNFETCHED_MS = 6 * 3600_000
-/** Time for which an outcome is kept after it was fetched, because the response may have been lost. */
+/** Milliseconds for which an outcome is kept after it was fetched, because the response may have been lost. */
 const FETCHED_MS = 15 * 60_000
 
 /** The queued, running and finished jobs of this instance. */

@@ -1,4 +1,4 @@
-/** A second of audio and a picture. They are generated, so that git contains no binary files. */
+/** Generates a second of audio and a picture, so that git contains no binary files. */
 
 /** Returns a WAV file with one second of a tone at 440 Hz: 16 kHz, 16 bit, mono. */
 export function makeWav(rate = 16_000): Uint8Array<ArrayBuffer> {

@@ -20,7 +20,7 @@ interface Attribute extends Described {
 }
 export interface Element {
   tag: string
-  /** Name of the element's class. The types of its attributes and events in packages/elements/attributes.ts start with it. */
+  /** Name of the element's class, such as `TonearmPlayer`. Its attributes are in `PlayerAttributes` of packages/elements/attributes.ts. */
   name: string
   attributes: Attribute[]
   members: Described[]

@@ -23,7 +23,7 @@ export type PcmSummary = {
   energy: Float64Array
   /** Maximum absolute sample of all channels, 0–32768. */
   peak: number
-  /** The first frame above -60 dBFS, and the frame after the last one above it; null if there is no such frame. */
+  /** The first frame with sound (above -60 dBFS), and the frame after the last frame with sound. Null if every frame is below. */
   sound: { start: number; end: number } | null
 }
 
