@@ -146,7 +146,7 @@ describe('a fresh play view during playback', () => {
     expect(afterRefresh(loaded, answer(120_000), { ...situation, isComplete: true })).toEqual({ next: 'keep' })
     expect(afterRefresh(loaded, answer(120_000), { ...situation, isSingle: true })).toEqual({ next: 'keep' })
   })
-  test('is requested again after the expiry if it does not extend it, because the session ends then', () =>
+  test('is requested again after its expiry if its URL lasts no longer, because the session ends with it', () =>
     expect(afterRefresh(loaded, answer(61_000), situation)).toEqual({ next: 'ask-again', delay: 12_000 }))
   test('is retried after a failure unless the session has ended', () => {
     expect(afterRefresh(loaded, failure(503), situation)).toEqual({ next: 'ask-again', delay: 5000 })

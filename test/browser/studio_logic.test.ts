@@ -63,7 +63,7 @@ describe('allowed sites', () => {
     'https://',
     '*.example.com',
     'a.com:99999',
-  ])('rejects %s by name, whatever other sites are given', (word) => {
+  ])('names the rejected site %s, even if another one is valid', (word) => {
     const { origins, fault } = sitesOf(`www.example.com ${word}`)
     expect(origins).toEqual([])
     expect(fault).toContain(`“${word}”`)

@@ -32,7 +32,7 @@ describe('a cover', () => {
   }
   const coversOf = (items: UploadItem[]) => items.map(({ name, cover }) => [name, cover?.file.name])
 
-  test('is used for a single song; among several songs, its file name must be one that covers commonly have', () => {
+  test('with any file name is used for a single song; for several songs it needs a name such as cover.png', () => {
     const { queue, events } = openQueue({ accept: '.wav', manual: true })
     expect(coversOf(queue.add([aSong('one.wav'), aPicture('scan.png')]))).toEqual([['one.wav', 'scan.png']])
     expect(coversOf(queue.add([aSong('a.wav'), aSong('b.wav'), aPicture('Cover.PNG')]))).toEqual([

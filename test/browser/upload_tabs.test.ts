@@ -176,7 +176,7 @@ describe('an upload works without the browser’s ledger', () => {
   test.each([
     ['its database never answers', never],
     ['its database is forbidden', throws],
-  ])('when %s', async (_, open) => {
+  ])('even if %s', async (_, open) => {
     vi.stubGlobal('indexedDB', { open })
     const { queue } = await inTab()
     const [large, small] = queue.add([aLargeSong('large.wav'), aSong('small.wav')])

@@ -44,7 +44,7 @@ function isTaken({ body, headers, secret }: ReturnType<typeof aRequest>): boolea
   }
 }
 
-test('accepts text and bytes signed by the reference implementations, and types the event', async () => {
+test('accepts text and bytes signed by the reference implementations, and returns a typed event', async () => {
   const request = aRequest()
   const result = await verifyWebhook(request)
   expect(result).toEqual({ ok: true, event })

@@ -240,7 +240,7 @@ test('a receiver without its secret exits with a message', async () => {
   await expect(starting).rejects.toThrow('TONEARM_WEBHOOK_SECRET is missing')
 })
 
-test('the stable address of an element expires soon, and its module is immutable', async () => {
+test('the stable address of an element is cached only briefly, and its module is immutable', async () => {
   const address = await fetch(`${workspace.stack.base_url}/elements/1/player.js`)
   expect(address.headers.get('cache-control')).toMatch(/max-age=300\b/)
   const [, path = ''] = /'(.+)'/.exec(await address.text()) ?? []
