@@ -41,7 +41,7 @@ const TAGS = {
   track: '3/5',
 }
 /** Maximum size of a D1 database in bytes (Cloudflare's documentation of D1, Limits). */
-const MOST_BYTES = 10e9
+const MAX_DATABASE_BYTES = 10e9
 
 export const growth = {
   about: 'bytes of the database per track, event, job and session',
@@ -70,7 +70,7 @@ export const growth = {
           line(`its ${sample.events.length} events, for 30 days`, bytes.events),
           line(`its ${sample.jobs.length} jobs, for 7 days`, bytes.jobs),
           line('a play session', bytes.sessions),
-          `10 GB hold ${(MOST_BYTES / permanent / 1e6).toFixed(1)} million tracks; the goal is ${goal} bytes a track`,
+          `10 GB hold ${(MAX_DATABASE_BYTES / permanent / 1e6).toFixed(1)} million tracks; the goal is ${goal} bytes a track`,
         ].join('\n'),
       )
       if (permanent > goal) process.exitCode = 1

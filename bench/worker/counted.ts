@@ -71,7 +71,7 @@ export async function countReady(
  * Returns the number of rows that are written per session, from its `POST` until the sweep deletes it. Some rows are written only once an
  * hour, so the result is computed from the difference between a run with few and a run with many sessions.
  */
-export async function countLife(system: System, tenant: Tenant, track_id: string): Promise<number> {
+export async function countSessionLifecycle(system: System, tenant: Tenant, track_id: string): Promise<number> {
   const [few, many] = [20, 60]
   const life = async (sessions: number) => {
     const made = await system.meter.during(async () => {
@@ -88,7 +88,7 @@ export async function countLife(system: System, tenant: Tenant, track_id: string
 
 const ENDED = 1_000_000
 /** Maximum number of cron ticks to run. The total is extrapolated from them. */
-const MOST_TICKS = 20
+const MAX_TICKS = 20
 
 /**
  * Counts the minutes until a million sessions are deleted, with one cron tick per minute. The sessions have ended over the course of a day.
@@ -110,7 +110,7 @@ export async function countSweep(system: System, tenant: Tenant, track_id: strin
   let ticks = 0
   let remaining = before
   const counts = await system.meter.during(async () => {
-    for (; remaining > before - ENDED && ticks < MOST_TICKS; ticks++) {
+    for (; remaining > before - ENDED && ticks < MAX_TICKS; ticks++) {
       await system.tick()
       remaining = await countRemaining()
     }

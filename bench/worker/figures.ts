@@ -2,7 +2,7 @@ import { startApp, startPlain } from './app.ts'
 import { bundleScript, gzippedSize } from './bundle.ts'
 import {
   countCreate,
-  countLife,
+  countSessionLifecycle,
   countLists,
   countReady,
   countSweep,
@@ -163,7 +163,7 @@ const create: Part = async (system, plan, say) => {
 const sessions: Part = async (system, _plan, say) => {
   const tenant = await createTenant(system)
   const track_id = await createReadyTrack(system, tenant, await createCollection(system, tenant), 1)
-  const life = await countLife(system, tenant, track_id)
+  const life = await countSessionLifecycle(system, tenant, track_id)
   say('copying 1,000,000 sessions that have ended …')
   const sweep = await countSweep(system, tenant, track_id)
   const costs = `${formatNumber(sweep.read)} rows read, ${formatNumber(sweep.written)} written each; slowest statement ${formatNumber(sweep.slowest)} ms`

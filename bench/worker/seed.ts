@@ -40,7 +40,7 @@ export async function createReadyTrack(
   await system.putObject(object, 'fLaC\0')
   system.transcoder.work.seconds = seconds
   const event = { action: 'PutObject', bucket: S3_BUCKET, object: { key: object, size: 4, eTag: 'etag' } }
-  await system.hurrying(async () => {
+  await system.withFastClock(async () => {
     await system.deliver('tonearm-ingest', event)
     for (;;) {
       const { track } = await system.call<{ track: { status: string; info: object } }>(

@@ -16,8 +16,8 @@ import { startTranscoder } from './transcoder.ts'
 const HEARTBEAT = 1
 const MIGRATIONS = join(import.meta.dirname, '../../drizzle')
 /** Speed factor of the clock while a job runs. */
-const HURRY = 20
-const MOST_TICKS = 100
+const CLOCK_SPEED = 20
+const MAX_TICKS = 100
 
 export async function startSystem() {
   const [bundle, clock, driver] = await Promise.all([
@@ -28,7 +28,7 @@ export async function startSystem() {
   const simulator = await startSimulator()
   await migrate(simulator)
   const meter = await startMeter(simulator.url('d1'), simulator.url('r2'))
-  const transcoder = await startTranscoder(HURRY)
+  const transcoder = await startTranscoder(CLOCK_SPEED)
   const directAddresses: Addresses = {
     d1: simulator.url('d1'),
     r2: simulator.url('r2'),
@@ -100,7 +100,7 @@ export async function startSystem() {
         let ticks = 1
         const counts = await meter.during(async () => {
           for (; (await meter.during(tick)).written > HEARTBEAT; ticks++) {
-            if (ticks === MOST_TICKS) throw new Error(`the sweep still writes after ${ticks} ticks`)
+            if (ticks === MAX_TICKS) throw new Error(`the sweep still writes after ${ticks} ticks`)
           }
         })
         // The bench does not measure the jobs of these messages, so they are dropped.
@@ -110,7 +110,7 @@ export async function startSystem() {
     /** Runs a function with the clock set back by some milliseconds. */
     ago: <T>(milliseconds: number, run: () => Promise<T>) => withClock({ ahead: -milliseconds, times: 1 }, run),
     /** Runs a function while the Worker's clock runs as fast as that of the fake transcoder. */
-    hurrying: <T>(run: () => Promise<T>) => withClock({ ahead: 0, times: HURRY }, run),
+    withFastClock: <T>(run: () => Promise<T>) => withClock({ ahead: 0, times: CLOCK_SPEED }, run),
   }
 }
 

@@ -32,7 +32,7 @@ export type DownloadOptions = {
 export const DOWNLOAD_LIMITS: DownloadLimits = { stallSeconds: 30, leastRate: 131_072, rateSeconds: 60 }
 
 /** Maximum number of consecutive attempts without any new bytes. */
-const MAX_FRUITLESS = 4
+const MAX_ATTEMPTS_WITHOUT_PROGRESS = 4
 const ATTEMPTS = 30
 /** Bytes per write to the file. With a write for every 64 KiB received, a download would take a quarter longer. */
 const PIECE = 1024 * 1024
@@ -72,7 +72,7 @@ export async function download(source: Source, path: string, options: DownloadOp
   let problem = unreachable()
   try {
     let fruitless = 0
-    for (let attempt = 1; attempt <= ATTEMPTS && fruitless < MAX_FRUITLESS; attempt++) {
+    for (let attempt = 1; attempt <= ATTEMPTS && fruitless < MAX_ATTEMPTS_WITHOUT_PROGRESS; attempt++) {
       if (attempt > 1) await sleep(250 * 2 ** fruitless, undefined, { signal: options.signal })
       const before = state.received
       try {

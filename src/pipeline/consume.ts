@@ -20,15 +20,15 @@ interface UploadEvent {
 }
 
 /** Job kinds that the queue consumer runs itself. Transcodes are not among them: transcode/follower.ts follows them. */
-type Short = Exclude<JobKind, 'transcode'>
-const runners: { [K in Short]: (system: System, job: Job<K>) => Promise<Outcome> } = {
+type QueueJobKind = Exclude<JobKind, 'transcode'>
+const runners: { [K in QueueJobKind]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
   cover: runCoverJob,
   purge: (system, job) => (job.payload.upload ? runUploadPurge(system, job) : runPurge(system, job)),
 }
 /** Runs a job with the runner for its kind. The cast is needed because the compiler cannot infer that the two match. */
-const run = (system: System, job: Job<Short>) =>
-  (runners[job.payload.kind] as (system: System, job: Job<Short>) => Promise<Outcome>)(system, job)
+const run = (system: System, job: Job<QueueJobKind>) =>
+  (runners[job.payload.kind] as (system: System, job: Job<QueueJobKind>) => Promise<Outcome>)(system, job)
 
 /** Consumes the messages of every queue. Each message is acknowledged or retried separately. */
 export async function consume(system: System, batch: MessageBatch): Promise<void> {
@@ -89,7 +89,7 @@ function roleOf(queue: string): keyof typeof queueHandlers {
 }
 
 async function work(system: System, message: Message<JobMessage>): Promise<number | null> {
-  const job = (await claim(system, message.body.job_id)) as Job<Short> | null
+  const job = (await claim(system, message.body.job_id)) as Job<QueueJobKind> | null
   if (!job) return null
   let outcome: Outcome
   try {

@@ -23,7 +23,7 @@ beforeEach(async () => {
   workspace = await createWorkspace(audio)
 })
 
-afterEach(() => workspace.strike())
+afterEach(() => workspace.dispose())
 
 const SECRET = 'guess-me-if-you-can'
 

@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await workspace.strike()
+  await workspace.dispose()
   // Closing a pipe ends the resize script.
   for (const pipe of pipes.splice(0)) await pipe.close()
 })

@@ -136,7 +136,7 @@ describe('a long source', () => {
       // The cover did not time out while the script waited.
       expect(result?.cover).not.toBeNull()
     } finally {
-      await workspace.strike()
+      await workspace.dispose()
     }
   })
 })

@@ -80,6 +80,6 @@ it('rejects variants that have no audio, are truncated, are too short or start l
     expect(result.failed.map(({ index }) => index).toSorted()).toEqual(['aac-160', 'lossless', 'opus-96', 'preview'])
     expect(result.variants.map(({ index }) => index)).toEqual(['mp3-128', 'waveform', 'analysis'])
   } finally {
-    await workspace.strike()
+    await workspace.dispose()
   }
 })

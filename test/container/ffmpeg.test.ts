@@ -23,7 +23,7 @@ beforeEach(async () => {
   service = await workspace.start()
 })
 
-afterEach(() => workspace.strike())
+afterEach(() => workspace.dispose())
 
 describe('ffmpeg', () => {
   it('runs the tolerant pass after a crash in the strict one', async () => {

@@ -11,7 +11,7 @@ import { lightVariants, newJob, runJob } from './service.ts'
 import { shareService } from './shared.ts'
 
 /** Maximum memory in megabytes that a job may use, whatever the file is. Node alone needs about 120. */
-const MOST = { service: 350, child: 256 }
+const MEMORY_LIMITS_MB = { service: 350, child: 256 }
 
 /** Every kind of file that is uploaded in practice, intact and damaged, and many that should never be uploaded. */
 const CORPUS = [...INTACT, ...CUTS, ...DAMAGED, ...ODD, ...BAD]
@@ -57,8 +57,8 @@ describe('the file corpus', () => {
     expect(await service.leftovers()).toEqual([])
     expect(await descendants(service.pid)).toEqual([])
     const peak = await memory.stop()
-    expect(peak.service).toBeLessThan(MOST.service)
-    expect(peak.child).toBeLessThan(MOST.child)
+    expect(peak.service).toBeLessThan(MEMORY_LIMITS_MB.service)
+    expect(peak.child).toBeLessThan(MEMORY_LIMITS_MB.child)
     expect(peak.child).toBeGreaterThan(1)
   })
 })

@@ -19,7 +19,7 @@ beforeEach(async () => {
   service = await workspace.start()
 })
 
-afterEach(() => workspace.strike())
+afterEach(() => workspace.dispose())
 
 const health = async (running: Service) => (await fetch(`${running.url}/health`)).json()
 const counts = (running: number, queued: number) =>

@@ -23,7 +23,7 @@ beforeEach(async () => {
   workspace = await createWorkspace(audio)
 })
 
-afterEach(() => workspace.strike())
+afterEach(() => workspace.dispose())
 
 const stopping = ({ url }: Service) =>
   vi.waitFor(async () => expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ stopping: true }), WAIT)
@@ -32,7 +32,7 @@ const stopping = ({ url }: Service) =>
 const ENDLESS = 'case "$*" in *filter_complex*) while :; do sleep 0.1; done;; esac; exec "$REAL" "$@"'
 
 /** A grace period that is long enough for a job to end on busy cores. */
-const PATIENT = { GRACE_SECONDS: '300' }
+const LONG_GRACE = { GRACE_SECONDS: '300' }
 
 describe('shutdown', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('by %s leaves no process and no file', async (signal) => {
@@ -52,7 +52,7 @@ describe('shutdown', () => {
   })
 
   it('by SIGTERM waits for running jobs and cancels queued ones', async () => {
-    const service = await workspace.start(PATIENT)
+    const service = await workspace.start(LONG_GRACE)
     const held = Array.from({ length: 4 }, () => workspace.heldJob())
     const streams: Response[] = []
     for (const { job } of held) streams.push(await post(service, job, job.job_id))
@@ -65,7 +65,7 @@ describe('shutdown', () => {
   })
 
   it('by SIGTERM completes when every result has been fetched, and the service responds until then', async () => {
-    const service = await workspace.start(PATIENT)
+    const service = await workspace.start(LONG_GRACE)
     const finished = workspace.newLightJob()
     const { job, go } = workspace.heldJob()
     for (const abandoned of [finished, job]) {
@@ -87,7 +87,7 @@ describe('shutdown', () => {
   })
 
   it('by SIGTERM completes some time after the last job if the result is never fetched', async () => {
-    const service = await workspace.start({ ...PATIENT, LINGER_SECONDS: '0.1' })
+    const service = await workspace.start({ ...LONG_GRACE, LINGER_SECONDS: '0.1' })
     const job = workspace.newLightJob()
     const consumer = new AbortController()
     await post(service, job, job.job_id, consumer.signal)

@@ -44,7 +44,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 /** A server that responds before it has read the body, and then reads it. */
-const eager = (taken = (_bytes: number) => {}) =>
+const serverThatRespondsEarly = (taken = (_bytes: number) => {}) =>
   createHttpServer((request, response) => {
     request.on('data', (piece: Buffer) => taken(piece.length))
     response.end()
@@ -53,7 +53,7 @@ const eager = (taken = (_bytes: number) => {}) =>
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'
 
 /** A server that responds at the first byte and stops reading. */
-const deaf = (answer: string) =>
+const serverThatStopsReading = (answer: string) =>
   createTcpServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.pause().write(`${answer}\r\n`))
@@ -80,7 +80,7 @@ it('retries when the storage does not respond in time, and gives up after three 
 
 it('reuses the connection, even if the response comes before the last byte is sent', async () => {
   await writeFile(path, Buffer.alloc(5_000_000))
-  const server = eager()
+  const server = serverThatRespondsEarly()
   const to = await listen(server)
   let connections = 0
   server.on('connection', () => connections++)
@@ -89,7 +89,7 @@ it('reuses the connection, even if the response comes before the last byte is se
 })
 
 it('closes the connection when the storage rejects the upload before it has read the whole body', async () => {
-  const to = await listen(deaf('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n'))
+  const to = await listen(serverThatStopsReading('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n'))
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
   await expect(put(`http://${to}/`)).rejects.toThrow('403')
   const connections = () => Object.keys({ ...globalAgent.sockets, ...globalAgent.freeSockets })
@@ -98,8 +98,10 @@ it('closes the connection when the storage rejects the upload before it has read
 
 it('succeeds if the storage has responded but stops reading', async () => {
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
-  expect(await put(`http://${await listen(deaf(OK))}/`, 1000)).toBe(64 * 1024 * 1024)
-  expect(await put(`http://${await listen(deaf(`${OK}Connection: close\r\n`))}/`, 1000)).toBe(64 * 1024 * 1024)
+  expect(await put(`http://${await listen(serverThatStopsReading(OK))}/`, 1000)).toBe(64 * 1024 * 1024)
+  expect(await put(`http://${await listen(serverThatStopsReading(`${OK}Connection: close\r\n`))}/`, 1000)).toBe(
+    64 * 1024 * 1024,
+  )
 })
 
 it('ends with its job, even if the storage has responded and hung up', async () => {
@@ -114,7 +116,7 @@ it('ends with its job, even if the storage has responded and hung up', async () 
 
 it('uses no more memory for a long file than for a short one', async () => {
   let taken = 0
-  const to = await listen(eager((bytes) => (taken += bytes)))
+  const to = await listen(serverThatRespondsEarly((bytes) => (taken += bytes)))
   await writeFile(path, '')
   const program = `
     import { truncate } from 'node:fs/promises'

@@ -45,7 +45,7 @@ export async function createWorkspace(audio: Buffer) {
       await chmod(path, 0o755)
       return { FFMPEG_PATH: path, FFPROBE_PATH: process.env.FFPROBE_PATH ?? tools.ffprobe }
     },
-    async strike() {
+    async dispose() {
       for (const service of services) await service.stop()
       await storage.close()
       await rm(scratch, { recursive: true, force: true })

@@ -37,7 +37,7 @@ export function nextUploadPath(track: PathOwner & { upload_path: string; source_
 /** The prefixes of all files of a track: of its uploads, and of everything that jobs generated from them. */
 export const trackPrefixes = (track: PathOwner & { index: string }) => [uploadPath(track), `${trackPath(track)}/`]
 /** The track's id or index, taken from the path of one of its files. */
-export const nameIn = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
+export const trackNameOf = (path: string) => path.split('/', 4)[3]!.split('.')[0]!
 
 /** Maximum lifetime of a signed URL in seconds: SigV4 allows seven days. */
 const MAX_EXPIRY = 604_800

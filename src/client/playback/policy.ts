@@ -47,11 +47,11 @@ export function afterFailure(failure: Refusal, polls: number): AfterFailure {
  * Number of consecutive requests without a response, over about a minute, after which a missing response is no longer treated as an outage:
  * the content security policy of the page may block the requests.
  */
-const MOST_UNANSWERED = 7
+const MAX_UNANSWERED_REQUESTS = 7
 
 /** Whether the storage has an outage, based on its response to a request for a file. */
 export const isOutage = (fault: Failure, polls: number) =>
-  isTransient(fault) && (fault.status > 0 || polls < MOST_UNANSWERED)
+  isTransient(fault) && (fault.status > 0 || polls < MAX_UNANSWERED_REQUESTS)
 
 /** Whether playback skips a track that the listener did not choose, because it cannot be played now. */
 export const isSkipped = ({ code }: Failure) => code === 'track_not_ready' || code === 'not_found'

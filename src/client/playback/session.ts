@@ -12,11 +12,11 @@ interface Callbacks {
 }
 
 /**
- * Milliseconds. If the URLs of a fresh view expire within this time, and less than `LEAST_GAIN` after the previous URLs, the session is
+ * Milliseconds. If the URLs of a fresh view expire within this time, and less than `MIN_EXTENSION` after the previous URLs, the session is
  * about to end.
  */
-const SOON = 65_000
-const LEAST_GAIN = 5000
+const SESSION_END_MARGIN = 65_000
+const MIN_EXTENSION = 5000
 /** Minimum milliseconds until the URLs of a cached play view expire; views whose URLs expire sooner are not used. */
 const MARGIN = 3000
 
@@ -64,7 +64,7 @@ export class SessionClient {
     const read = () => this.#readView(trackId)
     const answer = await this.#inSession(read)
     if (!answer.ok) return answer
-    const isEnding = answer.until - Date.now() < SOON && answer.until - previousUntil < LEAST_GAIN
+    const isEnding = answer.until - Date.now() < SESSION_END_MARGIN && answer.until - previousUntil < MIN_EXTENSION
     const newest = isEnding && this.#canRenew ? await this.#renew(true).then(read) : answer
     if (newest.ok) this.#callbacks.onRefresh(newest.view)
     return newest

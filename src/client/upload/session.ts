@@ -226,7 +226,7 @@ export const problemOfUpload = ({ status, code, message }: Failure): Problem => 
  * Codes of the errors that are not caused by the file. They are repeated here because the contract's messages would add half a kilobyte to
  * the bundle.
  */
-const NOT_THE_FILE: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRORS, 1> = {
+const RETRIABLE_CODES: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRORS, 1> = {
   timed_out: 1,
   source_unavailable: 1,
   source_forbidden: 1,
@@ -242,7 +242,7 @@ const NOT_THE_FILE: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRO
 }
 
 /** Whether another attempt with the same file may succeed. All other errors are due to the file itself. */
-export const isRetriable = (code: string) => Object.hasOwn(NOT_THE_FILE, code)
+export const isRetriable = (code: string) => Object.hasOwn(RETRIABLE_CODES, code)
 
 /** Maximum number of consecutive attempts before an upload fails. With the delays, they take about two minutes. */
 export const MAX_ATTEMPTS = 8

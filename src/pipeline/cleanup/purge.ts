@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 
-import { deletePrefix, nameIn } from '../../adapters/bucket/media.ts'
+import { deletePrefix, trackNameOf } from '../../adapters/bucket/media.ts'
 import { trackColumn, trackPathSql } from '../../adapters/bucket/track_storage.ts'
 import { newId } from '../../adapters/crypto/id.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
@@ -93,7 +93,7 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
   if (paths.length > 0) await env.MEDIA.delete(paths)
   const namesInUse = folder_id ? await fileNamesInUse(system, folder_id) : undefined
   for (const prefix of prefixes)
-    await deletePrefix(env, prefix, renewLease, namesInUse && ((path) => namesInUse.has(nameIn(path))))
+    await deletePrefix(env, prefix, renewLease, namesInUse && ((path) => namesInUse.has(trackNameOf(path))))
   await endJob(system, job)
   return DONE
 }

@@ -41,9 +41,9 @@ const selectTracks = ({ db }: System, run: Run, where: SQL | undefined, limit: n
     .where(and(eq(tracks.collection_id, run.collection_id), where))
     .orderBy(asc(tracks.id))
     .limit(limit)
-type WalkedTrack = Awaited<ReturnType<typeof selectTracks>>[number]
+type ScannedTrack = Awaited<ReturnType<typeof selectTracks>>[number]
 
-function classify(track: WalkedTrack, run: Run): 'busy' | 'due' | 'done' | 'failed' {
+function classify(track: ScannedTrack, run: Run): 'busy' | 'due' | 'done' | 'failed' {
   if (track.status === 'processing' || track.status === 'fallback_processing') return 'busy'
   if (track.tried) return track.status === 'ready' ? 'done' : 'failed'
   if (track.source_path === null) return 'done'
@@ -120,7 +120,7 @@ async function scan(system: System, run: Run, step: Step): Promise<void> {
 }
 
 /** Counts a track as done or failed, starts its transcode, or adds it to the waiting tracks. */
-async function process(system: System, run: Run, step: Step, track: WalkedTrack): Promise<void> {
+async function process(system: System, run: Run, step: Step, track: ScannedTrack): Promise<void> {
   const state = classify(track, run)
   if (state === 'done' || state === 'failed') {
     step[state]++
@@ -137,7 +137,7 @@ async function process(system: System, run: Run, step: Step, track: WalkedTrack)
 }
 
 /** Starts a track's transcode if there is a free slot and no other job has started it. Returns false when the track's source no longer exists. */
-async function startTrack(system: System, run: Run, track: WalkedTrack): Promise<boolean> {
+async function startTrack(system: System, run: Run, track: ScannedTrack): Promise<boolean> {
   const source = await findFile(system.env, track.source_path)
   if (!source) return false
   const condition = sql`status not in ('processing', 'fallback_processing') and source_path = ${source.path}

@@ -91,12 +91,12 @@ export async function find<C extends SelectedFields>(
   return withSearchIndex(async () => {
     if (countFilters.length === 0) {
       const [rows, counts] = await db.batch([page, counted])
-      return { rows, ...upTo(counts[0]!.count) }
+      return { rows, ...countFields(counts[0]!.count) }
     }
     const rows = await page
     // A page that is not full is the last one, so the position of its last row is the count, and no query is needed.
     const isLast = rows.length < limit && (rows.length > 0 || offset === 0)
-    const counts = upTo(isLast ? offset + rows.length : (await counted)[0]!.count)
+    const counts = countFields(isLast ? offset + rows.length : (await counted)[0]!.count)
     const inexact = counts.is_count_exact === false || (await isFull(db, candidates))
     return { rows, ...counts, ...(inexact && { is_count_exact: false }) }
   })
@@ -109,5 +109,5 @@ async function hasHidden(db: Database, organization_id: string): Promise<boolean
 }
 
 /** Returns the count fields of a response, given a count that stops at one above the limit. */
-const upTo = (count: number): { count: number; is_count_exact?: false } =>
+const countFields = (count: number): { count: number; is_count_exact?: false } =>
   count > MAX_COUNTED ? { count: MAX_COUNTED, is_count_exact: false } : { count }

@@ -10,7 +10,7 @@ import { ApiError } from '../../core/errors.ts'
 
 /** Maximum number of rows that are read: to be sorted in memory, as matches of the search, and in an order that an index has. */
 export const MAX_SORTED = 5000
-const MOST_MATCHES = 10_000
+const MAX_MATCHES = 10_000
 export const MAX_SCANNED = 100_000
 
 /** The parameters of a list. */
@@ -134,8 +134,8 @@ export async function chooseCandidates(
     const passedFilters = ['creator_id', 'organization_index', 'collection_id']
     // If there are more rows than the maximum, the newest ones are read, or for an ascending order of creation, the oldest ones.
     const way = sort === 'created_at' ? sql`asc` : sql`desc`
-    const matches = { from: sql`${from} order by rowid ${way}`, most: MOST_MATCHES, ordered, passed: passedFilters }
-    return words || ordered ? matches : matchesOrWalk(db, search, matches)
+    const matches = { from: sql`${from} order by rowid ${way}`, most: MAX_MATCHES, ordered, passed: passedFilters }
+    return words || ordered ? matches : matchesOrScan(db, search, matches)
   }
 
   const [smallest, size] = Object.entries(sizes.of).reduce((a, b) => (b[1] < a[1] ? b : a), ['', Infinity])
@@ -157,8 +157,8 @@ export async function chooseCandidates(
   if (!collection_id && (status === 'failed' || status === 'incomplete')) {
     const failed = sql`${ownerOf(search)} and status in ('failed', 'incomplete')`
     const from = indexed(search, 'tracks_failed', failed, sql`created_at`)
-    const failures = { from, most: MOST_MATCHES, ordered, passed: [] }
-    return ordered ? failures : matchesOrWalk(db, search, failures)
+    const failures = { from, most: MAX_MATCHES, ordered, passed: [] }
+    return ordered ? failures : matchesOrScan(db, search, failures)
   }
   return scan(search)
 }
@@ -168,7 +168,7 @@ const isFilling = async (db: Database) =>
   (await db.select({ kind: searchFills.kind }).from(searchFills).limit(1)).length > 0
 
 /** If there are more matches than the maximum, scans the rows in the requested order instead. */
-const matchesOrWalk = async (db: Database, search: Search, candidates: Candidates) =>
+const matchesOrScan = async (db: Database, search: Search, candidates: Candidates) =>
   (await withSearchIndex(() => isFull(db, candidates))) ? scan(search) : candidates
 
 /** Whether there are more candidates than the maximum. */

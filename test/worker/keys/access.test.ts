@@ -82,7 +82,7 @@ async function answerOf(...args: Parameters<typeof call>) {
 }
 
 /** The method, path and body of an operation's request, with every resource id replaced by `id`. */
-function aimElsewhere(name: OperationName, workspace: Workspace, id: string) {
+function requestWithIds(name: OperationName, workspace: Workspace, id: string) {
   const values = pathValues(name, workspace)
   const elsewhere = Object.fromEntries(Object.entries(values).map(([part, v]) => [part, part.endsWith('_id') ? id : v]))
   const request = requestOf(name, workspace, elsewhere)
@@ -137,13 +137,13 @@ describe('access', () => {
     )) {
       const { path, body } = requestOf(name, workspace)
       const method = operations[name].method.toUpperCase()
-      const [, pathOfStrange, bodyOfStrange] = aimElsewhere(name, workspace, unknown_id)
+      const [, pathOfStrange, bodyOfStrange] = requestWithIds(name, workspace, unknown_id)
       const answer = await answerOf(method, path, { key: foreign, body })
       expect({ name, ...(await answerOf(method, pathOfStrange, { key: foreign, body: bodyOfStrange })) }).toEqual({
         name,
         ...answer,
       })
-      const [, malformed] = aimElsewhere(name, workspace, 'nonsense')
+      const [, malformed] = requestWithIds(name, workspace, 'nonsense')
       if (malformed !== path) {
         expect({ name, ...(await answerOf(method, malformed, { key: foreign, body })) }).toEqual({ name, ...answer })
       }

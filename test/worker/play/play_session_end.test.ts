@@ -11,7 +11,7 @@ import { openPage } from '../support/share_visitor.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 12, 10)
 /** Rows that each sweep writes to record that it ran. */
-const NOTED = 1
+const ROWS_PER_SWEEP = 1
 
 let key: string
 let collection_id: string
@@ -91,10 +91,10 @@ it('a play session costs one written row, and one more when it is deleted, a day
   vi.setSystemTime(hour + DAY - 1)
   // This sweep counts the sessions for the usage, so it is not measured.
   await runSweep()
-  expect((await countRows(runSweep)).written).toBe(NOTED)
+  expect((await countRows(runSweep)).written).toBe(ROWS_PER_SWEEP)
   expect(await remaining()).toHaveLength(2)
   vi.setSystemTime(hour + DAY)
-  expect((await countRows(runSweep)).written).toBe(2 + NOTED)
+  expect((await countRows(runSweep)).written).toBe(2 + ROWS_PER_SWEEP)
   expect(await remaining()).toEqual([])
 })
 
@@ -106,7 +106,7 @@ it('one sweep deletes 50,000 sessions of many hours, but not sessions that are a
   await seedHours([now - 24, now - 1, now, now + 1, now + 24], 3)
   const sweeping = await countRows(runSweep)
   // The usage counts cost eight more rows, because their cursor moves over seven hours.
-  expect(sweeping.written).toBe(50_000 + 8 + NOTED)
+  expect(sweeping.written).toBe(50_000 + 8 + ROWS_PER_SWEEP)
   // Each row is read up to six times: it is found and sorted for the count, then found, marked, found again and deleted.
   expect(sweeping.read).toBeLessThan(6 * 50_000 + 100)
   const hours = (await remaining()).map((id) => Number.parseInt(id.slice(3, 8), 16) - now)

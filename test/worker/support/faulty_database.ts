@@ -49,7 +49,7 @@ export function atRate(rate: number, seed: number): (call: number) => FaultMomen
 
 /** Methods of bindings that change data, and methods that only read. */
 const CHANGES = ['batch', 'put', 'delete', 'createMultipartUpload', 'complete', 'abort', 'send', 'follow', 'cancel']
-const QUESTIONS = ['head', 'get', 'list']
+const READS = ['head', 'get', 'list']
 /** Methods that return another binding. */
 const RETURNS_BINDING = ['getByName', 'resumeMultipartUpload']
 
@@ -66,7 +66,7 @@ export function faultyBindings(real: Env, failsAt: (place: string) => FaultMomen
         if (typeof value !== 'function') return value
         const call = (...values: unknown[]) => Reflect.apply(value, binding, values) as Promise<unknown>
         if (RETURNS_BINDING.includes(method)) return (...values: unknown[]) => watched(call(...values), title)
-        if (![...CHANGES, ...QUESTIONS].includes(method)) return call
+        if (![...CHANGES, ...READS].includes(method)) return call
         return async (...values: unknown[]) => {
           const name = `${title}.${method}`
           counts.set(name, (counts.get(name) ?? 0) + 1)
