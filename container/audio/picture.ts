@@ -49,8 +49,8 @@ async function fetchPicture(url: string, signal: AbortSignal): Promise<Uint8Arra
 }
 
 /**
- * Wraps a JPEG in a FLAC file without audio, whose picture block states the dimensions (RFC 9639 §8.2, §8.8). So ffmpeg can copy the
- * picture without an image decoder.
+ * Wraps a JPEG in a FLAC file without audio, whose picture block states the dimensions (RFC 9639 §8.2, §8.8). This lets ffmpeg copy
+ * the picture without an image decoder.
  */
 function pictureFile(jpeg: Uint8Array): Buffer {
   const uint32 = (...values: number[]) => {

@@ -7,7 +7,7 @@ import { stopGroup } from '../shared/child_process.ts'
  * child starts and `-pid` when it has ended. The operating system closes the standard input when `start.ts` ends.
  */
 const groups = new Set<number>()
-// These signals are ignored, because start.ts handles Ctrl-C and the end of the terminal.
+// These signals are ignored, because start.ts handles Ctrl-C and the closing of the terminal.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.on(signal, () => {})
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -73,7 +73,7 @@ describe('opening', () => {
 })
 
 describe('playing', () => {
-  test('continues an album with the file that was loaded ahead', async () => {
+  test('continues an album with the preloaded file', async () => {
     await openPlaying()
     const before = playback.audio
     audio().advance(80)

@@ -28,7 +28,7 @@ export async function createWorkspace(audio: Buffer) {
     storage,
     scratch,
     newLightJob,
-    /** A job that stays in its download until `go` is called. */
+    /** A job whose download does not finish until `go` is called. */
     heldJob() {
       const { promise, resolve } = Promise.withResolvers<void>()
       return { job: newLightJob(promise), go: resolve }

@@ -15,8 +15,8 @@ const LONG = [
 ]
 
 /**
- * Orders the files so that the cores are always busy: files that wait start first, together with those of the Worker,
- * which never wait. The files of a project follow each other, because only then do they share processes.
+ * Orders the test files so that the cores are always busy: files that mostly wait start first, together with those of the
+ * Worker, which never wait. The files of a project follow each other, because only then do they share processes.
  */
 export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {

@@ -30,8 +30,8 @@ export const storedFile = (
 /** The index of the variant whose file has this name, in SQL. */
 export const indexSql = (name: string) => `substr(${name}, 1, instr(${name} || '.', '.') - 1)`
 
-/** Whether a track has any file, in SQL. */
+/** SQL condition: the track has any file. */
 export const HAS_FILES = `(tracks.files ->> '$.list[0][0]' is not null)`
 
-/** Whether a track has files that are final, not early, in SQL. */
+/** SQL condition: the track has final files, not only an early one. */
 export const HAS_FINAL_FILES = `(tracks.files ->> '$.list[0][0]' is not null and tracks.files ->> '$.is_early' is null)`

@@ -75,8 +75,8 @@ export const isFresh = ({ target, parts }: UploadItem) =>
   target !== null && Date.now() < (parts?.endsAt ?? target.received + target.track_upload.ttl * 1000 - MARGIN)
 
 /**
- * Creates the function `inOrder` of a context. It keeps the order of the list, because a collection plays its tracks in the order in which
- * they were created.
+ * Creates the function `inOrder` of a context. With it, tracks are created in the order of the list of files, because a collection plays its
+ * tracks in the order in which they were created.
  */
 export function createSerialQueue() {
   let last: Promise<unknown> = Promise.resolve()

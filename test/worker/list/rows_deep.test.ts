@@ -71,7 +71,7 @@ describe('a deep page', () => {
     expect(maxRead).toBeLessThanOrEqual(1200)
   })
 
-  it('past the end is empty and contains the count', async () => {
+  it('past the end has no items but still contains the count', async () => {
     const tenant = await aTenant()
     await seed('tracks', 1, 1000, tenant)
     const path = `/v1/collection/${tenant.collection_id}/track?offset=999999999`

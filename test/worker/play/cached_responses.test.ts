@@ -234,7 +234,7 @@ describe('a change', () => {
 })
 
 describe('the cache', () => {
-  it('serves a cached track to a cached session without a statement, although this session never played the track before', async () => {
+  it('serves a cached track to a cached session without a database query, although this session never played the track before', async () => {
     const other_id = await aReadyTrack(tenant.key, tenant.collection_id)
     const [first_session, second_session] = [tenant.play_session_id, await sessionOf()]
     expect((await read(`/v1/play/${first_session}/${tenant.track_id}`)).statements).toBe(1)

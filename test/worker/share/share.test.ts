@@ -170,7 +170,7 @@ describe('a share', () => {
     expect(sortedStatuses(racing)).toEqual([200, 409, 409, 409, 409])
   })
 
-  it('reserves its slug after it was revoked, renamed, or deleted with its resource', async () => {
+  it('keeps its slug reserved after it is revoked, renamed, or deleted with its resource', async () => {
     const send = (slug: string) =>
       ['POST', '/v1/share', { key, body: { scope: 'collection', id: collection_id, slug } }] as const
     const revoked = await aShare(key, collection_id, { slug: 'revoked' })

@@ -173,7 +173,7 @@ describe('an invalid multipart request', () => {
     expect((await trackRow(track_id)).status).toBe('initializing')
   })
 
-  it('returns 409 when the parts differ in length from the file, and deletes them', async () => {
+  it('returns 409 when the parts do not add up to the size of the file, and deletes them', async () => {
     const { multipart_upload } = await createUpload({ file_size: 11 })
     const part = await sendPart(multipart_upload.id, 1, 'RIFF\0audio')
     const { path } = await multipartRow(multipart_upload.id)
