@@ -42,7 +42,7 @@ export default defineConfig({
                 TRANSCODER_URL: 'http://127.0.0.1:8788',
                 MAX_UPLOAD_BYTES: '1000000',
                 CHECK_ANSWERS: 'true',
-                // Tests change rows directly in the database; reuse.test.ts covers the cache.
+                // Tests change rows directly in the database; cached_responses.test.ts covers the cache.
                 REUSE_ANSWERS: 'false',
                 REQUEST_LOG: 'false',
                 WEBHOOK_LOCAL: 'true',
