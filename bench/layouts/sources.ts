@@ -3,7 +3,7 @@ import { chirps, sample, silence, sine, type Wave } from '../../test/support/sig
 import { wavFile } from '../../test/support/wav.ts'
 
 /**
- * One source file for each layout. The first channel contains bursts, whose position can be measured to the sample. All channels contain
+ * One source file for each layout. The first channel contains bursts with a position that can be measured to the sample. All channels contain
  * chords between the bursts.
  */
 

@@ -17,7 +17,7 @@ export function watchParents(onGone: () => void): void {
 }
 
 /**
- * Returns the process id of npm, or 0 if there is none. `npm start` runs a shell, which runs this process, and the shell does not exit when
+ * Returns the process id of npm, or 0 if npm did not start it. `npm start` runs a shell, which runs this process, and the shell does not exit when
  * npm ends. Works only on Linux.
  */
 function findNpm(shell: number): number {

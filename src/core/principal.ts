@@ -29,7 +29,7 @@ export type Principal =
   /** A caller without a key: the secret is the id of the play session in the path. */
   | { kind: 'public'; organization_id: string }
 
-/** Returns the caller's key; null if the caller has none. */
+/** Returns the caller's key; null for a caller without a key. */
 export const keyOf = (principal: Principal): KeyHolder | null =>
   principal.kind === 'root' || principal.kind === 'public' ? null : principal
 

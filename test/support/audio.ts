@@ -84,7 +84,7 @@ export const noise = '(random(0)-0.5)'
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp' | 'gif' | 'avif'
 
-/** Creates a picture whose left half is red and whose right half is blue. */
+/** Creates a picture with a red left half and a blue right half. */
 export async function makeImage(format: ImageFormat, width = 600, height = 400): Promise<Buffer> {
   return sharp(await halves(width, height))
     .toFormat(format)
@@ -158,7 +158,7 @@ export async function probeAudio(file: Buffer): Promise<Probed> {
   })
 }
 
-/** Returns the tags that ffprobe finds in an audio file, with lower-case names, and the width of its picture in pixels, or null if it has none. */
+/** Returns the tags that ffprobe finds in an audio file, with lower-case names, and the width of its picture in pixels, or null without a picture. */
 export async function probeTags(file: Buffer): Promise<{ tags: Record<string, string>; picture: number | null }> {
   return inScratch({ file }, async (cwd) => {
     const entries = 'format_tags:stream_tags:stream=codec_type,width:stream_disposition=attached_pic'

@@ -30,8 +30,7 @@ const PREFERENCES = {
 }
 
 /**
- * Returns the path of Firefox: `FIREFOX_PATH`, or else that of `firefox-esr` or `firefox` on the PATH, or null if there
- * is none that tests can use.
+ * Returns the path of Firefox: `FIREFOX_PATH`, or else that of `firefox-esr` or `firefox` on the PATH, or null if tests can use no Firefox.
  */
 export async function findFirefox(): Promise<string | null> {
   const configured = process.env.FIREFOX_PATH

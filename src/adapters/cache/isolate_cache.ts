@@ -13,7 +13,7 @@ export type CachedTrack = PlayedIn & {
   until: number
 }
 
-/** A cached response without its beginning, which contains the id of the request. */
+/** A cached response without its prefix, which contains the id of the request. */
 export interface CachedResponse {
   suffix: string
   /** The secret in the URL of the request. The rate limit counts requests per secret. */

@@ -28,7 +28,7 @@ export function newSecret(type: KeyType): string {
 export const isSecret = (text: string) =>
   /^ta_(sk|pk|uk)_[0-9A-Za-z]{49}$/.test(text) && checksum(text.slice(0, -6)) === text.slice(-6)
 
-/** Returns the start of a secret, which is not confidential, so that users can tell their keys apart. */
+/** Returns the start of a secret, which is not confidential, so that users can distinguish their keys. */
 export const secretHint = (secret: string) => secret.slice(0, 10)
 
 /**

@@ -108,7 +108,7 @@ export interface UploaderTexts {
 /** Texts with which a page overrides the default texts of an element. */
 export type Overrides<T> = { [K in keyof T]?: T[K] extends string ? string : Partial<T[K]> }
 
-/** Returns the first candidate that is a valid language tag, or `en` if there is none. */
+/** Returns the first candidate that is a valid language tag, or `en` if no candidate is valid. */
 export function pickLocale(...candidates: (string | null | undefined)[]): string {
   for (const candidate of candidates) {
     try {

@@ -36,7 +36,7 @@ export class TonearmWaveform extends HTMLElement {
   #chapters: readonly Chapter[] = []
   #duration = 0
   #time = 0
-  /** Position of the current drag in seconds; null if there is none. */
+  /** Position of the current drag in seconds; null while nothing is dragged. */
   #dragged: number | null = null
   #media: HTMLMediaElement | null = null
   #picture: Picture | null = null

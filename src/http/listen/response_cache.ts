@@ -27,7 +27,7 @@ export function storeResponse(
   cache.responses.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
 }
 
-/** Responds with the cached response, or calls `load` if there is none. */
+/** Responds with the cached response, or calls `load` if no response is cached. */
 export function serveCached(
   cache: IsolateCache,
   request: Request,

@@ -35,7 +35,7 @@ export const playable = (name: string, make: () => Promise<Buffer>, facts: Expec
   tone: -12,
   ...facts,
 })
-/** A playable lossless file, whose length is exact. */
+/** A playable lossless file with an exact length. */
 export const lossless = (
   name: string,
   codec: string,

@@ -11,7 +11,7 @@ function video({ before, after = 0.5 }: Around, codec: string, ...flags: string[
   return ffmpeg([...picture, ...sound, '-c:v', codec, ...flags])
 }
 
-/** Creates a Matroska file of FLAC with frames of 1024 samples, whose time stamps a filter has changed. */
+/** Creates a Matroska file of FLAC with frames of 1024 samples and with time stamps that a filter has changed. */
 const stamped = (filter: string, ...flags: string[]) =>
   ffmpeg([
     ...lavfi({ seconds: SECONDS }),

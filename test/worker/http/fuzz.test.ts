@@ -26,7 +26,7 @@ function faultOf(
   if (!errorsOf(operationsByName[name]!).includes(body.code))
     return `is ${body.code}, which the operation table does not list`
   if (valid !== false) return null
-  // The value -400 stands for invalid JSON, for which the response lists no fields.
+  // The value -400 means invalid JSON, for which the response lists no fields.
   if (refusals[0] === -400) return status === 400 ? null : 'refused with another status'
   if (!refusals.includes(status)) return 'refused with another status'
   if (status !== 400) return null

@@ -27,7 +27,7 @@ it('the studio reads each event exactly once, newest first, even if events are c
   const now = Date.now()
   const range = (count: number, at: (index: number) => number) => Array.from({ length: count }, (_, index) => at(index))
   const seqs = [
-    // Events that are spread evenly over weeks, many events within a second some days ago, and so many recent events that their numbers are ahead of
+    // Events that are spread evenly over weeks, many events within a second some days ago, and enough recent events that their numbers are ahead of
     // the clock.
     ...range(120, (index) => now - 25 * 24 * HOUR + index * 4 * HOUR),
     ...range(900, (index) => now - 90 * HOUR + 17 + index),
