@@ -38,12 +38,12 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(directory, { recursive: true }))
 
-describe('citations', () => {
-  it('pass when their files and headings exist', () => {
+describe('the citation check', () => {
+  it('passes when all cited files and headings exist', () => {
     expect(check()).toEqual({ status: 0, says: '8 citations, all there', faults: [] })
   })
 
-  it('fail with each line that has a missing target, and the target', () => {
+  it('lists each line whose target is missing, together with the target', () => {
     put(
       'docs/wrong.md',
       '[a page](none.md)',

@@ -12,7 +12,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void
 let server: Server
 const requests: { method: string; url: string; key: string | undefined }[] = []
 
-/** Answers the n-th request with the n-th of `answers`, and all later requests with the last of them. */
+/** Answers the n-th request with the n-th entry of `answers`, and all further requests with the last entry. */
 async function serve(...answers: Answer[]) {
   requests.length = 0
   server = createServer((request, response) => {
@@ -44,7 +44,7 @@ describe('a call', () => {
     expect(requests[0]?.key).toMatch(/^[0-9a-f]{32}$/)
   })
 
-  it('is repeated when its response is incomplete, and after a 408', async () => {
+  it('is repeated when its response is incomplete or has the status 408', async () => {
     const half: Answer = (request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '99' })
       response.write('{"ok":', () => request.socket.destroy())
@@ -78,7 +78,7 @@ describe('a call', () => {
     expect(answer).toMatchObject({ ok: false, code: 'network', status: 0 })
   })
 
-  it('is not repeated when it is a deletion or a change with If-Match, because the second response would mislead', async () => {
+  it('is not repeated when it is a deletion or a change with If-Match, because the second response would be misleading', async () => {
     const client = await serve(hangUp)
     const deleted = await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })
     expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })
@@ -87,7 +87,7 @@ describe('a call', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('is repeated after the seconds in Retry-After, but fails at once when they are a minute', async () => {
+  it('is repeated after the number of seconds in Retry-After, but fails at once when Retry-After is a minute', async () => {
     const busy = { ok: false, message: 'busy', code: 'rate_limited' }
     let client = await serve(json(429, busy, { 'retry-after': '1' }), good)
     expect((await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })).ok).toBe(true)
@@ -118,8 +118,8 @@ describe('a call', () => {
   })
 })
 
-describe('pages', () => {
-  it('read a list to its end, and report a page that could not be read', async () => {
+describe('the iterator `pages`', () => {
+  it('reads a list to its end, and reports a page that could not be read', async () => {
     const page = (from: number) => json(200, { ok: true, count: 5, collections: [{ title: `${from}` }] })
     const client = await serve(page(0), page(2), json(403, { ok: false, message: 'No', code: 'insufficient_scope' }))
     const results = []
@@ -132,7 +132,7 @@ describe('pages', () => {
     )
   })
 
-  it('continue when the count is not exact, until a page is not full', async () => {
+  it('continues until a page is not full when the count is not exact', async () => {
     const page = (...titles: string[]) =>
       json(200, { ok: true, count: 2, is_count_exact: false, collections: titles.map((title) => ({ title })) })
     const client = await serve(page('0', '1'), page('2', '3'), page('4'))

@@ -32,7 +32,7 @@ const WORDS = BLOCKS.flatMap(([from, to]) =>
   Array.from({ length: to - from }, (_, at) => `a${String.fromCodePoint(from + at)}b`),
 )
 
-it("a folded text is omitted only where SQLite's own folding produces the same words", () => {
+it("the folded text is omitted only where SQLite's own folding produces the same words", () => {
   const texts = WORDS.filter((text) => folded(text) === null)
   const folds = tokenized(texts.map(fold))
   expect(tokenized(texts).flatMap((words, at) => (words === folds[at] ? [] : [texts[at]]))).toEqual([])
@@ -46,7 +46,7 @@ it('folding is idempotent and removes quotation marks', () => {
   expect(WORDS.filter(isWrong)).toEqual([])
 })
 
-it('a folded text is omitted when there is nothing to fold', () => {
+it('the folded text is omitted when there is nothing to fold', () => {
   const plain = [
     'So What',
     'Déjà Vu – “Björk”',

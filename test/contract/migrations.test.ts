@@ -19,7 +19,7 @@ import { startMigration } from '../../scripts/start/service.ts'
 
 const migrations = readMigrations(join(import.meta.dirname, '../../drizzle'))
 
-/** The schema of a database to which these migrations were applied, without line breaks. */
+/** The schema, without line breaks, of a database to which these migrations were applied. */
 function schemaAfter(files: Migration[]): Record<string, string> {
   const database = new DatabaseSync(':memory:')
   for (const { sql } of files) database.exec(sql)
@@ -44,7 +44,7 @@ describe('the migrations', () => {
     )
   })
 
-  it('name exactly the triggers that exist in the migrated database', () => {
+  it('create exactly those triggers that `triggersOf` returns', () => {
     const schema = schemaAfter(migrations)
     const triggers = Object.keys(schema).filter((name) => schema[name]?.startsWith('CREATE TRIGGER'))
     expect(triggersOf(migrations)).toEqual(triggers.toSorted())
@@ -52,10 +52,10 @@ describe('the migrations', () => {
   })
 })
 
-describe('a database of an earlier history', () => {
+describe('a database with an earlier migration history', () => {
   const applied = ['0000_init.sql', '0001_list_counts.sql', '0021_folded_search.sql']
 
-  it('is recognized, and one of a newer version is not mistaken for it', () => {
+  it('is recognized, while a database of a newer version is not mistaken for one', () => {
     expect(replacedMigrations(applied, migrations)).toEqual(['0001_list_counts.sql'])
     expect(replacedMigrations([...migrations.map(({ name }) => name), '9999_newer.sql'], migrations)).toEqual([])
     expect(replacedMigrations([], migrations)).toEqual([])
@@ -74,7 +74,7 @@ describe('a database of an earlier history', () => {
   })
 })
 
-describe('the check of a migration for D1', () => {
+describe('the check whether a migration suits D1', () => {
   const good = 'CREATE TRIGGER IF NOT EXISTS t AFTER DELETE ON a BEGIN DELETE FROM b; END;'
   const cases: [string, string, RegExp | null][] = [
     ['the right form', `-- Why.\n${good}\nUPDATE a SET b = 1;`, null],

@@ -87,7 +87,7 @@ describe.each(table)('%s', (name, operation) => {
     if (requestBody) expect(requestBody.required).toBe((json(requestBody).required ?? []).length > 0)
   })
 
-  it('describes every part of its path', () => {
+  it('describes every parameter in its path', () => {
     const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, part]) => part!)
     const parameters = described(operation).parameters.filter((found) => found.in === 'path')
     expect(parameters.map((found) => found.name).toSorted()).toEqual(inPath.toSorted())
@@ -109,7 +109,7 @@ describe.each(table)('%s', (name, operation) => {
 })
 
 describe('parameters', () => {
-  it('describe limit and offset as integers with limits and defaults', () => {
+  it('describe limit and offset as integers with ranges and defaults', () => {
     for (const name of ['listCollections', 'listCollectionTracks', 'listVariants'] as const) {
       const limit = { name: 'limit', in: 'query', required: false }
       expect(parameter(operations[name], 'limit')).toEqual({

@@ -17,7 +17,7 @@ function put(path: string, ...imports: string[]): void {
   writeFileSync(join(directory, path), imports.map((from) => `import type { A } from '${from}'\n`).join(''))
 }
 
-/** The rules that are broken, each with its count. */
+/** The rules that are violated, each with the number of violations. */
 function failures(): string[] {
   const script = join(import.meta.dirname, '../../scripts/check/structure.ts')
   const { status, stdout } = spawnSync(process.execPath, [script, directory], { encoding: 'utf8' })

@@ -97,7 +97,7 @@ describe('info', () => {
     }
   })
 
-  it('comes back unchanged with an unknown field that has the name of the packed ones', () => {
+  it('is restored unchanged when an unknown field has the same name as the packed facts', () => {
     const info: TrackInfo = { ...FACTS, facts: { key: 'C minor' } }
     const stored = JSON.parse(JSON.stringify(packInfo(info))) as ReturnType<typeof packInfo>
     expect(JSON.stringify(unpackInfo(stored))).toBe(JSON.stringify(info))
@@ -166,7 +166,7 @@ describe('paths', () => {
   })
 })
 
-it('different settings have different hashes of 8 characters', () => {
+it('different settings have different hashes, each with 8 characters', () => {
   const base = { index: 'a', type: 'transcode', codec: 'mp3', bitrate: 128, channels: 2 }
   const hashes = Array.from({ length: 1000 }, (_, bitrate) =>
     settingsOf({ ...base, bitrate } as Parameters<typeof settingsOf>[0]),

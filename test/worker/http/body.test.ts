@@ -34,7 +34,7 @@ describe('a JSON body', () => {
     expect((await ok(...post({ title }))).collection.title).toBe(title)
   })
 
-  it('has its titles stored on one line, without control characters and without white space at either end', async () => {
+  it('has its title stored on one line, without control characters and without white space at either end', async () => {
     const sent = `\u00a0 Line\r\nsep\u2028\tA \0\u202egnp.exe\u202c\u009f${' '.repeat(255)}\n`
     const { collection } = await ok(...post({ title: sent, player_subtitle: sent }))
     expect([collection.title, collection.player_subtitle]).toEqual(['Line sep A gnp.exe', 'Line sep A gnp.exe'])

@@ -73,7 +73,7 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
 
 describe('every operation returns exactly the keys of the specification and matches its schema', () => {
   // All reads are in one test, because creating a workspace takes most of the time.
-  it('for reads', async () => {
+  it('for all operations that only read', async () => {
     const workspace = await aWorkspace()
     for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, workspace)
   })
@@ -162,7 +162,7 @@ describe('the API', () => {
   const shape = (path: string) => path.replace(/\{\w+\}/g, '{}')
   const paths = Map.groupBy(table, ([, { path }]) => shape(path))
 
-  it.each([...paths.keys()])('returns 405 and the supported methods for any other method of %s', async (path) => {
+  it.each([...paths.keys()])('returns 405 and the supported methods for any other method on %s', async (path) => {
     // The pattern of a track's path (`/v1/track/{track_id}`) also matches the path `/v1/track/batch`.
     const matching = [...paths].filter(([other]) => RegExp(`^${other.replaceAll('{}', '[^/]+')}$`).test(path))
     const supported = new Set(matching.flatMap(([, table]) => table.map(([, { method }]) => method.toUpperCase())))

@@ -35,7 +35,7 @@ describe('Idempotency-Key', () => {
     expect((await ok('GET', '/v1/playlist', { key })).count).toBe(0)
   })
 
-  it('causes a keyed hash of the request to be stored, from which its body cannot be guessed', async () => {
+  it('is stored with a keyed hash of the request, from which the request body cannot be guessed', async () => {
     const { key } = await anOrganization()
     const body = { title: 'Guess' }
     await ok('POST', '/v1/collection', { key, body, headers: idempotencyHeader('a') })

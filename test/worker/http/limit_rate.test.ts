@@ -55,7 +55,7 @@ it('the rate limit counts each address that uses a player key separately, but al
   expect(await statuses(key)).toEqual([200, 429, 429])
 })
 
-it('the rate limit refuses a client that guesses ids, without a database query, and refuses no other client', async () => {
+it('the rate limit refuses a client that guesses ids, without querying the database, and refuses no other client', async () => {
   const { play_session_id, track_id } = await aWorkspace()
   const bindings = limited()
   const paths = [

@@ -28,7 +28,7 @@ describe('a replayed response', () => {
     expect((await eventsOf(key)).filter(({ type }) => type.startsWith('track.'))).toMatchObject([
       { type: 'track.created' },
     ])
-    // The new URL also signs the announced size of the file.
+    // The signature of the new URL also includes the announced size of the file.
     expect(later.track_upload.upload_url).toMatch(/SignedHeaders=content-length/)
     expect(await query('select id from tracks')).toHaveLength(1)
     await env.MEDIA.put(

@@ -11,7 +11,7 @@ import { seed } from '../support/seed.ts'
 const root = env.ROOT_KEY
 const TABLES = ['collections', 'tracks', 'playlists', 'upload_sessions', 'api_keys'] as const
 
-/** The numbers of rows and files that an organization has. */
+/** The numbers of rows and files that belong to an organization. */
 async function ownedBy(organization_id: string) {
   const counts = await Promise.all(
     TABLES.map((table) => query(`select id from ${table} where organization_id = ?`, organization_id)),

@@ -115,7 +115,7 @@ describe('an API key', () => {
     expect(await bound({ type: 'player', variants: ['flac-9000'] })).toBe('variants.0')
   })
 
-  it('keeps the old secret during the grace period after a rotation, and no longer', async () => {
+  it('keeps its old secret during the grace period after a rotation, but no longer', async () => {
     const { key } = await anOrganization()
     const { api_key_id, secret } = await anApiKey(key)
     await works(secret)
@@ -171,7 +171,7 @@ describe('an API key', () => {
     expect(await refused(first)).toBe('last_server_key')
     const third = await anApiKey(key, { type: 'server' })
     const both = await Promise.all([first, third.api_key_id].map(refused))
-    // The second request's own key may have been revoked by then.
+    // The key that authenticates the second request may have been revoked by the first request.
     expect(both.filter((code) => code !== undefined).length).toBe(1)
     const remaining = await query(`select id from api_keys where type = 'server' and expires_at is null`)
     expect(remaining.length).toBe(1)

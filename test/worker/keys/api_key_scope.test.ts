@@ -16,7 +16,7 @@ import { aProcessedTrack } from '../support/processed_track.ts'
 import { errorEvent, serveTranscoder } from '../support/transcoder.ts'
 
 describe('an API key that is used in a browser', () => {
-  it('limits what sessions of a player key may play and whether they may download', async () => {
+  it('limits the variants and the downloads of its play sessions if it is a player key', async () => {
     serveTranscoder()
     const { key, collection_id } = await aTenant()
     const track_id = await aProcessedTrack(key, collection_id)
@@ -37,7 +37,7 @@ describe('an API key that is used in a browser', () => {
     expect((await session(key, { is_downloadable: true })).body.play_session.is_downloadable).toBe(true)
   })
 
-  it('lets an uploader key read the status of the tracks of its session, and of no other tracks', async () => {
+  it('can read the status of the tracks in its upload session, but of no other tracks, if it is an uploader key', async () => {
     serveTranscoder(() => errorEvent('no_audio', 'No audio'))
     const { key, collection_id } = await aTenant()
     const { secret } = await anApiKey(key, { type: 'uploader', collection_id })

@@ -106,7 +106,7 @@ describe('a collection', () => {
     expect(await list('?offset=3')).toMatchObject({ count: 3, collections: [] })
   })
 
-  it('stays in creation order with collections created in the same millisecond', async () => {
+  it('is listed in creation order even among collections that were created in the same millisecond', async () => {
     await inTurn('a', 'b', 'c')
     await db.update(collections).set({ created_at: 5 })
     expect(titles(await list())).toEqual(['c', 'b', 'a'])

@@ -48,7 +48,7 @@ describe('the reprocess of a collection', () => {
     expect(transcodes).toHaveLength(5)
   })
 
-  it('processes only tracks that lack a variant or have it with other settings', async () => {
+  it('processes only tracks that lack a variant or have a variant with outdated settings', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const { id: variant_id } = await tenant.define('Radio')
     await tenant.doneTracks(1)
@@ -195,7 +195,7 @@ describe('the transcode queue', () => {
     ])
   })
 
-  it('contains a new upload at once while a collection is reprocessed', async () => {
+  it('accepts a new upload at once while a collection is reprocessed', async () => {
     startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.doneTracks(4)
     await tenant.post()

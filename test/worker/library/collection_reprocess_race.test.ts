@@ -125,7 +125,7 @@ describe('a reprocess with concurrent changes', () => {
     expect(await tenant.progress()).toMatchObject({ state: 'done', total: 2, done: 2, failed: 0 })
   })
 
-  it('reaches every track although their order changes', async () => {
+  it('reaches every track even if the order of the tracks changes', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     const ids = await tenant.doneTracks(5)
     await tenant.post()

@@ -66,7 +66,7 @@ describe('a cover', () => {
     expect(again.track_cover_upload.upload_url).toMatch(/^https:\/\/tonearm\.test\/v1\/cover_upload\/[\w.-]+$/)
   })
 
-  it('is converted into the squares and the palette of its collection, and the upload is deleted', async () => {
+  it('is converted into the square images and the color palette of its collection, and the upload is deleted', async () => {
     const { covers } = startTranscoder({ cover: coverResult })
     const { status, body, headers } = await send(PNG)
     expect([status, body]).toEqual([
@@ -197,7 +197,7 @@ describe('a cover that cannot be used', () => {
     expect(await refused(withToken(token))).toEqual([403, 'upload_link_expired'])
   })
 
-  it('returns 400 for a form without the field "file", or with text in it', async () => {
+  it('returns 400 for a form whose field "file" is missing or contains text', async () => {
     for (const data of [form('image', new Blob([PNG])), form('file', 'text')]) {
       const { status, body } = await send(data)
       expect([status, body.code, body.errors?.[0]?.path]).toEqual([400, 'invalid_request', 'file'])
@@ -248,7 +248,7 @@ describe('a cover that cannot be used', () => {
     expect(await storedFiles('uploads/')).toEqual([])
   })
 
-  it('returns 413 when it has too many pixels, like a cover with too many bytes', async () => {
+  it('returns 413 when it has too many pixels, as it does when it has too many bytes', async () => {
     startTranscoder({ cover: () => refusal('image_too_large') })
     expect(await refused(url)).toEqual([413, 'image_too_large'])
   })
@@ -266,7 +266,7 @@ describe('a cover that cannot be used', () => {
 })
 
 describe('the cover of a collection and of a playlist', () => {
-  it('is a neutral picture until a cover is uploaded, then signed links to the squares of the cover', async () => {
+  it('consists of links to a neutral picture until a cover is uploaded, and then of signed links to the square images of the cover', async () => {
     const { key, collection_id } = tenant
     const playlist_id = await aPlaylist(key)
     for (const path of [`/v1/collection/${collection_id}/cover`, `/v1/playlist/${playlist_id}/cover`] as const) {

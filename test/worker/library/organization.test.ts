@@ -21,7 +21,7 @@ describe('an organization', () => {
     })
   })
 
-  it('has keys of which only the hash is stored', async () => {
+  it('has keys that are stored only as hashes', async () => {
     const { key } = await anOrganization()
     expect(key).toMatch(/^ta_sk_[0-9A-Za-z]{49}$/)
     expect(JSON.stringify(await db.select().from(apiKeys))).not.toContain(key.slice(6))

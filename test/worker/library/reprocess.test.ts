@@ -40,7 +40,7 @@ describe('reprocessing', () => {
     advanceHours(2)
     await runSweep()
     await eventually(async () => (await storedFiles()).every((path) => !before.includes(path)))
-    // The upload itself is the variant `original` and is kept.
+    // The uploaded file is the variant `original`, so it is kept.
     expect(await storedFiles('uploads/')).toHaveLength(1)
     expect(await storedFiles()).toEqual(expect.arrayContaining(after))
   })

@@ -164,7 +164,7 @@ describe('an album', () => {
   const order = async () => (await titlesAndSubtitles()).map(([title]) => title)
   const aSong = (name: string, tags: Tags) => aTrack(name, { ...tags, title: name })
 
-  it('is sorted by disc and track number regardless of the upload order, while tracks outside it keep their positions', async () => {
+  it('is sorted by disc and track number regardless of the upload order, while all other tracks keep their positions', async () => {
     await aSong('2-2', numbered(2, 2))
     await aTrack('Of no album')
     await aSong('1-10', numbered(1, 10))
@@ -211,7 +211,7 @@ describe('a cover', () => {
     return { url: card.url?.replaceAll('&amp;', '&'), width: card.width }
   }
 
-  it('of a collection without its own cover is that of its first track, and its other tracks show it until the collection has one', async () => {
+  it('of the first track is used for the collection and its other tracks until the collection has its own cover', async () => {
     const [first, second] = [await aTrack('1'), await aTrack('2')]
     await query(
       'update tracks set cover_path = ?, cover_colors = ? where id = ?',
@@ -234,7 +234,7 @@ describe('a cover', () => {
     expect(regularOf(await ofCollection())).toMatch(squares('media/own'))
   })
 
-  it('makes a play view read one more row only when neither the track nor the collection has its own cover', async () => {
+  it('costs a play view one more row only when neither the track nor the collection has its own cover', async () => {
     const track_id = await aTrack('1')
     const { play_session_id } = await play()
     const cost = async () => {
@@ -260,7 +260,7 @@ describe('a cover', () => {
     expect(regularOf(await ofCollection())).toMatch(/\/cover\/regular\.jpg$/)
   })
 
-  it('has a large square for management and link previews when the uploaded picture is large', async () => {
+  it('is available as a large square for management and link previews when the uploaded picture is large', async () => {
     const { play_session_id } = await play()
     await query('update collections set cover_path = ?', 'media/own')
     expect((await ofCollection()).cover_image.large).toBeNull()

@@ -168,7 +168,7 @@ describe('a batch', () => {
     await expectCounted()
   })
 
-  it('of 200 changes needs few statements and rows', async () => {
+  it('of 200 changes needs few statements and reads and writes few rows', async () => {
     const { key, collection_id } = await aTenant()
     const { id: goal } = await aCollection(key)
     const ids: string[] = []
@@ -196,7 +196,7 @@ describe('a batch', () => {
   })
 })
 
-it('a batch records one event per change, even when the request is repeated', async () => {
+it('a batch records only one event per change, even when the request is repeated', async () => {
   const tenant = await aTenantWithEvents()
   const [a, b, c, d] = [await tenant.ready(), await tenant.ready(), await tenant.ready(), await tenant.ready()]
   const { collection_id } = await tenant.api('POST', 'collection', { title: 'Other' })

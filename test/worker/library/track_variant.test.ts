@@ -14,7 +14,7 @@ it('a track lists its files with their sizes', async () => {
   )
 })
 
-it('a track without files returns an empty list, and another organization gets 404', async () => {
+it('the list of files is empty for a track without files, and returns 404 for another organization', async () => {
   const { key, collection_id } = await aTenant()
   const { id } = await aTrack(key, collection_id)
   expect((await ok('GET', `/v1/track/${id}/variant`, { key })).variants).toEqual([])

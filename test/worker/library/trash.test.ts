@@ -251,7 +251,7 @@ describe('the trash', () => {
       expect([table, await query(`select 1 from ${table}`)]).toEqual([table, []])
   })
 
-  it('writes few rows, and no more for a collection of 2,000 tracks than for one of two', async () => {
+  it('writes few rows, and no more of them for a collection of 2,000 tracks than for a collection of two', async () => {
     const library = await aLibrary()
     const { key, ids } = library
     await ok('GET', '/v1/limits', { key })
@@ -275,7 +275,7 @@ describe('the trash', () => {
     await query(`update tracks set status = 'ready'`)
     const { read, written } = await countCallRows('DELETE', `/v1/collection/${ids.collection}?trash=true`, { key })
     expect(written).toBeLessThanOrEqual(rows['discard collection']!.written)
-    // Each track is looked up in the playlists, which reads less than eight rows per track.
+    // The playlists are searched for each track, which reads fewer than eight rows per track.
     expect(read).toBeLessThan(2000 * 8)
     const restored = await countCallRows('POST', `/v1/trash/${ids.collection}/restore`, { key })
     expect(restored.written).toBeLessThan(50)

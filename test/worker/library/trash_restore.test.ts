@@ -64,7 +64,7 @@ describe('a restore', () => {
       expect([order, await library.places()]).toEqual([order, [a, b, a, a, b, c]])
     }
 
-    // The playlist has no room for all of the track's entries: they are held back and displace no other entry.
+    // The playlist has no room for all of the track's entries, so the entries are held back and displace no others.
     await library.discard('track')
     await ok('PUT', `${path}/track`, { key, body: { track_ids: Array.from({ length: 998 }, () => b) } })
     await library.restore('track')

@@ -42,7 +42,7 @@ describe('a default variant', () => {
     expect(await ok('GET', '/v1/variant?offset=8', { key })).toMatchObject({ count: 8, variants: [] })
   })
 
-  it('is found by the id in the list, in upper and lower case', async () => {
+  it('is found by the id that the list contains, in upper or lower case', async () => {
     const { variants } = await ok('GET', '/v1/variant', { key })
     for (const variant of variants) {
       expect(await ok('GET', `/v1/variant/${variant.id.toUpperCase()}`, { key })).toMatchObject({
@@ -54,7 +54,7 @@ describe('a default variant', () => {
 })
 
 describe('an unknown variant', () => {
-  it('returns 404 for an index instead of an id', async () => {
+  it('returns 404, even if the id in the path is the index of a variant', async () => {
     await expectError(404, 'not_found', 'GET', '/v1/variant/aac-160', { key })
   })
 })

@@ -112,7 +112,7 @@ describe('a custom variant', () => {
     })
   })
 
-  it('can change its codec, and must also change its bitrate if the new codec does not support it', async () => {
+  it('can change its codec, and must also change its bitrate if the new codec does not support the old bitrate', async () => {
     const { id } = await aVariant(key, { name: 'Mine', codec: 'opus', bitrate: 64 })
     const update = (body: object) => call('PUT', `/v1/variant/${id}`, { key, body })
     expect((await update({ codec: 'mp3' })).body.variant).toMatchObject({ format: 'mp3', bitrate: 64 })

@@ -145,7 +145,7 @@ describe('the list of a collection’s tracks', () => {
     expect((await call('GET', `${path}?status=done`, { key })).body.errors[0]!.path).toBe('status')
   })
 
-  it('can be filtered by creator and index after they were updated', async () => {
+  it('can be filtered by creator and index after an update to these fields', async () => {
     const { key, collection_id } = await aTenant()
     const path = `/v1/collection/${collection_id}/track`
     const a = await aWaitingTrack(key, collection_id, { organization_index: 'x', creator_id: CREATORS[0] })
@@ -209,7 +209,7 @@ describe('the order of a collection’s tracks', () => {
     expect(await read()).toEqual(ids)
   })
 
-  it('has unique positions after a track was deleted concurrently', async () => {
+  it('assigns unique positions even if a track is deleted concurrently', async () => {
     const { key, ids, put, read, orders } = await aCollectionOfFive()
     const [a, b, c, d, e] = ids as [string, string, string, string, string]
     const racing = beforeBatch(() => ok('DELETE', `/v1/track/${b}`, { key }))
@@ -218,7 +218,7 @@ describe('the order of a collection’s tracks', () => {
     expect(await orders()).toEqual([1, 3, 4, 5])
   })
 
-  it('is exactly one of those that were sent at the same time, and never a mixture', async () => {
+  it('is exactly one of the orders that are sent at the same time, and never a mixture of them', async () => {
     const { ids, put, read } = await aCollectionOfFive()
     const wanted = [ids.toReversed(), ids.toSorted(), [2, 3, 4, 0, 1].map((at) => ids[at]!)]
     for (let round = 0; round < 10; round++) {

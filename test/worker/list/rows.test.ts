@@ -69,7 +69,7 @@ const readRequests = (
 
 /**
  * Maximum number of rows that a page may read: its rows, its count, and the list's owner. Playlist entries join their tracks; the list of all tracks
- * also reads the tracks' collections and counts up to a thousand. A delivery is read with its event and its window. The window over all endpoints has
+ * also reads the tracks' collections and counts up to a thousand. A delivery is read with its event and its window. The window of all endpoints contains
  * 5,000 deliveries, which are read once for the matches and once for the end.
  */
 function maxRows(name: OperationName, filter: string): number {
@@ -78,11 +78,11 @@ function maxRows(name: OperationName, filter: string): number {
   return name === 'listPlaylistTracks' ? 102 : name === 'listTracks' ? 1151 : 52
 }
 
-/** Lists whose pages do not have 50 items: constant lists, and lists with a maximum length that the contract sets. */
+/** Lists whose pages do not have 50 items: constant lists, and lists whose maximum length is set by the contract. */
 const SHORT = ['listVariants', 'listLimits', 'listWebhookEndpoints']
 
 describe('rows', () => {
-  it('read by an operation are as many with 100,000 rows as with 1,000, and none are written', async () => {
+  it('that an operation reads are no more numerous with 100,000 rows than with 1,000, and none are written', async () => {
     const tenant = await aLargeTenant()
     // The endpoints subscribe to no event of this test.
     const body = { url: 'http://127.0.0.1:9/', events: ['webhook.test'] }

@@ -22,7 +22,7 @@ async function idsByOffset({ organization_id, collection_id }: Tenant, table: Ta
   return rows.map(({ id }) => id)
 }
 
-/** Compares pages at many offsets with those that OFFSET returns. Returns the maximum number of rows that one page read. */
+/** Compares pages at many offsets with those that OFFSET returns. Returns the maximum number of rows that were read for one page. */
 async function expectSamePages(tenant: Tenant, table: Table, path: string): Promise<number> {
   const [{ count } = { count: 0 }] = await query<{ count: number }>(`select count(*) as count from ${table}`)
   const parts = [0.001, 0.01, 0.1, 0.25, 0.399, 0.4, 0.5, 0.77, 0.9, 0.99, 0.999]
@@ -42,7 +42,7 @@ async function expectSamePages(tenant: Tenant, table: Table, path: string): Prom
 afterEach(createStorage)
 
 describe('a deep page', () => {
-  it('of 100,000 tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
+  it('of a list of 100,000 tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
     const tenant = await aTenant()
     await seed('tracks', 1, 100_000, tenant, { change: () => thin('tracks', '"order"') })
     const maxRead = await expectSamePages(tenant, 'tracks', `/v1/collection/${tenant.collection_id}/track`)
@@ -50,7 +50,7 @@ describe('a deep page', () => {
   })
 
   it.each(['collections', 'playlists', 'api_keys'] as const)(
-    'of 100,000 %s with gaps, newest first, equals the page that OFFSET returns, and reads at most 1,200 rows',
+    'of a list of 100,000 %s with gaps, newest first, equals the page that OFFSET returns, and reads at most 1,200 rows',
     async (table) => {
       const tenant = await aTenant()
       await seed(table, 1, 100_000, tenant, { change: () => thin(table, 'seq') })
@@ -60,7 +60,7 @@ describe('a deep page', () => {
     },
   )
 
-  it('of a million tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
+  it('of a list of a million tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
     const tenant = await aTenant()
     await seed('tracks', 1, 1_000_000, tenant, {
       plain: true,

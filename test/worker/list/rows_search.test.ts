@@ -87,7 +87,7 @@ const titles = async (tenant: Tenant, path: string) => {
 const titlesByQuery = async (text: string) => (await query<{ title: string }>(text)).map(({ title }) => title)
 
 describe('searched, sorted and filtered lists', () => {
-  it('read no more rows than their limits at 100,000 rows, and return the same items as plain SQL', async () => {
+  it('stay within their limits of read rows with 100,000 rows, and return the same items as plain SQL', async () => {
     const tenant = await aTenant()
     stopTime()
     const tables = ['tracks', 'collections', 'playlists'] as const
@@ -138,7 +138,7 @@ describe('searched, sorted and filtered lists', () => {
     )
   })
 
-  it('cost few rows when a track is created or updated', async () => {
+  it('cost few written rows when a track is created or updated', async () => {
     const tenant = await aTenant()
     const { key, collection_id } = tenant
     await aWaitingTrack(key, collection_id)

@@ -56,7 +56,7 @@ async function measure({ key, collection_id, playlist_id, track_id: first_id }: 
 }
 
 describe('rows read by changes', () => {
-  it('are no more numerous with 100,000 rows than with 1,000, and few in background work', async () => {
+  it('are no more numerous with 100,000 rows than with 1,000, and background work reads few rows', async () => {
     const tenant = await aLargeTenant()
     const small = await measure(tenant)
     await seedTables(tenant, 1001, 100_000, ['playlists', 'tracks'])

@@ -22,7 +22,7 @@ it('the studio finds out that there are no earlier events when it has read the o
   expect([entries.length, next]).toEqual([40, null])
 })
 
-it('the studio reads each event exactly once, newest first, even if events are close together or numbered ahead of the clock', async () => {
+it('the studio reads each event exactly once, newest first, even if events are close together or their numbers are ahead of the clock', async () => {
   const { id, key } = await anOrganization()
   const now = Date.now()
   const range = (count: number, at: (index: number) => number) => Array.from({ length: count }, (_, index) => at(index))

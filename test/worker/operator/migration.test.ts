@@ -66,7 +66,7 @@ it('a track that was trashed before a migration added a column can be restored',
   expect((await view()).levels).toEqual(levels)
 })
 
-it('the migrations define play sessions like the code, which drizzle-kit does not compare for this table', async () => {
+it('the migrations and the code define the same table of play sessions, which drizzle-kit does not compare', async () => {
   const found = await query(
     'select name, lower(type) as type, "notnull", pk from pragma_table_info(?)',
     'play_sessions',

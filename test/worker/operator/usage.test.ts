@@ -12,7 +12,7 @@ import { dateOf, expectCounted, resultOfSize, usageOf } from '../support/usage_c
 
 /** Tests `GET /v1/usage`, which is computed from counters (docs/decisions/0055). */
 
-it('the usage contains the number, seconds and bytes of ready tracks, and their uploads on the day of each upload', async () => {
+it('the usage contains the number, duration and bytes of ready tracks, and counts each upload on its day', async () => {
   serveTranscoder(resultOfSize(5, 12.346))
   const tenant = await aTenant()
   await aProcessedTrack(tenant.key, tenant.collection_id)
@@ -105,7 +105,7 @@ it('the usage contains the files of a custom variant until they are deleted, eve
   expect((await expectCounted(tenant)).tracks).toBe(1)
 })
 
-it('the usage counts a play session once, after the hour of its end and on the day of its creation, without a row per session', async () => {
+it('the usage counts a play session once on the day of its creation, as soon as the hour of its end has passed, and writes no row per session', async () => {
   const { key, organization_id, collection_id } = await aTenant()
   const other = await aTenant()
   stopTime()

@@ -12,7 +12,7 @@ import { dateOf, expectCounted, filesSql, seedTracksWithoutFiles, recount } from
 
 /** The cost of the usage counts, and their correctness with many tracks and many days. */
 
-it('the usage costs one row for each track that becomes ready or is deleted, and none for a track that waits', async () => {
+it('the usage costs one row for each track that becomes ready or is deleted, and none for a track that waits for its upload', async () => {
   serveTranscoder()
   const { key, collection_id } = await aTenant()
   await aProcessedTrack(key, collection_id)

@@ -11,7 +11,7 @@ import { errorEvent } from '../support/transcoder.ts'
 /**
  * Makes each call of the Worker to a binding fail, before or after it executes, in each workflow of an audio file (docs/decisions/0045). Then time
  * passes: messages arrive, the sweep runs, and the client repeats requests that got a 5xx. The result must be the same as without faults: the track
- * is ready or failed for the right reason, there is no object without a row, and no file was generated twice.
+ * is ready or failed for the right reason, there is no object without a row, and no file is generated twice.
  */
 
 const put = async (track_id: string, bytes = 'RIFF\0audio') => {
@@ -197,7 +197,7 @@ describe('faults at every second call', () => {
 })
 
 describe('a queue that rejects every message', () => {
-  it('is made up for by the sweep', async () => {
+  it('is compensated for by the sweep', async () => {
     onTestFinished(() => void vi.useRealTimers())
     await runWithFaults(flows['an upload']!, (place) => (place.startsWith('TRANSCODE_QUEUE.') ? 'before' : null))
   })

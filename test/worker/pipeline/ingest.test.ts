@@ -60,7 +60,7 @@ describe('an upload that arrived', () => {
     })
   })
 
-  it('starts one job when all four detect it, several times and simultaneously', async () => {
+  it('starts only one job when it is detected in all four ways, several times and simultaneously', async () => {
     await putUpload(row)
     const four = () => [event(), read(), complete(), sweepNow()]
     await Promise.all([...four(), ...four()])
@@ -109,7 +109,7 @@ describe('an unusable upload', () => {
     expect(await env.MEDIA.head(uploadPath(row))).toBe(null)
   })
 
-  it('is not reported for a file that starts with a long ID3 tag', async () => {
+  it('is not mistaken for a valid file that starts with a long ID3 tag', async () => {
     const tag = Uint8Array.of(0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0x40, 0, ...new Uint8Array(8192), 0xff, 0xfb, 0x90, 0)
     await env.MEDIA.put(uploadPath(row), tag)
     expect(await complete()).toMatchObject({ status: 'processing' })
@@ -135,7 +135,7 @@ describe('an unusable upload', () => {
     expect(await env.MEDIA.head(uploadPath(row))).toBeNull()
   })
 
-  it('is not reported for a file of exactly the maximum size', async () => {
+  it('does not include a file of exactly the maximum size', async () => {
     await putUpload(row, '\0'.repeat(1_000_000))
     await event()
     expect((await read()).status).toBe('processing')

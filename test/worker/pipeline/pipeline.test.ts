@@ -131,7 +131,7 @@ describe('a job', () => {
 })
 
 describe('two consumers', () => {
-  it('run a job once', async () => {
+  it('run a job only once', async () => {
     const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     // A consumer may check the job before the job of another consumer is followed.
     await Promise.all([work.run(), work.run(), work.run()])

@@ -11,7 +11,7 @@ import { eventStream, openStream, lossyResult, startTranscoder } from '../suppor
 const MB = 1_000_000
 type Work = Awaited<ReturnType<typeof aTrackWithJob>>
 
-/** A transcoder whose jobs run until the test ends them, and which records the order in which they start. */
+/** A transcoder that records the order in which jobs start, and whose jobs run until the test ends them. */
 function aSlowTranscoder() {
   const streams = new Map<string, ReturnType<typeof openStream>>()
   const { transcodes } = startTranscoder({
@@ -119,7 +119,7 @@ describe('slots', () => {
     await eventually(async () => (await query(`select 1 from jobs where state = 'done'`)).length === 1)
   })
 
-  it('are those of one transcoder when the configuration contains no number', async () => {
+  it('are those of a single transcoder when the configuration contains no number of transcoders', async () => {
     const bindings = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: undefined } as unknown as Env
     const work = await aTrackWithJob()
     startTranscoder({ transcode: () => eventStream(lossyResult()) })
@@ -177,7 +177,7 @@ describe('a waiting track', () => {
     ])
     const slow = aSlowTranscoder()
     await runQueue()
-    // A running job counts as half done, which is the expected value.
+    // A running job counts as half done, because that is the average.
     expect(await waitingInfo(jobs[2]!)).toEqual({ before: 1, seconds: 46 })
     expect(await waitingInfo(jobs[0]!)).toBe(undefined)
     await slow.end(short)

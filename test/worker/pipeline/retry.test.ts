@@ -14,7 +14,7 @@ beforeEach(async () => {
 const due = () => work.changeJob({ lease_until: 0 })
 
 describe('a transcoder', () => {
-  it('that is unreachable is retried with increasing delays, without counting attempts', async () => {
+  it('that is unreachable is retried with increasing delays, and no attempts are counted', async () => {
     for (const retried_in of [5, 10, 20, 40, 60, 60]) {
       expect(await work.run()).toEqual({ ended: false, retried_in })
       expect(await work.job()).toMatchObject({ state: 'open', attempt: 0, slot: null, holder: null })
@@ -33,7 +33,7 @@ describe('a transcoder', () => {
     expect(await work.job()).toMatchObject({ state: 'failed', slot: null })
   })
 
-  it('that becomes reachable again resets the number of failures', async () => {
+  it('that becomes reachable again causes the number of failures to be reset', async () => {
     await work.changeJob({ tries: 30 })
     startTranscoder({ transcode: () => eventStream({ type: 'progress', fraction: 0.05 }) })
     await work.run()
@@ -49,7 +49,7 @@ describe('a transcoder', () => {
   })
 
   it.each(['cancelled', 'killed'] as const)(
-    'that reports `%s` returns the job to the queue without counting an attempt',
+    'that reports `%s` causes the job to return to the queue, and no attempt is counted',
     async (code) => {
       startTranscoder({ transcode: () => eventStream(errorEvent(code, 'It was stopped.', true)) })
       expect(await work.run()).toEqual({ ended: false, retried_in: 5 })
@@ -66,7 +66,7 @@ describe('a transcoder', () => {
     expect((await work.read()).info.error).toMatchObject({ code: 'killed', message: 'The machine ended ffmpeg.' })
   })
 
-  it('that is silent for a minute is abandoned without counting an attempt', async () => {
+  it('that is silent for a minute is abandoned, and no attempt is counted', async () => {
     const wait = scheduler.wait.bind(scheduler)
     const spy = vi.spyOn(scheduler, 'wait')
     spy.mockImplementation((time, options) => wait(time === 60_000 ? 20 : time, options))

@@ -234,7 +234,7 @@ describe('a change', () => {
 })
 
 describe('the cache', () => {
-  it('serves a cached track to a cached session without a database query, although this session never played the track before', async () => {
+  it('serves a cached track to a cached session without a database query, although the session never played this track before', async () => {
     const other_id = await aReadyTrack(tenant.key, tenant.collection_id)
     const [first_session, second_session] = [tenant.play_session_id, await sessionOf()]
     expect((await read(`/v1/play/${first_session}/${tenant.track_id}`)).statements).toBe(1)
@@ -270,7 +270,7 @@ describe('the cache', () => {
     expect({ statements, rows }).toEqual({ statements: 1, rows: 4 })
   })
 
-  it('rejects an id that was never issued without a query', async () => {
+  it('needs no query to reject an id that was never issued', async () => {
     for (const path of [crypto.randomUUID(), 'nonsense'].map((id) => `fff${id.slice(3)}`)) {
       for (const url of [`/v1/play/${path}`, `/v1/play/${path}/${tenant.track_id}`, `/v1/play/${path}/${path}`]) {
         expect(await read(url)).toMatchObject({ status: 404, statements: 0 })

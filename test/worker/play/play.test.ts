@@ -97,7 +97,7 @@ describe('a play session', () => {
     expect(expires_at).toBeLessThanOrEqual(Date.now() + Math.floor(expires_in) * 1000)
   })
 
-  it('is returned with the fields of its creation, and with its current tracks', async () => {
+  it('is returned with the fields that it was created with, and with its current tracks', async () => {
     const fields = { creator_id: CREATOR, organization_index: 'web', metadata: { a: 1 } }
     const { expires_at: _, ...created } = await aPlaySession(key, 'collection', collection_id, {
       ...fields,

@@ -98,7 +98,7 @@ it('a play session costs one written row, and one more when it is deleted, a day
   expect(await remaining()).toEqual([])
 })
 
-it('one sweep deletes 50,000 sessions of many hours, but not sessions that are active or return 410', async () => {
+it('one sweep deletes 50,000 sessions that ended in different hours, but no sessions that are active or return 410', async () => {
   const now = Math.floor(NOW / HOUR)
   // The first sweep of a day also checks for old events and records the check, so it is not measured.
   await runSweep()

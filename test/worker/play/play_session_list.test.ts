@@ -81,7 +81,7 @@ describe('a list of 1,000 tracks', () => {
     const expected = listed(rows).slice(0, 1000)
     const inherited = { subtitle: appearance.player_subtitle, color: appearance.player_color }
     expect(view.tracks).toEqual(expected.map((row) => listedTrack(row, inherited)))
-    // The tracks before the first playable one have no file, or none yet.
+    // The tracks before the first playable track have no file or are still waiting for it.
     expect(expected[0]!.order).toBeLessThan(106)
     expect(view.first_track).toMatchObject({
       track_id: rows[5]!.id,

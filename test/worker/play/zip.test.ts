@@ -153,7 +153,7 @@ describe('a ZIP', () => {
     await vi.waitFor(() => expect(errorLog).toHaveBeenCalledTimes(2))
   })
 
-  it('has the correct length above 4 GB, where other records are required (APPNOTE 4.3.14, 4.5.3)', async () => {
+  it('has the correct length above 4 GB, where ZIP64 records are required (APPNOTE 4.3.14, 4.5.3)', async () => {
     // The length of the streamed file is checked by the benchmark: npm run bench -- zip.
     const sized = async (id: string, size: number) =>
       db

@@ -8,7 +8,7 @@ import { aPlaySession, db, HOUR, ok, type Scope, UNKNOWN_ID } from '../support/a
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
 import { isSignedFor } from '../support/signature.ts'
 
-/** `GET /embed/{play_session_id}`, the page to show in frames. test/e2e/embed.test.ts checks its appearance and its sound. */
+/** `GET /embed/{play_session_id}`, the page that other sites show in a frame. test/e2e/embed.test.ts checks its appearance and its sound. */
 
 let key: string
 let collection_id: string

@@ -7,7 +7,7 @@ import { qrModules } from '../../../src/http/pages/qr_code.ts'
 /** The QR code that another library generates with the same mask. */
 const reference = (text: string, border: number) => encode(text, { ecc: 'M', boostEcc: false, maskPattern: 0, border })
 
-it('a QR code contains the URL of a share, and that of an invalid slug returns 404', async () => {
+it('a QR code contains the URL of a share, and a request for the QR code of an invalid slug returns 404', async () => {
   const open = (slug: string) => exports.default.fetch(`https://tonearm.test/s/${slug}/qr.svg`)
   const response = await open('Blue')
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])

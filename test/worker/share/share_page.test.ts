@@ -26,7 +26,7 @@ beforeEach(async () => {
 const play = (secret: string, body?: object) => callPlaySession(secret, 'collection', collection_id, body)
 
 describe('the page of a share', () => {
-  it('contains title, card, list and a player that creates its own sessions, and so does its frame', async () => {
+  it('contains a title, a card, a list, and a player that creates its own sessions, as does its frame', async () => {
     const { slug, url } = await aShare(key, collection_id, { slug: 'blue', is_downloadable: true })
     await db.update(tracks).set({ cover_path: 'covers/here', duration: 12.6 }).where(eq(tracks.id, track_id))
     const sharePage = await openPage(`/s/${slug.toUpperCase()}`)
@@ -112,7 +112,7 @@ describe('the page of a share', () => {
     expect((await redirect('https://tonearm.test/s/nothing/cover.jpg'))[0]).toBe(404)
   })
 
-  it('does not count requests with an invalid slug for the rate limit', async () => {
+  it('does not count requests with an invalid slug toward the rate limit', async () => {
     const bindings = { ...env, PLAY_RATE_LIMIT: fakeRateLimit(0) }
     for (const slug of ['ab', 'a_b', 'x'.repeat(65)])
       for (const path of [`/s/${slug}`, `/embed/s/${slug}`, `/s/${slug}/cover.jpg`, `/s/${slug}/qr.svg`])

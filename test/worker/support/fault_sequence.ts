@@ -68,7 +68,7 @@ function aTranscoder(workspace: FaultWorld): void {
       const isThere = (await env.MEDIA.head(source_path)) !== null
       const end = isThere ? workspace.answer(job) : errorEvent('source_unavailable', 'It is not there', true)
       if (end === 'hold') workspace.held.set(job_id, openStream())
-      // A canceled job has written two files before it ends.
+      // A canceled job writes two files before it ends.
       const sent = end === 'hold' ? variants.slice(0, 2) : end.type === 'result' && !ends.has(job_id) ? variants : []
       for (const { url } of sent) await env.MEDIA.put(signedParts(url).key, 'audio')
       if (end === 'hold') return workspace.held.get(job_id)!.response

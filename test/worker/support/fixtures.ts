@@ -190,7 +190,7 @@ export async function deliver(
   body: unknown,
   options: { attempts?: number; bindings?: Env | undefined } = {},
 ) {
-  // The name of the queue in a second deployment, whose names have a different prefix.
+  // The name of the queue in another deployment, where all names have a different prefix.
   const batch = createMessageBatch(`tonearm-staging-${queue}`, [
     { id: 'message', timestamp: new Date(), attempts: options.attempts ?? 1, body },
   ])

@@ -9,7 +9,7 @@ import { call } from './api.ts'
 interface Meta {
   meta?: { rows_read?: number; rows_written?: number }
 }
-// The first use of a key sends a message, which arrives at any time. Recording this use is not counted for any request.
+// The first use of a key sends a message, which can arrive at any time. The rows that record this use are not counted for any request.
 const recordingUse = new AsyncLocalStorage<boolean>()
 const deliver = worker.queue
 worker.queue = (batch, ...rest) =>

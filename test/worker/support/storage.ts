@@ -18,7 +18,7 @@ export async function createStorage(): Promise<void> {
 }
 
 /**
- * Empties the storage. This is much faster than creating it again, unless it contains a lot of data. Work that the last test left over ends without a
+ * Empties the storage. This is much faster than creating it again, unless it contains a lot of data. Work that is left over from the last test ends without a
  * stack trace.
  */
 export async function emptyStorage(): Promise<void> {

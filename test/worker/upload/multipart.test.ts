@@ -92,7 +92,7 @@ describe('parts', () => {
 })
 
 describe('a multipart upload', () => {
-  it('becomes the file of its track and starts processing, even if complete is requested twice', async () => {
+  it('becomes the file of its track and starts the processing once, even if `complete` is requested twice', async () => {
     const id = await aMultipart(key, track_id)
     for (let time = 0; time < 2; time++) {
       const { multipart_upload, track } = await ok('POST', at(id, 'complete'), { key, body: {} })

@@ -67,7 +67,7 @@ describe('an upload session', () => {
     expect(upload_session).toMatchObject({ creator_id: null, organization_index: '', metadata: {} })
   })
 
-  it('creates tracks in its collection and in order, with its creator', async () => {
+  it('creates tracks in order in its collection, with its creator', async () => {
     const { upload_session_id: id } = await anUploadSession(key, collection_id, { creator_id: CREATOR })
     const first = await addTrack(id, { organization_index: '1', title: 'One', metadata: { side: 'A' } })
     const second = await addTrack(id, { file_name: 'Blue in Green.mp3' })

@@ -39,7 +39,7 @@ describe('a rejected file', () => {
     },
   )
 
-  it('at the newest handle does not make a track fail that accepted an older file during the same check', async () => {
+  it('at the newest handle does not make the track fail when an older file is accepted during the same check', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await putFile(track.first, 12)

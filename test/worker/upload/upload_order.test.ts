@@ -33,7 +33,7 @@ describe('a file at a renewed URL that is sent after the first file was detected
     await track.isOnly(25, 'b.wav', [])
   })
 
-  it("can be searched by its name in any script when it has become the track's file", async () => {
+  it("can be found by its name in any script when it has become the track's file", async () => {
     serveSources()
     const track = await aTrackWithHandles('Ёлка.wav')
     const found = async (q: string) => (await ok('GET', `/v1/track?q=${q}`, { key: track.key })).count

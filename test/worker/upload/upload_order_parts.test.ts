@@ -39,7 +39,7 @@ describe('a multipart upload', () => {
     expect(JSON.parse(job!.payload)).toEqual({ kind: 'purge', prefixes: [], paths: [path] })
   })
 
-  it('is used when it is complete, until another one is complete', async () => {
+  it('is used when it is complete, until another upload is complete', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     const { at, body, key } = await aPart(track, 12, { file_name: 'parts.wav' })
@@ -51,7 +51,7 @@ describe('a multipart upload', () => {
     await track.isOnly(25, 'other.wav', [['parts.wav', 12]])
   })
 
-  it('is used when it is complete, although another one was created before it was detected', async () => {
+  it('is used when it is complete, although another upload was created before its completion was detected', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const { at, body, key, path, upload_id } = await aPart(track, 12, { file_name: 'parts.wav' })
@@ -98,7 +98,7 @@ describe('a multipart upload', () => {
   })
 
   it.each(['newest', 'older'])(
-    'of a file to reject keeps the file until its size is checked, as the %s handle',
+    'that is the %s handle keeps an invalid file until the size of the file is checked',
     async (which) => {
       serveSources()
       const track = await aTrackWithHandles()

@@ -210,7 +210,7 @@ describe('deliveries', () => {
     expect(pages).toEqual([[], [], [1]])
   })
 
-  it('start the consumer after a change, if the organization has an endpoint', async () => {
+  it('cause the consumer to start after a change if the organization has an endpoint', async () => {
     const { key } = await anOrganization()
     const messages: unknown[] = []
     const queue = heldQueue((body) => messages.push(body))
@@ -228,7 +228,7 @@ describe('deliveries', () => {
     expect(messages).toHaveLength(2)
   })
 
-  it('cost few rows each', async () => {
+  it('cost few rows for each event', async () => {
     const { organization_id, id } = await aSubscriber('ok')
     await insertEvents(organization_id, ['track:0'])
     await runConsumer()
