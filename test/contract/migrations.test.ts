@@ -74,7 +74,7 @@ describe('a database with an earlier migration history', () => {
   })
 })
 
-describe('the check whether a migration suits D1', () => {
+describe('the check of migrations for D1', () => {
   const good = 'CREATE TRIGGER IF NOT EXISTS t AFTER DELETE ON a BEGIN DELETE FROM b; END;'
   const cases: [string, string, RegExp | null][] = [
     ['the right form', `-- Why.\n${good}\nUPDATE a SET b = 1;`, null],

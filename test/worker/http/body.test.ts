@@ -78,7 +78,7 @@ describe('a JSON body', () => {
   })
 })
 
-describe('an invalid body', () => {
+describe('a request with an invalid body', () => {
   it.each([
     ['{"__proto__":{"x":1},"y":2}', 'metadata.__proto__', 'must not be used as a name'],
     ['{"y":[{"\\u005f_proto__":1}]}', 'metadata.y.0.__proto__', 'must not be used as a name'],
@@ -143,7 +143,7 @@ describe('an invalid body', () => {
       'events.0: must be a type of event, a group such as track.*, or *',
     ],
     ['webhook_endpoint', { url: 'https://shop.com', is_ordered: 1 }, 'is_ordered: must be true or false'],
-  ])('explains the error for %s %j: %s', async (noun, body, expected_message) => {
+  ])('explains the fault of a %s with the body %j: %s', async (noun, body, expected_message) => {
     const { message, errors } = await expectError(400, 'invalid_request', 'POST', `/v1/${noun}`, { key, body })
     expect([message, ...errors.map((error) => `${error.path}: ${error.message}`)]).toContain(expected_message)
   })
@@ -157,7 +157,7 @@ describe('an invalid body', () => {
     },
   )
 
-  it.each(['null', '[]', '"title"', '1'])('names the body when it is %s instead of an object', async (body) => {
+  it.each(['null', '[]', '"title"', '1'])('returns 400 for the body itself when it is %s', async (body) => {
     expect(errorPaths(await expectError(400, 'invalid_request', ...post(body)))).toEqual(['body'])
   })
 
@@ -168,7 +168,7 @@ describe('an invalid body', () => {
     },
   )
 
-  it('returns 413 for more than 64 KB, with or without a Content-Length header', async () => {
+  it('returns 413 when the body is larger than 64 KB, with or without a Content-Length header', async () => {
     const body = JSON.stringify({ title: 'x', metadata: { fill: 'x'.repeat(64 * 1024) } })
     await expectError(413, 'payload_too_large', ...post(body, { 'content-length': String(body.length) }))
     const stream = new Blob([body]).stream()
@@ -200,13 +200,13 @@ describe('an invalid body', () => {
     ])
   })
 
-  it('lists all invalid fields in one response, including unknown fields', async () => {
+  it('returns all invalid fields in one response, including unknown fields', async () => {
     const body = { title: 1, creator_id: 'me', player_color: 'red', color_name: 'red' }
     const answer = await expectError(400, 'invalid_request', ...post(body))
     expect(errorPaths(answer).toSorted()).toEqual(['color_name', 'creator_id', 'player_color', 'title'])
   })
 
-  it('returns unknown_field when all other fields are valid', async () => {
+  it('returns unknown_field when all known fields are valid', async () => {
     const answer = await expectError(400, 'unknown_field', ...post({ title: 'x', color_name: 'red', id: 1 }))
     expect(errorPaths(answer)).toEqual(['color_name', 'id'])
   })

@@ -71,9 +71,9 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
   expect.soft(body.api_request_id, name).toMatch(REQUEST_ID)
 }
 
-describe('every operation returns exactly the keys of the specification and matches its schema', () => {
+describe('operations return exactly the keys of the specification and match their schemas', () => {
   // All reads are in one test, because creating a workspace takes most of the time.
-  it('for all operations that only read', async () => {
+  it('all operations that only read', async () => {
     const workspace = await aWorkspace()
     for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, workspace)
   })

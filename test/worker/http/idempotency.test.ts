@@ -76,7 +76,7 @@ describe('Idempotency-Key', () => {
     }
   })
 
-  it('returns 409 while the first request runs, and executes the request again if the first one died', async () => {
+  it('returns 409 while the first request runs, and executes the request again if the first request died', async () => {
     const { key } = await anOrganization()
     const send = () => call('POST', '/v1/collection', { key, body: { title: 'Slow' }, headers: idempotencyHeader('a') })
     await send()

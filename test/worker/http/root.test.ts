@@ -31,7 +31,7 @@ describe('the operator’s root key', () => {
     expect((await call('GET', `/v1/organization/${a.id}`, { key: b.key })).status).toBe(404)
   })
 
-  it('deletes an organization with all its rows and files, and its keys stop working at once', async () => {
+  it('deletes an organization with all its rows and files, and makes its keys stop working at once', async () => {
     const [deleted, kept] = [await aWorkspace(), await aWorkspace()]
     const { secret } = await anApiKey(deleted.key)
     const play = `/v1/play/${deleted.play_session_id}/${deleted.track_id}`
@@ -101,7 +101,7 @@ describe('limits', () => {
     })
   })
 
-  it('are enforced: a key gets 429 after 1,200 requests in a minute, and other keys do not', async () => {
+  it('are enforced: a key gets 429 after 1,200 requests in a minute, while other keys do not', async () => {
     const [{ key }, other] = [await anOrganization(), await anOrganization()]
     let sent = 0
     let refused: Awaited<ReturnType<typeof call>>[] = []

@@ -230,7 +230,7 @@ describe('access', () => {
     expect(status).toBe(403)
   })
 
-  it('requires the Origin header for changes when the key lists origins', async () => {
+  it('requires the Origin header for a POST when the key lists origins', async () => {
     const tenant = await aTenant()
     const { collection_id, key } = tenant
     const { secret } = await anApiKey(key, { allowed_origins: ['https://example.com'] })

@@ -166,7 +166,7 @@ describe('a cover', () => {
   })
 })
 
-describe('a cover that cannot be used', () => {
+describe('a failed upload of a cover', () => {
   const refused = async (to: string) => {
     const { status, body } = await send(PNG, to)
     return [status, body.code]
@@ -213,21 +213,21 @@ describe('a cover that cannot be used', () => {
     },
   )
 
-  it('returns 413 for more than 10 MB', async () => {
+  it('returns 413 for an image of more than 10 MB', async () => {
     for (const size of [10_000_001, 10_200_000]) {
       const { status, body } = await send(image('\x89PNG\r\n\x1a\n', size))
       expect([status, body.code]).toEqual([413, 'image_too_large'])
     }
   })
 
-  it('returns 404 when its owner was deleted, and stores nothing', async () => {
+  it('returns 404 when the owner of the cover was deleted, and stores nothing', async () => {
     await ok('DELETE', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })
     expect(await refused(url)).toEqual([404, 'not_found'])
     expect(await storedFiles()).toEqual([])
     expect((await db.select().from(jobs)).map(({ payload }) => payload.kind)).toEqual(['purge', 'purge'])
   })
 
-  it('is purged when its owner is deleted during the processing', async () => {
+  it('leaves no file behind when the owner of the cover is deleted during the processing', async () => {
     startTranscoder({
       cover: async (job) => {
         await ok('DELETE', `/v1/collection/${tenant.collection_id}`, { key: tenant.key })
@@ -239,7 +239,7 @@ describe('a cover that cannot be used', () => {
     await eventually(async () => (await storedFiles()).length === 0)
   })
 
-  it('returns 400 when the transcoder cannot read it, and an embedded cover can still be used', async () => {
+  it('returns 400 when the transcoder cannot read the image, and an embedded cover can still be used', async () => {
     startTranscoder({ cover: () => refusal('unsupported_image') })
     const { id } = await aTrack(tenant.key, tenant.collection_id)
     const { track_cover_upload } = await ok('POST', `/v1/track/${id}/cover`, { key: tenant.key })
@@ -248,19 +248,19 @@ describe('a cover that cannot be used', () => {
     expect(await storedFiles('uploads/')).toEqual([])
   })
 
-  it('returns 413 when it has too many pixels, as it does when it has too many bytes', async () => {
+  it('returns 413 for an image with too many pixels, as for an image with too many bytes', async () => {
     startTranscoder({ cover: () => refusal('image_too_large') })
     expect(await refused(url)).toEqual([413, 'image_too_large'])
   })
 
-  it('is retried after a transient fault, but returns 503 after a permanent one', async () => {
+  it('is retried after a transient fault, but returns 503 after a permanent fault', async () => {
     startTranscoder({ cover: () => refusal('internal', true) })
     expect((await send(PNG)).status).toBe(202)
     startTranscoder({ cover: () => refusal('internal') })
     expect(await refused(url)).toEqual([503, 'unavailable'])
   })
 
-  it('returns 404 when its upload URL is requested with GET', async () => {
+  it('returns 404 when the request to the upload URL is a GET', async () => {
     expect((await call('GET', new URL(url).pathname)).status).toBe(404)
   })
 })

@@ -43,7 +43,7 @@ describe('an organization', () => {
     expect(await ok('GET', `/v1/organization/${id}`, { key })).toMatchObject({ organization })
   })
 
-  it('returns its theme as image colors: equal areas, lightness and saturation as fractions, hex in upper case', async () => {
+  it('returns its theme as image colors: equal areas, lightness and saturation as fractions, and hex values in upper case', async () => {
     const { id, key } = await anOrganization()
     const body = { theme: ['#ff0000', '#808080', '#336699'] }
     const { organization } = await ok('PUT', `/v1/organization/${id}`, { key, body })
@@ -86,7 +86,7 @@ describe('an invalid request for an organization', () => {
     expect(await wrong({ theme: Array.from({ length: 13 }, () => '#112233') })).toEqual(['theme'])
   })
 
-  it('is refused when its name is empty, too long or null, or a flag is not a boolean', async () => {
+  it('is refused when the name is empty, too long or null, or when a flag is not a boolean', async () => {
     expect(await wrong({ name: '' })).toEqual(['name'])
     expect(await wrong({ name: 'x'.repeat(256) })).toEqual(['name'])
     expect(await wrong({ name: null, is_cover_overridable: 1 })).toEqual(['name', 'is_cover_overridable'])

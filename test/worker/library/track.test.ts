@@ -99,7 +99,7 @@ describe('a track', () => {
     expect(await isSignedFor('GET', track_upload.upload_url)).toBe(false)
   })
 
-  it('has an upload URL with the announced size and type signed, so that R2 accepts no other file', async () => {
+  it('has an upload URL whose signature covers the announced size and type, so that R2 accepts no other file', async () => {
     const { track_upload } = await createTrack(key, collection_id, { file_size: 1_000_000, content_type: 'audio/mpeg' })
     expect(signedParts(track_upload.upload_url).headers).toEqual(['content-length', 'content-type', 'host'])
     const headers = { 'content-length': '1000000', 'content-type': 'audio/mpeg' }

@@ -239,7 +239,7 @@ describe('a play session', () => {
     expect((await session({ variants: ['radio', 'opus-96'] })).play_session.variants).toEqual(['radio', 'opus-96'])
   })
 
-  it('returns 400 for an unknown variant, and lists the known ones', async () => {
+  it('is refused with 400 when the request names an unknown variant, and the error lists the known variants', async () => {
     await aVariant(work.key)
     const other = await anOrganization()
     await aVariant(other.key, { name: 'Theirs', codec: 'flac' })
@@ -253,7 +253,7 @@ describe('a play session', () => {
 })
 
 describe('a player key', () => {
-  it('can be bound to custom variants, but not to unknown ones', async () => {
+  it('can be bound to custom variants, but not to unknown variants', async () => {
     const { id } = await aVariant(work.key)
     const { key } = work
     const body = { title: 'Web', type: 'player', variants: ['radio', 'theirs'] }

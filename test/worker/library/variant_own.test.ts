@@ -184,7 +184,7 @@ describe('an invalid custom variant', () => {
     expect(sortedStatuses(answers)).toEqual([200, 409, 409])
   })
 
-  it('is refused when the organization has 20, even with simultaneous requests', async () => {
+  it('is refused when the organization already has 20 custom variants, even with simultaneous requests', async () => {
     const bodies = Array.from({ length: MAX_VARIANTS + 4 }, (_, at) => ({ ...mp3, name: `Mine ${at}` }))
     const answers = await Promise.all(bodies.map((body) => call('POST', '/v1/variant', { key, body })))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)

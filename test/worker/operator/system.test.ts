@@ -162,7 +162,7 @@ describe('failed tracks', () => {
     expect(await retry({ since })).toMatchObject({ started: 1, left: 0 })
   })
 
-  it('are started in batches of a hundred, and a missing file does not block the other tracks', async () => {
+  it('are restarted in batches of a hundred, and a missing file does not block the other tracks', async () => {
     const work = await aFailure('internal')
     await env.MEDIA.delete(work.row.upload_path)
     await seed('tracks', 1, 120, work)

@@ -92,13 +92,13 @@ describe('an upload that arrived', () => {
   })
 })
 
-describe('an unusable upload', () => {
+describe('the check of an upload', () => {
   it.each([
     ['text_file', 'This is not a song.\n'],
     ['playlist_file', '#EXTM3U\nhttp://localhost/a.mp3\n'],
     ['image_file', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR'],
     ['archive_file', 'PK\x03\x04\x14\0'],
-  ])('is rejected at once with %s, regardless of the length of the queue', async (code, bytes) => {
+  ])('rejects an unusable file at once with %s, regardless of the length of the queue', async (code, bytes) => {
     startTranscoder({ transcode: () => new Response('busy', { status: 503 }) })
     await env.MEDIA.put(
       uploadPath(row),
@@ -109,13 +109,13 @@ describe('an unusable upload', () => {
     expect(await env.MEDIA.head(uploadPath(row))).toBe(null)
   })
 
-  it('is not mistaken for a valid file that starts with a long ID3 tag', async () => {
+  it('accepts a file that starts with a long ID3 tag', async () => {
     const tag = Uint8Array.of(0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0x40, 0, ...new Uint8Array(8192), 0xff, 0xfb, 0x90, 0)
     await env.MEDIA.put(uploadPath(row), tag)
     expect(await complete()).toMatchObject({ status: 'processing' })
   })
 
-  it('makes the track fail permanently with empty_file', async () => {
+  it('makes the track fail permanently with empty_file when the file is empty', async () => {
     await putUpload(row, '')
     expect(await complete()).toMatchObject({
       status: 'failed',
@@ -128,14 +128,14 @@ describe('an unusable upload', () => {
     expect(await allJobs()).toEqual([])
   })
 
-  it('makes the track fail with file_too_large, and is deleted', async () => {
+  it('makes the track fail with file_too_large when the file is too large, and deletes the file', async () => {
     await putUpload(row, 'x'.repeat(1_000_001))
     await event()
     expect((await read()).info.error).toMatchObject({ code: 'file_too_large' })
     expect(await env.MEDIA.head(uploadPath(row))).toBeNull()
   })
 
-  it('does not include a file of exactly the maximum size', async () => {
+  it('accepts a file of exactly the maximum size', async () => {
     await putUpload(row, '\0'.repeat(1_000_000))
     await event()
     expect((await read()).status).toBe('processing')

@@ -156,7 +156,7 @@ describe('two consumers', () => {
     expect(await work.job()).toMatchObject({ state: 'done', attempt: 1 })
   })
 
-  it('do not delete files of each other', async () => {
+  it("do not delete each other's files", async () => {
     const slow = openStream()
     const { transcodes } = startTranscoder({
       transcode: (_, call) => (call === 1 ? slow.response : eventStream(lossyResult())),

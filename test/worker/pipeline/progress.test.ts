@@ -48,7 +48,7 @@ describe('progress', () => {
     expect(await reported()).toBe(undefined)
   })
 
-  it('is written together with the lease, after ten seconds and a tenth of the job', async () => {
+  it('is written together with the lease, when ten seconds have passed and a tenth of the job has been completed', async () => {
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
     const running = work.run()

@@ -65,7 +65,7 @@ describe('organizations', () => {
 })
 
 describe('a short file', () => {
-  it('is processed in parallel with a long one, and in parallel with many of medium size', async () => {
+  it('is processed in parallel with a long file, and in parallel with many files of medium size', async () => {
     const [busy, other] = [await aTenant(), await aTenant()]
     const jobs: Record<string, Work> = { long: await aTrackWithJob({ tenant: busy, size: 600 * MB }) }
     for (let n = 1; n <= 3; n++) jobs[`middle ${n}`] = await aTrackWithJob({ tenant: busy, size: 10 * MB })
@@ -143,7 +143,7 @@ describe('slots', () => {
     expect(transcoders).toEqual([1, 2])
   })
 
-  it('rotate: after a failure, the job runs on another transcoder', async () => {
+  it('are rotated: after a failure, the job runs on another transcoder', async () => {
     const bindings: Env = { ...env, TRANSCODER_URL: '', TRANSCODER_INSTANCES: '2' }
     const work = await aTrackWithJob({ size: 30 * MB })
     const slots: number[] = []

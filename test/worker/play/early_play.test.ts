@@ -102,7 +102,7 @@ describe('an early file', () => {
     if (!plays) expect(body.code).toBe('track_not_ready')
   })
 
-  it('is skipped by sessions that may not play it, and their first track is the next one', async () => {
+  it('is skipped by sessions that may not play it, and the next track becomes their first track', async () => {
     await work.startEarly()
     const next = await aReadyTrack(work.key, work.collection_id)
     const { key, collection_id } = work

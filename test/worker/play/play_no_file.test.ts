@@ -52,7 +52,7 @@ describe('a track without a file', () => {
     expect(await read('track')).toEqual([[waiting], waiting])
   })
 
-  it('does not include a ready track that waits for another file', async () => {
+  it('is treated differently from a ready track that waits for another file and is still listed', async () => {
     const { key, ready, created } = await sessions()
     await ok('POST', `/v1/track/${ready}/upload`, { key, body: {} })
     const { play_session_id } = created.collection

@@ -26,7 +26,7 @@ it("a public session returns the tracks and the first play view to any client th
   expect(JSON.stringify(publicView)).not.toMatch(/secret|customer-7/)
 })
 
-it('a public session returns 410 for a day after its end, and then 404 like an unknown id', async () => {
+it('a public session returns 410 for a day after its end, and then 404 like a session that never existed', async () => {
   const { created, path } = await aSession()
   const end = (expires_at: number) =>
     db.update(playSessions).set({ expires_at }).where(eq(playSessions.id, created.play_session_id))

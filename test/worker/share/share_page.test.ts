@@ -112,7 +112,7 @@ describe('the page of a share', () => {
     expect((await redirect('https://tonearm.test/s/nothing/cover.jpg'))[0]).toBe(404)
   })
 
-  it('does not count requests with an invalid slug toward the rate limit', async () => {
+  it('returns 404 for an invalid slug, and the request does not count toward the rate limit', async () => {
     const bindings = { ...env, PLAY_RATE_LIMIT: fakeRateLimit(0) }
     for (const slug of ['ab', 'a_b', 'x'.repeat(65)])
       for (const path of [`/s/${slug}`, `/embed/s/${slug}`, `/s/${slug}/cover.jpg`, `/s/${slug}/qr.svg`])

@@ -41,7 +41,7 @@ describe('parts', () => {
     }
   })
 
-  it('have URLs that accept exactly the size of the part', async () => {
+  it('have URLs that only accept content with exactly the size of the part', async () => {
     const { multipart_upload, parts } = await createUpload({ file_size: 999_999, content_type: 'audio/flac' })
     expect(multipart_upload).toEqual({
       id: multipart_upload.id,
@@ -92,7 +92,7 @@ describe('parts', () => {
 })
 
 describe('a multipart upload', () => {
-  it('becomes the file of its track and starts the processing once, even if `complete` is requested twice', async () => {
+  it('becomes the file of its track and causes the track to be processed, even if `complete` is requested twice', async () => {
     const id = await aMultipart(key, track_id)
     for (let time = 0; time < 2; time++) {
       const { multipart_upload, track } = await ok('POST', at(id, 'complete'), { key, body: {} })
@@ -137,7 +137,7 @@ describe('a multipart upload', () => {
     expect(await trackRow(track_id)).toMatchObject({ upload_path: rows[0]!.path, updated_at: expect.any(Number) })
   })
 
-  it('replaces the file of a playing track, which continues to play until then', async () => {
+  it('replaces the file of a playing track only when it is complete', async () => {
     const id = await aMultipart(key, track_id)
     await ok('POST', at(id, 'complete'), { key, body: {} })
     const before = await trackRow(track_id)
@@ -206,7 +206,7 @@ describe('an invalid multipart request', () => {
     await expectError(413, 'file_too_large', 'POST', at(), { key, body: { file_size: 1_000_001 } })
   })
 
-  it('returns 404 for an unknown upload, or one of another track or organization', async () => {
+  it('returns 404 for an unknown upload, and for an upload of another track or organization', async () => {
     const id = await aMultipart(key, track_id)
     const other = await aTrack(key, collection_id)
     await expectError(404, 'not_found', 'GET', `/v1/track/${other.id}/multipart/${id}`, { key })

@@ -66,8 +66,8 @@ describe('a file at a renewed URL that is sent after the first file was detected
   })
 })
 
-describe('several upload handles', () => {
-  it.each(['first to last', 'last to first'])('use the newest file when files are sent from the %s', async (order) => {
+describe('a track with several upload handles', () => {
+  it.each(['first to last', 'last to first'])('uses the newest file when files are sent from the %s', async (order) => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     const urls = [track.first]
@@ -84,7 +84,7 @@ describe('several upload handles', () => {
     await track.isOnly(20, '10.wav', replaced as [string, number][])
   })
 
-  it('use an older file under its own name when no file arrives at the newest handle', async () => {
+  it('uses an older file under the name of that file when no file arrives at the newest handle', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     const used = await track.renew({ file_name: 'used.wav' })
@@ -94,7 +94,7 @@ describe('several upload handles', () => {
     await track.isOnly(12, 'used.wav', [])
   })
 
-  it('list the older of two replaced files in info, regardless of how the file is detected', async () => {
+  it('lists the older of two replaced files in info, regardless of how the file is detected', async () => {
     serveSources()
     for (const detection of ['complete', 'event', 'the end of its URL'] as const) {
       const track = await aTrackWithHandles()
@@ -124,7 +124,7 @@ describe('several upload handles', () => {
     }
   })
 
-  it('list a replaced file without a name under the name that the track had when the URL was issued', async () => {
+  it('lists a replaced file without a name under the name that the track had when the URL was issued', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     await putFile(track.first, 9)
@@ -139,7 +139,7 @@ describe('several upload handles', () => {
     await track.isOnly(12, 'b.wav', [['a.wav', 25]])
   })
 
-  it('keep their order even if the clock is set back', async () => {
+  it('keeps the order of its handles even if the clock is set back', async () => {
     serveSources()
     const track = await aTrackWithHandles()
     advanceHours(5)
@@ -152,7 +152,7 @@ describe('several upload handles', () => {
     await track.isOnly(13, 'c.wav', [['b.wav', 12]])
   })
 
-  it('do not restart processing when a URL is requested while the first file is detected', async () => {
+  it('does not restart processing when a URL is requested while the first file is detected', async () => {
     serveSources(() => true)
     const track = await aTrackWithHandles()
     await putFile(track.first, 12)

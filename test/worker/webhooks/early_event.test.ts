@@ -116,7 +116,7 @@ it('an early file of a replaced upload plays until the new upload has its first 
   expect((await work.read()).status).toBe('failed')
 })
 
-it('an early file of a replaced upload keeps playing even if its own job succeeds', async () => {
+it('an early file of a replaced upload keeps playing even if the job of that upload succeeds', async () => {
   const [job] = await work.startEarly()
   const old = `${work.base}/early`
   await db.update(tracks).set({ job_id: 'newer' })

@@ -137,7 +137,7 @@ describe('a track', () => {
   })
 })
 
-it('a collection records changes to its covers, order and reprocess, and the deletion of its tracks', async () => {
+it('a collection records changes to its cover, its order and its reprocess, and the deletion of its tracks', async () => {
   const tenant = await aTenantWithEvents()
   const { api, actor } = tenant
   const ids = [await tenant.ready(), await tenant.ready()]
@@ -251,7 +251,7 @@ it('a share records its changes, without its slug and password', async () => {
   expect(JSON.stringify(list)).not.toMatch(/blue|so what/i)
 })
 
-it('the events of a key contain the actor who created, changed, rotated and revoked it', async () => {
+it('the events of a key contain the actor who created, changed, rotated or revoked the key', async () => {
   const tenant = await aTenantWithEvents()
   const { api, key, actor } = tenant
   const [first] = await eventsOf(key)

@@ -22,7 +22,7 @@ beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
 describe('an endpoint', () => {
-  it('is paused after 72 hours of failures with an event for other endpoints, and its missed deliveries can be recovered', async () => {
+  it('is paused after 72 hours of failures, other endpoints get an event for this, and missed deliveries can be recovered', async () => {
     const { organization_id, receiver, key, id } = await aSubscriber('fails')
     const since = new Date().toISOString()
     const other = aReceiver('ok')

@@ -64,7 +64,7 @@ describe('a webhook URL', () => {
     expect(refused(['https://own.net/'], { ...settings, PUBLIC_BASE_URL: '' }, 'https://own.net')).toEqual([])
   })
 
-  it('must not contain another scheme, another port, a user, or a fragment', () => {
+  it('must not contain a scheme other than https, a port other than 443 and 8443, a user, or a fragment', () => {
     expect(
       refused([
         'http://shop.com/',
