@@ -11,7 +11,7 @@ import { sample } from '../support/fuzz_input.ts'
 import { toJson } from '../support/fuzz_value.ts'
 import { keyOf, operationNames, requestOf } from '../support/requests.ts'
 
-/** Number of malformed requests to each operation; every run sends the same ones. */
+/** Number of malformed requests to each operation. Every run sends the same requests. */
 const ENOUGH = 200
 
 /** Describes the fault of a response; null when the response is correct. */

@@ -33,7 +33,7 @@ it('the rate limit counts each listener of a session separately', async () => {
   const singleClient = []
   for (let time = 0; time < 5; time++) singleClient.push(await read(narrow, path, '192.0.2.1'))
   expect(singleClient).toEqual([200, 200, 429, 429, 429])
-  // Each request has a different address, so only the wider limit of the whole audience stops them. One client alone cannot use up that limit.
+  // Each request has a different address, so they reach only the wider limit of the whole audience, which one client alone cannot use up.
   const statuses = []
   for (let at = 0; at < 60; at++) statuses.push(await read(narrow, path, `198.51.100.${at}`))
   expect(statuses.slice(0, 58)).toEqual(Array.from({ length: 58 }, () => 200))

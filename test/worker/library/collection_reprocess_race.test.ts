@@ -72,7 +72,7 @@ describe('a reprocess with concurrent changes', () => {
     await tenant.doneTracks(3)
     await tenant.post({ all: true })
     let batches = 0
-    // The worker reads, starts two tracks, and dies before its fourth batch, which would record the position.
+    // The worker reads the tracks, starts to process two of them, and dies before its fourth batch, which would record the position.
     const dying = beforeBatch(async () => {
       if (++batches === 4) throw new Error('the worker died')
     })

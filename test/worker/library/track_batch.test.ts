@@ -168,7 +168,7 @@ describe('a batch', () => {
     await expectCounted()
   })
 
-  it('of 200 changes needs few statements and reads and writes few rows', async () => {
+  it('of 200 changes executes few statements, and reads and writes few rows', async () => {
     const { key, collection_id } = await aTenant()
     const { id: goal } = await aCollection(key)
     const ids: string[] = []

@@ -121,7 +121,7 @@ describe('an early file', () => {
     }
   })
 
-  it('returns 404 as a download when the track has been processed', async () => {
+  it('returns 404 when it is downloaded after the track has been processed', async () => {
     await work.startEarly()
     await work.end(lossyResult())
     const { play_session_id } = await work.session({ is_downloadable: true })

@@ -5,7 +5,7 @@ import { aTenant } from '../support/fixtures.ts'
 import { aProcessedTrack, uploadAndProcess } from '../support/processed_track.ts'
 import { serveTranscoder } from '../support/transcoder.ts'
 
-/** Creates a collection and a playlist with two tracks, of which the first has no file, and a session for each of them and for the first track. */
+/** Creates two tracks, the first without a file, and three play sessions: of their collection, of a playlist, and of the first track alone. */
 async function sessions() {
   serveTranscoder()
   const { key, collection_id } = await aTenant()

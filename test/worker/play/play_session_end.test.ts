@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 const remaining = async () => (await db.select({ id: playSessions.id }).from(playSessions)).map(({ id }) => id)
 
-/** Inserts `count` sessions for each of these hours, in which they end. */
+/** Inserts, for each of these hours, `count` sessions that end in that hour. */
 async function seedHours(hours: number[], count: number) {
   for (const hour of hours) await seedSessions(count, hour * HOUR)
 }

@@ -91,7 +91,7 @@ describe('a list of 1,000 tracks', () => {
     expect(again.tracks).toEqual(view.tracks)
     expect(again.first_track!.track).toEqual(view.first_track!.track)
     // A value of the organization that may not be overridden replaces those of the collection and the tracks. The subtitle may be overridden, so the
-    // organization's is not used.
+    // organization's subtitle is not used.
     const organization = { is_theme_overridable: false, player_color: '#123456' }
     await ok('PUT', `/v1/organization/${tenant.organization_id}`, { key: tenant.key, body: organization })
     const { tracks } = await ok('GET', `/v1/play/${view.play_session_id}`)

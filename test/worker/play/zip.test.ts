@@ -201,7 +201,7 @@ describe('a ZIP', () => {
     await expectError(413, 'zip_too_large', 'GET', `/v1/play/${await session()}/download`)
     await db.update(tracks).set({ files: small }).where(eq(tracks.collection_id, collection_id))
     await seed('tracks', 1, 899, { organization_id, collection_id })
-    // The session lists 901 tracks, and a hundred of the first ones have no file yet.
+    // The session lists 901 tracks, and a hundred tracks near the start of the list have no file yet.
     await query(
       "update tracks set status = 'ready', files = ? where id not in (?, ?)",
       JSON.stringify(small),

@@ -24,7 +24,7 @@ export const playbackAt = (at: string) => ({
   [`${at}cover_image.icon`]: SQUARE,
   [`${at}cover_image.small`]: SQUARE,
   [`${at}cover_image.regular`]: SQUARE,
-  // The fields of a listed track without its timestamps, with `is_dark` and with `is_preliminary`, which we added.
+  // The fields of a listed track without its timestamps but with `is_dark`, and with `is_preliminary`, which we added.
   [`${at}track`]: `${PLAYED_TRACK} is_dark is_preliminary`,
   [`${at}list`]: 'scope title subtitle',
   [`${at}levels`]: 'levels',

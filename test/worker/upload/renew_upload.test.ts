@@ -85,7 +85,7 @@ describe('a new upload URL', () => {
       return path
     }
     const complete = () => ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
-    // The earlier uploads: three are never completed, and one fails. The last upload is processed.
+    // Three of the earlier uploads are never completed, and one fails. The last upload is processed.
     for (let n = 0; n < 3; n++) await send()
     serveTranscoder(() => errorEvent('no_audio', 'No audio'))
     await send()

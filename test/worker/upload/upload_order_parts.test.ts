@@ -6,7 +6,7 @@ import { beforeBatch, eventually, storedFiles, trackRow } from '../support/fixtu
 import { multipartRow, sendPart } from '../support/multipart_uploads.ts'
 import { aFile, aTrackWithHandles, pathOf, putFile, serveSources, serveWaiting } from '../support/upload_handles.ts'
 
-/** The tests of upload_order.test.ts for multipart uploads. */
+/** The same rules as in upload_order.test.ts, tested with multipart uploads. */
 
 afterEach(() => void vi.useRealTimers())
 

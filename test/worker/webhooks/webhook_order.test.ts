@@ -82,7 +82,7 @@ describe('an ordered endpoint', () => {
   it('that is recovered in several requests resumes after the last request', async () => {
     const { organization_id, key, id } = await aSubscriber('ok', { is_ordered: true })
     await ok('PUT', `/v1/webhook_endpoint/${id}`, { key, body: { state: 'paused' } })
-    // The events are later than the pause, because the pause is an event as well.
+    // The inserted events are later than the pause, because the pause is recorded as an event as well.
     const now = Date.now() + 1
     const since = new Date(now).toISOString()
     await query(
