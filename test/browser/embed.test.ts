@@ -132,7 +132,7 @@ test('a page receives events until it unsubscribes', () => {
   expect(ends).not.toHaveBeenCalled()
 })
 
-test('a frame grows with its rows if the page enables it', () => {
+test('a frame grows with its number of rows if the page sets autoHeight', () => {
   load()
   const [still, growing] = [anIframe(), anIframe()]
   const players = [new EmbeddedPlayer(still), new EmbeddedPlayer(growing, { autoHeight: true })]
@@ -169,7 +169,7 @@ test('messages from other windows and origins are ignored', () => {
   expect(element.seek).not.toHaveBeenCalled()
 })
 
-describe('frame of a share', () => {
+describe('the frame of a share', () => {
   const track = { id: 'one', player_title: 'Secret' }
   const EVENTS = {
     ready: { track, index: 0, tracks: [track] },
@@ -188,7 +188,7 @@ describe('frame of a share', () => {
     return details.filter((detail) => !Object.hasOwn(detail as object, 'height'))
   }
 
-  test('sends neither titles nor ids to an unlisted page, even after a hello', () => {
+  test('sends neither titles nor ids to a page that is not allowed, even after a hello message', () => {
     frame.location.ancestorOrigins = [page.origin, 'https://a.example']
     load(['https://audio.example', 'https://a.example'])
     const player = new EmbeddedPlayer(anIframe())
@@ -207,7 +207,7 @@ describe('frame of a share', () => {
     ])
   })
 
-  test('sends everything to an allowed page once it has identified itself', () => {
+  test('sends everything to an allowed page once that page has identified itself', () => {
     load([page.origin])
     expect(received()[1]).toEqual({ track: null, index: 0 })
     const player = new EmbeddedPlayer(anIframe())
@@ -247,7 +247,7 @@ test('only one of several frames that start at the same time plays', async () =>
 
 test('a frame that was not started keeps its autoplay when another one starts', async () => {
   const [first, second] = twoFrames()
-  // The first player is paused when the first start message arrives and playing when the second one arrives.
+  // The first player is paused when the first start message arrives, and is playing when the second message arrives.
   const paused = [true, false]
   Object.defineProperty(first, 'paused', { get: () => paused.shift() })
   start(second)

@@ -2,7 +2,7 @@ import { vi } from 'vitest'
 
 import type { UploadQueue } from '../../src/client/upload/queue.ts'
 
-/** Fakes of IndexedDB and Web Locks, limited to the functions that the upload ledger uses. Several tabs share them. */
+/** Fakes of IndexedDB and Web Locks, limited to the functions that the upload ledger uses. All tabs of a test share them. */
 
 const answer = <T>(read: () => T) => {
   const request = { result: undefined as T | undefined, error: null, onsuccess: () => {}, onupgradeneeded: () => {} }

@@ -25,14 +25,14 @@ describe('opening', () => {
     expect(playback.state.loaded).toMatchObject({ trackId: 'one', variant: 'aac-160' })
     expect(names()).toEqual(['trackchange', 'ready'])
   })
-  test('starts at the requested track (number or id) and position, and plays if asked', async () => {
+  test('starts at the requested track (number or id) and position, and plays if requested', async () => {
     await open({ start: { track: '2', position: 30, play: true } })
     expect([playback.state.index, playback.time, audio().paused]).toEqual([1, 30, false])
     playback.close()
     await open({ start: { track: 'three' } })
     expect(playback.state.index).toBe(2)
   })
-  test('does not start by itself after a pause', async () => {
+  test('does not start playback if the page pauses meanwhile', async () => {
     create({ start: { play: true } })
     const opening = playback.open()
     playback.pause()
@@ -52,7 +52,7 @@ describe('opening', () => {
     await settle()
     expect([playback.state.index, playback.time, audio().paused]).toEqual([1, 5, false])
   })
-  test("fails with the service's code when the session does not exist", async () => {
+  test('fails with the error code of the service when the session does not exist', async () => {
     service.refusals = { first: { status: 404, code: 'not_found' } }
     await open()
     expect(playback.state).toMatchObject({ status: 'failed', code: 'not_found' })
@@ -115,7 +115,7 @@ describe('playing', () => {
     await playback.select(1)
     expect(playback.state).toMatchObject({ index: 1, status: 'failed' })
   })
-  test('uses a single audio element if the browser lets only the element started by a gesture play', async () => {
+  test('uses a single audio element if the browser lets only the element play that a gesture started', async () => {
     FakeAudio.gestureOnly = true
     await openPlaying()
     const first = playback.audio
@@ -126,7 +126,7 @@ describe('playing', () => {
     expect([playback.state.index, playback.audio === first, audio().paused]).toEqual([1, true, false])
     expect(names().filter((name) => name === 'pause')).toEqual([])
   })
-  test('restarts the track on the first call of previous, and goes back on the second', async () => {
+  test('restarts the track on the first call to previous, and returns to the previous track on the second', async () => {
     await openPlaying({ start: { track: '2' } })
     audio().advance(3)
     await playback.previous()
@@ -188,7 +188,7 @@ describe('a pause that the page requests in an event handler', () => {
   })
 })
 
-test('resumes a track at its saved position, however it is reached', async () => {
+test('a track resumes at its saved position, however the listener reaches it', async () => {
   hooks.resumeAt = (id) => (id === 'two' ? 40 : 0)
   await openPlaying()
   await playback.next()
@@ -212,7 +212,7 @@ test('goTo seeks to a time and can change the track', async () => {
   await playback.goTo({ track: '3', position: 30 })
   expect([playback.state.index, playback.time, playback.state.playing]).toEqual([2, 30, false])
 })
-test('goTo an unknown track changes nothing and returns false', async () => {
+test('goTo with an unknown track changes nothing and returns false', async () => {
   await openPlaying()
   expect(await playback.goTo({ track: 'nowhere', position: 50 })).toBe(false)
   expect([playback.state.index, playback.time, playback.state.playing]).toEqual([0, 1, true])
@@ -236,7 +236,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
   },
 )
 
-test('sends no requests and releases the element after close', async () => {
+test('after close, the engine sends no requests and releases the element', async () => {
   await openPlaying()
   const { audio: element } = playback
   playback.close()

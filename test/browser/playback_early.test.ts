@@ -4,7 +4,7 @@ import { audio, create, names, open, playback, requests, settle } from './playba
 
 /** Calls to the engine before the session has loaded take effect afterwards. */
 
-test('applies a seek and a play made before the session loads', async () => {
+test('calls to seek and play before the session loads take effect', async () => {
   create()
   const opening = playback.open()
   await playback.seek(12)

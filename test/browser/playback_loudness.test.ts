@@ -16,7 +16,7 @@ import {
 
 /** The gain of a track, from an analysis that arrives early, late or never. */
 
-describe('loudness', () => {
+describe('loudness normalization', () => {
   beforeEach(() => void (service.analysis = Promise.resolve({ integrated_lufs: -8, true_peak_dbtp: 0 })))
   const softer = 10 ** (-10 / 20)
   function change(options: Partial<PlaybackOptions>) {
@@ -24,7 +24,7 @@ describe('loudness', () => {
     playback.changeOptions(options)
   }
 
-  test('follows the analysis when normalization is on, even while playing', async () => {
+  test('follows the analysis, and can be turned off during playback', async () => {
     await openPlaying({ options: { normalize: true, volume: 0.5 } })
     expect(audio().volume).toBeCloseTo(softer / 2)
     change({ volume: 1 })
@@ -65,7 +65,7 @@ describe('loudness', () => {
     }
     return heard
   }
-  test('moves to a late analysis in small steps', async () => {
+  test('adjusts to a late analysis in small steps', async () => {
     const arrive = await openLate()
     await vi.advanceTimersByTimeAsync(5000)
     arrive()
@@ -75,7 +75,7 @@ describe('loudness', () => {
       expect(volume / heard[i]!, `after ${i * 10} ms`).toBeGreaterThan(10 ** (-0.6 / 20))
     expect(playback.state.gain).toBeCloseTo(softer)
   })
-  test('ignores an analysis that arrives after its track', async () => {
+  test('ignores an analysis that arrives after the track has changed', async () => {
     const arrive = await openLate()
     service.analysis = Promise.resolve({ integrated_lufs: -18, true_peak_dbtp: -3 })
     await playback.next()
@@ -83,7 +83,7 @@ describe('loudness', () => {
     arrive()
     expect(new Set(await volumes())).toEqual(new Set([1]))
   })
-  test('stops adjusting when the track changes or normalization is turned off', async () => {
+  test('stops adjusting when the track changes or the page turns normalization off', async () => {
     const arrive = await openLate()
     arrive()
     await vi.advanceTimersByTimeAsync(100)
@@ -109,7 +109,7 @@ describe('loudness', () => {
     expect([playback.state.status, audio().paused]).toEqual(['ready', false])
     expect(audio().volume).toBeCloseTo(softer)
   })
-  test('leaves the volume unchanged when it is turned off again at once', async () => {
+  test('leaves the volume unchanged when it is turned on and off again at once', async () => {
     await openPlaying()
     const { promise, resolve } = Promise.withResolvers<object>()
     service.analysis = promise

@@ -109,17 +109,17 @@ describe('the end of a track', () => {
     expect(afterEnded(at(2), options('all'))).toEqual({ next: 'play', index: 0 })
     expect(afterEnded(at(1), options('one'))).toEqual({ next: 'play', index: 1 })
   })
-  test('stops when the sleep timer is set to the track', () =>
+  test('stops playback when the sleep timer is set to the track', () =>
     expect(afterEnded(at(0, 'track'), options('none'))).toEqual({ next: 'wait', index: 1 }))
 })
 
-describe('lifetime of a URL', () => {
+describe('the lifetime of a URL', () => {
   const view = (url: string) => ({ variants: [{ url }], play_session: { expires_at: '2026-01-01T00:01:00.000Z' } })
   test('is read from its query and may have partly elapsed; without it, the lifetime of the session applies', () => {
     expect(lifetime(view('https://r2/a?X-Amz-Expires=60'))).toBe(36_000)
     expect(lifetime(view('https://cdn/a'), Date.parse('2026-01-01T00:00:00Z'))).toBe(60_000)
   })
-  test('ends early by a margin for the replacement: a fifth of it, at most a minute', () => {
+  test('ends early by a margin for the replacement: a fifth of the lifetime, but at most a minute', () => {
     expect([refreshMargin(60_000), refreshMargin(3_600_000)]).toEqual([12_000, 60_000])
     const loaded = { trackId: 'a', variant: 'v', url: 'u', until: 100_000 }
     expect([refreshDelay(loaded, 0), refreshDelay(loaded, 99_900)]).toEqual([80_000, 1000])
@@ -142,11 +142,11 @@ describe('a fresh play view during playback', () => {
 
   test('provides the URL that the other element continues with', () =>
     expect(afterRefresh(loaded, answer(120_000), situation)).toEqual({ next: 'hand-over', file: fresh }))
-  test('is not needed when the file is complete or only one element may play', () => {
+  test('is not needed when the file is completely loaded or only one element may play', () => {
     expect(afterRefresh(loaded, answer(120_000), { ...situation, isComplete: true })).toEqual({ next: 'keep' })
     expect(afterRefresh(loaded, answer(120_000), { ...situation, isSingle: true })).toEqual({ next: 'keep' })
   })
-  test('is requested again after its expiry if its URL lasts no longer, because the session ends with it', () =>
+  test('is requested again after its expiry if its URL lasts no longer than the old one because the session ends', () =>
     expect(afterRefresh(loaded, answer(61_000), situation)).toEqual({ next: 'ask-again', delay: 12_000 }))
   test('is retried after a failure unless the session has ended', () => {
     expect(afterRefresh(loaded, failure(503), situation)).toEqual({ next: 'ask-again', delay: 5000 })
@@ -162,7 +162,7 @@ describe('a preliminary file', () => {
   const early = { ...loaded, variant: 'early' }
   const best = { url: 'new-aac', variant: { index: 'aac' } }
 
-  test('is polled while it is preliminary or could be replaced', () => {
+  test('is checked again while its track has no final file or a better file could replace it', () => {
     expect([mayGetBetter(true, loaded, true), mayGetBetter(false, early, false)]).toEqual([true, true])
     expect([mayGetBetter(false, early, true), mayGetBetter(false, loaded, false)]).toEqual([false, false])
     expect([0, 1, 9].map(checkDelay)).toEqual([10_000, 15_000, 30_000])

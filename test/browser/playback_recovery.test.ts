@@ -31,7 +31,7 @@ describe('an expiring URL', () => {
     expect(names()).toEqual(['sessionrefresh'])
     expect(events[0]?.detail).toMatchObject({ renewed: false, playSessionId: 'first' })
   })
-  test('is kept while paused and replaced before playing on', async () => {
+  test('is kept while playback is paused, and replaced before playback resumes', async () => {
     service.ttl = 100
     await openPlaying()
     audio().loadedTo = 20
@@ -50,7 +50,7 @@ describe('an expiring URL', () => {
     await playback.play()
     expect([requests, audio().paused]).toEqual([[], false])
   })
-  test('gets one fresh URL at the same position after a 403 mid-file', async () => {
+  test('is replaced once by a fresh one at the same position after a 403 mid-file', async () => {
     await openPlaying()
     audio().advance(40)
     const { url } = playback.state.loaded!
@@ -61,7 +61,7 @@ describe('an expiring URL', () => {
     expect([playback.time, playback.state.loaded!.url === url, views('one')]).toEqual([41, false, 1])
     expect(names()).toEqual(['sessionrefresh'])
   })
-  test('is replaced by the next file after two failures at one position; if no file is left, the track fails', async () => {
+  test('is replaced by that of the next file after two failures at one position; if no file is left, the track fails', async () => {
     await openPlaying()
     FakeAudio.refused = ['/aac-160']
     audio().fail()

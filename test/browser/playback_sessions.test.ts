@@ -60,7 +60,7 @@ describe('an expired session', () => {
     expect([names(), playback.paused]).toEqual([['play', 'pause', 'sessionexpired'], true])
     expect(playback.resumePoint.play).toBe(true)
   })
-  test('is reported again on play if already the first response was a 410', async () => {
+  test('is reported again on play even if the very first response was a 410', async () => {
     service.refusals = { first: gone }
     await open()
     expect(names()).toEqual(['sessionexpired'])
@@ -76,7 +76,7 @@ describe('an expired session', () => {
     await vi.advanceTimersByTimeAsync(3_600_000)
     expect([names(), playback.paused, audio().paused]).toEqual([['sessionexpired'], false, false])
   })
-  test('is renewed with a key without an expiry event', async () => {
+  test('is renewed without an expiry event if there is a key', async () => {
     await openPlaying({ apiKey: 'k' })
     const { fetch } = globalThis
     vi.stubGlobal('fetch', (url: string, init: RequestInit) =>
@@ -127,14 +127,14 @@ describe('a renewed session that lacks the playing track', () => {
     await playback.play()
     expect(playback.state).toMatchObject({ index: 0, status: 'ready', view: { track_id: 'one' } })
   })
-  test('is not polled for the missing track', async () => {
+  test('is not polled for the track that it lacks', async () => {
     requests.length = 0
     await vi.advanceTimersByTimeAsync(600_000)
     expect(requests.length).toBeLessThan(4)
   })
 })
 
-test('keeps the track that was loaded ahead when the renewed session has another order', async () => {
+test('the preloaded track is kept when the renewed session has another order', async () => {
   await openPlaying({ apiKey: 'k' })
   await playback.select(1)
   await settle()

@@ -10,7 +10,7 @@ const END = '2030-01-01T00:00:00.000Z'
 const TRACKS = ['one', 'two', 'three']
 /** Behavior of the fake service. */
 export const service = {
-  /** Lifetime of the service's URLs in seconds. The player relies on only three fifths of it, because the rest may have elapsed. */
+  /** Lifetime of the service's URLs in seconds. The player relies on only three fifths of this lifetime, because the rest may have elapsed. */
   ttl: 3600,
   signed: 0,
   /** Responses that replace a play view, by the id of a track or session, or `all`. */

@@ -30,7 +30,7 @@ async function fail(answer: number | 'away') {
 const wait = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000)
 
 describe('a storage outage', () => {
-  test.each([503, 429, 500, 408, 'away'] as const)('with %s resumes the same file when it ends', async (answer) => {
+  test.each([503, 429, 500, 408, 'away'] as const)('with %s does not lead to another file', async (answer) => {
     await fail(answer)
     expect(playback.state).toMatchObject({ status: 'offline', playing: true })
     await wait(10)
@@ -51,7 +51,7 @@ describe('a storage outage', () => {
     expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 41, false])
     expect(views('one')).toBe(2)
   })
-  test('that outlasts the URL is probed with a fresh one', async () => {
+  test('that outlasts the URL causes probes with a fresh URL', async () => {
     service.ttl = 100
     await fail(503)
     const { url, until } = playback.state.loaded!
@@ -60,7 +60,7 @@ describe('a storage outage', () => {
     expect(playback.state).toMatchObject({ status: 'offline', loaded: { variant: 'aac-160' } })
     expect(playback.state.loaded!.url).not.toBe(url)
   })
-  test('is retried after the delay that storage requests', async () => {
+  test('causes a retry after the delay that storage requests', async () => {
     storage.retryAfter = '20'
     await fail(429)
     await wait(19)
@@ -80,7 +80,7 @@ describe('a storage outage', () => {
     expect(playback.state).toMatchObject({ status: 'ready', loaded: { variant: 'aac-160' } })
     expect([storage.requests, playback.time, audio().paused]).toEqual([1, 41, false])
   })
-  test('that is intermittent is retried with growing delays', async () => {
+  test('that is intermittent causes retries with growing delays', async () => {
     // Every second probe succeeds, but storage never serves the file.
     storage.onAsk = () => (storage.answer = storage.requests % 2 ? 503 : 206)
     await fail(503)
@@ -111,7 +111,7 @@ describe('a storage outage', () => {
     await wait(3)
     expect([playback.state.status, audio().paused]).toEqual(['ready', true])
   })
-  test('keeps a pause and a seek made meanwhile', async () => {
+  test('does not undo a pause and a seek made meanwhile', async () => {
     await fail(503)
     playback.pause()
     await playback.seek(70)
@@ -119,7 +119,7 @@ describe('a storage outage', () => {
     await wait(3)
     expect([playback.state.status, playback.time, audio().paused]).toEqual(['ready', 70, true])
   })
-  test('is probed at once when play is pressed', async () => {
+  test('causes an immediate probe when play is pressed', async () => {
     await fail(503)
     await wait(60)
     endOutage()

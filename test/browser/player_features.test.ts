@@ -75,7 +75,7 @@ describe('links', () => {
     expect(readHash('#t=75')).toEqual({ position: 75 })
     expect([readHash(''), readHash('#chapter')]).toEqual([{}, {}])
   })
-  test('point to the page or the named URL, with the track and a time', () => {
+  test('point to the page or the specified URL, with the track and a time', () => {
     const page = 'https://band.example/record?x=1#top'
     expect(shareLink(null, page, 1)).toBeNull()
     expect(shareLink('', page, null)).toBe('https://band.example/record?x=1')
@@ -133,7 +133,7 @@ describe('keys', () => {
     expect(press('ArrowDown').player.volume).toBe(0.45)
     expect(press('m', { volume: 0 }).player.volume).toBe(1)
   })
-  test('have no effect if they have no function', () => {
+  test('have no effect if no function is assigned to them', () => {
     for (const key of ['x', 'Enter', 'PageUp', 'Tab'])
       expect(keyCommand(key, {} as Player, {} as Commands), key).toBeUndefined()
   })

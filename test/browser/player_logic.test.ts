@@ -31,13 +31,13 @@ describe('colors', () => {
     }
   })
 
-  test('are kept if readable and replaced if invalid', () => {
+  test('are kept if they are readable and replaced if they are invalid', () => {
     expect(palette('#1b4d8a', '#1b4d8a', false).button).toBe('#1b4d8a')
     expect(palette('red; --x: y', null, false)).toEqual(palette(null, null, false))
   })
 })
 
-describe('color of a player', () => {
+describe('the color of a player', () => {
   const gray = { hex: '#808080', area: 0.7, lightness: 0.5, saturation: 0 }
   const dull = { hex: '#6B5B4B', area: 0.2, lightness: 0.36, saturation: 0.18 }
   const red = { hex: '#C81E1E', area: 0.06, lightness: 0.45, saturation: 0.74 }
@@ -100,9 +100,9 @@ describe('order', () => {
 
 describe('loudness normalization', () => {
   const decibels = (loudness: object) => 20 * Math.log10(gainOf(loudness))
-  test('reduces a loud track to -18 LUFS', () =>
+  test('reduces the volume of a loud track to -18 LUFS', () =>
     expect(decibels({ integrated_lufs: -8, true_peak_dbtp: 0.5 })).toBeCloseTo(-10))
-  test('raises a soft track only as far as its true peak allows', () => {
+  test('raises the volume of a quiet track only as far as its true peak allows', () => {
     expect(decibels({ integrated_lufs: -30, true_peak_dbtp: -20 })).toBeCloseTo(12)
     expect(decibels({ integrated_lufs: -30, true_peak_dbtp: -3 })).toBeCloseTo(2)
     expect(decibels({ integrated_lufs: -18, true_peak_dbtp: 0 })).toBeCloseTo(-1)

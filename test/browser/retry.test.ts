@@ -112,7 +112,7 @@ describe('poll', () => {
   })
 })
 
-test('runs tasks one by one in order, even if one fails', async () => {
+test('a serial queue runs tasks one by one in order, even if one fails', async () => {
   const inOrder = createSerialQueue()
   const started: number[] = []
   let [running, most] = [0, 0]

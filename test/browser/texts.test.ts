@@ -6,7 +6,7 @@ import { fill, fillNumber, pickLocale, withOverrides } from '../../src/elements/
 
 /** Tests the texts of the elements in every language. */
 
-/** Maps the path of each text to the text. Of plural forms it includes only `other`, which every language has. */
+/** Maps the path of each text to the text. The only plural form in it is `other`, which every language has. */
 const flat = (texts: object, path = ''): Record<string, string> =>
   Object.assign(
     {},

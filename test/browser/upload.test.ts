@@ -27,13 +27,14 @@ describe('a failure', () => {
     expect([403, 400, 411].map((status) => afterUpload(failure(status)))).toEqual(['renew', 'fail', 'fail'])
     expect(afterCall(failure(413, 'file_too_large'))).toBe('fail')
   })
-  test.each(Object.keys(FILE_ERRORS))('of processing with %s cannot be retried', (code) =>
+  test.each(Object.keys(FILE_ERRORS))('during processing with the code %s cannot be retried', (code) =>
     expect(isRetriable(code)).toBe(false),
   )
-  test.each(Object.keys({ ...SERVICE_ERRORS, ...TRACK_ERRORS }))('of processing with %s can be retried', (code) =>
-    expect(isRetriable(code)).toBe(true),
+  test.each(Object.keys({ ...SERVICE_ERRORS, ...TRACK_ERRORS }))(
+    'during processing with the code %s can be retried',
+    (code) => expect(isRetriable(code)).toBe(true),
   )
-  test('that has the name of an object property as its code cannot be retried', () =>
+  test('with the name of an object property as its code cannot be retried', () =>
     expect(isRetriable('constructor')).toBe(false))
 })
 
@@ -145,7 +146,7 @@ describe('a file is sent again', () => {
     expect(events.filter(({ type }) => type === 'upload-retry')).toHaveLength(1)
   })
 
-  test('only a limited number of times, and never after storage has rejected it', async () => {
+  test('only a limited number of times, and never after storage has rejected the file', async () => {
     service.intercept = ({ method, path }) =>
       method === 'PUT' ? (path.endsWith('1') ? lost() : new Response('No', { status: 400 })) : undefined
     const { queue, events } = openQueue()
@@ -238,7 +239,7 @@ test.each([
   expect(queue.problem).toBeNull()
 })
 
-test('without a key nothing is sent, and an error event says so', async () => {
+test('without a key nothing is sent, and an error event reports that the key is missing', async () => {
   const { queue, events } = openQueue({ apiKey: '' })
   queue.add([aSong('attributes.wav')])
   await vi.advanceTimersByTimeAsync(1000)

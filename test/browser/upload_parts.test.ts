@@ -63,7 +63,7 @@ test('a large file is sent in parts, at most four at a time, and few requests re
   ])
 })
 
-test('on a slow connection parts are sent one by one, so a lost connection costs at most one', async () => {
+test('on a slow connection, parts are sent one by one, so a lost connection costs at most one part', async () => {
   // All connections share the bandwidth, so a part takes longer if others are active.
   const counts = measured((running) => 8000 * running)
   const { item } = send('slow line.wav')
@@ -241,7 +241,7 @@ describe('an upload unknown to storage', () => {
     expect([service.tracks.length, types().includes('file-failed')]).toEqual([1, false])
   })
 
-  test('restarts and discards the first track otherwise', async () => {
+  test('restarts and discards the first track if no other tab has completed it', async () => {
     let first = true
     service.intercept = ({ path }) => {
       if (!isPart(path, 5) || !first) return undefined

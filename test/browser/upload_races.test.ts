@@ -235,7 +235,7 @@ describe('unusual timing', () => {
     await until(second, 'ready')
   })
 
-  test('no timer and no request remain', async () => {
+  test('leaves no timer and no request after all files are removed', async () => {
     const { queue } = openQueue()
     const [waiting, followed] = queue.add([aSong('waiting.wav'), aSong('followed.wav')])
     service.intercept = ({ method, path }) => (method === 'PUT' && path.endsWith('1') ? lost() : undefined)

@@ -23,7 +23,7 @@ interface StoredMultipart {
   id: string
   file_size: number
   fingerprint?: string
-  /** The ETags of the parts in storage, and those that the client has reported. */
+  /** The ETags of the parts in storage, and the ETags that the client has reported. */
   stored: Map<number, string>
   reported: Map<number, string>
   /** How often each part was received completely. */
@@ -264,7 +264,7 @@ export async function until(item: UploadItem | undefined, ...states: UploadState
   throw new Error(`${item?.name} is ${item?.state}, not ${states.join(' or ')}`)
 }
 
-/** The service is recreated for each test, and so is the fake clock. */
+/** The service and the fake clock are recreated for each test. */
 export let service: FakeService
 beforeEach(() => {
   vi.useFakeTimers()

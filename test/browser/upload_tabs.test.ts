@@ -4,7 +4,7 @@ import type { UploadItem } from '../../src/client/upload/item.ts'
 import { openTab, stubLocks, stubIndexedDb } from './fake_browser_storage.ts'
 import { aSong, openQueue, service, silence, until } from './upload_service.ts'
 
-/** Large files in the browser's upload ledger: after a crash, in several tabs, and if the browser cannot store the ledger. */
+/** Uploads of large files with the browser's upload ledger: after a crash, in several tabs, and if the browser cannot store the ledger. */
 
 let locks: ReturnType<typeof stubLocks>
 let entries: Map<string, unknown>

@@ -96,7 +96,7 @@ test.each([
   [-301, 'timestamp_too_old'],
   [300, true],
   [301, 'timestamp_too_new'],
-])('a signature made %i seconds from now gives %s, like the reference', async (seconds, expected) => {
+])('a signature created %i seconds from now results in %s, as in the reference code', async (seconds, expected) => {
   const request = aRequest({ at: new Date(Date.now() + seconds * 1000) })
   expect([await verdict(request), isTaken(request)]).toEqual([expected, expected === true])
 })

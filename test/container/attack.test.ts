@@ -47,7 +47,8 @@ afterAll(async () => {
 const VERDICT =
   /^(text_file|image_file|playlist_file|document_file|unsupported_format|no_audio|no_samples|too_short|decode_failed)$/
 
-/** Attacks that contain real audio, so their job may succeed: the QuickTime files, and AMR, in which every byte decodes as speech (RFC 4867 §5). */
+/** Attacks whose job may succeed because they contain real audio: QuickTime files, and scripts disguised as AMR, in which every byte decodes as
+ * speech (RFC 4867 §5). */
 const OWN_AUDIO = /^QuickTime|behind an AMR mark$/
 
 const attacks = () => attackFiles({ url: server.url, file: canaryPaths.absolute, relative: `../${NEIGHBOR}` })
@@ -57,7 +58,7 @@ describe('a file that references other files', () => {
     ['song.mp3', 'audio/mpeg', 'strict'],
     ['live.m3u8', 'application/vnd.apple.mpegurl', 'tolerant'],
   ] as const)(
-    'fails when served as %s (%s), and opens nothing else',
+    'fails when served as %s (%s), without any access to those files',
     { timeout: 240_000 },
     async (name, type, pass) => {
       for (const [attack, bytes] of await attacks()) {

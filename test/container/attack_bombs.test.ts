@@ -15,20 +15,20 @@ function jobFor(bytes: Buffer, changes: Partial<TranscodeJob> = {}): TranscodeJo
   return { ...job, variants: lightVariants(storage, job.job_id) }
 }
 
-describe('a small file that decodes to days of audio', () => {
+describe('a small file that decodes to long silence', () => {
   const DAYS = 3 * 24 * 3600
   it.each([
     ['FLAC with its true length', 'strict', flacBomb(DAYS, 8000, DAYS * 8000)],
     ['FLAC without a length', 'strict', flacBomb(DAYS, 8000, 0)],
     ['FLAC without a length', 'tolerant', flacBomb(DAYS, 8000, 0)],
     ['FLAC with a length of one second', 'strict', flacBomb(DAYS, 8000, 8000)],
-  ] as const)('rejects %s in the %s pass as too_long', async (_, pass, bytes) => {
+  ] as const)('is rejected as too_long: %s in the %s pass', async (_, pass, bytes) => {
     expect(bytes.length).toBeLessThan(1_000_000)
     const { error } = await runJob(service, jobFor(bytes, { pass }))
     expect(error).toMatchObject({ code: 'too_long', retryable: false })
   })
 
-  it('rejects silence in Opus that is three times as long as the limit as too_long', async () => {
+  it('is rejected as too_long if it is in Opus and three times as long as the limit', async () => {
     const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=mono', '-t', '180']
     const bytes = await ffmpeg([...silence, '-c:a', 'libopus', '-b:a', '6k', '-frame_duration', '60', '-f', 'ogg'])
     expect(bytes.length).toBeLessThan(200_000)
@@ -36,7 +36,7 @@ describe('a small file that decodes to days of audio', () => {
     expect(error).toMatchObject({ code: 'too_long', retryable: false })
   })
 
-  it('accepts such a FLAC file if its audio is shorter than the limit', async () => {
+  it('is accepted if it is in FLAC and shorter than the limit', async () => {
     const { result } = await succeed(service, jobFor(flacBomb(100, 8000, 0)))
     expect(result.duration).toBeCloseTo((13 * 65_535) / 8000, 2)
   })
@@ -47,7 +47,7 @@ describe('thousands of streams', () => {
     ['Matroska', async () => matroskaOfTracks(5000)],
     ['MP4', async () => mp4OfTracks(await makeAudio('m4a', { seconds: 1 }), 3000)],
     ['MPEG-TS', async () => transportOfStreams()],
-  ])('fail in %s as an error of the file', async (_, make) => {
+  ])('in %s are reported as an error of the file', async (_, make) => {
     const { error } = await runJob(service, jobFor(await make()))
     expect(error).toMatchObject({
       code: expect.stringMatching(/^(too_many_streams|decode_failed)$/),
@@ -116,6 +116,6 @@ function patched(file: Buffer, box: string, offset: number, value: number): Buff
   return file
 }
 
-it('leaves no file behind', async () => {
+it('the service leaves no file behind', async () => {
   expect(await service.leftovers()).toEqual([])
 })

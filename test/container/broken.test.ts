@@ -12,7 +12,7 @@ function light(bytes: Buffer, changes: Partial<TranscodeJob> = {}): TranscodeJob
   return { ...job, variants: lightVariants(storage, job.job_id) }
 }
 
-it('fails with too_long for a small file whose audio is longer than the job allows', async () => {
+it('a job fails with too_long if its file is small but its audio is longer than the job allows', async () => {
   const long = await ffmpeg('-f lavfi -i anullsrc=r=8000:cl=mono -t 300 -c:a flac -f flac'.split(' '))
   const exact = await runJob(service, light(long, { max_duration: 290 }))
   expect(exact.error).toMatchObject({ code: 'too_long', retryable: false })
@@ -61,7 +61,7 @@ describe('an encoder that rejects its settings', () => {
 })
 
 describe('metadata and covers', () => {
-  it('are limited in number and length, and tags do not reach the variants', async () => {
+  it('contain at most 64 tags of 1,024 characters each, and the variants contain none of these tags', async () => {
     const many = Array.from({ length: 100 }, (_, i) => ['-metadata', `tag${i}=x`]).flat()
     const tags = ['-metadata', 'title=A "quoted" title\n', '-metadata', `comment=${'long '.repeat(1000)}`, ...many]
     const job = light(await ffmpeg([...lavfi({ seconds: 1 }), '-c:a', 'flac', ...tags, '-f', 'flac']))
@@ -89,7 +89,7 @@ describe('metadata and covers', () => {
     expect(Math.abs(loudness!.integrated_lufs! + 12)).toBeLessThan(1.5)
   })
 
-  it.each(['mp3', 'm4a', 'flac'] as const)('include the embedded cover of %s', async (format) => {
+  it.each(['mp3', 'm4a', 'flac'] as const)('include the cover that is embedded in %s', async (format) => {
     const audio = await withCover(format, await makeAudio(format, { seconds: 1 }), await makeImage('jpeg'))
     const outputs = {
       icon: storage.url('art/icon'),
@@ -119,6 +119,6 @@ describe('metadata and covers', () => {
   })
 })
 
-it('leaves no file behind after failures', async () => {
+it('the service leaves no file behind after failures', async () => {
   expect(await service.leftovers()).toEqual([])
 })

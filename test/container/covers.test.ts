@@ -40,7 +40,7 @@ async function colorAt(square: Buffer, left: number, top: number): Promise<{ red
 
 describe('a cover', () => {
   it.each<ImageFormat>(['jpeg', 'png', 'webp', 'gif', 'avif'])(
-    'turns %s into three exact JPEG squares and a palette',
+    'in %s is converted into a palette and JPEG squares of three exact sizes',
     async (format) => {
       const { status, answer, square, name } = await cut(await makeImage(format))
       expect(status).toBe(200)
@@ -76,7 +76,7 @@ describe('a cover', () => {
     expect(below.blue).toBeGreaterThan(below.red)
   })
 
-  it('replaces transparency by white', async () => {
+  it('becomes white where it is transparent', async () => {
     const clear = await sharp({ create: { width: 90, height: 90, channels: 4, background: '#00000000' } })
       .png()
       .toBuffer()
@@ -84,7 +84,7 @@ describe('a cover', () => {
     expect(answer).toMatchObject({ ok: true, result: { image_colors: [{ hex: '#FFFFFF', area: 1 }] } })
   })
 
-  it('is enlarged when smaller than the squares', async () => {
+  it('is enlarged when it is smaller than the squares', async () => {
     const { square } = await cut(await makeImage('png', 16, 16))
     expect(await sharp(square('regular')).metadata()).toMatchObject({ width: 400, height: 400 })
   })
@@ -103,7 +103,7 @@ describe('a cover', () => {
   })
 })
 
-it('keeps one of two slots free while a slow cover occupies the other', async () => {
+it('a slow cover occupies only one of two slots, so other covers are processed meanwhile', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const image = await makeImage('png')
   const slow = cut(image, { ready: promise })
@@ -164,6 +164,6 @@ describe('an unusable cover', () => {
   })
 })
 
-it('leaves no file behind after failures', async () => {
+it('the service leaves no file behind after failures', async () => {
   expect(await service.leftovers()).toEqual([])
 })

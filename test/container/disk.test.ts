@@ -142,7 +142,7 @@ describe('a service that runs out of space', () => {
     expect(thrown).toMatchObject({ code: 'disk_full', retryable: true })
   })
 
-  it("fails a job with file_too_large if its source exceeds the process's own file limit", async () => {
+  it('fails a job with file_too_large if its source exceeds the file size limit of the process', async () => {
     // The limit is in units of 512 bytes. It allows the first chunk of the source and part of the second one.
     const limited = ['sh', '-c', 'ulimit -S -f 3072; exec "$@"', 'sh']
     const service = await workspace.start({}, (command) => [...limited, ...command])
@@ -153,7 +153,7 @@ describe('a service that runs out of space', () => {
     expect((await runJob(service, workspace.newLightJob())).result).toBeDefined()
   })
 
-  it('rejects a source larger than its whole disk before downloading', async () => {
+  it('rejects a source that is larger than the whole disk before downloading it', async () => {
     const service = await workspace.start()
     const job = workspace.newLightJob()
     const huge = { ...job, source: { ...job.source, size: 2 ** 50 } }
@@ -161,9 +161,9 @@ describe('a service that runs out of space', () => {
     expect(workspace.storage.requests).toEqual([])
   })
 
-  it('refuses a job with 503 while others use the disk', async () => {
+  it('refuses a job with 503 while other programs use the disk', async () => {
     const service = await workspace.start()
-    // The job requests the whole disk minus half of the space that is certainly in use, so other disk activity does not matter.
+    // The job needs the whole disk minus half of the space that this test occupies, so other disk activity does not matter.
     const taken = 2 ** 27
     await writeFile(join(workspace.scratch, 'taken'), Buffer.alloc(taken))
     const { blocks, bsize } = await statfs(service.workDir)

@@ -8,7 +8,7 @@ import { wavFile } from '../support/wav.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
-/** The downmix of multichannel audio to stereo and mono: the same level and position in every codec, never above full scale. */
+/** The downmix of multichannel audio to stereo and mono. It has the same level and position in every codec and never exceeds full scale. */
 
 const { storage, service } = await shareService()
 
@@ -72,7 +72,7 @@ const LAYOUTS: [name: string, mask: number, count: number, rate: number, bits: 1
 ]
 
 describe.each(LAYOUTS)('downmix of %s', (_, mask, count, rate, bits) => {
-  it('has the reported level in every file, at most full scale', async () => {
+  it('has the reported level in every file, and never exceeds full scale', async () => {
     const source = wavFile(sample(chords(count, 0.95), { rate, seconds: 2, bits }), mask)
     const { result, file } = await make(source, 2)
     const indexes = ['aac-160', 'mp3-128', 'opus-96', 'preview', ...CODECS.map((codec) => `own-${codec}`)]
@@ -91,7 +91,7 @@ describe.each(LAYOUTS)('downmix of %s', (_, mask, count, rate, bits) => {
   })
 })
 
-it('a preview has the level of its track', async () => {
+it('a preview has the same level as its track', async () => {
   const source = wavFile(sample(chords(6, 0.95), { rate: 48_000, seconds: 8, bits: 16 }))
   const { file } = await make(source, 2, (index) => ['preview', 'mp3-128', 'aac-160'].includes(index))
   // Measures the preview between its fades, and the same length of the full track.
@@ -104,7 +104,7 @@ describe('mono from stereo', () => {
   it.each([
     ['the same in both channels', (wave: Wave) => [wave, wave]],
     ['on one side', (wave: Wave) => [wave, silence]],
-  ])('of a signal %s is the mean of both channels in every codec', async (_, place) => {
+  ])('is the mean of both channels in every codec if the signal is %s', async (_, place) => {
     const source = wavFile(sample(place(sine(1000, 0.9)), { rate: 44_100, seconds: 2, bits: 16 }))
     const { file } = await make(source, 1, (index) => index.startsWith('own') || index === 'analysis')
     const levels = await levelsOf(CODECS.map((codec) => [codec, file(`own-${codec}`)]))
@@ -178,7 +178,7 @@ describe.each<[string, number, (number[] | undefined)[]]>([
 })
 
 describe('a downmix at any sample rate', () => {
-  it.each([8000, 11_025, 44_100, 88_200, 192_000, 384_000])('keeps length and position at %d Hz', async (rate) => {
+  it.each([8000, 11_025, 44_100, 88_200, 192_000, 384_000])('keeps its length and position at %d Hz', async (rate) => {
     const wave = chirps(0.9)
     const source = wavFile(sample([wave, wave, wave, silence, wave, wave], { rate, seconds: 1.1234, bits: 16 }))
     const { result, file } = await make(source, 2, (index) => index === 'own-flac')
@@ -192,7 +192,7 @@ describe('a downmix at any sample rate', () => {
   })
 })
 
-it('computes levels and waveform from the delivered stereo', async () => {
+it('the levels and the waveform are computed from the delivered stereo', async () => {
   const source = wavFile(sample(chords(6, 0.3), { rate: 48_000, seconds: 1, bits: 16 }))
   const many = await make(source, 2, (index) => ['own-flac', 'waveform'].includes(index))
   const stereo = await make(many.file('own-flac'), 2, (index) => index === 'waveform')
@@ -205,7 +205,7 @@ describe('a source whose channel count changes halfway', () => {
   it.each([
     [6, 2],
     [2, 6],
-  ] as const)('from %d to %d has one level and one length in every codec', async (first, second) => {
+  ] as const)('from %d to %d has the same level and length in every codec', async (first, second) => {
     const part = (channels: 2 | 6) =>
       makeAudio('ac3', { seconds: 1, rate: 48_000, channels, expression: tone(440, -8) })
     const source = Buffer.concat([await part(first), await part(second)])

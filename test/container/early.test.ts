@@ -78,7 +78,7 @@ describe('a long source', () => {
     expect(edits[0]!.length / clock).toBeCloseTo(result.duration, 3)
   })
 
-  it('becomes a FLAC directly from PCM if that is the final file, which is uploaded first', async () => {
+  it('gets its final FLAC as the early file if it is PCM, and that FLAC is uploaded first and only once', async () => {
     const source = await makeAudio('wav', signal)
     const job = longJob(source)
     const { result, file, bytes } = await run(job)
@@ -94,7 +94,7 @@ describe('a long source', () => {
     expect(Buffer.from((await decode(bytes!)).buffer).equals(Buffer.from((await decode(source)).buffer))).toBe(true)
   })
 
-  it('still becomes a FLAC directly from PCM if the early upload is refused once', async () => {
+  it('still gets its final FLAC if the early upload of that FLAC is refused once', async () => {
     const job = longJob(await makeAudio('wav', signal))
     storage.refuse(`${job.job_id}/lossless`, 403)
     const { result, file } = await run(job)
@@ -141,7 +141,7 @@ describe('a long source', () => {
   })
 })
 
-describe('creates no early file', () => {
+describe('no early file is created', () => {
   it.each([
     ['for a short source', () => makeAudio('mp3', { seconds: 2 }), {}],
     ['when the job requests none', () => makeAudio('mp3', signal), { early: null }],

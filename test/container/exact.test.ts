@@ -63,7 +63,7 @@ describe.each([
   })
 })
 
-it('rejects variants that have no audio, are truncated, are too short or start late, and delivers the others', async () => {
+it('the service rejects variants that have no audio, are truncated, are too short or start late, and delivers the others', async () => {
   const workspace = await createWorkspace(await makeAudio('wav', { seconds: 2 }))
   // Wraps the real ffmpeg and replaces its outputs: an MP3 with only a header, a truncated M4A, half of the audio, and audio after a
   // pause.

@@ -37,7 +37,7 @@ describe('ffmpeg', () => {
     expect(await slow.leftovers()).toEqual([])
   })
 
-  it('reports a crash in every pass as a retryable error', async () => {
+  it('causes a retryable error if it crashes in every pass', async () => {
     const doomed = await workspace.start(
       await workspace.fakeFfmpeg('case "$*" in *filter_complex*) kill -SEGV $$;; esac; exec "$REAL" "$@"'),
     )
@@ -50,7 +50,7 @@ describe('ffmpeg', () => {
     expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()
   })
 
-  it.each(['SIGKILL', 'SIGTERM'] as const)('does not blame the file when %s ends it from outside', async (signal) => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)('that is killed with %s causes a retryable error', async (signal) => {
     const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
     const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)
@@ -62,7 +62,7 @@ describe('ffmpeg', () => {
     expect([result.warnings, result.info.pass]).toEqual([[], 'strict'])
   })
 
-  it('ends in timed_out and leaves nothing behind when it hangs in both passes', async () => {
+  it('is ended with the error timed_out and leaves nothing behind if it hangs in both passes', async () => {
     const hung = await workspace.start({
       ...(await workspace.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec "$REAL" "$@"')),
       FFMPEG_TIMEOUT: '0.3',
@@ -75,7 +75,7 @@ describe('ffmpeg', () => {
     expect(await hung.leftovers()).toEqual([])
   })
 
-  it('reports a Speex file as unsupported, and not as damaged, if it lacks libspeex', async () => {
+  it('causes a Speex file to be reported as unsupported, and not as damaged, if it lacks libspeex', async () => {
     const without = await workspace.start(
       await workspace.fakeFfmpeg(
         'for a; do shift; [ "$a" = libspeex ] && a=libnone; set -- "$@" "$a"; done; exec "$REAL" "$@"',
@@ -90,7 +90,7 @@ describe('ffmpeg', () => {
     }
   })
 
-  it('runs once per variant if it is unknown which variant failed, and keeps those that succeed', async () => {
+  it('runs once per variant if it is unknown which variant failed, and the variants that succeed are kept', async () => {
     const broken = await workspace.start(
       await workspace.fakeFfmpeg('case "$*" in *filter_complex*libopus*) exit 1;; esac; exec "$REAL" "$@"'),
     )

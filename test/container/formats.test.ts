@@ -129,7 +129,7 @@ describe('a preview', () => {
     ['starts after the end of a source of unknown length', 'adts', 45, 2],
     ['starts at a very small number', 'wav', 1e-7, 2],
     ['is longer than the source', 'mp3', 1, 30],
-  ] as const)('is fitted into the source when it %s', async (_, format, start, length) => {
+  ] as const)('that %s is fitted into the source', async (_, format, start, length) => {
     const job = newJob(storage, storage.serve(`${format}-${start}`, await makeAudio(format, { seconds: 4 })))
     job.variants = job.variants
       .filter(({ kind }) => kind === 'preview')

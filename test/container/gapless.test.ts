@@ -45,15 +45,15 @@ describe.each<[Format, number]>([
   ['ogg', 44100],
   ['opus', 48000],
   ['webm', 48000],
-])('source in %s at %d Hz', (format, rate) => {
+])('a source in %s at %d Hz', (format, rate) => {
   it('keeps its length and the position of its sounds in every variant', async () => {
     const wav = wavFile(sample([wave, wave], { rate, seconds: SECONDS, bits: 16 }))
     const source = format === 'wav' ? wav : await ffmpeg(['-i', 'in', ...formats[format]], { in: wav })
     const samples = await decode(source)
     const { result, file } = await measuring.make(source, AUDIO)
 
-    // ffmpeg before version 5 keeps the padding of the last frame of Vorbis, and before version 8 that of AAC. The
-    // header of an M4A gives its end in milliseconds.
+    // ffmpeg before version 5 keeps the padding of the last Vorbis frame, and ffmpeg before version 8 keeps that of the last
+    // AAC frame. The header of an M4A states the end of the audio only to the millisecond.
     const [sourceFrames, decoded] = [Math.round(SECONDS * rate), samples.length / 2]
     const ended = format === 'm4a' ? Math.round((movieTimes(source).edits[0]!.length * rate) / 1000) : decoded
     const kept = format === 'ogg' && result.duration < decoded / rate - 0.001 ? sourceFrames : ended

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 
-describe('container image', () => {
+describe('the container image', () => {
   it('starts the service with the Node flags that `npm start` uses', () => {
     const dockerfile = readFileSync(new URL('../../container/Dockerfile', import.meta.url), 'utf8')
     const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1]

@@ -34,7 +34,7 @@ type FormatCase = {
   format: Format
   signal: Pick<Signal, 'rate' | 'channels'>
   facts: Record<string, unknown>
-  /** The expected bitrate in kbit/s. It comes from the header or is the file's size divided by its duration, and may differ by a tenth. */
+  /** The expected bitrate in kbit/s: the one in the header, or else the file's size divided by its duration. The test tolerates a tenth. */
   bitrate: number
   chapters?: 'in the container' | 'in comments'
   cover?: 'stream' | 'comment'
@@ -150,8 +150,8 @@ async function aFile(row: FormatCase): Promise<Buffer> {
   return ffmpeg([...args, ...input, ...mapped, ...formats[row.format]], { metadata: metadata(row, picture), picture })
 }
 
-describe.each(ROWS)('$format', (row) => {
-  it('reports tags, chapters, cover and stream properties', async () => {
+describe.each(ROWS)('the info of a file in $format', (row) => {
+  it('contains tags, chapters, the cover and stream properties', async () => {
     const { result } = await measuring.make(await aFile(row), ['mp3-128'])
     const { tags, bitrate, ...info } = result.info
     // The tag `encoder` is removed, because the encoder adds it.
@@ -172,7 +172,7 @@ describe.each(ROWS)('$format', (row) => {
   })
 })
 
-it('removes line breaks and direction overrides from chapter titles', async () => {
+it('line breaks and direction overrides are removed from chapter titles', async () => {
   const text = ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=\u202eOne\\\n two\n'
   const inputs = { audio: await makeAudio('m4a', { seconds: 0.5 }), metadata: Buffer.from(text) }
   const both = ['-i', 'audio', '-i', 'metadata', '-map_chapters', '1', '-c', 'copy', '-f', 'ipod']

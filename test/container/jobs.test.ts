@@ -25,8 +25,8 @@ const health = async (running: Service) => (await fetch(`${running.url}/health`)
 const counts = (running: number, queued: number) =>
   vi.waitFor(async () => expect(await health(service)).toMatchObject({ running, queued }), { timeout: 10_000 })
 
-describe('attaching', () => {
-  it('lets a second consumer join a running job, and both receive the result', async () => {
+describe('a job', () => {
+  it('can be joined by a second consumer while it runs, and both consumers receive the result', async () => {
     const { job, go } = workspace.heldJob()
     const first = await post(service, job, job.job_id)
     const second = await post(service, job, job.job_id)
@@ -38,7 +38,7 @@ describe('attaching', () => {
     expect(workspace.storage.requests.filter((request) => request.method === 'GET')).toHaveLength(1)
   })
 
-  it('continues a job whose consumer has left, and replays the result to the next one', async () => {
+  it('continues after its consumer has left, and its result is replayed to the next consumer', async () => {
     const { job, go } = workspace.heldJob()
     const consumer = new AbortController()
     await post(service, job, job.job_id, consumer.signal)
@@ -52,7 +52,7 @@ describe('attaching', () => {
     expect(workspace.storage.requests).toHaveLength(before)
   })
 
-  it('replays progress and the fallback to a late consumer', async () => {
+  it('has its progress and its fallback replayed to a late consumer', async () => {
     const slow = await workspace.start(
       await workspace.fakeFfmpeg(
         'case "$*" in *-xerror*) exit 1;; *filter_complex*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"',
@@ -67,7 +67,7 @@ describe('attaching', () => {
     expect(late.result).toBeDefined()
   })
 
-  it('reports a failure to a late consumer, and restarts the job for the next one', async () => {
+  it('reports its failure to a late consumer, and restarts for the next consumer', async () => {
     const { job, go } = workspace.heldJob()
     workspace.storage.refuse(`${job.job_id}/mp3-128`, 403)
     const consumer = new AbortController()
@@ -82,7 +82,7 @@ describe('attaching', () => {
     expect(sources()).toBe(2)
   })
 
-  it('restarts a job that failed', async () => {
+  it('restarts if it is requested again after a failure', async () => {
     const job = workspace.newLightJob()
     workspace.storage.refuse(`${job.job_id}/mp3-128`, 403)
     expect((await collect(await post(service, job, job.job_id))).error?.code).toBe('upload_failed')
@@ -99,7 +99,7 @@ describe('slots', () => {
   const start = (job: TranscodeJob) => post(service, job, job.job_id)
   const slots = async () => TranscoderHealth.parse(await health(service)).slots.map(({ is_free }) => is_free)
 
-  it('run three short jobs at once, queue four more and refuse the eighth', async () => {
+  it('run three short jobs at once; four more are queued, and the eighth is refused', async () => {
     const held = Array.from({ length: 8 }, () => workspace.heldJob())
     const streams: Response[] = []
     for (const { job } of held.slice(0, 7)) streams.push(await start(job))
@@ -137,7 +137,7 @@ describe('a canceled job', () => {
   const cancel = (running: Service, { job_id }: TranscodeJob) =>
     fetch(`${running.url}/jobs/${job_id}`, { method: 'DELETE' })
 
-  it('and its ffmpeg have ended when the response arrives', async () => {
+  it('has ended when the response arrives, and so has its ffmpeg', async () => {
     const slow = await workspace.start(await workspace.fakeFfmpeg(SLOW))
     const job = workspace.newLightJob()
     const stream = await post(slow, job, job.job_id)

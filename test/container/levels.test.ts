@@ -11,7 +11,7 @@ function measure(samples: number[], channels = 1, chunkBytes = 7) {
   return meter.summary()
 }
 
-describe('PCM meter', () => {
+describe('the PCM meter', () => {
   it('gives the same result regardless of how the bytes are split', () => {
     const samples = Array.from({ length: 4002 }, (_, i) => ((i * 7919) % 60000) - 30000)
     const expected = measure(samples, 2, samples.length * 2)
@@ -80,7 +80,7 @@ describe('levels relative to the loudest section', () => {
       expect(Math.abs(level - expected)).toBeLessThan(0.012)
   })
 
-  it('include stereo in opposite phase', () => {
+  it('include stereo whose channels have opposite phase', () => {
     const [left] = sample([sine(500, 0.5)], { rate: 44100, seconds: 0.5, bits: 16 }).channels
     const both = measure(
       [...left!].flatMap((value) => [value, -value]),

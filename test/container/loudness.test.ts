@@ -79,7 +79,7 @@ describe('integrated loudness', () => {
   it.each([
     ['5.0 with side speakers', 0x607],
     ['5.0 with back speakers', 0x37],
-  ])('of EBU Tech 3341-6 in %s matches its downmix ±0.1', async (_, mask) => {
+  ])('of EBU Tech 3341-6 in %s is within ±0.1 LU of its downmix', async (_, mask) => {
     const [front, center, surround] = [tone(-28), tone(-24), tone(-30)]
     const found = await analyze([front, front, center, surround, surround], 20, { mask })
     expect(Math.abs(found.integrated_lufs - DOWN_MIX)).toBeLessThanOrEqual(0.1001)
@@ -95,7 +95,7 @@ describe('integrated loudness', () => {
   it.each<[string, Wave[]]>([
     ['mono', [tone(-23)]],
     ['the left channel only', [tone(-23), silence]],
-  ])('of %s is 3 dB below that of both channels', async (_, waves) => {
+  ])('of %s is 3 dB below that of the same signal in both channels', async (_, waves) => {
     const found = await analyze(waves, 5)
     expect(Math.abs(found.integrated_lufs + 26)).toBeLessThanOrEqual(0.1001)
   })
@@ -138,7 +138,7 @@ describe('true peak', () => {
   })
 
   it.each([0, 1, 2, 3])(
-    'of a full-scale burst, %d quarters of a sample late, is 0 dBTP (as 3341-20…23)',
+    'of a full-scale burst that is %d quarters of a sample late is 0 dBTP (as in EBU Tech 3341-20…23)',
     async (late) => {
       const found = await analyze(stereo(fadeIn(burst(late / 4))), 2)
       expectPeak(found.true_peak_dbtp, 0)
@@ -164,7 +164,7 @@ describe('true peak', () => {
   })
 })
 
-/** Fades a wave in: a sudden start overshoots when its bandwidth is limited. */
+/** Fades a wave in, because a sudden start would overshoot when the bandwidth is limited. */
 function fadeIn(wave: Wave): Wave {
   return (seconds) => wave(seconds) * Math.min(1, seconds / 0.1)
 }

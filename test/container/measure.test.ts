@@ -26,14 +26,14 @@ describe('levels', () => {
     for (const level of middle(162, 318)) expect(Math.abs(level - 0.25)).toBeLessThan(0.01)
   })
 
-  it('include stereo in opposite phase, whose mono mix is silent', async () => {
+  it('include stereo whose channels have opposite phase, although its mono mix is silent', async () => {
     const opposite = `${tone(1000, -6)}|-${tone(1000, -6)}`
     const { result, waveform } = await measure({ seconds: 1, expression: opposite })
     expect(Math.min(...result.levels)).toBeGreaterThan(0.9)
     expect(Math.max(...waveform.data.map(Math.abs))).toBe(0)
   })
 
-  it('are all 0 for silence, with no loudness', async () => {
+  it('are all 0 for silence, and the loudness is null', async () => {
     const { result, analysis } = await measure({ seconds: 2, expression: '0' })
     expect(result.levels.every((level) => level === 0)).toBe(true)
     expect(analysis).toMatchObject({
@@ -64,7 +64,7 @@ describe('loudness', () => {
     expect(result.info.loudness).toMatchObject({ integrated_lufs: analysis.integrated_lufs })
   })
 
-  it('has a range of 10 LU for -20 followed by -30 dBFS (EBU Tech 3342, case 1)', async () => {
+  it('has a range of 10 LU for -20 dBFS followed by -30 dBFS (EBU Tech 3342, case 1)', async () => {
     const steps = `if(lt(t,20),0.1,0.0316228)*sin(2*PI*1000*t)`
     const { analysis } = await measure({ seconds: 40, rate: 48000, expression: steps })
     expect(Math.abs(analysis.loudness_range - 10)).toBeLessThanOrEqual(1)

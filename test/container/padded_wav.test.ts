@@ -56,7 +56,7 @@ describe.each<[16 | 24 | 32, number]>([
   [24, 16],
   [24, 20],
   [16, 12],
-])('%d bits with %d valid', (container, valid) => {
+])('samples of %d bits with %d valid bits', (container, valid) => {
   it('keep their level and duration', async () => {
     const { result, file } = await measuring.make(paddedWav(container, valid), ['lossless', 'mp3-128', 'aac-160'])
     expect(result.warnings).toEqual([])

@@ -83,7 +83,7 @@ describe('rateFor', () => {
 })
 
 describe('plan', () => {
-  it('omits FLAC, and nothing else, for a lossy source', () => {
+  it('omits only FLAC for a lossy source', () => {
     const { encodes, skipped } = plan([aac(160), aac(256), aac(32), flac], lossy(64))
     expect(encodes.map(({ index, bitrate }) => [index, bitrate])).toEqual([
       ['aac-160', 64],
@@ -153,7 +153,7 @@ describe('ffmpegArguments', () => {
     ['10.0', 1],
     ['N-118234-g1a2b3c4d5e', 0],
     ['2025-01-02-git-1a2b3c4d5e', 0],
-  ])('raises the packet queue for lossy codecs where ffmpeg supports it: version %s', (version, count) => {
+  ])('enlarges the packet queue for lossy codecs if ffmpeg supports that: version %s', (version, count) => {
     const args = ffmpegArguments({ ...base, tools: { version }, pass: 'strict' })
     expect(args.filter((arg) => arg === '-thread_queue_size')).toHaveLength(count)
   })
@@ -178,7 +178,7 @@ describe('blamedEncode', () => {
     ['7.1', '[aost#1:0/flac @ 0x55d0] Error while opening encoder - maybe incorrect parameters such as bit_rate'],
     ['7.1, as named', '[out#1/flac @ 0x55d0] Could not write header (incorrect codec parameters ?): Invalid argument'],
     ['any', "Unknown encoder 'flac'"],
-  ])('reads the message of ffmpeg %s', (_, stderr) => {
+  ])('finds the failed encoder in the message of ffmpeg %s', (_, stderr) => {
     expect(blamedEncode(stderr, encodes)?.index).toBe('lossless')
   })
 

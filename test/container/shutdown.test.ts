@@ -141,7 +141,7 @@ describe('shutdown', () => {
   })
 })
 
-describe('a service that cannot run', () => {
+describe('a service', () => {
   it.each([
     ['whose ffmpeg does not run', { FFMPEG_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFMPEG_PATH to/],
     ['whose ffprobe does not run', { FFPROBE_PATH: '/bin/false' }, /^\/bin\/false does not run: set FFPROBE_PATH to/],
@@ -165,10 +165,10 @@ describe('a service that cannot run', () => {
 })
 
 /** Kills a service at a named failpoint, then expects the next service to finish the job and to find no files of the first one. */
-describe('a service killed at a failpoint', () => {
+describe('a service with a failpoint', () => {
   beforeEach(({ skip }) => skip(Boolean(process.env.SERVICE_COMMAND), 'an image has no failpoints'))
   it.each<Failpoint>(['downloaded', 'encoded', 'file_uploaded', 'early_uploaded', 'uploaded', 'result_ready'])(
-    'leaves a job for the next service to finish: %s',
+    'leaves a job for the next service to finish when it is killed there: %s',
     async (place) => {
       // The encoder must not end, because the service abandons the early file if the encoder ends first, as it may on a fast machine.
       const encoder = place === 'early_uploaded' ? await workspace.fakeFfmpeg(ENDLESS) : {}
@@ -183,14 +183,14 @@ describe('a service killed at a failpoint', () => {
     },
   )
 
-  it('leaves no work if its result has been fetched', async () => {
+  it('leaves no work when it is killed after the result has been fetched', async () => {
     const dying = await workspace.start({ FAILPOINTS: 'result_fetched=kill' })
     const job = workspace.newLightJob()
     expect((await collect(await post(dying, job, job.job_id))).result).toBeDefined()
     expect(await dying.exited).toBeNull()
   })
 
-  it('ignores failpoints in production', async () => {
+  it('ignores the failpoint in production', async () => {
     const service = await workspace.start({ FAILPOINTS: 'downloaded=kill', NODE_ENV: 'production' })
     const job = workspace.newLightJob()
     expect((await collect(await post(service, job, job.job_id))).result).toBeDefined()

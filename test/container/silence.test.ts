@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => measuring.stop())
 
 const RATE = 48000
-/** The minimum 16-bit sample above -60 dBFS, and the maximum one below it. */
+/** The lowest 16-bit sample value above -60 dBFS, and the highest value below -60 dBFS. */
 const [AUDIBLE, INAUDIBLE] = [33, 32]
 
 /** Returns the reported silence of 2 s of audio: `sounds` maps frames to sample values, and all other samples are `floor`. */
@@ -30,12 +30,12 @@ async function silenceOf(sounds: Record<number, number>, { channel = 0, floor = 
   return json('analysis').silence
 }
 
-describe('silence at the ends', () => {
-  it('ends at the first audible sample and starts again after the last one', async () => {
+describe('silence at the start and the end', () => {
+  it('lasts until the first audible sample and resumes after the last one', async () => {
     expect(await silenceOf({ 12000: 9000, 48000: -9000, 71999: 9000 })).toEqual({ start: 0.25, end: 0.5 })
   })
 
-  it('is measured exactly to the frame, for either channel and sign', async () => {
+  it('is measured to the exact frame, in either channel and for either sign', async () => {
     expect(await silenceOf({ 48: AUDIBLE, 95951: -AUDIBLE }, { channel: 1 })).toEqual({ start: 0.001, end: 0.001 })
   })
 
@@ -54,7 +54,7 @@ describe('silence at the ends', () => {
     expect(await silenceOf({ 100: INAUDIBLE }, { floor: -INAUDIBLE })).toEqual({ start: 2, end: 2 })
   })
 
-  it("does not include the encoder's padding or the ringing in it", () => {
+  it('includes neither the padding of the encoder nor the ringing in that padding', () => {
     const meter = createPcmMeter(1)
     const samples = new Int16Array(RATE + 700)
     samples.fill(9000, 480, RATE - 480)

@@ -19,7 +19,7 @@ describe('sniff', () => {
     ['ogg', 'ogg'],
     ['opus', 'ogg'],
     ['webm', 'matroska'],
-  ])('recognizes real %s as %s', async (format, demuxer) => {
+  ])('recognizes a real %s file as %s', async (format, demuxer) => {
     expect(demuxerOf(await makeAudio(format, { seconds: 0.1 }))).toBe(demuxer)
   })
 
@@ -44,7 +44,7 @@ describe('sniff', () => {
     ['\xff\xff\xff\xff', 'an MPEG header with reserved fields'],
     ['\xff\xfb\xf0\x64', 'an MPEG header with the forbidden bitrate'],
     ['\x01\x02\x03\x04', 'unknown bytes'],
-  ])('leaves %j, %s, to ffprobe', (magic) => {
+  ])('leaves %j (%s) to ffprobe', (magic) => {
     expect(demuxerOf(head(magic))).toBeNull()
   })
 

@@ -33,7 +33,7 @@ const job = (size: number, changes: Partial<TranscodeJob> = {}): TranscodeJob =>
   ...changes,
 })
 
-describe('spaceFor', () => {
+describe('requiredSpace', () => {
   it.each<[string, Partial<TranscodeJob>, number]>([
     ['the source alone', {}, 900e6],
     ['a copy of it for early play', { early: { url: 'http://localhost/early', from_duration: 300 } }, 1800e6],
@@ -45,12 +45,12 @@ describe('spaceFor', () => {
     expect(requiredSpace(job(900e6, changes))).toBe(bytes + MARGIN)
   })
 
-  it('counts a lossy variant at most with the size of the source', () => {
+  it('counts at most the size of the source for a lossy variant', () => {
     expect(requiredSpace(job(1e6, { variants: [aac, aac] }))).toBe(3e6 + MARGIN)
   })
 })
 
-describe('container in wrangler.toml', () => {
+describe('the container in wrangler.toml', () => {
   const wrangler = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8')
   const setting = (name: string) => Number(new RegExp(`${name} = "?(\\d+)`).exec(wrangler)?.[1])
   /** Bytes that the image and the system need. */
@@ -71,16 +71,16 @@ describe('container in wrangler.toml', () => {
   })
 })
 
-describe('findRoom', () => {
+describe('checkSpace', () => {
   const here = import.meta.dirname
   const { blocks, bavail, bsize } = statfsSync(here)
 
-  it('considers disk size, current use, and the space that running jobs will take', () => {
+  it('considers the size of the disk, its current use, and the space that running jobs will need', () => {
     const free = bavail * bsize
     expect(checkSpace(here, job(1e6), [])).toBe('now')
     expect(checkSpace(here, job(1e6), [job(free / 2)])).toBe('now')
     expect(checkSpace(here, job(1e6), [job(free)])).toBe('later')
-    // The checkout of this project uses some space, so this job fits on an empty disk but not on this one.
+    // The checkout of this project uses some space, so this job would fit only if the disk were empty.
     expect(checkSpace(here, job((free + blocks * bsize) / 2), [])).toBe('not')
     expect(checkSpace(here, job(2 * blocks * bsize), [])).toBe('never')
   })

@@ -65,7 +65,7 @@ describe('tags and covers of variants', () => {
     source = await withCover('flac', await aTagged('flac'), await makeImage('jpeg', 1500, 1500))
   })
 
-  it('are the tags and the cover of their source', async () => {
+  it('are those of their source', async () => {
     const cover = outputs('own-cover')
     const { result, probe } = await make(source, ALL, { tags: untouched, cover })
     expect(result.failed).toEqual([])
@@ -95,7 +95,7 @@ describe('tags and covers of variants', () => {
     }
   })
 
-  it("exclude the source's tags if the job turns those off, and are empty if it requests no tags", async () => {
+  it("exclude the source's tags if the job disables them, and are empty if it requests no tags", async () => {
     const off = await make(source, ['mp3-128'], {
       tags: { from_source: false, overrides: {}, defaults: { title: 'file name' } },
     })
@@ -106,7 +106,7 @@ describe('tags and covers of variants', () => {
     expect(off.result.tags).toEqual(READ)
   })
 
-  it('include the embedded picture unless another one has precedence, and tolerate a missing picture', async () => {
+  it('include the embedded picture unless another one has precedence, and no picture if that one is missing', async () => {
     const url = storage.serve('collection-cover', await makeImage('jpeg', 300, 300)).url
     const inside = await make(source, ['mp3-128'], { tags: untouched, picture: { url, wins: false } })
     expect((await inside.probe('mp3-128')).picture).toBe(400)
@@ -116,7 +116,7 @@ describe('tags and covers of variants', () => {
     expect((await without.probe('mp3-128')).picture).toBeNull()
   })
 
-  it('have no picture if neither the embedded one nor another one is enabled', async () => {
+  it('include no picture if neither the embedded one nor another one is enabled', async () => {
     const none = await make(source, ['mp3-128'], { tags: untouched, picture: { url: null, wins: true } })
     expect((await none.probe('mp3-128')).picture).toBeNull()
     const off = { from_source: false, overrides: {}, defaults: {} }
@@ -251,7 +251,7 @@ describe('tags with a declared encoding', () => {
     expect(result.tags).toEqual(texts)
   })
 
-  it('support names in any script', async () => {
+  it('may have names in any script', async () => {
     const { result } = await make(await aTagged('flac', { GRÖßE: 'klein' }), ['mp3-128'])
     expect(result.info.tags).toMatchObject({ größe: 'klein' })
   })

@@ -26,7 +26,7 @@ async function audibleRange(file: Buffer) {
   return { start: Math.floor(first / channels) / rate, length: samples.length / channels / rate }
 }
 
-describe('all outputs start with the sound and have the same length:', () => {
+describe('all outputs start with the sound and have the same length', () => {
   it.each(TIMED.map((row) => [row.name, row] as const))('%s', async (name, row) => {
     const { result, file, fallback } = await make(name, await row.make())
     expect(result.failed).toEqual([])
@@ -79,7 +79,7 @@ describe('chapters', () => {
       ['-c:v', 'mpeg4', '-map', '2:v'],
     ],
     ['of sound that starts late', [], []],
-  ])('%s are relative to the sound', async (name, inputs, flags) => {
+  ])('%s are relative to the start of the sound', async (name, inputs, flags) => {
     const meta = Buffer.from([';FFMETADATA1', ...CHAPTERS].join('\n'))
     const sound = ['-itsoffset', '2', ...lavfi({ seconds: 2 })]
     const args = [...sound, '-i', 'meta', ...inputs, '-map_metadata', '1', '-map', '0:a', ...flags]

@@ -77,7 +77,7 @@ describe('a download', () => {
     ['is silent from the start', { silentAfter: 0 }, 'source_stalled', true, 4],
     ['falls silent midway', { silentAfter: 1000 }, 'source_stalled', true, 5],
     ['sends too slowly', { drip: 100 }, 'source_too_slow', true, 1],
-  ] as const)('fails from a source that %s', async (_, trouble, code, retryable, requests) => {
+  ] as const)('fails if the source %s', async (_, trouble, code, retryable, requests) => {
     const job = jobFor({ ...trouble, cuts: 'cuts' in trouble ? [...trouble.cuts] : [] })
     const stalls = code === 'source_stalled' || code === 'source_too_slow'
     const { error } = await runJob(stalls ? impatient : service, job)
@@ -98,7 +98,7 @@ describe('a download', () => {
     ['shorter', false, 10],
     ['longer', true, -10],
     ['shorter', true, 10],
-  ])('fails for an object that is %s than the job states (without Content-Length: %s)', async (_, chunked, more) => {
+  ])('fails if the object is %s than the job states (without Content-Length: %s)', async (_, chunked, more) => {
     const job = jobFor({ chunked })
     job.source.size += more
     const { error } = await runJob(service, job)
@@ -189,7 +189,7 @@ describe('an upload', () => {
   })
 })
 
-it('leaves no file behind after failures', async () => {
+it('the service leaves no file behind after failures', async () => {
   expect(await service.leftovers()).toEqual([])
   expect(await impatient.leftovers()).toEqual([])
 })

@@ -59,7 +59,7 @@ const serverThatStopsReading = (answer: string) =>
     socket.once('data', () => socket.pause().write(`${answer}\r\n`))
   })
 
-it('uploads every byte, even to a storage that reads slowly', async () => {
+it('an upload sends every byte, even if the storage reads slowly', async () => {
   // The file is larger than one read and than the kernel's buffer, and no two of its chunks are equal.
   const bytes = Buffer.from(Uint32Array.from({ length: 2_500_001 }, (_, i) => i).buffer)
   await writeFile(path, bytes)
@@ -68,7 +68,7 @@ it('uploads every byte, even to a storage that reads slowly', async () => {
   expect(storage.files.get('long')?.equals(bytes)).toBe(true)
 })
 
-it('retries when the storage does not respond in time, and gives up after three attempts', async () => {
+it('an upload is retried when the storage does not respond in time, and fails after three attempts', async () => {
   const bytes = Buffer.alloc(100_000, 1)
   await writeFile(path, bytes)
   storage.silence('slow', 2)
@@ -78,7 +78,7 @@ it('retries when the storage does not respond in time, and gives up after three 
   await expect(put(storage.url('dead'), 2000)).rejects.toMatchObject({ code: 'upload_failed', retryable: true })
 })
 
-it('reuses the connection, even if the response comes before the last byte is sent', async () => {
+it('an upload reuses the connection of the previous one, even if the response arrived before the last byte was sent', async () => {
   await writeFile(path, Buffer.alloc(5_000_000))
   const server = serverThatRespondsEarly()
   const to = await listen(server)
@@ -88,7 +88,7 @@ it('reuses the connection, even if the response comes before the last byte is se
   expect(connections).toBe(1)
 })
 
-it('closes the connection when the storage rejects the upload before it has read the whole body', async () => {
+it('an upload closes its connection when the storage rejects it before reading the whole body', async () => {
   const to = await listen(serverThatStopsReading('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n'))
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
   await expect(put(`http://${to}/`)).rejects.toThrow('403')
@@ -96,7 +96,7 @@ it('closes the connection when the storage rejects the upload before it has read
   await expect.poll(() => connections().filter((name) => name.startsWith(to))).toEqual([])
 })
 
-it('succeeds if the storage has responded but stops reading', async () => {
+it('an upload succeeds if the storage has responded but stops reading', async () => {
   await writeFile(path, Buffer.alloc(64 * 1024 * 1024))
   expect(await put(`http://${await listen(serverThatStopsReading(OK))}/`, 1000)).toBe(64 * 1024 * 1024)
   expect(await put(`http://${await listen(serverThatStopsReading(`${OK}Connection: close\r\n`))}/`, 1000)).toBe(
@@ -104,7 +104,7 @@ it('succeeds if the storage has responded but stops reading', async () => {
   )
 })
 
-it('ends with its job, even if the storage has responded and hung up', async () => {
+it('an upload ends with its job, even if the storage has responded and closed the connection', async () => {
   const server = createTcpServer((socket) => {
     socket.on('error', () => undefined).on('data', () => undefined)
     socket.once('data', () => socket.end(`${OK}\r\n`))
@@ -114,7 +114,7 @@ it('ends with its job, even if the storage has responded and hung up', async () 
   await Promise.allSettled([uploadFile(path, url, 'audio/wav', AbortSignal.timeout(500))])
 })
 
-it('uses no more memory for a long file than for a short one', async () => {
+it('an upload uses no more memory for a long file than for a short one', async () => {
   let taken = 0
   const to = await listen(serverThatRespondsEarly((bytes) => (taken += bytes)))
   await writeFile(path, '')

@@ -87,7 +87,7 @@ test('a dropped file that is not audio fails, and the page shows the reason', as
   expect(await row.locator('.note').textContent()).toMatch(/^Failed\. \w+/)
 })
 
-test('after a reload, the library is unchanged, and it fits on a phone', async () => {
+test('after a reload, the library is unchanged, and its page fits on a phone', async () => {
   await page.setViewportSize({ width: 375, height: 800 })
   await page.reload()
   await page.getByRole('button', { name: 'Play song' }).click(TIMEOUT)

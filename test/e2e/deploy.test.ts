@@ -175,7 +175,7 @@ describe('a deployment', () => {
     expect(triggers('tonearm')).toEqual(triggersOf(migrations))
     expect(applied('tonearm')).toEqual(all)
     expect(secrets()).toEqual(before)
-    // A variable that is given as empty becomes empty; all others keep their values.
+    // A variable that is passed as an empty string becomes empty; all other variables keep their values.
     expect(cloudflare.account.workers.get('tonearm')?.vars).toMatchObject({
       PUBLIC_BASE_URL: cloudflare.url,
       TRANSCODER_URL: '',
@@ -183,7 +183,7 @@ describe('a deployment', () => {
     expect(changes.filter((change) => /^POST \/(r2|queues$)/.test(change))).toEqual([])
   })
 
-  test('alongside another one has separate resources, and imports a migration that D1 would split incorrectly', async () => {
+  test('alongside another deployment has separate resources, and imports a migration that D1 would split incorrectly', async () => {
     const { workers, databases, buckets, queues, rules } = cloudflare.account
     const before = structuredClone(workers.get('tonearm'))
     rules.refusedTriggers = 1

@@ -13,7 +13,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, TIMEOUT, untilPlaying } from './studio_steps.ts'
 
-/** Tests the embed page in frames on third-party pages, which find it by oEmbed, as editors do. */
+/** Tests the embed page in frames on third-party pages, which discover it through oEmbed, as editors do. */
 
 let stack: Shared
 let browser: Browser
@@ -57,7 +57,7 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
-test('a link expands by oEmbed, and its frame plays on another origin without contacting other hosts', async () => {
+test('a link is expanded through oEmbed, and its frame plays on another origin without contacting other hosts', async () => {
   const html = await (await fetch(address)).text()
   const [, found = ''] = /<link rel="alternate" type="application\/json\+oembed" href="([^"]+)"/.exec(html) ?? []
   const answer = await fetch(found.replaceAll('&amp;', '&'), { headers: { origin: host.origin } })
@@ -110,7 +110,7 @@ test('only one player plays at a time, across frames and the enclosing page', as
 })
 
 test.each(['', '?layout=compact&theme=dark', '/../00000000-0000-4000-8000-00000000dead'])(
-  'the page %j fits at 375 pixels without axe violations',
+  'the embed page with the suffix %j fits a width of 375 pixels without axe violations',
   async (suffix) => {
     const { page } = await openTab(browser, { viewport: { width: 375, height: 420 }, reducedMotion: 'reduce' })
     const url = new URL(address + (suffix.startsWith('?') ? suffix : ''))
@@ -164,7 +164,7 @@ function measure(html: Element) {
 }
 
 test.each(['light', 'dark'] as const)(
-  'a frame of the offered size shows the whole player without empty space, in %s',
+  'a frame of the offered size shows the whole player without empty space, in %s mode',
   async (colorScheme) => {
     const all: { what: keyof typeof embeds; width: number }[] = [
       ...WIDTHS.map((width) => ({ what: 'track' as const, width })),
@@ -190,7 +190,7 @@ test.each(['light', 'dark'] as const)(
       expect(rows, where).toEqual(what !== 'playlist' || width === 200 ? [] : [width < 560 ? 4 : 5])
     }
     await picture('ready')
-    // While a message is visible, the waveform is less high, but everything still fits.
+    // While a message is visible, the waveform is lower, but everything still fits.
     for (const { what, width } of all.filter(({ width }) => width > 200)) {
       const frame = page.frameLocator(`#${what}-${width}`)
       const seen = await frame.locator('html').evaluate((html) => {

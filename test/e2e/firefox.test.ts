@@ -17,7 +17,7 @@ import { heavy } from './uploader_setup.ts'
 let workspace: Workspace
 let album: { collection_id: string }
 let play_session_id: string
-/** The track of the last test. It takes seconds to process, which the other tests take anyway. */
+/** The track of the last test. Processing it takes several seconds, during which the other tests run. */
 let long_id: string
 
 const path = await findFirefox()
@@ -182,7 +182,7 @@ test('a session that ends during playback is renewed with the key without an aud
       'api-key': secret,
       scope: 'track',
       'resource-id': long_id,
-      // On a slow machine the session may have ended by now. In that case the test renews the next session, which lasts a minute.
+      // On a slow machine the session may have ended by now. In that case the test waits for the renewal of the next session, which lasts a minute.
       'expires-in': '60',
     },
   )

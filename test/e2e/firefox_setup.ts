@@ -27,7 +27,7 @@ export async function setUp(path: string) {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-journeys-'))
   const server = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 
-  /** Opens a page of the host in a new tab. `seen` collects the names of the player's events without `tonearm-`. */
+  /** Opens a page of the host in a new tab. `seen` collects the names of the player's events without the prefix `tonearm-`. */
   async function openHost(body: string, options: BrowserContextOptions = {}) {
     const tab = await openTab(firefox.browser, options)
     const seen: string[] = []

@@ -64,7 +64,7 @@ test('only one of three simultaneous starts on one STATE_DIR succeeds', async ()
   const [winner] = starts.filter(({ process }) => process.exitCode === null)
   for (const loser of starts.filter((start) => start !== winner))
     expect(loser.output()).toContain(`already runs on ${STATE_DIR}`)
-  // Before the process prints this, it does not handle the signal and may be killed by it.
+  // Before the process prints this message, it does not handle SIGINT, so the signal may kill it.
   await vi.waitFor(() => expect(winner?.output()).toContain('Starting'), TIMEOUT)
   winner?.process.kill('SIGINT')
   expect(await winner?.exited).toBe(0)

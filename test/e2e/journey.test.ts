@@ -103,7 +103,7 @@ async function checkFile(entry: { path: string; url: string; variant: object }):
   expect((await fetch(tampered)).status).toBe(403)
 }
 
-test('a list shows the tracks of its collection', async () => {
+test('a track list contains the tracks of its collection', async () => {
   const params = { collection_id }
   const list = await must(server.get('/v1/collection/{collection_id}/track', { params, query: { limit: 3 } }))
   expect(list).toMatchObject({ count: 5, tracks: { length: 3 } })

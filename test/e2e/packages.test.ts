@@ -151,7 +151,7 @@ test.each(['react', 'vue'])('%s plays from the package, receives events and sets
   await opened.close()
 })
 
-test('plays without a framework under a strict policy, and custom-elements.json matches the elements', async () => {
+test('the player works without a framework under a strict policy, and custom-elements.json matches the elements', async () => {
   await publishPlain()
   const opened = await openPage(workspace.browser, `${site.origin}/plain/`)
   await opened.until('ready')
@@ -186,7 +186,7 @@ interface Declaration {
   members: { name: string }[]
 }
 
-test('a Next page renders on a server through the client, without a DOM', async () => {
+test('a Next page that uses the client renders on a server without a DOM', async () => {
   await build({
     entryPoints: [join(project, 'next/app/page.tsx')],
     outfile: join(project, 'next/page.mjs'),
@@ -233,7 +233,7 @@ test('a Node server and a Next route receive webhooks, each event once', async (
   }
 })
 
-test('a receiver without its secret exits with a message', async () => {
+test('a webhook receiver without its secret exits with a message', async () => {
   // The port is invalid, so the process ends even if it starts by mistake.
   const env = { TONEARM_WEBHOOK_SECRET: '', PORT: '70000' }
   const starting = run(process.execPath, ['server.ts'], env, join(project, 'node'))
@@ -249,7 +249,7 @@ test('the stable address of an element is cached only briefly, and its module is
   expect(await module.text()).toContain('customElements')
 })
 
-test('the Worker provides a session and a key, and its page plays and uploads with them', async () => {
+test('the example Worker provides a session and a key, and its page uses them to play and upload', async () => {
   // Wrangler fails to start if it cannot create a directory below HOME, and its registry would announce this instance to others.
   for (const name of ['XDG_CONFIG_HOME', 'WRANGLER_REGISTRY_PATH']) vi.stubEnv(name, join(project, '.wrangler', name))
   vi.stubEnv('WRANGLER_WRITE_LOGS', 'false')

@@ -32,7 +32,7 @@ afterAll(() => workspace?.dispose())
 const open = (...openArgs: [attributes?: Record<string, string>, options?: Parameters<Workspace['open']>[1]]) =>
   openReady(workspace, play_session_id, ...openArgs)
 
-test('plays, pauses, and contacts only the service', async () => {
+test('the player plays, pauses, and contacts only the service', async () => {
   const opened = await open()
   expect(await opened.state()).toMatchObject({ title: 'First', paused: true, variant: 'aac-160' })
   expect((await opened.state()).duration).toBeCloseTo(30, 0)
@@ -50,7 +50,7 @@ test('plays, pauses, and contacts only the service', async () => {
   await opened.close()
 })
 
-test('selects tracks in the list, by next and by previous', async () => {
+test('the list and the buttons for next and previous select tracks', async () => {
   const opened = await open()
   await opened.page.getByRole('listitem').getByRole('button', { name: /Third/ }).click()
   await opened.untilTime(0.2)
@@ -67,7 +67,7 @@ test('selects tracks in the list, by next and by previous', async () => {
   await opened.close()
 })
 
-test('continues an album in a second element that has preloaded the next file', async () => {
+test('an album continues in a second audio element that has preloaded the next file', async () => {
   const opened = await open({ track: '2', autoplay: '' })
   await opened.untilTime(1)
   const audio = () =>
@@ -110,7 +110,7 @@ test('attributes set the start, speed, volume and variant', async () => {
   await opened.close()
 })
 
-test('normalize reduces a loud track by its analysis', async () => {
+test('normalize reduces the volume of a loud track according to its analysis', async () => {
   const key = { title: 'Web', type: 'player' as const, allowed_origins: [workspace.host.origin] }
   const { secret } = await must(workspace.server.post('/v1/api_key', { body: key }))
   const source = { 'api-key': secret, scope: 'track', 'resource-id': album.track_ids[1]! }
@@ -138,7 +138,7 @@ test('normalize reduces a loud track by its analysis', async () => {
   await opened.close()
 })
 
-test('offers a download if both the page and the session allow it', async () => {
+test('the player offers a download if both the page and the session allow downloads', async () => {
   const opened = await open({ download: 'mp3-128' })
   const sent = opened.page.waitForRequest(/mp3-128\.mp3\?.*response-content-disposition=attachment/, PATIENCE)
   await button(opened, 'Download').click()

@@ -75,7 +75,7 @@ const hex = (rgb: string) =>
     .map((value) => Number(value).toString(16).padStart(2, '0'))
     .join('')}`
 
-test.each(['light', 'dark'])('painted colors have the required contrast with 200 random colors, %s', async (theme) => {
+test.each(['light', 'dark'])('the %s theme has the required contrast with 200 random player colors', async (theme) => {
   const opened = await open({ theme, shuffle: '' }, { reducedMotion: 'reduce' })
   const pairs = await opened.page.evaluate(paintedPairs, randomColors(200))
   expect(pairs).toHaveLength(200 * 14)
@@ -85,7 +85,7 @@ test.each(['light', 'dark'])('painted colors have the required contrast with 200
   await opened.close()
 })
 
-test('works in another language, right to left, without motion', async () => {
+test('the player works in another language, in a right-to-left script, and without motion', async () => {
   const opened = await open({ locale: 'ar' }, { html: 'lang="ar" dir="rtl"', reducedMotion: 'reduce' })
   await button(opened, 'تشغيل').click()
   await opened.untilTime(0.3)
@@ -108,7 +108,7 @@ test('works in another language, right to left, without motion', async () => {
   await opened.close()
 })
 
-test.each(['full', 'compact'])('fits a phone of 375 pixels, %s', async (layout) => {
+test.each(['full', 'compact'])('the %s layout fits a phone that is 375 pixels wide', async (layout) => {
   const viewport = { width: 375, height: 700 }
   const opened = await open({ layout, download: '' }, { viewport, hasTouch: true, isMobile: true })
   expect(await opened.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)
@@ -121,7 +121,7 @@ test.each(['full', 'compact'])('fits a phone of 375 pixels, %s', async (layout) 
   await opened.close()
 })
 
-test('shows the cover and color of a track', async () => {
+test('the player shows the cover and the color of a track', async () => {
   const { collection_id } = await must(workspace.server.post('/v1/collection', { body: { title: 'Colors' } }))
   const created = await upload(workspace.server, collection_id, 'Red.mp3', await makeAudio('mp3', { seconds: 3 }))
   const { track_id } = created

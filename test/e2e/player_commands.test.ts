@@ -99,7 +99,7 @@ test('play in an expired session takes effect when the page sets the next sessio
   await opened.close()
 })
 
-test('another resource starts at its beginning, the same track continues, and `start` overrides both', async () => {
+test('another resource starts at its beginning, the same track continues at its position, and `start` overrides both', async () => {
   const source = { 'api-key': await aKey(), scope: 'track', 'resource-id': album.track_ids[0]! }
   const opened = await stage.open(source)
   await opened.until('ready')

@@ -74,7 +74,7 @@ async function leave(name: string, pictures: Buffer[]): Promise<void> {
 }
 
 test.each(Object.entries(appearances))(
-  'five covers are readable and pass every accessibility check, %s',
+  'the player is readable and passes every accessibility check with each of five covers, %s',
   async (name, attributes) => {
     const viewport = { width: name === 'phone' ? 375 : 720, height: 800 }
     const options = { viewport, reducedMotion: 'reduce', deviceScaleFactor: 2 } as const
@@ -113,7 +113,7 @@ test.each(Object.entries(appearances))(
   },
 )
 
-test.runIf(SCREENSHOTS)('saves pictures of the studio', async () => {
+test.runIf(SCREENSHOTS)('pictures of the studio are saved', async () => {
   const shapes = { wide: { width: 1000, height: 700 }, phone: { width: 375, height: 760 } }
   for (const [name, viewport] of Object.entries(shapes)) {
     const isMobile = name === 'phone'

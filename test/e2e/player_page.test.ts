@@ -44,7 +44,7 @@ const another = ({ page }: Opened, attributes: Record<string, string>, mode: Sha
 const pausedOf = (player: TonearmPlayer) => [player.paused, player.shadowRoot!.querySelector('audio')!.paused]
 const isPlaying = (player: TonearmPlayer) => player.currentTime > 0.2
 
-test.each(['open', 'closed'] as const)('plays and pauses in a shadow tree, %s', async (mode) => {
+test.each(['open', 'closed'] as const)('a player plays and pauses in a shadow tree that is %s', async (mode) => {
   const opened = await open()
   const player = await another(opened, {}, mode)
   await player.evaluate((element) => element.play())
@@ -100,7 +100,7 @@ test('a player that gets its session late still plays automatically after anothe
   await opened.close()
 })
 
-test('a player removed while loading never plays', async () => {
+test('a player that is removed while loading never plays', async () => {
   const opened = await open()
   const session = await stage.aSession(album, { variants: ['aac-160', 'analysis'] })
   await opened.page.route('**/analysis.json?**', () => {})
@@ -135,7 +135,7 @@ test('a player removed while loading never plays', async () => {
   await opened.close()
 })
 
-test('a player moved within the page plays on', async () => {
+test('a player that is moved within the page continues to play', async () => {
   const opened = await open()
   let sessions = 0
   opened.page.on('request', (request) => {

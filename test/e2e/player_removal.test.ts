@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => alone?.dispose())
 beforeEach(() => Object.assign(alone.answers, ANSWERS))
 
-test('the lock screen follows a failure and an expiry', async () => {
+test('the lock screen is updated after a failure and after an expiry', async () => {
   const page = await alone.open()
   const shown = () =>
     page.evaluate(() => {
@@ -74,7 +74,7 @@ test('a removed player stops, and keeps its position when it is reinserted', asy
   await page.context().close()
 })
 
-test('a player removed before it had a session keeps its autoplay', async () => {
+test('a player that is removed before it has a session keeps its autoplay', async () => {
   const page = await alone.open()
   await page.evaluate(async (session) => {
     const element = document.createElement('tonearm-player')

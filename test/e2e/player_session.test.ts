@@ -37,7 +37,7 @@ const untilRefused = (url: string) =>
     })
     .toBe(403)
 describe.concurrent('a session of one minute', () => {
-  test('is renewed with the key if playback pauses, waits until the session has ended, seeks and resumes', async () => {
+  test('is renewed with the key if playback is paused until the session has ended, and then seeks and resumes', async () => {
     const session = await workspace.aSession(album, SHORT)
     const opened = await workspace.open({ 'play-session-id': session, ...(await source()), variants: 'lossless' })
     await opened.until('ready')
@@ -102,7 +102,7 @@ describe.concurrent('a network outage', () => {
   })
   afterAll(() => network?.close())
 
-  test('that outlasts all attempts for every variant: playback resumes by itself at the same position', async ({
+  test('that outlasts all attempts for every variant does not end playback, which resumes by itself at the same position', async ({
     expect,
   }) => {
     const session = await workspace.aSession(album, { variants: ['lossless'] })
@@ -128,7 +128,7 @@ describe.concurrent('a network outage', () => {
   })
 })
 
-test.concurrent('a storage that answers 503 for seconds: the same file resumes at the same position, with few requests', async ({
+test.concurrent('after storage has answered 503 for some seconds, the same file resumes at the same position, with few requests', async ({
   expect,
 }) => {
   const session = await workspace.aSession(album, { variants: ['lossless', 'aac-160'] })

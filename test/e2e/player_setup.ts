@@ -55,7 +55,7 @@ export interface Opened {
   close: () => Promise<void>
 }
 
-/** A generous timeout for waiting on the page. The page polls at an interval, because polling on each frame would force it to paint. */
+/** A generous timeout for waiting on the page. It polls at an interval, because polling on each frame would force the page to paint. */
 export const PATIENCE = { ...STEP_PATIENCE, polling: 50 }
 
 /** The policy of a strict site: it allows connections only to the service, and blocks inline code. */

@@ -83,7 +83,7 @@ test('after all processes were killed mid-job, the next start applies migrations
 test('a text file behind long files on every slot is rejected without waiting, and deleting the collection ends their jobs', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Long' } }))
   // Each slot gets files of an hour or half an hour in its range of sizes (docs/decisions/0032). There are more files
-  // than slots, so some of them wait.
+  // than slots, so some files wait.
   const long = [
     [8000, 60],
     ...Array.from({ length: 5 }, () => [2000, 60]),

@@ -67,7 +67,7 @@ test('the track has the duration of its source in milliseconds', () => {
   expect(duration).toBe(8.123)
 })
 
-describe.each(VARIANTS)('$index', ({ index, rate, ...expected }) => {
+describe.each(VARIANTS)('the variant $index', ({ index, rate, ...expected }) => {
   test('keeps its length and the position of its sounds when decoded', async () => {
     const decoded = await decodeInPage(page, { url: urls[index]!, rate })
     const added = decoded.left.length - Math.ceil((Math.round(SOURCE.seconds * SOURCE.rate) * rate) / SOURCE.rate)

@@ -221,7 +221,7 @@ test('a frame with a password opens only with the password, and reveals nothing 
   await page.context().close()
 })
 
-test('a share expires at its time, and its page shows a message', async () => {
+test('a share expires at the time that was set, and its page then shows a message', async () => {
   const { id, url } = await share({ expires_at: inAnHour() })
   expect((await fetch(url)).status).toBe(200)
   await expire(stack, 'shares', id)

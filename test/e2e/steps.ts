@@ -5,7 +5,7 @@ import type { UploadHandle } from '../../src/contract/media.ts'
 
 /** Steps that the e2e tests share. A step that fails reports the response of the service. */
 
-/** A timeout that only detects a hang: on one busy core, seconds can become minutes. */
+/** A timeout that only detects a hang: on one busy core, a step of seconds can take minutes. */
 export const TIMEOUT = { timeout: 300_000 }
 
 type Answer = { ok: boolean }

@@ -93,7 +93,7 @@ test.each([
   },
 )
 
-test('a confirmation focuses Cancel', async () => {
+test('a confirmation dialog focuses its Cancel button', async () => {
   await visit(page, '#/keys', 'Keys')
   await choose(page, 'More for Morning mix', 'Revoke key …')
   await expectFocus('Cancel')
@@ -102,7 +102,7 @@ test('a confirmation focuses Cancel', async () => {
   expect((await must(client.get('/v1/api_key'))).count).toBe(2)
 })
 
-test('accepts sites in common notations, and reports an invalid site once, at its field', async () => {
+test('a dialog accepts sites in common notations, and reports an invalid site once, at the field', async () => {
   await open('New key')
   await type('Shop')
   // Dropped files must be ignored now, because they would lead to another page.
@@ -134,10 +134,10 @@ test('accepts sites in common notations, and reports an invalid site once, at it
   expect(made).toBe(0)
 })
 
-test('shows an error of the service at its field', async () => {
+test('a dialog shows an error of the service at the field that caused it', async () => {
   await open('New key')
   const title = page.getByLabel('Title', { exact: true })
-  // Without this attribute, the service receives a value that is too long, as from a browser that counts the length differently.
+  // Without this attribute, the service receives a value that is too long, as it would from a browser that counts the length differently.
   await title.evaluate((field) => field.removeAttribute('maxlength'))
   await title.fill('x'.repeat(256))
   await create()

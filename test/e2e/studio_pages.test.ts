@@ -160,7 +160,7 @@ const unreachableControls = (page: Page): Promise<string[]> =>
     })
   })
 
-test('on a phone, the search field is as wide as the page, and an empty result is announced once per kind', async () => {
+test('on a phone, the search field is as wide as the page, and an empty result is announced separately for collections and tracks', async () => {
   const { page } = await openTab(browser, SCREENS.phone)
   await signIn(page, stack)
   const search = page.getByRole('searchbox')

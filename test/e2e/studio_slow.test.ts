@@ -98,7 +98,7 @@ test('a change that could not be saved is saved with the next one, and is not re
   expect(await saved()).toMatchObject({ player_subtitle: 'Ines Calder', player_color: '#C0392B' })
 })
 
-test('changes to a title or color are sent one by one, and the last one even after leaving the page', async () => {
+test('changes to a title or color are sent one by one, and the last change is sent even after leaving the page', async () => {
   const saving = await hold('**/v1/collection/*', 'PUT')
   await page.getByLabel('Subtitle').fill('Early')
   await saving.started()
@@ -113,7 +113,7 @@ test('changes to a title or color are sent one by one, and the last one even aft
 test('a value that the service rejected is not sent again with the next change', async () => {
   await visit(page, `#/collection/${collection}/look`, 'Demo tape')
   const subtitle = page.getByLabel('Subtitle')
-  // Without this attribute, the service receives a value that is too long, as from a browser that counts the length differently.
+  // Without this attribute, the service receives a value that is too long, as it would from a browser that counts the length differently.
   await subtitle.evaluate((field) => field.removeAttribute('maxlength'))
   await subtitle.fill('x'.repeat(256))
   await page.getByRole('alert').getByText('Must be at most 255 characters.').waitFor(TIMEOUT)
@@ -135,7 +135,7 @@ test('a title that failed to save and was then cleared is not sent with the next
   expect(await saved()).toMatchObject({ title: 'Demo tape', player_subtitle: 'Later' })
 })
 
-test('only what was started last plays, and a failure to play is announced', async () => {
+test('only the collection or playlist that was started last plays, and a failure to play is announced', async () => {
   const play = () => page.getByRole('button', { name: 'Play', exact: true }).first().click(TIMEOUT)
   await visit(page, `#/playlist/${playlist}`, 'Mix')
   await cut('**/v1/play_session/playlist', 'POST')

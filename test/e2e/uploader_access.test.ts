@@ -56,7 +56,7 @@ const texts = async (locale: string) =>
 
 const audit = ({ page }: Uploader) => findings(page)
 
-test.each(['light', 'dark'])('axe finds no violations in any state, in %s', async (theme) => {
+test.each(['light', 'dark'])('axe finds no violations in any state in the %s theme', async (theme) => {
   const uploader = await open({ manual: '', 'edit-titles': '', theme, accent: '#ffd400' })
   expect(await audit(uploader)).toEqual([])
   await input(uploader).setInputFiles([song, notes, diary])
@@ -142,7 +142,7 @@ test('a screen reader gets short announcements', async () => {
   expect(await bar.count()).toBe(1)
 })
 
-test('fits a phone and right-to-left text, and uses the language of the page', async () => {
+test('the uploader fits a phone and right-to-left text, and uses the language of the page', async () => {
   const uploader = await open(
     { manual: '', lang: 'de-CH', dir: 'rtl' },
     { viewport: { width: 375, height: 700 }, hasTouch: true },
@@ -172,7 +172,7 @@ test('fits a phone and right-to-left text, and uses the language of the page', a
   ])
 })
 
-test('every language fits into 200 pixels, empty and with files, without axe violations', async () => {
+test('the uploader fits into 200 pixels in every language, empty and with files, without axe violations', async () => {
   const uploader = await open({ manual: '', 'edit-titles': '' }, { viewport: { width: 216, height: 900 } })
   const { page, element } = uploader
   /** Returns the buttons and the text that extend beyond the element. */

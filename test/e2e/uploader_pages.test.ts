@@ -21,7 +21,7 @@ function withoutSecureContext(): void {
   delete (Navigator.prototype as { clipboard?: Clipboard }).clipboard
 }
 
-test('opens a session and uploads without https', async () => {
+test('the uploader opens a session and uploads without https', async () => {
   const uploader = await bench.open()
   await uploader.page.addInitScript(withoutSecureContext)
   await uploader.page.reload()
@@ -62,7 +62,7 @@ test('properties set before the script has loaded are kept', async () => {
   expect(track).toMatchObject({ organization_index: 'early' })
 })
 
-test('an element moved within its page continues its uploads and handles a paste once', async () => {
+test('an element that is moved within its page continues its uploads and handles each paste only once', async () => {
   const uploader = await bench.open()
   bench.network.hold()
   await choose(uploader, await bench.aHeavySong('carried.wav'))

@@ -43,7 +43,7 @@ async function expectWhole({ files }: Uploader, name: string, path: string): Pro
   expect((await bench.trackNames()).filter((each) => each === name)).toHaveLength(1)
 }
 
-test('a large file arrives over a connection that is cut repeatedly, and only cut parts are sent twice', async () => {
+test('a large file arrives over a connection that is cut repeatedly, and only the interrupted parts are sent twice', async () => {
   const uploader = await bench.open()
   // Simulates a browser that has no space for the ledger.
   await uploader.page.evaluate(() => {

@@ -46,7 +46,7 @@ interface KeyBody {
   collection_id?: string
 }
 
-/** Number of bytes that exceeds all network buffers, so an upload can be stopped midway. */
+/** A number of bytes that is larger than all network buffers together, so an upload can be stopped midway. */
 const HEAVY = 25_000_000
 
 export async function setUp(): Promise<UploaderWorkspace> {

@@ -93,7 +93,7 @@ async function openUppy() {
     await expect.poll(arrived, TIMEOUT).not.toEqual([])
     await page.evaluate(() => uppy.pauseAll())
     expect(await arrived()).toHaveLength(1)
-    // Otherwise the active parts would arrive as well as the resent ones, and storage might keep the former.
+    // Otherwise the active parts would arrive as well as the resent ones, and storage might keep the parts that were active.
     network.cut()
     network.flow()
     network.restore()
@@ -107,7 +107,7 @@ async function openUppy() {
   return { page, add, pauseAfterOne, arrived, outcome, close: () => context.close() }
 }
 
-test('Uppy uploads in parts with the documented options, through a pause and cuts, and cancels', async () => {
+test('Uppy uploads in parts with the documented options, despite a pause and lost connections, and can cancel', async () => {
   const { collection_id, network, server } = bench
   const { page, add, pauseAfterOne, arrived, outcome, close } = await openUppy()
   const calls: string[] = []

@@ -16,7 +16,7 @@ const LEVELS = JSON.stringify(Array.from({ length: 320 }, (_, i) => (i < 160 ? 0
 const waveform = (attributes = '') =>
   `<tonearm-waveform levels="${LEVELS}" duration="60" current-time="15" ${attributes}></tonearm-waveform>`
 
-test("draws at the device's resolution, and redraws when its size changes", async () => {
+test("the waveform is drawn at the device's resolution, and redrawn when its size changes", async () => {
   const page = await waveforms.open(waveform(), { deviceScaleFactor: 2 })
   const size = () =>
     inPage(page, ({ shadowRoot, clientWidth, clientHeight }) => {
@@ -30,7 +30,7 @@ test("draws at the device's resolution, and redraws when its size changes", asyn
   await page.context().close()
 })
 
-test('shows the played part and the rest in two colors that the page can set', async () => {
+test('the waveform shows the played part and the rest in two colors that the page can set', async () => {
   const page = await waveforms.open(waveform())
   const colorsAt = (...fractions: number[]) =>
     page.locator('tonearm-waveform').evaluate((element, positions) => {
@@ -58,7 +58,7 @@ test('shows the played part and the rest in two colors that the page can set', a
   await page.context().close()
 })
 
-test('works as a slider for pointers: shows the time, follows a drag, and reports the time when the drag ends', async () => {
+test('the waveform is a slider for pointers: it shows the time, follows a drag, and reports the time when the drag ends', async () => {
   const page = await waveforms.open(waveform())
   await page.evaluate(() => {
     const sought: number[] = []
@@ -86,7 +86,7 @@ test('works as a slider for pointers: shows the time, follows a drag, and report
   await page.context().close()
 })
 
-test('works as a slider for the keyboard', async () => {
+test('the waveform is a slider for the keyboard', async () => {
   const page = await waveforms.open(waveform())
   const slider = page.getByRole('slider', { name: 'Position' })
   await slider.focus()
@@ -110,7 +110,7 @@ test('works as a slider for the keyboard', async () => {
   await page.context().close()
 })
 
-test('follows an audio element of the page and seeks in it', async () => {
+test('the waveform follows an audio element of the page and seeks in that element', async () => {
   const audio = (await makeAudio('mp3', { seconds: 8 })).toString('base64')
   const page = await waveforms.open(
     `<audio id="sound" src="data:audio/mpeg;base64,${audio}"></audio><tonearm-waveform for="sound"></tonearm-waveform>`,
@@ -137,7 +137,7 @@ test('follows an audio element of the page and seeks in it', async () => {
   await page.context().close()
 })
 
-test('follows another element when `for` changes', async () => {
+test('the waveform follows another element when `for` changes', async () => {
   const audio = (await makeAudio('mp3', { seconds: 3 })).toString('base64')
   const source = `src="data:audio/mpeg;base64,${audio}"`
   const page = await waveforms.open(
@@ -164,7 +164,7 @@ test('follows another element when `for` changes', async () => {
   await page.context().close()
 })
 
-test('applies properties set before the element is defined', async () => {
+test('properties that are set before the element is defined take effect', async () => {
   const page = await waveforms.open('')
   const shown = await page.evaluate(() => {
     // An element that was created in a document without a window is upgraded when a document with a window adopts it.
@@ -178,7 +178,7 @@ test('applies properties set before the element is defined', async () => {
   await page.context().close()
 })
 
-test('ignores levels that are not a list of numbers', async () => {
+test('the waveform ignores levels that are not a list of numbers', async () => {
   const page = await waveforms.open('<tonearm-waveform levels="[1, null" duration="x"></tonearm-waveform>')
   expect(await inPage(page, ({ levels, duration }) => [levels, duration])).toEqual([[], 0])
   await inPage(page, (element) => element.setAttribute('levels', '[0.5, "1", null, 1]'))

@@ -117,7 +117,7 @@ async function untilDrawn(selector: string, expected: [quiet: number, loud: numb
   await vi.waitFor(expectDrawn, { timeout: 30_000, interval: 100 })
 }
 
-test("wavesurfer.js draws the waveform at the audio's level and reports the duration", async () => {
+test('wavesurfer.js draws the waveform as high as the audio is loud, and reports the duration', async () => {
   const wavesurfer = await page.evaluateHandle(() => docs.drawWithWavesurfer(view, document.querySelector('#first')))
   await untilDrawn('#first', [QUIET, LOUD])
   expect(await wavesurfer.evaluate((player) => player.getDuration())).toBe(SOURCE.seconds)
