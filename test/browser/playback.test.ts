@@ -115,7 +115,7 @@ describe('playing', () => {
     await playback.select(1)
     expect(playback.state).toMatchObject({ index: 1, status: 'failed' })
   })
-  test('uses a single audio element if the browser lets only the element play that a gesture started', async () => {
+  test('uses a single audio element if the browser allows playback only in the element that a gesture started', async () => {
     FakeAudio.gestureOnly = true
     await openPlaying()
     const first = playback.audio
@@ -170,7 +170,7 @@ describe('a pause that the page requests in an event handler', () => {
     await playback.play()
     expect([playback.state.playing, audio().paused]).toEqual([false, true])
   })
-  test('takes effect at the end of a track whose next one is already loaded', async () => {
+  test('takes effect at the end of a track when the next track is already loaded', async () => {
     await openPlaying()
     audio().advance(80)
     await settle()

@@ -109,7 +109,7 @@ describe('the end of a track', () => {
     expect(afterEnded(at(2), options('all'))).toEqual({ next: 'play', index: 0 })
     expect(afterEnded(at(1), options('one'))).toEqual({ next: 'play', index: 1 })
   })
-  test('stops playback when the sleep timer is set to the track', () =>
+  test('stops playback if the sleep timer is set to the end of the track', () =>
     expect(afterEnded(at(0, 'track'), options('none'))).toEqual({ next: 'wait', index: 1 }))
 })
 

@@ -50,7 +50,7 @@ describe('an expiring URL', () => {
     await playback.play()
     expect([requests, audio().paused]).toEqual([[], false])
   })
-  test('is replaced once by a fresh one at the same position after a 403 mid-file', async () => {
+  test('is replaced once by a fresh URL, at the same position, after a 403 mid-file', async () => {
     await openPlaying()
     audio().advance(40)
     const { url } = playback.state.loaded!

@@ -33,7 +33,7 @@ describe('memory', () => {
     expect(kept.stored).toMatchObject({ volume: 0.4, rate: 1.5 })
     expect([kept.positionOf(track), kept.positionOf({ id: 'b', duration: 3600 })]).toEqual([900, 0])
   })
-  test('drops the position of a finished track and never stores short tracks', () => {
+  test('drops the position of a finished track and never stores positions in short tracks', () => {
     const { memory: kept, stored } = memory()
     kept.storePosition({ id: 'short' }, 100, 200)
     expect(stored.size).toBe(0)

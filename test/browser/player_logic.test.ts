@@ -114,5 +114,5 @@ describe('loudness normalization', () => {
     expect([effectiveVolume(1, 4), effectiveVolume(0.25, 2), effectiveVolume(0, 9)]).toEqual([1, 0.5, 0]))
 })
 
-test('parses start times in common notations', () =>
+test('start times are parsed in common notations', () =>
   expect(['90', '1:30', '1:02:03', '', 'x', '-5'].map(seconds)).toEqual([90, 90, 3723, 0, 0, 0]))

@@ -6,7 +6,7 @@ import { dayText, pauseOf } from '../../src/studio/webhook.ts'
 
 /** Tests the logic of the studio without a browser. */
 
-test('marks a capped count with "or more"', () => {
+test('a capped count is marked with "or more"', () => {
   expect([plural(1, 'track'), plural(1000, 'collection', true), plural(1200, 'collection')]).toEqual([
     '1 track',
     '1,000 or more collections',
@@ -14,7 +14,7 @@ test('marks a capped count with "or more"', () => {
   ])
 })
 
-test('marks a day whose delivery count is capped', () => {
+test('a day is marked if its delivery count is capped', () => {
   const hour = { at: '2026-11-23T10:00:00.000Z', pending: 0, failed: 50 }
   const texts = [199, 200].map((delivered) => dayText([{ ...hour, delivered }], 20))
   expect(texts).toEqual([
@@ -24,7 +24,7 @@ test('marks a day whose delivery count is capped', () => {
   expect(dayText([{ ...hour, delivered: 200 }], 1)).toMatch(/in 24 hours$/)
 })
 
-test('polls deliveries until nothing is pending, more often if the next attempt is near', () => {
+test('deliveries are polled until none is pending, and more often if the next attempt is near', () => {
   const dueIn = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
   const ended = { state: 'delivered', next_attempt_at: null } as const
   const pauses = [

@@ -50,14 +50,14 @@ test('texts of the page override the built-in ones', () => {
   expect(withOverrides(en.player, overrides)).toEqual(expected)
 })
 
-test('picks the first supported locale', () => {
+test('the first supported locale is picked', () => {
   expect([pickLocale(null, 'en_US', 'de-ch', 'fr'), pickLocale('', undefined)]).toEqual(['de-CH', 'en'])
 })
 
-test('fills in placeholders', () =>
+test('placeholders are filled in', () =>
   expect(fill('{time} of {duration}, {else}', { time: '1', duration: 2 })).toBe('1 of 2, {else}'))
 
-test('uses the plural form of the language', async () => {
+test('the plural form of the language is used', async () => {
   const [ja, ar] = [await load('ja'), await load('ar')]
   const textOf = (locale: 'en' | 'ja' | 'ar', n: number) => fillNumber({ en, ja, ar }[locale].uploader.added, n, locale)
   expect([textOf('en', 1), textOf('en', 2000), textOf('ja', 1)]).toEqual([

@@ -38,7 +38,7 @@ describe('a failure', () => {
     expect(isRetriable('constructor')).toBe(false))
 })
 
-test('files become tracks in list order, and each reports its events', async () => {
+test('files become tracks in list order, and each file emits its events', async () => {
   const { queue, events } = openQueue({ concurrency: 2 })
   const items = queue.add([aSong('one.wav'), aSong('two.wav'), aSong('three.wav')])
   for (const item of items) await until(item, 'ready')
@@ -52,7 +52,7 @@ test('files become tracks in list order, and each reports its events', async () 
 })
 
 describe('a rejected file is never sent', () => {
-  test('if it is too large, empty, not accepted, or text', async () => {
+  test('if it is too large, empty, of a type that is not accepted, or a text file', async () => {
     const { queue, events } = openQueue({ accept: '.wav,.mp3', maxSize: 1000 })
     const large = new File(['x'.repeat(1001)], 'large.wav')
     const text = new File(['Dear diary, '.repeat(50)], 'diary.mp3', { type: 'audio/mpeg' })

@@ -64,7 +64,7 @@ describe('a change to the key or the session', () => {
     expect(next?.target?.upload_session_id).toBe('session-2')
   })
 
-  test('that prevents polling a track still shows its file as uploaded', async () => {
+  test('that prevents polling a track does not hide that its file is uploaded', async () => {
     service.intercept = ({ path }) => (LOOKING.test(path) ? refusal(401, 'unauthorized') : undefined)
     const { queue, events } = openQueue()
     const [item] = queue.add([aSong('there.wav')])
@@ -235,7 +235,7 @@ describe('unusual timing', () => {
     await until(second, 'ready')
   })
 
-  test('leaves no timer and no request after all files are removed', async () => {
+  test('after all files are removed, no timer and no request remain', async () => {
     const { queue } = openQueue()
     const [waiting, followed] = queue.add([aSong('waiting.wav'), aSong('followed.wav')])
     service.intercept = ({ method, path }) => (method === 'PUT' && path.endsWith('1') ? lost() : undefined)

@@ -40,7 +40,7 @@ test.each([320, 5000])('redraws at most four bars per frame while the progress m
 })
 
 describe('bars', () => {
-  test('are as many as fit into the width, and at least one', () => {
+  test('fill the width, and there is always at least one', () => {
     expect([barCount(50, 6, 5), barCount(49, 6, 5), barCount(1, 6, 5)]).toEqual([5, 4, 1])
   })
 

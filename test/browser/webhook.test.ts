@@ -44,7 +44,7 @@ function isTaken({ body, headers, secret }: ReturnType<typeof aRequest>): boolea
   }
 }
 
-test('accepts text and bytes signed by the reference implementations, and returns a typed event', async () => {
+test('verifyWebhook accepts text and bytes signed by the reference implementations, and returns a typed event', async () => {
   const request = aRequest()
   const result = await verifyWebhook(request)
   expect(result).toEqual({ ok: true, event })
@@ -59,7 +59,7 @@ test('accepts text and bytes signed by the reference implementations, and return
   expect(await verdict({ ...request, secret: secret.slice(6) })).toBe(true)
 })
 
-test('accepts Headers, Node’s header objects, and names in any case', async () => {
+test('verifyWebhook accepts Headers, Node’s header objects, and names in any case', async () => {
   const request = aRequest()
   const entries = Object.entries(request.headers)
   const spellings = [
@@ -73,7 +73,7 @@ test('accepts Headers, Node’s header objects, and names in any case', async ()
   for (const headers of spellings) expect(await verdict({ ...request, headers })).toBe(true)
 })
 
-test('rejects a change to any single byte, like the reference implementation', async () => {
+test('verifyWebhook rejects a change to any single byte, like the reference implementation', async () => {
   const request = aRequest()
   const change = (text: string, at: number) =>
     text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
@@ -101,7 +101,7 @@ test.each([
   expect([await verdict(request), isTaken(request)]).toEqual([expected, expected === true])
 })
 
-test('accepts a request if one of its signatures is valid, and ignores signatures of other versions', async () => {
+test('verifyWebhook accepts a request if one of its signatures is valid, and ignores signatures of other versions', async () => {
   const both = aRequest({ by: [secretOf(8), secret] })
   expect([await verdict(both), await verdict({ ...both, secret: secretOf(8) })]).toEqual([true, true])
   expect(await verdict({ ...both, secret: secretOf(9) })).toBe('signature_mismatch')
@@ -123,7 +123,7 @@ test('accepts a request if one of its signatures is valid, and ignores signature
     ])
 })
 
-test('returns a code for missing or unusable input and never throws', async () => {
+test('verifyWebhook returns a code for missing or unusable input and never throws', async () => {
   const request = aRequest()
   for (const name of Object.keys(request.headers)) {
     expect(await verdict({ ...request, headers: { ...request.headers, [name]: '' } })).toBe('headers_missing')

@@ -45,7 +45,7 @@ exit 0`
 
 const ffmpeg = process.env.FFMPEG_PATH ?? tools.ffmpeg
 
-/** Whether an unprivileged user can run a program. They cannot if the checkout is below a directory that only root can enter. */
+/** Whether an unprivileged user can run a program, which is impossible if the checkout is below a directory that only root can enter. */
 function othersMayRun(path: string): boolean {
   return (statSync(path).mode & 0o001) !== 0 && (dirname(path) === path || othersMayRun(dirname(path)))
 }

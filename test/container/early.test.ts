@@ -39,7 +39,7 @@ async function run(job: TranscodeJob) {
 }
 
 describe('a long source', () => {
-  it.each(['mp3', 'm4a', 'flac'] as const)('%s is uploaded early, unchanged but without tags', async (format) => {
+  it.each(['mp3', 'm4a', 'flac'] as const)('in %s is uploaded early, unchanged but without tags', async (format) => {
     const tagged = await makeAudio(format, signal, ['-metadata', 'comment=Between us only'])
     const source = await withCover(format, tagged, await makeImage('jpeg'))
     expect(source.includes('Between us only')).toBe(true)

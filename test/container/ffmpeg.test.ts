@@ -62,7 +62,7 @@ describe('ffmpeg', () => {
     expect([result.warnings, result.info.pass]).toEqual([[], 'strict'])
   })
 
-  it('is ended with the error timed_out and leaves nothing behind if it hangs in both passes', async () => {
+  it('is stopped and reported as timed_out if it hangs in both passes, and leaves nothing behind', async () => {
     const hung = await workspace.start({
       ...(await workspace.fakeFfmpeg('case "$*" in *filter_complex*) sleep 1000;; esac; exec "$REAL" "$@"')),
       FFMPEG_TIMEOUT: '0.3',

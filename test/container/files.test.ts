@@ -25,7 +25,7 @@ async function run({ name, make }: CorpusFile) {
   return { job, ...(await runJob(service, job)) }
 }
 
-describe('each file of the corpus', () => {
+describe('a file of the corpus', () => {
   it.each(CORPUS.filter((row) => row.fails).map((row) => [row.fails!, row.name, row] as const))(
     'fails with %s: %s',
     async (code, _, row) => {

@@ -91,7 +91,7 @@ describe('a job', () => {
 })
 
 describe('slots', () => {
-  /** A job whose source has this declared size. The job stays in its download. */
+  /** A job whose source has this declared size and whose download does not finish. */
   const sized = (size: number) => {
     const { job } = workspace.heldJob()
     return { ...job, source: { ...job.source, size } }

@@ -57,7 +57,7 @@ async function aFile(song: Song): Promise<Buffer> {
   return song.format === 'flac' ? withCover('flac', audio, await makeImage('jpeg', 1500, 1500)) : audio
 }
 
-test('an uploaded album plays and downloads with its tags, and edited values win', async () => {
+test('an uploaded album plays and downloads with its tags, and edited values take precedence', async () => {
   const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'The album' } }))
   const track_ids: string[] = []
   for (const song of SONGS) {

@@ -156,7 +156,7 @@ describe('a deployment', () => {
     expect(secrets()).toMatchObject(cloudflare.account.pair)
   })
 
-  test('of a new version applies new migrations, restores lost triggers, and keeps secrets, address and domain', async () => {
+  test('of a new version applies the new migrations, restores lost triggers, and keeps secrets, address and domain', async () => {
     const before = { ...secrets() }
     cloudflare.account.domains.set('audio.example.com', 'tonearm')
     cloudflare.account.hasOrganization = true

@@ -55,7 +55,7 @@ describe.concurrent('broken audio plays up to the damage', () => {
   })
 })
 
-test('a cover becomes three squares and a palette, and a track without one inherits its collection’s', async () => {
+test('a cover becomes three squares and a palette, and a track without a cover inherits that of its collection', async () => {
   const audio = await makeAudio('mp3', { seconds: 2 })
   const sent = ['png', 'jpeg', 'webp'].map(async (name) => {
     const format = name as ImageFormat

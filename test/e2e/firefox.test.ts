@@ -59,7 +59,7 @@ test('a player waits for a gesture, plays, seeks by click, and continues with th
   await close()
 })
 
-test('a frame plays on a page of another origin and follows its commands', async () => {
+test('a frame plays on a page of another origin and follows the commands of that page', async () => {
   const { base_url } = workspace.stack
   const { page, problems, until, close } = await workspace.openHost(`
     <iframe src="${base_url}/embed/${play_session_id}" allow="autoplay" width="600" height="400"></iframe>

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => alone?.dispose())
 
-describe('layout', () => {
+describe('the player', () => {
   /** Returns the controls that overlap or extend beyond the player, and the touch targets that are too small. */
   const misfits = (page: Page, least: number) =>
     page.evaluate((size) => {

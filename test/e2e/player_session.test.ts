@@ -37,7 +37,7 @@ const untilRefused = (url: string) =>
     })
     .toBe(403)
 describe.concurrent('a session of one minute', () => {
-  test('is renewed with the key if playback is paused until the session has ended, and then seeks and resumes', async () => {
+  test('is renewed with the key when a paused player seeks and resumes after the session has ended', async () => {
     const session = await workspace.aSession(album, SHORT)
     const opened = await workspace.open({ 'play-session-id': session, ...(await source()), variants: 'lossless' })
     await opened.until('ready')

@@ -115,7 +115,7 @@ test('a new collection accepts three dropped files, which are uploaded and proce
   expect(await rowOf(page, 'third').locator('.track-text').textContent()).toBe('third')
 })
 
-test('title, subtitle and color are saved while typing and shown in a player', async () => {
+test('title, subtitle and color are saved while the user edits them, and shown in a player', async () => {
   await page.getByRole('link', { name: 'Look' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Demo tape 2')
   await page.getByLabel('Subtitle').fill('Ines Calder')

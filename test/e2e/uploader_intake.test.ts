@@ -67,7 +67,7 @@ test('text files are rejected in the page, and the total counts ready and failed
   ])
 })
 
-test('files that are too large, empty or of the wrong type show the reason', async () => {
+test('files that are too large, empty or of the wrong type show why they are rejected', async () => {
   const uploader = await bench.open({ accept: '.wav', 'max-size': '500 kB' })
   const large = await bench.aSong('large.wav', 10)
   const empty = await bench.aFile('empty.wav', Buffer.alloc(0))
