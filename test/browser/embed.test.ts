@@ -213,7 +213,7 @@ describe('the frame of a share', () => {
     const player = new EmbeddedPlayer(anIframe())
     expect(received()).toEqual(Object.values(EVENTS))
     player.close()
-    // Messages addressed to that page do not reach another origin.
+    // Messages that are addressed to the allowed page do not reach another origin.
     page.origin = 'https://evil.example'
     expect(received()).toEqual([])
   })

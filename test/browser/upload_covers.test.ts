@@ -5,7 +5,7 @@ import { aPicture, aSong, openQueue, service, silence, until } from './upload_se
 
 /** Covers, and files that the user must select again. */
 
-describe('a file changed on disk', () => {
+describe('a file that has changed on disk', () => {
   test('cannot be retried but can be selected again, and leaves no track', async () => {
     const changed = aSong('changed.wav')
     changed.slice = () => Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(new Error('NotReadable')) })

@@ -115,7 +115,7 @@ describe('two tabs', () => {
     expect(events.at(-1)).toEqual({ type: 'queue-complete', ready: 1, failed: 0 })
   })
 
-  test('complete the second queue when the file that the first tab sends is removed from it', async () => {
+  test('complete the second queue when the file that the first tab is sending is removed from the second', async () => {
     await sending('given.wav')
     const { queue, events, types } = await inTab()
     const [item, small] = queue.add([aLargeSong('given.wav'), aSong('small.wav')])

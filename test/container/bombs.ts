@@ -17,7 +17,7 @@ export function pngBomb(edge: number): Buffer {
 
 const BLOCK = 65_535
 
-/** A mono FLAC of silence with 17 bytes per 65,535 samples (RFC 9639 §9). `length` is the sample count in the header; 0 means unknown. */
+/** A mono FLAC of silence that needs only 17 bytes per 65,535 samples (RFC 9639 §9). `length` is the sample count in the header; 0 means unknown. */
 export function flacBomb(seconds: number, rate: number, length: number): Buffer {
   const info = Buffer.alloc(34)
   info.writeUInt16BE(BLOCK, 0)

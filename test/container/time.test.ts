@@ -31,7 +31,7 @@ describe('all outputs start with the sound and have the same length', () => {
     const { result, file, fallback } = await make(name, await row.make())
     expect(result.failed).toEqual([])
     const codes = result.warnings.map(({ code }) => code)
-    // For a file that consists of two formats, ffmpeg 7.1 needs no second pass, unlike other versions.
+    // Unlike other versions, ffmpeg 7.1 needs no second pass for a file that consists of two formats.
     if (row.fallback) expect(codes).toContain('format_changed')
     else expect([fallback, codes]).toEqual([undefined, row.warnings ?? []])
     const { duration } = result

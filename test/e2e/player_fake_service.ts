@@ -25,7 +25,7 @@ export const CHAPTERS = [
 export const player = (page: Page) => page.locator('tonearm-player')
 export const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 export const SESSION = '00000000-0000-4000-8000-000000000000'
-/** Sessions that the service reports as expired and as unknown. */
+/** A session that the service reports as expired, and one that it reports as unknown. */
 export const EXPIRED = '00000000-0000-4000-8000-000000000410'
 export const UNKNOWN = '00000000-0000-4000-8000-000000000404'
 const REFUSED: Record<string, Answers['refusal']> = {

@@ -12,7 +12,7 @@ export { TIMEOUT }
 
 export interface Studio {
   page: Page
-  /** Errors of the page so far; a test that causes one clears them. */
+  /** Errors of the page so far; a test that causes an error clears this list. */
   problems: string[]
 }
 

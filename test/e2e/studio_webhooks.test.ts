@@ -29,7 +29,7 @@ let browser: Browser
 let client: Client
 let server: Server
 let url: string
-/** The requests that the receiver got. It rejects only the first one, because the second attempt follows soon but later ones do not. */
+/** The requests that the receiver got. It rejects only the first request, because the second attempt follows soon but later attempts do not. */
 const received: { headers: IncomingHttpHeaders; body: string }[] = []
 async function answer(request: IncomingMessage, response: ServerResponse) {
   received.push({ headers: request.headers, body: await text(request) })
@@ -56,7 +56,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   await signIn(page, stack)
   await visit(page, '#/webhooks', 'Webhooks')
   await page.getByRole('button', { name: 'New webhook' }).click()
-  // An error is shown at the field that it is about.
+  // An error is shown at the field that caused it.
   await page.getByLabel('URL').fill('https://10.0.0.1/')
   await page.getByRole('button', { name: 'Create webhook' }).click()
   await page.locator('.field .error').waitFor(TIMEOUT)

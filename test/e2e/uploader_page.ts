@@ -61,7 +61,7 @@ export interface Uploader {
   until: (name: string, state: string) => Promise<void>
   /** Waits until the bytes of a file have been uploaded. */
   untilSent: (name: string) => Promise<void>
-  /** Leaves the page without confirmation for one with other attributes. */
+  /** Replaces the page, without confirmation, with one that has other attributes. */
   visit: (attributes: Record<string, string>) => Promise<void>
   /** Whether the browser would ask before leaving the page. */
   asks: () => Promise<boolean>

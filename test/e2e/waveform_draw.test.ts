@@ -30,8 +30,8 @@ const PICTURE: Picture = {
 }
 
 /**
- * Draws pictures one after the other on one canvas, with the module that pages load. Each step is [picture, from, to]
- * and returns the pixels of the last one.
+ * Draws pictures one after the other on one canvas, with the module that pages load, and returns the pixels of the last
+ * picture. Each step is [picture, from, to].
  */
 const draw = (...steps: [Picture, number?, number?][]): Promise<number[]> =>
   page.evaluate((all) => {
