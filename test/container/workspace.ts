@@ -10,7 +10,7 @@ import { startStorage } from './storage.ts'
 /** A fake ffmpeg that runs at real-time speed in the strict pass, so a test can act mid-job. */
 export const SLOW = 'case "$*" in *-xerror*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"'
 
-/** A storage, a scratch directory and any number of services; `strike` ends all of them. */
+/** A storage, a scratch directory and any number of services; `dispose` ends all of them. */
 export async function createWorkspace(audio: Buffer) {
   const storage = await startStorage()
   const scratch = await mkdtemp(join(tmpdir(), 'tonearm-stage-'))
