@@ -10,7 +10,7 @@ import type { Workerd } from './workerd.ts'
 const ISOLATES = 20
 const EMPTY: Bundle = { 'index.js': 'export default { fetch: () => new Response() }' }
 
-/** Returns the CPU milliseconds in which an isolate starts and in which it answers its first play view. */
+/** Returns the CPU milliseconds that an isolate takes to start, and to answer its first play view. */
 export async function startUp(bundle: Bundle, addresses: Addresses, path: string, rounds: number) {
   const starts: number[] = []
   const views: number[] = []

@@ -215,7 +215,7 @@ export async function waitForTrack(
   return last.ok ? { ok: true, track: last.track } : last
 }
 
-/** Whether the processing of the track has ended, so that its status changes only after another request. */
+/** Whether the track has finished processing; its status then changes only after another request. */
 export const isFinal = (track: Pick<Track, 'status'>) =>
   track.status === 'ready' || track.status === 'incomplete' || track.status === 'failed'
 

@@ -109,7 +109,7 @@ export async function runCoverJob(system: System, job: Job<'cover'>): Promise<Ou
     if (answer.error.retryable && job.attempt < MAX_ATTEMPTS)
       return { end: 'retry', delay: backoff(job.attempt), counts: true }
     await db.batch([
-      // This statement must be the first: the event of the cover's owner reads the reason from the job.
+      // This statement must come first: the trigger that records the event of the cover's owner reads the reason from the job.
       endJob(system, job, 'failed', { ...answer.error }),
       // Removes the job from its owner, so that a cover embedded in the audio can be used again.
       db

@@ -86,7 +86,7 @@ const listedName = (path: SQL) =>
 const foldedOf = (path: SQL) =>
   sql<string>`iif(${uploadField('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${uploadField('folded_name', path)})`)})`
 
-/** The names of the track's source, and the column `folded` for them. */
+/** The names of the track's source, and the value of `folded` that matches them. */
 export const namesOfSource = {
   file_name: nameOf('file_name', sql`source_path`),
   file_name_original: nameOf('file_name_original', sql`source_path`),

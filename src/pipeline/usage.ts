@@ -27,7 +27,7 @@ export const usageDue = (now: number) => ({
   days: sql`usage_days where date > '' and date < ${firstReportedDay(now)}`,
 })
 
-/** Moves a cursor forward, but never back. If two calls run concurrently, the second one has nothing left to count. */
+/** Moves a cursor, only ever forward; a trigger counts the rows that it passes. If two calls run concurrently, the second one has nothing left to count. */
 async function move({ db }: System, name: 'sessions' | 'days', at: string): Promise<void> {
   await db.batch([
     db.insert(usageCursors).values({ name, at: '' }).onConflictDoNothing(),

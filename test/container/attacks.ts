@@ -100,7 +100,7 @@ function alias(path: string): Buffer {
   return Buffer.concat([head, Buffer.from([0, 2, 0, target.length]), target, Buffer.from([0xff, 0xff, 0, 0])])
 }
 
-/** Replaces the only data reference of an MP4 with its index at the end (ISO/IEC 14496-12 §8.7.2). */
+/** Replaces the only data reference of an MP4 whose index (`moov`) is at the end (ISO/IEC 14496-12 §8.7.2). */
 function withReference(file: Buffer, entry: Buffer): Buffer {
   const at = file.indexOf('dref') + 12
   const before = file.readUInt32BE(at)

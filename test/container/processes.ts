@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest'
 
 import type { Service } from './service.ts'
 
-/** The process ids of the direct children of a process whose command line matches. */
+/** The ids of a process's direct children whose command line matches `pattern`. */
 export async function childrenOf(pid: number, pattern: RegExp): Promise<number[]> {
   const found: number[] = []
   for (const child of await childIds(pid)) {

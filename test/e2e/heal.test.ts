@@ -49,7 +49,7 @@ test.each([
     () => join(directory, 'file'),
     /STATE_DIR cannot be used: .*\/file \(EEXIST.*\)\.\nMake it writable/,
   ],
-])('a start reports a STATE_DIR %s', async (_, place, says) => {
+])('npm start reports a STATE_DIR %s', async (_, place, says) => {
   await writeFile(join(directory, 'file'), '')
   const start = await begin(place())
   expect(await start.exited).toBe(1)
@@ -103,7 +103,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('a start reports a locked, damaged or lost database, with instructions', async () => {
+test('npm start reports a locked, damaged or missing database, with instructions', async () => {
   const { state_dir } = stack
   const file = databaseFile(state_dir)!
   const other = new DatabaseSync(file)

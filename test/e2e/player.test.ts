@@ -57,7 +57,7 @@ test('the list and the buttons for next and previous select tracks', async () =>
   expect(await opened.state()).toMatchObject({ title: 'Third', paused: false })
   expect(await opened.page.locator('[aria-current=true]').textContent()).toContain('Third')
   expect(await button(opened, 'Next track').isDisabled()).toBe(true)
-  // The test pauses because the button returns to the start of the track after 3 seconds.
+  // Pauses playback, because after 3 seconds of a track the previous button returns to its start instead.
   await opened.call('pause')
   await button(opened, 'Previous track').click()
   await opened.until('trackchange', 3)

@@ -126,7 +126,7 @@ test('an aborted cover upload is not logged as an error', async () => {
   expect(stack.output().slice(before)).not.toContain('"event":"fault"')
 })
 
-test('a start reports a port in use, with instructions', async () => {
+test('npm start reports a port in use, with instructions', async () => {
   const { PORT, TRANSCODER_PORT } = stack.ports
   const second = run({ PORT, TRANSCODER_PORT, STATE_DIR: `${stack.state_dir}/second` })
   expect(await second.exited).toBe(1)

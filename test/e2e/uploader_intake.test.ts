@@ -130,7 +130,7 @@ test('an image dropped on a file becomes its cover', async () => {
     (await must(bench.server.get('/v1/track/{track_id}', { params: { track_id } }))).track.image_colors
   await vi.waitFor(async () => expect(await palette(ids[0]!)).not.toEqual([]), TIMEOUT)
   expect(await palette(ids[1]!)).toEqual([])
-  // The track may already have its palette before the response to the cover has arrived.
+  // The track may have its palette before the response to the cover upload arrives.
   await expect.poll(async () => (await uploader.events()).map(({ type }) => type), TIMEOUT).toContain('cover-complete')
 
   await uploader.row('plain.wav').dispatchEvent('drop', { dataTransfer: await notAPicture(uploader) })

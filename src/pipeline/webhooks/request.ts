@@ -27,7 +27,7 @@ export interface AttemptOutcome extends RecordedAttempt {
 
 const encoder = new TextEncoder()
 
-/** The purpose that is passed when an endpoint's secret is encrypted. */
+/** The `purpose` that `seal` and `unseal` get for an endpoint's secret. */
 export const sealPurpose = (endpoint_id: string) => `webhook:${endpoint_id}`
 
 /** Returns a new secret: 256 random bits with a prefix that secret scanners recognize. */

@@ -100,7 +100,7 @@ export async function toView(context: Context, session: SessionRow, [owner, list
   }
 }
 
-/** Returns the view of a session that was read separately. */
+/** Returns the view of a session whose row has already been read. */
 export const sessionView = async (context: Context, session: SessionRow) =>
   toView(context, session, await batch(context.db, bindView(context, session)))
 

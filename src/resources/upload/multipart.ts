@@ -188,7 +188,7 @@ async function join(context: Context, row: UploadRow): Promise<void> {
   }
   const size = await joinParts(env, row, parts)
   if (size === 'invalid') {
-    // R2 does not return which part is wrong, so the client has to send all of them again.
+    // R2 does not say which part is wrong, so the client has to send all of them again.
     await db.update(multipartUploads).set({ parts: {} }).where(eq(multipartUploads.id, row.id))
     throw new ApiError('invalid_part', 'The storage does not have a part with such an ETag; send the parts again')
   }

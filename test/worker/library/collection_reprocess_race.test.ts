@@ -66,7 +66,7 @@ describe('a repeated request while a reprocess runs', () => {
   })
 })
 
-describe('a reprocess with concurrent changes', () => {
+describe('reprocessing with concurrent changes', () => {
   it('skips and repeats no track when a worker dies after it started tracks but before it recorded them', async () => {
     const { transcodes } = startTranscoder({ transcode: (job) => eventStream(completeResult(job)) })
     await tenant.doneTracks(3)
