@@ -252,7 +252,7 @@ describe('the sessions of a share', () => {
       [`ta_sh_${unlocked.slug}`, `ta_sh_${unlocked.slug}.1.${'0'.repeat(64)}`],
     ] as const) {
       expect((await play(cached_secret)).status).toBe(200)
-      // Using another secret of the share causes no further queries, so the secret is not cached separately and evicts no other key.
+      // Using another secret of the share causes no additional queries, so the cache stores no separate entry for the secret and evicts no other key.
       expect(await statementsFor(other_secret)).toBe(await statementsFor(cached_secret))
     }
   })
