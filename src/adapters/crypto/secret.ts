@@ -40,5 +40,6 @@ export async function sha256(text: string): Promise<string> {
   return toHex(new Uint8Array(digest))
 }
 
-export const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+export const toHex = (bytes: ArrayLike<number>) =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 export const fromHex = (text: string) => Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))

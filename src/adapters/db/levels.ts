@@ -1,27 +1,17 @@
-/**
- * Waveform levels in their stored form: numbers from 0 to 1 with 3 decimals, in 10 bits each, so 320 levels use 400 bytes. Play views decode them
- * with `hexLevels` (hex_levels.ts).
- */
+import { fromHex, toHex } from '../crypto/secret.ts'
+import { hexLevels } from './hex_levels.ts'
 
-/** Encodes levels as bytes. */
+/** Waveform levels in their stored form: numbers from 0 to 1 with 3 decimals, in 10 bits each, so 320 levels use 400 bytes. */
+
+/** Encodes levels as bytes. The bits that are left over in the last byte are 0. */
 export function packLevels(levels: readonly number[]): Uint8Array {
-  const bytes = new Uint8Array(Math.ceil((levels.length * 10) / 8))
-  for (const [at, level] of levels.entries()) {
-    const bit = at * 10
-    const value = Math.round(level * 1000) << (6 - (bit % 8))
-    bytes[bit >> 3]! |= value >> 8
-    bytes[(bit >> 3) + 1]! |= value & 255
-  }
-  return bytes
+  const thousandths = (at: number) => Math.round((levels[at] ?? 0) * 1000)
+  let hex = ''
+  for (let at = 0; at < levels.length; at += 2)
+    hex += ((thousandths(at) << 10) | thousandths(at + 1)).toString(16).padStart(5, '0')
+  const digits = 2 * Math.ceil(levels.length * 1.25)
+  return fromHex(hex.slice(0, digits).padEnd(digits, '0'))
 }
 
-/** Decodes levels from bytes. Fewer than 8 bits at the end are padding. */
-export function unpackLevels(bytes: ArrayLike<number>): number[] {
-  const levels: number[] = []
-  for (let bit = 0; bit + 10 <= bytes.length * 8; bit += 10) {
-    const at = bit >> 3
-    const value = ((bytes[at]! << 8) | bytes[at + 1]!) >> (6 - (bit % 8))
-    levels.push((value & 1023) / 1000)
-  }
-  return levels
-}
+/** Decodes levels from bytes. */
+export const unpackLevels = (bytes: ArrayLike<number>): number[] => hexLevels(toHex(bytes))

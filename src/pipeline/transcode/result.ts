@@ -50,6 +50,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
     ...(result.skipped.length > 0 && { skipped_variants: result.skipped }),
   }
   const settled = new Set([...result.variants, ...result.skipped].map(({ index }) => index))
+  const settings = await settingsOf(task.renditions.filter(({ index }) => settled.has(index)))
   const ownsTrack = and(trackOf(job), ifJustEnded(job, 'done'))
   const isUnowned = sql`job_id is not ${job.id} and cover_path is not ${`${base}/cover`}`
   const lostTrack = and(eq(tracks.id, track.id), isUnowned, ifJustEnded(job, 'done'))
@@ -86,10 +87,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
         ...namesOfSource,
         duration: Math.round(result.duration * 1000) / 1000,
         levels: result.levels,
-        made_with: task.renditions
-          .filter(({ index }) => settled.has(index))
-          .map(settingsOf)
-          .join(''),
+        made_with: settings.join(''),
         progress: null,
         files: keptFiles,
         ...(result.tags && {

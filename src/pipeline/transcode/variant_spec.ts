@@ -1,5 +1,6 @@
 import { desc, eq } from 'drizzle-orm'
 
+import { fromHex, sha256 } from '../../adapters/crypto/secret.ts'
 import type { Database } from '../../adapters/db/database.ts'
 import { variants } from '../../adapters/db/schema/library.ts'
 import type { StoredVariant } from '../../adapters/db/schema/work.ts'
@@ -15,34 +16,25 @@ export const renditions = (customVariants: readonly StoredVariant[]): Rendition[
   ...customVariants.map(toRendition),
 ]
 
-/** Number of characters in a hash that `settingsOf` returns. */
-export const HASH_LENGTH = 8
-
 /**
- * Returns a hash of every setting that determines a file's content: 48 bits of a 64-bit FNV-1a hash, in base64url. Equal hashes are treated as equal
- * files; the probability that two of a thousand settings collide is 2⁻²⁹.
+ * Returns for each rendition a hash of every setting that determines the file's content: 48 bits of SHA-256 in 8 characters of base64. Equal hashes
+ * are treated as equal files; the probability that two of a thousand settings collide is 2⁻²⁹.
  */
-export function settingsOf({ index, type, codec, bitrate, channels, start, length }: Rendition): string {
-  let hash = 0xcbf29ce484222325n
-  for (const byte of new TextEncoder().encode([index, type, codec, bitrate, channels, start, length].join(':')))
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
-  const bytes = Array.from({ length: 6 }, (_, at) => Number((hash >> BigInt(8 * at)) & 255n))
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-}
+export const settingsOf = (wanted: readonly Rendition[]): Promise<string[]> =>
+  Promise.all(
+    wanted.map(async ({ index, type, codec, bitrate, channels, start, length }) => {
+      const hash = await sha256([index, type, codec, bitrate, channels, start, length].join(':'))
+      return btoa(String.fromCharCode(...fromHex(hash.slice(0, 12))))
+    }),
+  )
 
 /**
  * Whether a track lacks one of the wanted variants, or has a file of it that was made with other settings. `made_with` is a concatenation of hashes
  * from `settingsOf`.
  */
 export function isMissingVariants(wanted: readonly string[], made_with: string | null): boolean {
-  const made = new Set(
-    Array.from({ length: (made_with?.length ?? 0) / HASH_LENGTH }, (_, at) =>
-      made_with!.slice(at * HASH_LENGTH, (at + 1) * HASH_LENGTH),
-    ),
-  )
-  return wanted.some((settings) => !made.has(settings))
+  const made: string[] = made_with?.match(/.{8}/g) ?? []
+  return wanted.some((settings) => !made.includes(settings))
 }
 
 /** The name of a variant's file. */

@@ -32,7 +32,7 @@ export const reprocessHandlers: Handlers<typeof reprocessOperations> = {
     const { db, principal, now } = context
     const { organization_id } = principal
     const { id: collection_id } = await findCollection(context, params.collection_id)
-    const wanted = renditions(await findCustomVariants(db, organization_id)).map(settingsOf)
+    const wanted = await settingsOf(renditions(await findCustomVariants(db, organization_id)))
     const job = insertJob(context, organization_id, { kind: 'reprocess', collection_id })
     const row = {
       job_id: job.id,

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { HASH_LENGTH } from '../../../src/pipeline/transcode/variant_spec.ts'
 import { aCollection, aPlaySession, aTrack, ok } from '../support/api.ts'
 import { aReadyTrack, eventually, trackRow, putUpload } from '../support/fixtures.ts'
 import { aTenantWithHeldQueues } from '../support/held_queues.ts'
@@ -58,7 +57,7 @@ describe('the reprocess of a collection', () => {
     await tenant.post()
     await tenant.finish()
     expect(transcodes).toHaveLength(2)
-    expect((await trackRow(late!)).made_with).toHaveLength(8 * HASH_LENGTH)
+    expect((await trackRow(late!)).made_with).toHaveLength(8 * 8)
     await ok('PUT', `/v1/variant/${variant_id}`, { key: tenant.key, body: { name: 'Other name' } })
     await tenant.post()
     await tenant.finish()
