@@ -5,7 +5,8 @@ import * as z from 'zod'
 
 import { Environment } from '../container/service/settings.ts'
 import { CATALOG } from '../src/contract/catalog.ts'
-import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
+import { ERROR_STATUS } from '../src/contract/error_status.ts'
+import { ERROR_MEANINGS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
 import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
 import { limitsOf } from '../src/contract/limit.ts'
@@ -121,7 +122,11 @@ function codecs(): string {
 }
 
 const { upload_expired, transcoder_unavailable } = TRACK_ERRORS
-const errors = Object.entries(ERRORS).map(([name, { status, meaning }]) => [String(status), code(name), meaning])
+const errors = Object.entries(ERROR_STATUS).map(([name, status]) => [
+  String(status),
+  code(name),
+  ERROR_MEANINGS[name as keyof typeof ERROR_STATUS],
+])
 const events = Object.entries(EVENTS).map(([type, { data, meaning }]) => [
   code(type),
   Object.keys(data).map(code).join(', '),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { ERRORS } from '../../src/contract/errors.ts'
+import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
 import { operations } from '../../src/contract/index.ts'
 import { Analysis, Loudness } from '../../src/contract/info.ts'
 import type { Operation } from '../../src/contract/operation.ts'
@@ -22,7 +22,7 @@ export function contractTypes(): string {
   const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
   const named = Object.entries(schemas).map(([name, schema]) => declaration(typeName(name), schema))
   const unnamed = Object.entries(UNNAMED).map(([name, schema]) => declaration(name, toSchema(schema, 'output')))
-  const codes = Object.entries(ERRORS).map(([code, { meaning }]) => `  /** ${meaning} */\n  ${code}: unknown`)
+  const codes = Object.entries(ERROR_MEANINGS).map(([code, meaning]) => `  /** ${meaning} */\n  ${code}: unknown`)
   const calls = Object.entries(operations).map(([name, operation]) => call(name, operation))
   return [
     '/** Generated from the operation table. */',

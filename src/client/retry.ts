@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../contract/errors.ts'
+import type { ErrorCode } from '../contract/error_status.ts'
 
 /** Failures, delays, retries and polling, for all modules of the client. */
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { type ErrorCode as Code, ERRORS } from './errors.ts'
+import { type ErrorCode as Code, ERROR_STATUS } from './error_status.ts'
+import { ERROR_MEANINGS } from './errors.ts'
 import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
 import { oneLine } from './text.ts'
 
@@ -79,9 +80,9 @@ export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
 
 /** The codes of error responses. The OpenAPI document explains each code. */
-export const ErrorCode = z.enum(Object.keys(ERRORS) as Code[]).describe(
-  Object.entries(ERRORS)
-    .map(([code, { status, meaning }]) => `- \`${code}\` (${status}): ${meaning}`)
+export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[]).describe(
+  Object.entries(ERROR_STATUS)
+    .map(([code, status]) => `- \`${code}\` (${status}): ${ERROR_MEANINGS[code as Code]}`)
     .join('\n'),
 )
 

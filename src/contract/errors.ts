@@ -1,71 +1,53 @@
-/**
- * All codes of error responses, with their status and meaning. Responses, the OpenAPI document and docs/errors.md are generated from this table. The
- * meaning of a code never changes; its text may change.
- */
-export const ERRORS = {
-  invalid_request: {
-    status: 400,
-    meaning: 'A field, parameter or header is missing or wrong; `errors` names each one.',
-  },
-  invalid_json: { status: 400, meaning: 'The body is not JSON in UTF-8.' },
-  unknown_field: {
-    status: 400,
-    meaning: 'Fields or parameters do not exist; `errors` names each one.',
-  },
-  unknown_variant: { status: 400, meaning: 'No variant has this `index`; the message lists those that exist.' },
-  unsupported_image: {
-    status: 400,
-    meaning: 'The cover is not a JPEG, PNG, WebP, GIF or AVIF image, or it is damaged.',
-  },
-  unauthorized: { status: 401, meaning: 'The API key is missing, wrong, expired or revoked.' },
-  insufficient_scope: { status: 403, meaning: 'The type of the key, its resource or its variants do not allow this.' },
-  origin_not_allowed: { status: 403, meaning: 'The page that calls is not among the `allowed_origins` of the key.' },
-  download_not_allowed: { status: 403, meaning: 'The play session was created without `is_downloadable`.' },
-  upload_link_invalid: { status: 403, meaning: 'This is not an upload URL that the service made.' },
-  upload_link_expired: { status: 403, meaning: 'The upload URL has expired; ask for a new one.' },
-  not_found: { status: 404, meaning: 'It does not exist, belongs to another organization, or the id is malformed.' },
-  method_not_allowed: {
-    status: 405,
-    meaning: 'The path exists, but not with this method; `Allow` lists those it has.',
-  },
-  track_not_ready: { status: 409, meaning: 'The track cannot be played yet, or could not be processed.' },
-  track_not_uploaded: { status: 409, meaning: 'The track has no file yet that could be processed again.' },
-  last_server_key: {
-    status: 409,
-    meaning: 'The last server key that never expires cannot be revoked or given `expires_at`.',
-  },
-  playlist_full: { status: 409, meaning: 'The playlist would have too many tracks.' },
-  track_uploaded: { status: 409, meaning: 'The track has its file already; an uploader key replaces none.' },
-  multipart_complete: { status: 409, meaning: 'The parts of this upload have been put together already.' },
-  parts_missing: { status: 409, meaning: 'Not every part of the upload was reported; the message names the first.' },
-  invalid_part: { status: 409, meaning: 'The storage has no part with such an ETag; all parts must be sent again.' },
-  size_mismatch: { status: 409, meaning: 'The parts together are not `file_size` bytes long; the upload is gone.' },
-  request_in_flight: { status: 409, meaning: 'The first request with this `Idempotency-Key` is still running.' },
-  variant_exists: { status: 409, meaning: 'Another variant has this `index` already.' },
-  slug_taken: { status: 409, meaning: 'Another share has or had this `slug`.' },
-  variants_full: { status: 409, meaning: 'The organization has as many variants of its own as it may have.' },
-  webhook_endpoints_full: { status: 409, meaning: 'There are 20 endpoints already.' },
-  webhook_endpoint_inactive: { status: 409, meaning: 'The endpoint must be resumed first.' },
-  default_variant: { status: 409, meaning: 'A default variant can be neither changed nor deleted.' },
-  collection_in_trash: { status: 409, meaning: 'Restore its collection first.' },
-  session_expired: { status: 410, meaning: 'The session ended less than a day ago; later it is `not_found`.' },
-  share_revoked: { status: 410, meaning: 'The share was revoked, or what it shared deleted.' },
-  version_mismatch: { status: 412, meaning: 'The playlist has changed since the version in `If-Match`.' },
-  payload_too_large: { status: 413, meaning: 'The JSON body is too large.' },
-  file_too_large: { status: 413, meaning: '`file_size` is more than an audio file may have.' },
-  zip_too_large: { status: 413, meaning: 'The session plays more than one ZIP may hold.' },
-  image_too_large: { status: 413, meaning: 'The cover has too many bytes or pixels.' },
-  unsupported_media_type: {
-    status: 415,
-    meaning: 'The body must be sent as `application/json` in UTF-8.',
-  },
-  idempotency_key_reused: { status: 422, meaning: 'This `Idempotency-Key` was used with another request.' },
-  rate_limited: { status: 429, meaning: 'Too many requests; `Retry-After` says how many seconds to wait.' },
-  internal: { status: 500, meaning: 'A fault of the service. Its log has the `api_request_id`.' },
-  unavailable: { status: 503, meaning: 'Something that the service needs does not answer; try again later.' },
-} as const
+import type { ErrorCode } from './error_status.ts'
 
-export type ErrorCode = keyof typeof ERRORS
+/**
+ * The meanings of all codes of error responses. The OpenAPI document and docs/errors.md are generated from this table and `ERROR_STATUS`. The meaning of
+ * a code never changes; its text may change.
+ */
+export const ERROR_MEANINGS: Record<ErrorCode, string> = {
+  invalid_request: 'A field, parameter or header is missing or wrong; `errors` names each one.',
+  invalid_json: 'The body is not JSON in UTF-8.',
+  unknown_field: 'Fields or parameters do not exist; `errors` names each one.',
+  unknown_variant: 'No variant has this `index`; the message lists those that exist.',
+  unsupported_image: 'The cover is not a JPEG, PNG, WebP, GIF or AVIF image, or it is damaged.',
+  unauthorized: 'The API key is missing, wrong, expired or revoked.',
+  insufficient_scope: 'The type of the key, its resource or its variants do not allow this.',
+  origin_not_allowed: 'The page that calls is not among the `allowed_origins` of the key.',
+  download_not_allowed: 'The play session was created without `is_downloadable`.',
+  upload_link_invalid: 'This is not an upload URL that the service made.',
+  upload_link_expired: 'The upload URL has expired; ask for a new one.',
+  not_found: 'It does not exist, belongs to another organization, or the id is malformed.',
+  method_not_allowed: 'The path exists, but not with this method; `Allow` lists those it has.',
+  track_not_ready: 'The track cannot be played yet, or could not be processed.',
+  track_not_uploaded: 'The track has no file yet that could be processed again.',
+  last_server_key: 'The last server key that never expires cannot be revoked or given `expires_at`.',
+  playlist_full: 'The playlist would have too many tracks.',
+  track_uploaded: 'The track has its file already; an uploader key replaces none.',
+  multipart_complete: 'The parts of this upload have been put together already.',
+  parts_missing: 'Not every part of the upload was reported; the message names the first.',
+  invalid_part: 'The storage has no part with such an ETag; all parts must be sent again.',
+  size_mismatch: 'The parts together are not `file_size` bytes long; the upload is gone.',
+  request_in_flight: 'The first request with this `Idempotency-Key` is still running.',
+  variant_exists: 'Another variant has this `index` already.',
+  slug_taken: 'Another share has or had this `slug`.',
+  variants_full: 'The organization has as many variants of its own as it may have.',
+  webhook_endpoints_full: 'There are 20 endpoints already.',
+  webhook_endpoint_inactive: 'The endpoint must be resumed first.',
+  default_variant: 'A default variant can be neither changed nor deleted.',
+  collection_in_trash: 'Restore its collection first.',
+  session_expired: 'The session ended less than a day ago; later it is `not_found`.',
+  share_revoked: 'The share was revoked, or what it shared deleted.',
+  version_mismatch: 'The playlist has changed since the version in `If-Match`.',
+  payload_too_large: 'The JSON body is too large.',
+  file_too_large: '`file_size` is more than an audio file may have.',
+  zip_too_large: 'The session plays more than one ZIP may hold.',
+  image_too_large: 'The cover has too many bytes or pixels.',
+  unsupported_media_type: 'The body must be sent as `application/json` in UTF-8.',
+  idempotency_key_reused: 'This `Idempotency-Key` was used with another request.',
+  rate_limited: 'Too many requests; `Retry-After` says how many seconds to wait.',
+  internal: 'A fault of the service. Its log has the `api_request_id`.',
+  unavailable: 'Something that the service needs does not answer; try again later.',
+}
 
 /**
  * Errors that the file itself causes, so that a retry cannot succeed: `info.error.code` of a failed track. docs/errors.md is generated from this

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 
-import { type ErrorCode, ERRORS } from './errors.ts'
+import { type ErrorCode, ERROR_STATUS } from './error_status.ts'
 
 /**
  * The callers that may use an operation (specification §5). An empty list means that the operation is public and that the parameter `secret` grants
@@ -62,7 +62,7 @@ export function errorsOf(operation: Operation): ErrorCode[] {
   const parts = (['params', 'query', 'headers', 'body'] as const).filter((part) => operation[part])
   const refusals = [...parts, ...(access.length > 0 ? ['access' as const] : []), ...(method === 'post' ? [method] : [])]
   const codes = new Set<ErrorCode>([...refusals.flatMap((part) => REFUSALS[part]), ...errors, 'rate_limited'])
-  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))
+  return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => codes.has(code))
 }
 
 type Part<T, K extends string> = T extends { [P in K]: infer S extends z.ZodObject } ? z.output<S> : undefined

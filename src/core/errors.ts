@@ -1,8 +1,8 @@
-import { type ErrorCode, ERRORS } from '../contract/errors.ts'
+import { type ErrorCode, ERROR_STATUS } from '../contract/error_status.ts'
 
 /** An error whose message may be shown to the caller. Any other exception becomes a 500 response without details. */
 export class ApiError extends Error {
-  readonly status: (typeof ERRORS)[ErrorCode]['status']
+  readonly status: (typeof ERROR_STATUS)[ErrorCode]
   readonly code: ErrorCode
   readonly errors: { path: string; message: string }[] | undefined
   readonly headers: Record<string, string>
@@ -14,7 +14,7 @@ export class ApiError extends Error {
     headers: Record<string, string> = {},
   ) {
     super(message)
-    this.status = ERRORS[code].status
+    this.status = ERROR_STATUS[code]
     this.code = code
     this.errors = errors
     this.headers = headers

@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 
-import { ERRORS } from '../../src/contract/errors.ts'
+import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { operations } from '../../src/contract/index.ts'
 import { errorsOf, type Operation } from '../../src/contract/operation.ts'
 import { openApiDocument } from '../../src/http/api/openapi.ts'
@@ -74,7 +74,7 @@ describe.each(table)('%s', (name, operation) => {
   it('is listed under its name, with every status that it can return', () => {
     const { operationId, responses, security } = described(operation)
     expect(operationId).toBe(name)
-    const statuses = new Set([200, ...errorsOf(operation).map((code) => ERRORS[code].status)])
+    const statuses = new Set([200, ...errorsOf(operation).map((code) => ERROR_STATUS[code])])
     expect(new Set(Object.keys(responses).map(Number))).toEqual(statuses)
     for (const [status, response] of Object.entries(responses)) {
       if (status !== '200') expect(json(response)).toEqual({ $ref: '#/components/schemas/Error' })

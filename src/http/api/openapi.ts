@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { ERRORS } from '../../contract/errors.ts'
+import { ERROR_STATUS } from '../../contract/error_status.ts'
+import { ERROR_MEANINGS } from '../../contract/errors.ts'
 import { EVENTS, TonearmEvent } from '../../contract/event.ts'
 import { errorsOf, type Operation, type Operations } from '../../contract/operation.ts'
 
@@ -57,7 +58,7 @@ const IDEMPOTENCY_KEY = {
 const content = (schema: Json) => ({ 'application/json': { schema } })
 
 function describe(name: string, operation: Operation): Json {
-  const refusals = Object.groupBy(errorsOf(operation), (code) => ERRORS[code].status)
+  const refusals = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
   const { access } = operation
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : 'Public: the id of the play session is the secret.'
   return {
@@ -84,7 +85,7 @@ function describe(name: string, operation: Operation): Json {
         Object.entries(refusals).map(([status, codes]) => [
           status,
           {
-            description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+            description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n\n'),
             content: content({ $ref: ref('Error') }),
           },
         ]),

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-import { ERRORS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
+import { ERROR_MEANINGS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
 import type { TransientErrorCode } from '../../contract/system.ts'
 import { announce } from '../announce.ts'
 import type { System } from '../api.ts'
@@ -24,7 +24,7 @@ const KINDS: Record<string, string> = {
   purge: 'Files to delete',
   reprocess: 'Collections to bring up to date',
 }
-const track_not_uploaded = ERRORS.track_not_uploaded.meaning
+const track_not_uploaded = ERROR_MEANINGS.track_not_uploaded
 const MEANINGS: Record<string, string> = { ...FILE_ERRORS, ...SERVICE_ERRORS, ...TRACK_ERRORS, track_not_uploaded }
 
 /** How the whole service is, for the operator; looked at again and again. */

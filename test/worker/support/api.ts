@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 
 import { openDatabase } from '../../../src/adapters/db/database.ts'
-import type { ErrorCode } from '../../../src/contract/errors.ts'
+import type { ErrorCode } from '../../../src/contract/error_status.ts'
 import worker from '../../../src/index.ts'
 import type { Refusal, ResponseOf, Unchecked } from './response.ts'
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/contract/errors.ts'
+import type { ErrorCode } from '../../../src/contract/error_status.ts'
 import type { Calls } from '../../../src/contract/index.ts'
 
 /** The body of a response, typed by the operation with this method and path. */
