@@ -47,6 +47,8 @@ export default defineConfig({
                 REQUEST_LOG: 'false',
                 WEBHOOK_LOCAL: 'true',
               },
+              // An older state of the database, for test/worker/support/lagging_replica.ts.
+              d1Databases: { REPLICA: 'tonearm-replica' },
               // No consumer: a test sends webhooks by passing on their message, so none are sent during another test.
               queueProducers: { WEBHOOK_QUEUE: { queueName: 'tonearm-unheard' } },
             },

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 
-import { openDatabase } from '../adapters/db/database.ts'
+import { openForRequest } from '../adapters/db/database.ts'
 import { transcoderSlots } from '../adapters/transcoder/client.ts'
 import { failingRows } from '../resources/operator/system.ts'
 import type { AppEnv } from './context.ts'
@@ -18,7 +18,7 @@ export function mountHealth(app: Hono<AppEnv>): void {
     const age = Date.now() - healthy_at
     const isCached = c.env.REUSE_ANSWERS === 'true' && age >= 0 && age < HEALTHY_FOR
     const [rows, slots] = await Promise.all([
-      isCached ? [] : failingRows(openDatabase(c.env.DB)),
+      isCached ? [] : failingRows(openForRequest(c.env.DB)),
       transcoderSlots(c.env),
     ])
     if (!isCached && rows.length === 0) healthy_at = Date.now()

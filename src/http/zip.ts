@@ -11,6 +11,7 @@ import { findZip, type ZipEntry } from '../resources/play/zip.ts'
 import { requestId } from './answer.ts'
 import { limitReading } from './auth/limit_rate.ts'
 import { type AppEnv, contextOf } from './context.ts'
+import { readNearest } from './listen/read_nearest.ts'
 
 /**
  * `GET /zip/{play_session_id}` returns all tracks of a downloadable session without compression. The files are streamed from the bucket through the
@@ -35,8 +36,11 @@ export function mountZip(app: Hono<AppEnv>, cache: IsolateCache): void {
   app.get('/zip/:play_session_id', async (c: Request<AppEnv, '/zip/:play_session_id'>) => {
     const id = Id.safeParse(c.req.param('play_session_id'))
     if (!id.success) throw notFound('play session')
-    const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
-    const found = await limitReading(c, cache, id.data, () => findZip(context, id.data, c.req.query('variant')))
+    const found = await limitReading(c, cache, id.data, () =>
+      readNearest(c.env, ({ $client }) =>
+        findZip(contextOf(c, LISTENER, cache, openDatabase($client)), id.data, c.req.query('variant')),
+      ),
+    )
     c.set('organization_id', found.session.organization_id)
     const { makeZip, predictLength } = await import('client-zip')
     const length = predictLength(found.entries)

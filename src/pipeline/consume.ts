@@ -1,5 +1,5 @@
-import { isTransientError } from '../adapters/db/database.ts'
 import { heartbeat } from '../adapters/db/heartbeats.ts'
+import { isTransientError } from '../adapters/db/retry.ts'
 import type { System } from '../context.ts'
 import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'

@@ -3,60 +3,17 @@ import type { BatchItem } from 'drizzle-orm/batch'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
+import { retryAll, retryReads } from './retry.ts'
+
 /** D1 through Drizzle. Each request creates its own query builders; there is no connection to keep open. */
 export const openDatabase = (d1: D1Database) => drizzle(d1)
 export type Database = ReturnType<typeof openDatabase>
 
-/** Opens a database that retries statements after transient errors. It is for background work, in which every statement is idempotent. */
-export const openWithRetries = (d1: D1Database) => openDatabase(withRetries(d1))
+/** Opens a database that retries every statement after transient errors. It is for background work, in which every statement is idempotent. */
+export const openWithRetries = (d1: D1Database) => openDatabase(retryAll(d1))
 
-/** D1's messages for transient errors (D1, Debug D1 and Retry queries): network problems, restarts and overload. */
-const TRANSIENT =
-  /network connection lost|object to be reset|its code was updated|limit and was reset|transient issue|is overloaded|queued for too long|too many requests queued/i
-
-/** Whether an error is a transient error of D1, or an error of Drizzle that was caused by one. */
-export const isTransientError = (error: unknown): boolean =>
-  error instanceof Error && (TRANSIENT.test(error.message) || isTransientError(error.cause))
-
-const MAX_ATTEMPTS = 5
-/** Milliseconds before the first retry. The time doubles for each retry after it, with jitter. */
-const INITIAL_BACKOFF = 100
-
-/** Runs a statement again after transient errors. A failed attempt may still have taken effect, so the statement must be idempotent. */
-export async function retrying<T>(run: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await run()
-    } catch (error) {
-      if (attempt === MAX_ATTEMPTS || !isTransientError(error)) throw error
-      await scheduler.wait(INITIAL_BACKOFF * 2 ** (attempt - 1) * (0.5 + Math.random()))
-    }
-  }
-}
-
-const QUERY_METHODS = ['run', 'all', 'raw', 'first']
-
-/** Returns a D1 binding that retries every statement and batch. */
-function withRetries(d1: D1Database): D1Database {
-  const statement = (real: D1PreparedStatement): D1PreparedStatement =>
-    new Proxy(real, {
-      get(_, name: keyof D1PreparedStatement) {
-        if (name === 'bind') return (...values: unknown[]) => statement(real.bind(...values))
-        const value = Reflect.get(real, name) as unknown
-        if (typeof value !== 'function') return value
-        return QUERY_METHODS.includes(name)
-          ? (...values: unknown[]) => retrying(() => Reflect.apply(value, real, values) as Promise<unknown>)
-          : value.bind(real)
-      },
-    })
-  return new Proxy(d1, {
-    get(_, name: keyof D1Database) {
-      if (name === 'prepare') return (query: string) => statement(d1.prepare(query))
-      if (name === 'batch') return (statements: D1PreparedStatement[]) => retrying(() => d1.batch(statements))
-      return d1[name].bind(d1)
-    },
-  })
-}
+/** Opens a database for a request: it retries what only reads. A write that fails may have taken effect (docs/decisions/0075). */
+export const openForRequest = (d1: D1Database) => openDatabase(retryReads(d1))
 
 type Statement = BatchItem<'sqlite'>
 

@@ -3,7 +3,7 @@ import { bodyLimit } from 'hono/body-limit'
 
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { verifyCoverGrant } from '../../adapters/crypto/token.ts'
-import { openDatabase } from '../../adapters/db/database.ts'
+import { openWithRetries } from '../../adapters/db/database.ts'
 import { systemOf } from '../../context.ts'
 import { isCover, MAX_COVER_BYTES } from '../../contract/facts.ts'
 import { ApiError } from '../../core/errors.ts'
@@ -61,14 +61,14 @@ export function mountCoverUpload(app: Hono<AppEnv>, cache: IsolateCache): void {
     c.set('organization_id', grant.organization_id)
     await limitCovers(c.env, grant.owner_id)
     const outcome = await processCover(
-      systemOf(c.env, cache, openDatabase(c.env.DB)),
+      systemOf(c.env, cache, openWithRetries(c.env.DB)),
       grant,
       await readImage(c.req.raw),
     )
     if (typeof outcome !== 'string') {
       const { code, message } = outcome
       if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(code, message)
-      throw new ApiError('unavailable', message)
+      throw new ApiError('unavailable', message, undefined, { 'retry-after': '1' })
     }
     const answer = { ok: true, api_request_id: requestId(c), [`${grant.owner}_id`]: grant.owner_id }
     return c.json({ ...answer, status: outcome }, outcome === 'processing' ? 202 : 200, HEADERS)

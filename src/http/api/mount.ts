@@ -4,7 +4,7 @@ import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
-import { openDatabase } from '../../adapters/db/database.ts'
+import { openDatabase, openForRequest } from '../../adapters/db/database.ts'
 import type { Context } from '../../context.ts'
 import type { ErrorCode } from '../../contract/error_status.ts'
 import { MAX_BODY_BYTES } from '../../contract/facts.ts'
@@ -141,7 +141,7 @@ export function mount(
       }
       const principal = c.get('principal')
       const context = {
-        ...contextOf(c, principal, cache, openDatabase(env.DB)),
+        ...contextOf(c, principal, cache, openForRequest(env.DB)),
         actor: actorOf(principal),
       }
       try {

@@ -1,11 +1,11 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
-import { ApiError } from '../../core/errors.ts'
 import { LISTENER } from '../../core/principal.ts'
 import { JSON_HEADERS } from '../answer.ts'
 import { limitReading } from '../auth/limit_rate.ts'
 import { contextOf } from '../context.ts'
+import { readNearest } from './read_nearest.ts'
 import { storeResponse } from './response_cache.ts'
 
 /** The part of Hono's context that this file uses. */
@@ -16,18 +16,7 @@ interface RequestLike {
   set: (name: 'organization_id', value: string) => void
 }
 
-/**
- * Returns a client for the nearest replica, which may lag behind the primary. The cast is safe because callers use only the methods that a session
- * has.
- */
-const nearest = (d1: D1Database): Client => ({
-  $client: d1.withSession('first-unconstrained') as unknown as D1Database,
-})
-
-/**
- * Responds to a caller without a key. The data comes from the nearest replica; after a 404 there, the primary is queried. The response is
- * cached if that is allowed.
- */
+/** Responds to a caller without a key. The response is cached if that is allowed. */
 export async function answerListener(
   request: RequestLike,
   cache: IsolateCache,
@@ -38,15 +27,9 @@ export async function answerListener(
   const { env, req } = request
   const changesBefore = cache.changes
   let cacheable: { organization_id: string; until: number } | undefined
-  const readFrom = (client: Client) => {
-    const allowCaching: Context['allowCaching'] = (organization_id, until) => (cacheable = { organization_id, until })
-    return read(contextOf(request, LISTENER, cache, client, allowCaching))
-  }
+  const allowCaching: Context['allowCaching'] = (organization_id, until) => (cacheable = { organization_id, until })
   const answer = await limitReading(request, cache, secret, () =>
-    readFrom(nearest(env.DB)).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return readFrom({ $client: env.DB })
-      throw error
-    }),
+    readNearest(env, (client) => read(contextOf(request, LISTENER, cache, client, allowCaching))),
   )
   if (cacheable) request.set('organization_id', cacheable.organization_id)
   const text = JSON.stringify(await encode(answer))

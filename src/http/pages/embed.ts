@@ -10,6 +10,7 @@ import { findEmbed } from '../../resources/share/embed.ts'
 import { limitReading } from '../auth/limit_rate.ts'
 import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
+import { readNearest } from '../listen/read_nearest.ts'
 import { answerPage, attributesOf, framed, appearanceOf, previewOf, problemPage, scripts } from './page.ts'
 
 /**
@@ -24,7 +25,7 @@ export function mountEmbed(app: Hono<AppEnv>, cache: IsolateCache): void {
       const id = Id.safeParse(c.req.param('play_session_id'))
       if (!id.success) throw notFound('play session')
       const embed = await limitReading(c, cache, id.data, () =>
-        findEmbed(contextOf(c, LISTENER, cache, openDatabase(c.env.DB)), id.data),
+        readNearest(c.env, ({ $client }) => findEmbed(contextOf(c, LISTENER, cache, openDatabase($client)), id.data)),
       )
       const { title } = embed
       const base = baseUrl(c.env, c.req.url)

@@ -16,8 +16,15 @@ import { linkPreview, withLastingPictures } from '../../resources/share/share_vi
 import { limitReading } from '../auth/limit_rate.ts'
 import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
+import { readNearest } from '../listen/read_nearest.ts'
 import { attributesOf, type AppearanceParameters, appearanceOf } from './page.ts'
 import { slugOf } from './share.ts'
+
+/** The play session or share that is embedded. */
+interface Target {
+  id?: string
+  slug?: string
+}
 
 /** Parses the maximum width or height that the consumer accepts; `Infinity` if the request has none. */
 function maximumOf(name: string, value: string | undefined): number {
@@ -27,10 +34,7 @@ function maximumOf(name: string, value: string | undefined): number {
 }
 
 /** Returns the play session or share that an embed's URL contains, and its appearance. Throws a 404 for any other URL (oEmbed §2.3.4). */
-function parseAddress(
-  url: string | undefined,
-  base: string,
-): { id?: string; slug?: string; appearance: AppearanceParameters } {
+function parseAddress(url: string | undefined, base: string): Target & { appearance: AppearanceParameters } {
   if (!url) throw invalid('url', 'is required')
   const address = URL.canParse(url) ? new URL(url) : null
   const path = address && address.origin + address.pathname
@@ -41,11 +45,16 @@ function parseAddress(
   return { id: id.data, appearance: appearanceOf(url) }
 }
 
-/** Returns the embed for a URL, and the URL of its frame. */
-async function findTarget(context: Context, base: string, { id, slug }: { id?: string; slug?: string }) {
-  if (id) return { embed: await findEmbed(context, id), src: `${base}/embed/${id}` }
+/** Returns the embed for a URL, the URL of its frame, and the number of tracks that the frame lists. */
+async function findTarget(context: Context, base: string, target: Target) {
+  const found = await findFrame(context, base, target)
+  return { ...found, rows: await countTracks(context, found.embed, EMBED_ROWS) }
+}
+
+async function findFrame(context: Context, base: string, { id, slug }: Target) {
+  if (id) return { embed: await findEmbed(context, id), frame_url: `${base}/embed/${id}` }
   const { share, embed } = await linkPreview(context, slug ?? '')
-  return { embed: withLastingPictures(embed, `${base}/s/${share.slug}`), src: `${base}/embed/s/${share.slug}` }
+  return { embed: withLastingPictures(embed, `${base}/s/${share.slug}`), frame_url: `${base}/embed/s/${share.slug}` }
 }
 
 /** Returns the fields for the largest square image that fits, or an empty object if none does. */
@@ -65,13 +74,14 @@ export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
     const base = baseUrl(c.env, c.req.url)
     const { appearance, ...target } = parseAddress(url, base)
     const room = { width: maximumOf('maxwidth', maxwidth), height: maximumOf('maxheight', maxheight) }
-    const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
     const secret = target.id ?? `share:${target.slug}`
-    const { embed, src: frame_url } = await limitReading(c, cache, secret, () =>
-      findTarget(context, base, target),
+    const { embed, frame_url, rows } = await limitReading(c, cache, secret, () =>
+      readNearest(c.env, ({ $client }) =>
+        findTarget(contextOf(c, LISTENER, cache, openDatabase($client)), base, target),
+      ),
     ).catch(asNotFound)
     const { title, subtitle, cover_image, seconds_left } = embed
-    const full = embedHeight(embed.scope, await countTracks(context, embed, EMBED_ROWS))
+    const full = embedHeight(embed.scope, rows)
     const tooSmall = room.height < full || room.width < EMBED_MIN_WIDTH
     const compact = appearance.layout === 'compact' || tooSmall
     const width = Math.min(EMBED_WIDTH, room.width)

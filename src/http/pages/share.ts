@@ -3,7 +3,8 @@ import { bodyLimit } from 'hono/body-limit'
 
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { isPassword } from '../../adapters/crypto/password.ts'
-import { openDatabase } from '../../adapters/db/database.ts'
+import { type Database, openDatabase, openForRequest } from '../../adapters/db/database.ts'
+import type { Context } from '../../context.ts'
 import { SLUG } from '../../contract/facts.ts'
 import { PlaySessionCreate } from '../../contract/play.ts'
 import { ApiError, notFound, unauthorized } from '../../core/errors.ts'
@@ -17,6 +18,7 @@ import { limitKey, limitPasswords } from '../auth/limit_key.ts'
 import { clientOf, limitReading } from '../auth/limit_rate.ts'
 import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
+import { readNearest } from '../listen/read_nearest.ts'
 import { answerPage, type AppearanceParameters, appearanceOf, problemOf, problemPage } from './page.ts'
 import { qrCode } from './qr_code.ts'
 import { passwordForm, showShare, STYLE } from './share_page.ts'
@@ -56,13 +58,12 @@ function slugParam({ req }: Page): string {
  */
 async function answer(
   c: Page,
-  cache: IsolateCache,
+  context: Context,
   slug: string,
   appearance: AppearanceParameters | null,
   password: string | undefined,
 ) {
-  const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
-  const share = await openShare(c.env, slug, context.now)
+  const share = await openShare(context, slug)
   c.set('organization_id', share.organization_id)
   if (share.password_hash !== null) {
     const ask = (isWrong: boolean) => ({ share, title: 'Protected', body: passwordForm(appearance !== null, isWrong) })
@@ -86,8 +87,12 @@ async function respond(c: Page, cache: IsolateCache, isFrame: boolean, password?
   const pageStyle = { theme: appearance?.theme, style: STYLE }
   try {
     const slug = slugParam(c)
+    const answerFrom = (db: Database) => answer(c, contextOf(c, LISTENER, cache, db), slug, appearance, password)
+    // A password is checked at the primary, because a replica may still have the previous one.
     const { share, ...page } = await limitReading(c, cache, `share:${slug}`, () =>
-      answer(c, cache, slug, appearance, password),
+      password === undefined
+        ? readNearest(c.env, ({ $client }) => answerFrom(openDatabase($client)))
+        : answerFrom(openForRequest(c.env.DB)),
     )
     return await answerPage(c, {
       ...pageStyle,
@@ -132,7 +137,7 @@ async function sessionForZip(c: Request<AppEnv>, cache: IsolateCache, key: strin
   await limitKey(env, holder, clientOf(req.raw.headers))
   const { scope, id } = holder.binding!
   const body = PlaySessionCreate.parse({ [`${scope}_id`]: id, is_downloadable: true })
-  const context = contextOf(c, holder, cache, openDatabase(env.DB))
+  const context = contextOf(c, holder, cache, openForRequest(env.DB))
   const { play_session_id } = await playHandlers.createPlaySession({ params: { scope }, body } as never, context)
   await findZip(context, play_session_id)
   return play_session_id
@@ -149,8 +154,9 @@ export function mountShare(app: Hono<AppEnv>, cache: IsolateCache): void {
   // The image of the card is a redirect to a signed URL, because cards are cached for longer than the hour for which a signed URL is valid.
   app.get('/s/:slug/cover.jpg', async (c) => {
     const slug = slugParam(c)
-    const context = contextOf(c, LISTENER, cache, openDatabase(c.env.DB))
-    const { embed } = await limitReading(c, cache, `share:${slug}`, () => linkPreview(context, slug))
+    const { embed } = await limitReading(c, cache, `share:${slug}`, () =>
+      readNearest(c.env, ({ $client }) => linkPreview(contextOf(c, LISTENER, cache, openDatabase($client)), slug)),
+    )
     const size = c.req.query('size')
     const picture = Object.values(embed.cover_image).find(({ type }) => type === size) ?? embed.card_image
     c.header('cache-control', 'no-store')

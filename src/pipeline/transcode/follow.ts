@@ -1,4 +1,4 @@
-import { isTransientError } from '../../adapters/db/database.ts'
+import { isTransientError } from '../../adapters/db/retry.ts'
 import { toTranscoder } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
 import { describeError, isFull } from '../../core/errors.ts'

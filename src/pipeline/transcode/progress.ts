@@ -1,6 +1,6 @@
 import { and, sql } from 'drizzle-orm'
 
-import { isTransientError } from '../../adapters/db/database.ts'
+import { isTransientError } from '../../adapters/db/retry.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { jobs } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'

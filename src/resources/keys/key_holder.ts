@@ -1,7 +1,7 @@
 import { eq, getTableColumns, or, sql } from 'drizzle-orm'
 
 import type { KeyCache } from '../../adapters/cache/key_cache.ts'
-import { openDatabase } from '../../adapters/db/database.ts'
+import { openForRequest } from '../../adapters/db/database.ts'
 import { apiKeys } from '../../adapters/db/schema/library.ts'
 import { unauthorized } from '../../core/errors.ts'
 import type { KeyHolder } from '../../core/principal.ts'
@@ -36,9 +36,12 @@ function toKeyHolder(key: ApiKeyRow): KeyHolder {
   }
 }
 
-/** Returns the key with this hash of its secret, and caches it for a short time. Throws 401 for an unknown or expired key. */
+/**
+ * Returns the key with this hash of its secret, and caches it for a short time. It is read from the primary database, because a key that was revoked
+ * may still be valid in a replica. Throws 401 for an unknown or expired key.
+ */
 export async function readKey(env: Env, keys: KeyCache, hash: string): Promise<KeyHolder> {
-  const key = await openDatabase(env.DB)
+  const key = await openForRequest(env.DB)
     .select({ ...getTableColumns(apiKeys), has_subscribers: hasSubscribers.mapWith(Boolean).as('has_subscribers') })
     .from(apiKeys)
     .where(or(eq(apiKeys.hash, hash), eq(apiKeys.previous_hash, hash)))

@@ -1,5 +1,6 @@
 import type { KeyCache } from '../../adapters/cache/key_cache.ts'
 import { fromHex, toHex } from '../../adapters/crypto/secret.ts'
+import { openForRequest } from '../../adapters/db/database.ts'
 import type { ShareRow } from '../../adapters/db/schema/shares.ts'
 import { SLUG } from '../../contract/facts.ts'
 import { unauthorized } from '../../core/errors.ts'
@@ -66,10 +67,10 @@ export async function cachedShare(env: Env, keys: KeyCache, secret: string): Pro
 }
 
 /**
- * Reads the share for a key and caches it for a short time. Throws 401 when the share does not exist or has expired, or when its password is needed.
+ * Reads the share for a key from the primary database, and caches it for a short time. A replica may lag behind, and a revoked share must not play. Throws 401 when the share does not exist or has expired, or when its password is needed.
  */
 export async function readShareKey(env: Env, keys: KeyCache, secret: string, base_url: string): Promise<KeyHolder> {
-  const share = await shareAt(env, partsOf(secret)[0])
+  const share = await shareAt(openForRequest(env.DB), partsOf(secret)[0])
   if (!share || isExpired(share, Date.now())) throw shareNotFound()
   if (!(await opens(env, secret, share))) throw unauthorized('This share needs its password')
   const holder: KeyHolder = {

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 
-import { openDatabase } from '../../adapters/db/database.ts'
+import type { Database } from '../../adapters/db/database.ts'
 import { type ShareRow, shares } from '../../adapters/db/schema/shares.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
@@ -8,17 +8,17 @@ import { type Embed, readEmbed, sharesAsSessions } from './embed.ts'
 
 export type { ShareRow }
 
-/** Returns the share with this slug. It is read from the primary database, because a replica may lag behind, and a revoked share must not open. */
-export const shareAt = async (env: Env, slug: string): Promise<ShareRow | undefined> =>
-  openDatabase(env.DB).select().from(shares).where(eq(shares.slug, slug)).get()
+/** Returns the share with this slug. */
+export const shareAt = async (db: Database, slug: string): Promise<ShareRow | undefined> =>
+  db.select().from(shares).where(eq(shares.slug, slug)).get()
 
 export const isExpired = ({ expires_at }: ShareRow, now: number) => expires_at !== null && expires_at <= now
 
 /** Returns the share with this slug for a visitor. Throws 404 for an unknown slug, and 410 when the share was revoked or has expired. */
-export async function openShare(env: Env, slug: string, now: number): Promise<ShareRow> {
-  const share = await shareAt(env, slug)
+export async function openShare({ db, now }: Context, slug: string): Promise<ShareRow> {
+  const share = await shareAt(db, slug)
   if (!share) {
-    const wasRevoked = await openDatabase(env.DB).get(sql`select 1 from retired_slugs where slug = ${slug}`)
+    const wasRevoked = await db.get(sql`select 1 from retired_slugs where slug = ${slug}`)
     throw wasRevoked ? new ApiError('share_revoked', 'This share was revoked') : notFound('share')
   }
   if (isExpired(share, now)) throw new ApiError('session_expired', 'This share has ended')
@@ -33,7 +33,7 @@ export async function embedOfShare(context: Context, share: ShareRow): Promise<E
 
 /** Returns a share and its embed data for a link preview. Throws 404 for a share with a password, because its page asks for the password first. */
 export async function linkPreview(context: Context, slug: string) {
-  const share = await openShare(context.env, slug, context.now)
+  const share = await openShare(context, slug)
   if (share.password_hash !== null) throw notFound('share')
   return { share, embed: await embedOfShare(context, share) }
 }

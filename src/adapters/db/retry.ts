@@ -1,0 +1,74 @@
+/** Transient errors of D1, and how statements are retried after them (docs/decisions/0031, docs/decisions/0075). */
+
+/** D1's messages for transient errors (D1, Debug D1 and Retry queries): network problems, restarts and overload. */
+const TRANSIENT =
+  /network connection lost|object to be reset|its code was updated|limit and was reset|transient issue|is overloaded|queued for too long|too many requests queued/i
+
+/** Whether an error is a transient error of D1, or an error of Drizzle that was caused by one. */
+export const isTransientError = (error: unknown): boolean =>
+  error instanceof Error && (TRANSIENT.test(error.message) || isTransientError(error.cause))
+
+export interface RetryPolicy {
+  attempts: number
+  /** Milliseconds before the first retry. The time doubles for each retry after it, with jitter. */
+  backoff: number
+}
+
+/** For background work, which can wait. */
+const BACKGROUND: RetryPolicy = { attempts: 5, backoff: 100 }
+/** For requests: all retries together wait at most half a second. */
+const REQUEST: RetryPolicy = { attempts: 3, backoff: 100 }
+
+/** Runs a statement again after transient errors. A failed attempt may still have taken effect, so the statement must be idempotent. */
+export async function retrying<T>(run: () => Promise<T>, { attempts, backoff } = REQUEST): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      if (attempt === attempts || !isTransientError(error)) throw error
+      await scheduler.wait(backoff * 2 ** (attempt - 1) * (0.5 + Math.random()))
+    }
+  }
+}
+
+/** Whether a statement only reads. A statement that starts in another way may write. */
+const isRead = (query: string) => /^\s*select\b/i.test(query)
+
+/** Returns a D1 binding that retries every statement and batch, for background work, in which every statement is idempotent. */
+export const retryAll = (d1: D1Database) => withRetries(d1, BACKGROUND, () => true)
+
+/** Returns a D1 binding that retries statements and batches that only read, for requests. */
+export const retryReads = (d1: D1Database) => withRetries(d1, REQUEST, isRead)
+
+const QUERY_METHODS = ['run', 'all', 'raw', 'first']
+
+function withRetries(d1: D1Database, policy: RetryPolicy, isSafe: (query: string) => boolean): D1Database {
+  const safeStatements = new WeakSet<D1PreparedStatement>()
+  const attempt = <T>(isRetried: boolean, run: () => Promise<T>) => (isRetried ? retrying(run, policy) : run())
+  const statement = (real: D1PreparedStatement, isRetried: boolean): D1PreparedStatement => {
+    const proxy = new Proxy(real, {
+      get(_, name: keyof D1PreparedStatement) {
+        if (name === 'bind') return (...values: unknown[]) => statement(real.bind(...values), isRetried)
+        const value = Reflect.get(real, name) as unknown
+        if (typeof value !== 'function') return value
+        return QUERY_METHODS.includes(name)
+          ? (...values: unknown[]) => attempt(isRetried, () => Reflect.apply(value, real, values) as Promise<unknown>)
+          : value.bind(real)
+      },
+    })
+    if (isRetried) safeStatements.add(proxy)
+    return proxy
+  }
+  return new Proxy(d1, {
+    get(_, name: keyof D1Database) {
+      if (name === 'prepare') return (query: string) => statement(d1.prepare(query), isSafe(query))
+      if (name === 'batch')
+        return (statements: D1PreparedStatement[]) =>
+          attempt(
+            statements.every((one) => safeStatements.has(one)),
+            () => d1.batch(statements),
+          )
+      return d1[name].bind(d1)
+    },
+  })
+}
