@@ -18,6 +18,10 @@ export function createLru<T>(max: { entries: number; bytes: number }) {
     entries.delete(key)
   }
 
+  function evictIf(isEvicted: (entry: Entry<T>) => boolean): void {
+    for (const [key, entry] of entries) if (isEvicted(entry)) drop(key)
+  }
+
   return {
     get(key: string, now: number): T | undefined {
       const entry = entries.get(key)
@@ -41,9 +45,8 @@ export function createLru<T>(max: { entries: number; bytes: number }) {
         drop(oldest)
       }
     },
-    evict(organization_id: string): void {
-      for (const [key, entry] of entries) if (entry.organization_id === organization_id) drop(key)
-    },
+    evict: (organization_id: string) => evictIf((entry) => entry.organization_id === organization_id),
+    evictIf,
     size: () => ({ entries: entries.size, bytes }),
   }
 }

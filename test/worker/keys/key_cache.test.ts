@@ -39,3 +39,14 @@ it('the key cache evicts all entries of a key id at once, and no other entries',
   keys.evict('a')
   expect(['a new', 'a old', 'b new'].map((hash) => keys.get(hash)?.api_key_id)).toEqual([undefined, undefined, 'b'])
 })
+
+it('the key cache keeps a key that is in use, however many other keys are read', () => {
+  const keys = createKeyCache()
+  keys.set('used', principal('used'), Infinity)
+  keys.set('unused', principal('unused'), Infinity)
+  for (let i = 0; i < 2000; i++) {
+    keys.set(`${i}`, principal(`${i}`), Infinity)
+    expect(keys.get('used')?.api_key_id).toBe('used')
+  }
+  expect(keys.get('unused')).toBeUndefined()
+})
