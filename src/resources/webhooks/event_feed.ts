@@ -5,9 +5,7 @@ import type { Context, Handlers } from '../../context.ts'
 import { type eventOperations, EVENTS, type TonearmEvent } from '../../contract/event.ts'
 import { EVENT_WINDOW } from '../../contract/facts.ts'
 import { timestamp } from '../../core/time.ts'
-
-/** Milliseconds between two reads of a waiting request. */
-const PAUSE = 1000
+import { isCurrent, waitForEvent } from './event_watch.ts'
 
 /** Returns an event in the form that the feed and webhooks use. */
 export const toEvent = ({ created_at, ...row }: EventRow) =>
@@ -57,13 +55,12 @@ async function readPage({ db, principal }: Context, after: number, filter: Filte
 export const eventHandlers: Handlers<typeof eventOperations> = {
   async listEvents({ query: { after, wait, ...filter } }, context) {
     const until = Date.now() + wait * 1000
-    let page = await readPage(context, after, filter)
+    const isKnown = wait > 0 && isCurrent(context.principal.organization_id, after)
+    let page = isKnown ? { events: [], after, has_more: false } : await readPage(context, after, filter)
     // When the client disconnects, workerd ends the request and with it this loop.
-    while (page.events.length === 0 && !page.has_more && Date.now() < until) {
-      await scheduler.wait(Math.min(PAUSE, until - Date.now()))
+    while (page.events.length === 0 && !page.has_more && (await waitForEvent(context, page.after, until)))
       // Continues where the previous read ended, so that each read only covers newer events.
       page = await readPage(context, page.after, filter)
-    }
     return page
   },
 }
