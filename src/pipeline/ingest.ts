@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
-import { findFile, findUploads, readObject } from '../adapters/bucket/media.ts'
+import { deleteFiles, findFile, findUploads, readObject } from '../adapters/bucket/media.ts'
 import { uploadSuffix } from '../adapters/bucket/track_storage.ts'
 import { tracks } from '../adapters/db/schema/library.ts'
 import { trash } from '../adapters/db/schema/trash.ts'
@@ -9,7 +9,7 @@ import type { System } from '../context.ts'
 import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
 import { purgeLaterFrom } from './cleanup/purge.ts'
-import { DONE, endJob, type Job, type Outcome } from './jobs.ts'
+import { DONE, endJob, type Job, LATER, type Outcome } from './jobs.ts'
 import { isMadeFrom } from './stored_files.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
@@ -36,9 +36,6 @@ type Waiting = Pick<
 /** The `next_check_at` of a track that the sweep no longer checks. If a file arrives later, R2's event or a request that reads the track finds it. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
-/** Seconds between two checks of an upload handle whose track is in the trash: the maximum delay of a message (Queues, Limits). */
-const LATER = 12 * 3600
-
 /** Whether the track is still waiting for the upload that was checked. */
 const waitsFor = (track: Waiting) =>
   and(eq(tracks.id, track.id), eq(tracks.awaiting_upload, true), eq(tracks.upload_path, track.upload_path))!
@@ -60,7 +57,7 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
     }
     if (source.path === track.upload_path) newestFault = fault
     // The file at an older handle is invalid, so it is deleted; the track continues to wait for the newest handle.
-    else if (!(await findUnchecked(system, track.id, source.path))) await system.env.MEDIA.delete(source.path)
+    else if (!(await findUnchecked(system, track.id, source.path))) await deleteFiles(system.env, source.path)
   }
   if (newestFault) return refuse(system, track, newestFault)
   if (arrived.length > 0) return false
@@ -112,7 +109,7 @@ async function refuse(system: System, track: Waiting, fault: Fault): Promise<boo
   const isRefused = and(waitsFor(track), sql`not ${isUnchecked(track.id, track.upload_path)}`)
   const rejected = await db.update(tracks).set({ info }).where(isRefused).returning({ id: tracks.id })
   if (rejected.length === 0) return false
-  await env.MEDIA.delete(track.upload_path)
+  await deleteFiles(env, track.upload_path)
   return fail(system, track, { info })
 }
 
@@ -192,7 +189,7 @@ export async function runUploadPurge(system: System, job: Job<'purge'>): Promise
   const track = await find()
   // A track in the trash may be restored, so its file is kept.
   if (!track && (await db.select({ id: trash.id }).from(trash).where(eq(trash.id, track_id)).get())) {
-    return { end: 'again', delay: LATER }
+    return LATER
   }
   const isKept =
     track &&
@@ -200,8 +197,8 @@ export async function runUploadPurge(system: System, job: Job<'purge'>): Promise
       track.files?.source === uploadSuffix(path) ||
       (track.awaiting_upload && track.upload_path === path))
   const file = isKept ? null : await findFile(env, path)
-  if (track && file) await discardUpload(system, track.id, file)
-  else if (file) await env.MEDIA.delete(path)
+  const isDeleted = !file || (await (track ? discardUpload(system, track.id, file) : deleteFiles(env, path)))
+  if (!isDeleted) return LATER
   await endJob(system, job)
   return DONE
 }

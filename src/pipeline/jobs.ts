@@ -36,6 +36,8 @@ export type Outcome =
   | { end: 'again'; delay: number }
 
 export const DONE: Outcome = { end: 'done' }
+/** The job waits for something that takes days. It continues after the maximum delay of a message (Queues, Limits). */
+export const LATER: Outcome = { end: 'again', delay: 12 * 3600 }
 
 /** Maximum number of attempts that start and do not finish. After that, the job is given up. */
 export const MAX_ATTEMPTS = 4

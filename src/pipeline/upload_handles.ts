@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
+import { deleteFiles } from '../adapters/bucket/media.ts'
 import { runBatch } from '../adapters/db/database.ts'
 import { folded } from '../adapters/db/fold.ts'
 import { tracks } from '../adapters/db/schema/library.ts'
@@ -121,12 +122,15 @@ function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
   return sql`json_set(${info}, '$.replaced_uploads', json(${newestReplaced}))`
 }
 
-/** Deletes the file at a handle that is older than that of the track's source, unless the track uses it, and lists it in `info` once. */
+/**
+ * Deletes the file at a handle that is older than that of the track's source, unless the track uses it, and lists it in `info` once. Returns false if
+ * a bucket lock rule protects the file.
+ */
 export async function discardUpload(
   { db, env }: System,
   track_id: string,
   { path, size }: { path: string; size: number },
-): Promise<void> {
+): Promise<boolean> {
   const isUnlisted = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null
     and payload ->> '$.upload.is_replaced' is null and not ${isUnchecked(track_id, path)}`
   const file_name = listedName(sql`${path}`)
@@ -148,7 +152,7 @@ export async function discardUpload(
       .where(isUnlisted),
     usingTrack,
   ])
-  if (resultOf(usingTrack).length === 0) await env.MEDIA.delete(path)
+  return resultOf(usingTrack).length > 0 || deleteFiles(env, path)
 }
 
 /** Returns the paths of handles that are older than that of the track's source and whose purge jobs have not run yet. */

@@ -1,6 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
 
 import type { CoverOutputs } from '../../contract/job.ts'
+import { log } from '../../core/log.ts'
 import { randomBase62 } from '../crypto/id.ts'
 import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
 
@@ -174,18 +175,39 @@ export async function readObject(env: Env, path: string, offset: number, length:
   return new Uint8Array(object ? await object.arrayBuffer() : [])
 }
 
-/** Deletes every object below a prefix except those that `isKept` accepts. Idempotent. Calls `alive` after each page of a thousand objects. */
+/** R2's error code for an object that a bucket lock rule protects (R2, Error codes). */
+const LOCKED = '(10069)'
+
+/**
+ * Deletes objects, at most a thousand. Idempotent. Returns false if a bucket lock rule protects one of them; R2 may then have deleted none of them.
+ */
+export async function deleteFiles(env: Env, paths: string | string[]): Promise<boolean> {
+  try {
+    await env.MEDIA.delete(paths)
+    return true
+  } catch (error) {
+    if (!(error as Error).message.includes(LOCKED)) throw error
+    log('info', 'files_locked', { paths: [paths].flat().slice(0, 3) })
+    return false
+  }
+}
+
+/**
+ * Deletes every object below a prefix except those that `isKept` accepts. Idempotent. Calls `alive` after each page of a thousand objects. Returns
+ * false if a bucket lock rule protects an object.
+ */
 export async function deletePrefix(
   env: Env,
   prefix: string,
   alive: () => Promise<unknown>,
   isKept: (path: string) => boolean = () => false,
-): Promise<void> {
+): Promise<boolean> {
+  let areDeleted = true
   for (let cursor: string | undefined; ;) {
     const page = await env.MEDIA.list({ prefix, limit: 1000, ...(cursor !== undefined && { cursor }) })
     const deletable = page.objects.map((object) => object.key).filter((path) => !isKept(path))
-    if (deletable.length > 0) await env.MEDIA.delete(deletable)
-    if (!page.truncated) return
+    if (deletable.length > 0 && !(await deleteFiles(env, deletable))) areDeleted = false
+    if (!page.truncated) return areDeleted
     cursor = page.cursor
     await alive()
   }

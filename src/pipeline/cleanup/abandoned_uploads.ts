@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 
-import { abortParts } from '../../adapters/bucket/media.ts'
+import { abortParts, deleteFiles } from '../../adapters/bucket/media.ts'
 import { runBatch } from '../../adapters/db/database.ts'
 import { multipartUploads, type MultipartRow } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
@@ -21,7 +21,7 @@ export async function endMultipart(system: System, row: MultipartRow): Promise<b
   const resultOf = await runBatch(db, [...abandonPath(system, row, stillExists), remove])
   if (resultOf(remove).length === 0) return false
   // A request may have joined the parts and then crashed before it updated the row.
-  await env.MEDIA.delete(row.path)
+  await deleteFiles(env, row.path)
   return true
 }
 

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 
-import { deletePrefix, trackNameOf } from '../../adapters/bucket/media.ts'
+import { deleteFiles, deletePrefix, trackNameOf } from '../../adapters/bucket/media.ts'
 import { trackColumn, trackPathSql } from '../../adapters/bucket/track_storage.ts'
 import { newId } from '../../adapters/crypto/id.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
@@ -14,6 +14,7 @@ import {
   insertJob,
   insertJobFrom,
   type Job,
+  LATER,
   type Outcome,
   renew,
   sendJob,
@@ -82,7 +83,10 @@ export function purgeJobs(
 /** Number of tracks that one statement reads. */
 const PAGE = 1000
 
-/** Deletes everything that a purge job names. Throws when something fails; then the whole job is retried. */
+/**
+ * Deletes everything that a purge job names. Throws when something fails; then the whole job is retried. While a bucket lock rule protects a file, the
+ * job is retried later.
+ */
 export async function runPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
   const { prefixes, paths = [], organization_id, collection_id, folder_id, variant, actor = null } = job.payload
   const { env } = system
@@ -90,10 +94,11 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
   if (collection_id) await deleteTracks({ ...system, actor }, job.organization_id, collection_id, renewLease)
   if (organization_id) await deleteOrganizationRows(system, organization_id, renewLease)
   if (variant) await deleteVariantFiles(system, job.organization_id, variant.id, renewLease)
-  if (paths.length > 0) await env.MEDIA.delete(paths)
+  let areDeleted = paths.length === 0 || (await deleteFiles(env, paths))
   const namesInUse = folder_id ? await fileNamesInUse(system, folder_id) : undefined
-  for (const prefix of prefixes)
-    await deletePrefix(env, prefix, renewLease, namesInUse && ((path) => namesInUse.has(trackNameOf(path))))
+  const isKept = namesInUse && ((path: string) => namesInUse.has(trackNameOf(path)))
+  for (const prefix of prefixes) if (!(await deletePrefix(env, prefix, renewLease, isKept))) areDeleted = false
+  if (!areDeleted) return LATER
   await endJob(system, job)
   return DONE
 }

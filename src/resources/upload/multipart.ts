@@ -1,6 +1,13 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { abortParts, createParts, joinParts, nextUploadPath, partUrl } from '../../adapters/bucket/media.ts'
+import {
+  abortParts,
+  createParts,
+  deleteFiles,
+  joinParts,
+  nextUploadPath,
+  partUrl,
+} from '../../adapters/bucket/media.ts'
 import { newId } from '../../adapters/crypto/id.ts'
 import { runBatch } from '../../adapters/db/database.ts'
 import { jobs, multipartUploads, type MultipartRow } from '../../adapters/db/schema/work.ts'
@@ -194,7 +201,7 @@ async function join(context: Context, row: UploadRow): Promise<void> {
   }
   if (size === row.file_size && (await isCompleted(context, row))) return
   // The upload was abandoned, either by a concurrent call or by this statement.
-  if (!(await endMultipart(context, row))) await env.MEDIA.delete(row.path)
+  if (!(await endMultipart(context, row))) await deleteFiles(env, row.path)
   if (size === 'gone' || size === row.file_size) throw notFound('multipart upload')
   throw new ApiError('size_mismatch', `The parts have ${size} bytes together, not ${row.file_size}; begin again`)
 }

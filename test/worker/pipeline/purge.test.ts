@@ -1,8 +1,17 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { ok, query } from '../support/api.ts'
-import { aTenant, deliver, eventually, advanceHours, storedFiles, runSweep } from '../support/fixtures.ts'
+import { aTrack, ok, query, readTrack } from '../support/api.ts'
+import {
+  aTenant,
+  advanceHours,
+  deliver,
+  eventually,
+  putUpload,
+  runSweep,
+  storedFiles,
+  trackRow,
+} from '../support/fixtures.ts'
 import { aProcessedTrack } from '../support/processed_track.ts'
 import { serveTranscoder } from '../support/transcoder.ts'
 
@@ -11,6 +20,21 @@ afterEach(() => {
   faults?.mockRestore()
 })
 let faults: { mockRestore: () => void } | undefined
+
+/** R2's error for an object that a bucket lock rule protects (R2, Error codes). */
+const LOCKED = 'delete: The object is locked by the bucket policy. (10069)'
+
+/** Makes R2 delete nothing below `prefix`, as a bucket lock rule does. Returns a function that ends the rule. */
+function lockPrefix(prefix: string) {
+  const bucket = Object.getPrototypeOf(env.MEDIA) as R2Bucket
+  const { delete: deleteForReal } = bucket
+  const spy = vi.spyOn(bucket, 'delete').mockImplementation(async function (this: R2Bucket, keys) {
+    if ([keys].flat().some((key) => key.startsWith(prefix))) throw new Error(LOCKED)
+    await Reflect.apply(deleteForReal, this, [keys])
+  })
+  faults = spy
+  return () => spy.mockRestore()
+}
 
 /** Makes R2 refuse the next `times` deletions, including those of the Worker. */
 function breakDeletes(times: number) {
@@ -76,5 +100,34 @@ describe('a purge', () => {
     await runSweep()
     await eventually(async () => (await jobsOf('done')).length === 1)
     expect(await storedFiles()).toEqual([])
+  })
+  it('keeps objects that a bucket lock rule protects, deletes the others, and tries again after twelve hours', async () => {
+    serveTranscoder()
+    const { key, collection_id } = await aTenant()
+    const track_id = await aProcessedTrack(key, collection_id)
+    const unlock = lockPrefix('uploads/')
+    await ok('DELETE', `/v1/track/${track_id}`, { key })
+    await eventually(async () => (await storedFiles()).every((path) => path.startsWith('uploads/')))
+    const [job] = await eventually(async () => {
+      const found = await jobsOf('open')
+      return found[0]?.attempt === 0 && found
+    })
+    expect(await storedFiles()).toHaveLength(1)
+    // However often it is tried, it is neither an attempt nor a dead letter.
+    expect(await deliver('task', { job_id: job!.id }, { attempts: 10 })).toMatchObject({ acknowledged: true })
+    expect(await jobsOf('open')).toEqual([{ id: job!.id, attempt: 0 }])
+    unlock()
+    advanceHours(13)
+    await runSweep()
+    await eventually(async () => (await storedFiles()).length === 0)
+  })
+
+  it('lets a track fail whose bad upload a bucket lock rule protects', async () => {
+    const { key, collection_id } = await aTenant()
+    const { id: track_id } = await aTrack(key, collection_id)
+    await putUpload(await trackRow(track_id), 'this is a text')
+    lockPrefix('uploads/')
+    await ok('POST', `/v1/track/${track_id}/upload_complete`, { key })
+    expect(await readTrack(key, track_id)).toMatchObject({ status: 'failed', info: { error: { code: 'text_file' } } })
   })
 })
