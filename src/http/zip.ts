@@ -1,6 +1,6 @@
 import type { Context as Request, Hono } from 'hono'
 
-import { attachment } from '../adapters/bucket/media.ts'
+import { attachment } from '../adapters/bucket/attachment.ts'
 import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
 import { openDatabase } from '../adapters/db/database.ts'
 import { Id } from '../contract/common.ts'

@@ -212,13 +212,3 @@ export async function deletePrefix(
     await alive()
   }
 }
-
-/** Returns a `Content-Disposition` header of type `attachment`, with a file name that every browser understands (RFC 6266, RFC 8187). */
-export function attachment(file_name: string): string {
-  const plain = file_name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(file_name).replace(
-    /['()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
-}

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
 
-import { attachment } from '../../adapters/bucket/media.ts'
+import { attachment } from '../../adapters/bucket/attachment.ts'
 import { viewSigner } from '../../adapters/bucket/presign.ts'
 import { isIssuedId, newHourlyId } from '../../adapters/crypto/id.ts'
 import { insertFrom, prepareOnce } from '../../adapters/db/database.ts'

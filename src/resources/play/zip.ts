@@ -1,5 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 
+import { withoutBidiMarks } from '../../adapters/bucket/attachment.ts'
 import { filesOf, type TrackFile } from '../../adapters/bucket/track_files.ts'
 import { inJsonList } from '../../adapters/db/database.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
@@ -25,7 +26,7 @@ const FORBIDDEN = /[\u0000-\u001f\u007f\\/:*?"<>|]/g
 
 /** Returns a text in the form of a file name without extension, short enough for every file system. */
 function fileName(text: string): string {
-  const clean = text.normalize('NFC').toWellFormed().replace(FORBIDDEN, '_').trim()
+  const clean = withoutBidiMarks(text).normalize('NFC').toWellFormed().replace(FORBIDDEN, '_').trim()
   const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(180))
   return clean.slice(0, read).replace(/[. ]+$/, '') || '_'
 }

@@ -99,6 +99,16 @@ describe('a ZIP', () => {
     ])
   })
 
+  it('has file names without bidirectional marks, which could disguise the extension', async () => {
+    await db.update(tracks).set({ player_title: 'Invoice_\u202efdp\u2066.exe\u200f' }).where(eq(tracks.id, first))
+    await ok('PUT', `/v1/collection/${collection_id}`, { key, body: { title: 'Kind\u202e of Blue' } })
+    const id = await session()
+    const response = await fetchPath(`/zip/${id}`)
+    expect(response.headers.get('content-disposition')).toContain("filename*=UTF-8''Kind%20of%20Blue.zip")
+    const [file] = unzip(new Uint8Array(await response.arrayBuffer()))
+    expect(file!.name).toBe('01 Invoice_fdp.exe.mp3')
+  })
+
   it('contains the requested variant, or the next available one for a track that lacks it', async () => {
     await db
       .update(tracks)
