@@ -54,8 +54,28 @@ describe('a webhook URL', () => {
     const hosts =
       `localhost LOCALHOST localhost. LOCALHOST. foo.localhost ｌｏｃａｌｈｏｓｔ local printer.local router.lan a.home nas.home.arpa
       metadata.google.internal metadata metadata. intranet db.corp api.private 1.0.0.127.in-addr.arpa abc.onion a.test a.invalid a.example
-      a.alt host.docker.internal kubernetes.default.svc.localdomain shop com. - .com`.split(/\s+/)
+      a.alt host.docker.internal kubernetes.default.svc.localdomain shop com. - .com
+      kubernetes.default.svc api.namespace.svc.cluster.local web.cluster vault.service.consul fritz.box fritz.loc printer.dhcp db.lxd web.docker
+      nas.localnet pc.workgroup router.gateway api.priv web.private a.intra b.prv`.split(/\s+/)
     expect(refused(hosts.map((host) => `https://${host}/`))).toEqual([])
+  })
+
+  it('must not contain a name that a wildcard DNS service resolves to an address in the name', () => {
+    const hosts =
+      `127.0.0.1.nip.io app.10.0.0.1.nip.io app-192-168-0-1.nip.io 7f000001.nip.io 10-0-0-1.sslip.io www.169.254.169.254.sslip.io
+      --1.sslip.io 10.0.0.1.xip.io 127.0.0.1.traefik.me 10-0-0-1.my.local-ip.co 192-168-1-2.abc.plex.direct localtest.me app.localtest.me
+      lvh.me a.lvh.me vcap.me a.lacolhost.com a.localho.st 127-0-0-1.shop.com 10.1.2.3.shop.com hook-172-16-0-1.shop.com
+      app.192.168.0.1.shop.com web.127.0.0.1.shop.com 100-64-0-1.shop.com`.split(/\s+/)
+    expect(refused(hosts.map((host) => `https://${host}/`))).toEqual([])
+    expect(
+      accepted([
+        'https://8-8-8-8.shop.com/',
+        'https://ec2-54-10-0-1.compute.amazonaws.com/',
+        'https://v10-0-1.shop.com/',
+        'https://release-2026-10-0-11.shop.com/',
+        'https://10-0-0-256.shop.com/',
+      ]),
+    ).toEqual([])
   })
 
   it('must not be the URL of this service or of its bucket', () => {
