@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { withoutSecrets } from './terminal.ts'
+
 /**
  * Child processes that never outlive this process. Each is the leader of a separate process group, so that its own children (workerd,
  * ffmpeg) are stopped with it. Ctrl-C therefore reaches only this process, which stops the children in order.
  */
 export interface Child {
   pid: number
-  /** The last lines of the process's output, for the error message when it fails. */
+  /** The last lines of the process's output without secrets, for the error message when it fails. */
   tail: string[]
   exited: Promise<number | string>
   /** Resolves when the process has exited and all its output has been read. */
@@ -33,7 +35,8 @@ export function startChild({ command, env, onLine }: ChildOptions): Child {
   const child = spawn(program, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const tail: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => {
+    createInterface({ input: stream }).on('line', (text) => {
+      const line = withoutSecrets(text)
       tail.push(line)
       if (tail.length > TAIL) tail.shift()
       onLine(line)

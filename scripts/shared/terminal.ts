@@ -24,6 +24,17 @@ export function printer(name: string, select: (line: string) => string | undefin
   }
 }
 
+/** Paths that end with a secret: whoever knows the path of a share, a session or an upload has access. */
+const SECRET_PATH =
+  /(?<=^|\s|https?:\/\/[^\s/]+)(\/(?:s|embed|zip|v1\/(?:play|upload|upload_session|cover_upload)|v1\/play_session(?!\/(?:track|collection|playlist)\b))\/)[^\s"'?]+/g
+/** The query of a path, which may contain a signature or the address of a share. */
+const QUERY = /(?<=\/[^\s"'?]*\?)[^\s"']+/g
+const KEY = /\b(ta_[a-z]+_|whsec_)[\w.+/=-]+/g
+
+/** Replaces the secrets in a line of output: in paths, in queries, and keys. */
+export const withoutSecrets = (line: string): string =>
+  line.replace(SECRET_PATH, '$1…').replace(QUERY, '…').replace(KEY, '$1…')
+
 // Lines that are not printed: successful reads, health checks, routine messages of wrangler, and warnings that appear on every machine.
 const NOISE = [
   /^(GET|HEAD|OPTIONS) \S+ [23]\d\d |\/cdn-cgi\/\S+ [23]\d\d |^GET \/health |^QUEUE \S+ (\d+)\/\2 /,
@@ -40,8 +51,7 @@ export function workerLineSelector(): (line: string) => string | undefined {
   return (line) => {
     const plain = stripVTControlCharacters(line).replace(/^\[wrangler:\w+\] /, '')
     if (/^\S/.test(plain)) dropping = NOISE.some((pattern) => pattern.test(plain))
-    // The token in a cover upload URL is removed, because it grants access.
-    return dropping || !plain.trim() ? undefined : plain.replace(/(\/v1\/cover_upload\/)\S+/, '$1…')
+    return dropping || !plain.trim() ? undefined : plain
   }
 }
 
