@@ -38,9 +38,9 @@ export function openWorkDir(workDir: string): void {
   if (process.getuid?.() === 0) chmodSync(workDir, statSync(workDir).mode | 0o011)
 }
 
-/** Creates an empty directory for one job, writable for `owner` and the service. */
+/** Creates an empty directory for one job, which only `owner` and the service can use. */
 export async function makeDirectory(path: string, owner: number | null): Promise<void> {
-  await mkdir(path, { mode: 0o770 })
+  await mkdir(path, { mode: 0o700 })
   if (owner === null) return
   await chown(path, owner, process.getgid?.() ?? 0)
   // The mode is set again, because mkdir applies the umask.

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { appendFileSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 
+import { keepPrivate } from './private_mode.ts'
+
 const random = () => randomBytes(32).toString('hex')
 
 /**
@@ -20,6 +22,7 @@ const GENERATORS: Record<string, () => string> = {
 export function readSecrets(path: string): Record<string, string> {
   const lines = missingLines(parse(path))
   if (lines) (parse(path) ? appendFileSync : create)(path, lines)
+  keepPrivate(path)
   return { ...parse(path) }
 }
 

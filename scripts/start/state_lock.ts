@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { makeDirectories } from '../../container/disk.ts'
+import { keepPrivate } from '../shared/private_mode.ts'
 
 /** Locks a STATE_DIR: two running stacks with the same database would claim each other's jobs. */
 
@@ -11,8 +12,8 @@ interface Owner {
   base_url: string
 }
 
-/** The connection that holds the lock. It is referenced here until the process ends, so that it is not closed. */
-let lock: DatabaseSync | undefined
+/** The connections that hold locks. They are referenced here until the process ends, so that they are not closed. */
+const locks: DatabaseSync[] = []
 
 /**
  * Creates the directory and locks it until this process ends. The lock is on a SQLite file, so the operating system releases it even after
@@ -22,8 +23,8 @@ export function lockState(directory: string, base_url: string): void {
   const ownerPath = join(directory, 'running.json')
   try {
     makeDirectories(directory)
-    lock = new DatabaseSync(join(directory, 'lock'))
-    lock.exec('pragma locking_mode = exclusive; begin exclusive')
+    closeDirectories(directory)
+    locks.push(lockFile(join(directory, 'lock')))
     writeFileSync(ownerPath, JSON.stringify({ pid: process.pid, base_url } satisfies Owner))
   } catch (error) {
     const { errcode, message } = error as Error & { errcode?: number }
@@ -35,8 +36,28 @@ export function lockState(directory: string, base_url: string): void {
   }
 }
 
+/** Keeps other users out of the data, including data of an earlier start. root lets them traverse the directory, because ffmpeg runs as another user. */
+function closeDirectories(directory: string): void {
+  keepPrivate(directory, process.getuid?.() === 0 ? 0o011 : 0)
+  for (const name of ['v3', 'registry', 'logs', 'config']) {
+    makeDirectories(join(directory, name))
+    keepPrivate(join(directory, name))
+  }
+}
+
 /** SQLite's error code SQLITE_BUSY. */
 const BUSY = 5
+
+function lockFile(path: string): DatabaseSync {
+  const file = new DatabaseSync(path)
+  try {
+    file.exec('pragma locking_mode = exclusive; begin exclusive')
+    return file
+  } catch (error) {
+    file.close()
+    throw error
+  }
+}
 
 const lockedMessage = (directory: string, owner: Owner | undefined) =>
   `Tonearm already runs on ${directory}${owner ? `: ${owner.base_url} (process ${owner.pid})` : ''}.

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { type FileHandle, mkdtemp, open, rm, statfs, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { diskError, reserveSpace, requiredSpace } from '../../container/disk.ts'
+import { diskError, makeDirectory, reserveSpace, requiredSpace } from '../../container/disk.ts'
 import { download } from '../../container/transfer/download.ts'
 import { Refusal } from '../../src/contract/job.ts'
 import { makeAudio, noise } from '../support/audio.ts'
@@ -176,4 +176,10 @@ describe('a service that runs out of space', () => {
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
     await expect(reserveSpace(service.workDir, most)).rejects.toMatchObject({ code: 'disk_full', retryable: true })
   })
+})
+
+it('the directory of a job is closed to other users', async () => {
+  const path = join(workspace.scratch, 'job')
+  await makeDirectory(path, null)
+  expect((await stat(path)).mode & 0o777).toBe(0o700)
 })

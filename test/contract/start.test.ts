@@ -1,8 +1,50 @@
-import { expect, it } from 'vitest'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { startChild } from '../../scripts/shared/child_process.ts'
+import { readSecrets } from '../../scripts/shared/secrets.ts'
+import { lockState } from '../../scripts/start/state_lock.ts'
 
 /** How `npm start` locks the data on this machine and keeps it private. */
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tonearm-start-'))
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+const modeOf = (path: string) => statSync(path).mode & 0o7777
+/** root lets other users traverse STATE_DIR, because ffmpeg runs as another user below it. */
+const closed = process.getuid?.() === 0 ? 0o711 : 0o700
+const lock = (path: string) => lockState(path, 'http://localhost:8787')
+
+describe('STATE_DIR', () => {
+  it.each(['new', 'existing'])('is closed to other users if it is %s', (state) => {
+    const path = join(directory, 'state')
+    const inner = ['v3', 'registry', 'logs', 'config'].map((name) => join(path, name))
+    if (state === 'existing') for (const each of inner) mkdirSync(each, { recursive: true })
+    for (const each of state === 'existing' ? [path, ...inner] : []) chmodSync(each, 0o755)
+    lock(path)
+    expect(modeOf(path)).toBe(closed)
+    expect(inner.map(modeOf)).toEqual(inner.map(() => 0o700))
+  })
+
+  it('keeps its permissions if it is shared on purpose, like /tmp', () => {
+    chmodSync(directory, 0o1777)
+    lock(directory)
+    expect(modeOf(directory)).toBe(0o1777)
+  })
+})
+
+it('a file with secrets that other users may read is closed to them', () => {
+  const path = join(directory, '.dev.vars')
+  writeFileSync(path, 'ROOT_KEY=a\n', { mode: 0o644 })
+  readSecrets(path)
+  expect(modeOf(path)).toBe(0o600)
+})
 
 it('the output of a child process contains no secrets, neither the lines that are printed nor those for an error message', async () => {
   const lines = [
