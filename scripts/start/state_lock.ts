@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { makeDirectories } from '../../container/disk.ts'
 import { keepPrivate } from '../shared/private_mode.ts'
+import { print } from '../shared/terminal.ts'
 
 /** Locks a STATE_DIR: two running stacks with the same database would claim each other's jobs. */
 
@@ -24,7 +25,7 @@ export function lockState(directory: string, base_url: string): void {
   try {
     makeDirectories(directory)
     closeDirectories(directory)
-    locks.push(lockFile(join(directory, 'lock')))
+    locks.push(openLock(join(directory, 'lock')))
     writeFileSync(ownerPath, JSON.stringify({ pid: process.pid, base_url } satisfies Owner))
   } catch (error) {
     const { errcode, message } = error as Error & { errcode?: number }
@@ -45,8 +46,26 @@ function closeDirectories(directory: string): void {
   }
 }
 
-/** SQLite's error code SQLITE_BUSY. */
+/** SQLite's error codes SQLITE_BUSY, SQLITE_CORRUPT and SQLITE_NOTADB. */
 const BUSY = 5
+const DAMAGED = [11, 26]
+
+/** Opens and locks the file. Throws an error that names the file. */
+function openLock(path: string): DatabaseSync {
+  try {
+    return lockFile(path)
+  } catch (error) {
+    const { errcode, message } = error as Error & { errcode?: number }
+    // SQLite reads the file only after it got the lock, so no process holds a damaged file. It is not replaced by another file, because the lock of a
+    // process that starts at the same time would be lost.
+    if (DAMAGED.includes(errcode!)) {
+      print(`${path} was damaged. No process holds it, so it is emptied.`)
+      truncateSync(path)
+      return lockFile(path)
+    }
+    throw errcode === BUSY ? error : new Error(`${path}: ${message}`, { cause: error })
+  }
+}
 
 function lockFile(path: string): DatabaseSync {
   const file = new DatabaseSync(path)
@@ -65,7 +84,8 @@ Stop that one, or give this one data and ports of its own: PORT=9000 TRANSCODER_
 
 function readOwner(path: string): Owner | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Owner
+    const owner = JSON.parse(readFileSync(path, 'utf8')) as Partial<Owner> | null
+    return owner?.pid && owner.base_url ? (owner as Owner) : undefined
   } catch {
     return undefined
   }

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { startChild } from '../../scripts/shared/child_process.ts'
 import { readSecrets } from '../../scripts/shared/secrets.ts'
@@ -36,6 +36,26 @@ describe('STATE_DIR', () => {
     chmodSync(directory, 0o1777)
     lock(directory)
     expect(modeOf(directory)).toBe(0o1777)
+  })
+
+  it('can be locked if an earlier start left a damaged lock or owner file', () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    onTestFinished(() => log.mockRestore())
+    writeFileSync(join(directory, 'lock'), 'no database '.repeat(100))
+    writeFileSync(join(directory, 'running.json'), '{"pid":')
+    lock(directory)
+    expect(log.mock.calls.join()).toContain(join(directory, 'lock'))
+    expect(JSON.parse(readFileSync(join(directory, 'running.json'), 'utf8'))).toMatchObject({ pid: process.pid })
+    expect(() => lock(directory)).toThrow(
+      `already runs on ${directory}: http://localhost:8787 (process ${process.pid})`,
+    )
+    writeFileSync(join(directory, 'running.json'), '"another text"')
+    expect(() => lock(directory)).toThrow(`already runs on ${directory}.\n`)
+  })
+
+  it('is refused with the name of the lock file if that file cannot be opened', () => {
+    mkdirSync(join(directory, 'lock'))
+    expect(() => lock(directory)).toThrow(`STATE_DIR cannot be used: ${directory} (${join(directory, 'lock')}: `)
   })
 })
 
