@@ -37,9 +37,10 @@ const REFUSALS: Record<RefusalReason, [code: Refusal['code'], seconds: string, m
 export function createRoutes({ jobs, covers, version, confined, secret, signal }: Service) {
   const app = new Hono<{ Bindings: HttpBindings }>()
   const health = (): TranscoderHealth => ({ ok: true, ...jobs.state() })
-  app.get('/health', (c) => c.json({ ...health(), ffmpeg: version, confined }))
+  // Every client may check whether the service is running, but only a client with the secret gets the details.
+  app.get('/health', (c) => c.json(knowsSecret(c, secret) ? { ...health(), ffmpeg: version, confined } : { ok: true }))
   app.use((c, next) => {
-    if (isAllowed(c.req.header('authorization'), secret)) return next()
+    if (knowsSecret(c, secret)) return next()
     return Promise.resolve(refuse(c, 401, 'unauthorized', 'The secret is missing or wrong.'))
   })
   app.use(
@@ -93,10 +94,10 @@ const body = <Schema extends z.ZodType>(schema: Schema) =>
 
 // Compares hashes, which have a fixed length, so that the comparison does not reveal the length of the secret. Hono's bearerAuth is not
 // used, because it does not accept all characters.
-function isAllowed(authorization = '', secret?: string): boolean {
+function knowsSecret({ req }: Context, secret?: string): boolean {
   if (!secret) return true
   const hash = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(hash(authorization), hash(`Bearer ${secret}`))
+  return timingSafeEqual(hash(req.header('authorization') ?? ''), hash(`Bearer ${secret}`))
 }
 
 function refuse(c: Context, status: 400 | 401 | 404 | 413 | 500 | 503, code: string, message: string) {

@@ -22,6 +22,11 @@ cleanWorkDir(workDir)
 armFailpoints(workDir)
 const { tools, confined, owner } = await confine(binaries, workDir)
 const { version } = tools
+if (!confined.includes('files'))
+  log('files_not_confined', {
+    message:
+      'Landlock does not work here: ffmpeg can read every file that its user can read (docs/operate.md#confinement)',
+  })
 
 const shutdown = new AbortController()
 const jobs = new Jobs(

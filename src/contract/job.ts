@@ -13,7 +13,7 @@ import { FailedVariant, SkippedVariant, SourceInfo, Tags, Warning } from './info
  *   client should try again later.
  * - `DELETE /jobs/{job_id}` stops a job. It responds after all processes of the job have ended.
  * - `POST /covers` with a `CoverJob` returns one `CoverAnswer`.
- * - `GET /health` returns `TranscoderHealth`.
+ * - `GET /health` returns `TranscoderHealth`, or only its `ok` if the request does not have the secret.
  *
  * The job contains all URLs and settings: the transcoder has no credentials and does not know the catalog or the database. The Worker and the
  * container are deployed at different times, so fields may be added here but never renamed.

@@ -53,6 +53,9 @@ function othersMayRun(path: string): boolean {
 async function confinement(service: Service): Promise<string[]> {
   const health = (await (await fetch(`${service.url}/health`)).json()) as { confined: string[] }
   expect(service.logs.find((entry) => entry.event === 'started')?.confined).toEqual(health.confined)
+  const warning = service.logs.find((entry) => entry.event === 'files_not_confined')
+  if (health.confined.includes('files')) expect(warning).toBeUndefined()
+  else expect(warning?.message).toMatch(/^Landlock does not work here: ffmpeg can read every file/)
   return health.confined
 }
 

@@ -179,11 +179,14 @@ describe('a canceled job', () => {
 })
 
 describe('requests', () => {
-  it('require the secret, except for those to /health', async () => {
+  it('require the secret, except those to /health, which then reveal nothing about the service', async () => {
     const secret = `s-${Math.random()}`
     const guarded = await workspace.start({ TRANSCODER_SECRET: secret })
     const job = workspace.newLightJob()
-    expect((await fetch(`${guarded.url}/health`)).status).toBe(200)
+    const askHealth = async (authorization: string) =>
+      (await fetch(`${guarded.url}/health`, { headers: { authorization } })).json()
+    for (const authorization of ['', 'Bearer wrong']) expect(await askHealth(authorization)).toEqual({ ok: true })
+    expect(await askHealth(`Bearer ${secret}`)).toMatchObject({ ok: true, running: 0, ffmpeg: expect.any(String) })
     expect((await post(guarded, job, job.job_id)).status).toBe(401)
     const ask = (authorization: string) =>
       fetch(`${guarded.url}/jobs/${job.job_id}`, {

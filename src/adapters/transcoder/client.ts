@@ -22,7 +22,7 @@ export const instanceOf = (env: Env, number: number) => env.TRANSCODER.getByName
 /** Returns the options of a request, with the headers that the transcoder requires. */
 export const toTranscoder = (
   env: Env,
-  method: 'POST' | 'DELETE',
+  method: 'GET' | 'POST' | 'DELETE',
   body?: unknown,
   signal?: AbortSignal,
 ): RequestInit => ({
@@ -46,7 +46,8 @@ export function callForCover(env: Env, body: unknown, signal: AbortSignal): Prom
 export async function transcoderSlots(env: Env): Promise<number> {
   if (!env.TRANSCODER_URL) return instances(env) * JOB_SLOTS.length
   try {
-    const response = await fetch(`${env.TRANSCODER_URL}/health`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT) })
+    const request = toTranscoder(env, 'GET', undefined, AbortSignal.timeout(HEALTH_TIMEOUT))
+    const response = await fetch(`${env.TRANSCODER_URL}/health`, request)
     const { slots } = await response.json<{ slots?: unknown[] }>()
     return response.ok ? (slots?.length ?? 1) : 0
   } catch {

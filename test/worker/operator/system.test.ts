@@ -16,7 +16,7 @@ const health = (bindings?: Env) => call('GET', '/health', bindings && { bindings
 const system = async (bindings?: Env) =>
   System.parse((await ok('GET', '/v1/system', { key: root, ...(bindings && { bindings }) })).system)
 const retry = (body: object = {}) => ok('POST', '/v1/system/retry', { key: root, body })
-const serving = () => Response.json({ ok: true })
+const serving = () => Response.json({ ok: true, slots: [{}, {}, {}] })
 
 /** The real bindings, except that each database call returns the result of `answer`. */
 const withDatabase = (answer: () => Promise<never>): Env => {
@@ -113,7 +113,7 @@ describe('the system', () => {
     })
     const { jobs, transcoder } = await system()
     expect(jobs).toEqual([{ kind: 'transcode', state: 'open', count: 2, oldest_age: 90 }])
-    expect(transcoder).toEqual({ answers: true, slots: 1, busy: 1 })
+    expect(transcoder).toEqual({ answers: true, slots: 3, busy: 1 })
     await work.changeJob({ state: 'done', created_at: Date.now() - 23 * 60 * MINUTE })
     expect((await system()).jobs).toContainEqual({ kind: 'transcode', state: 'done', count: 1, oldest_age: null })
     await work.changeJob({ created_at: Date.now() - 25 * 60 * MINUTE })

@@ -50,8 +50,9 @@ export function startTranscoder(answers: {
   const covers: CoverJob[] = []
   const cancelled: string[] = []
   serve(async (request, signal) => {
-    if (request.method === 'GET' && answers.health && request.url.endsWith('/health')) return answers.health()
     const refused = refusal(request)
+    if (request.method === 'GET' && answers.health && request.url.endsWith('/health'))
+      return refused ? Response.json({ ok: true }) : answers.health()
     if (refused) return refused
     const { pathname } = new URL(request.url)
     if (request.method === 'DELETE') {
