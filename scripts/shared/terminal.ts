@@ -24,7 +24,7 @@ export function printer(name: string, select: (line: string) => string | undefin
   }
 }
 
-/** Paths that end with a secret: whoever knows the path of a share, a session or an upload has access. */
+/** Paths that contain a secret: the address of a share, or the id of a session or an upload, grants access. */
 const SECRET_PATH =
   /(?<=^|\s|https?:\/\/[^\s/]+)(\/(?:s|embed|zip|v1\/(?:play|upload|upload_session|cover_upload)|v1\/play_session(?!\/(?:track|collection|playlist)\b))\/)[^\s"'?]+/g
 /** The query of a path, which may contain a signature or the address of a share. */
