@@ -1,5 +1,5 @@
-import type { JobErrorCode } from '../src/contract/errors.ts'
 import type { CoverAnswer } from '../src/contract/job.ts'
+import type { JobErrorCode } from '../src/contract/track_errors.ts'
 
 type CoverErrorCode = Extract<CoverAnswer, { ok: false }>['error']['code']
 

@@ -6,10 +6,11 @@ import * as z from 'zod'
 import { Environment } from '../container/service/settings.ts'
 import { CATALOG } from '../src/contract/catalog.ts'
 import { ERROR_STATUS } from '../src/contract/error_status.ts'
-import { ERROR_MEANINGS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/errors.ts'
+import { ERROR_MEANINGS } from '../src/contract/errors.ts'
 import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
 import { limitsOf } from '../src/contract/limit.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/track_errors.ts'
 import { root, SETTINGS } from './shared/settings.ts'
 
 /**

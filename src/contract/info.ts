@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
-import type { WarningCode } from './errors.ts'
 import { MAX_STRING } from './facts.ts'
+import type { WarningCode } from './track_errors.ts'
 
 /** Information about a track's source. The transcoder writes it, the API returns it, and players and the studio read it. */
 

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 
 import { ImageColor } from './color.ts'
-import { FILE_ERRORS, SERVICE_ERRORS } from './errors.ts'
 import { CODECS, MAX_BITRATE } from './facts.ts'
 import { FailedVariant, SkippedVariant, SourceInfo, Tags, Warning } from './info.ts'
+import { FILE_ERRORS, SERVICE_ERRORS } from './track_errors.ts'
 
 /**
  * The protocol between the Worker and the transcoder (docs/architecture.md#how-audio-flows):

@@ -1,5 +1,5 @@
-import type { FILE_ERRORS } from './errors.ts'
 import { HEAD_BYTES, isText } from './text.ts'
+import type { FILE_ERRORS } from './track_errors.ts'
 
 /**
  * Detects the type of a file from its first bytes. This file uses neither zod nor Node, so that the type can be checked before a file is sent to a

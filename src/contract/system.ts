@@ -1,8 +1,8 @@
 import * as z from 'zod'
 
 import { named, ok, Timestamp } from './common.ts'
-import { SERVICE_ERRORS } from './errors.ts'
 import { defineOperations } from './operation.ts'
+import { SERVICE_ERRORS } from './track_errors.ts'
 
 /** The parts without which the service does not work. `/health` lists those that fail. */
 export const SystemPart = z.enum(['database', 'sweep', 'transcoder'])

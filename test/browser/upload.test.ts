@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Failure } from '../../src/client/index.ts'
 import { isTextFile } from '../../src/client/upload/accept.ts'
 import { afterCall, afterUpload, isRetriable } from '../../src/client/upload/session.ts'
-import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../src/contract/errors.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../src/contract/track_errors.ts'
 import { aSong, lost, openQueue, refusal, service, silence, until } from './upload_service.ts'
 
 /** Tests the upload engine without a browser: the state of a file after each response of the service and of storage. */

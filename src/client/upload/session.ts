@@ -1,4 +1,4 @@
-import type { SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
+import type { SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/track_errors.ts'
 import { type Client, createClient, randomKey } from '../client.ts'
 import { type Backoff, type Failure, isTransient, noResponse } from '../retry.ts'
 import type { Description, Problem, Target, TrackRequest, UploadEvents, UploadItem, UploadOptions } from './item.ts'

@@ -1,6 +1,6 @@
 import type { System } from '../../context.ts'
-import type { TrackErrorCode } from '../../contract/errors.ts'
 import type { JobEvent } from '../../contract/job.ts'
+import type { TrackErrorCode } from '../../contract/track_errors.ts'
 import { backoff, DONE, type Job, MAX_ATTEMPTS, type Outcome, releaseLease, sendJob } from '../jobs.ts'
 import { switchToTolerantPass } from './progress.ts'
 import { failTranscode } from './result.ts'

@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 
 import { tracks } from '../../adapters/db/schema/library.ts'
-import type { TrackErrorCode } from '../../contract/errors.ts'
+import type { TrackErrorCode } from '../../contract/track_errors.ts'
 import type { Job } from '../jobs.ts'
 
 /** Matches the track whose status a transcode job owns. The track is looked up by its id, because `job_id` has no index. */

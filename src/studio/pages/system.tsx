@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
 
-import { ERROR_MEANINGS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/errors.ts'
+import { ERROR_MEANINGS } from '../../contract/errors.ts'
 import type { TransientErrorCode } from '../../contract/system.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/track_errors.ts'
 import { announce } from '../announce.ts'
 import type { System } from '../api.ts'
 import { ago, explain, length, plural } from '../format.ts'
