@@ -32,6 +32,8 @@ export function createIsolateCache() {
     responses,
     /** Clients that are blocked because they tried too many ids, by IP address. */
     blockedClients: createLru<true>({ entries: 10_000, bytes: 1e6 }),
+    /** Clients that entered a wrong password within the last minute, by share and IP address. */
+    wrongPasswords: createLru<true>({ entries: 10_000, bytes: 2e6 }),
     /** The number of invalidations so far. A result that was read before an invalidation must not be cached after it. */
     changes: 0,
     /** Invalidates an organization's entries. It is called after any change that is visible to the organization's listeners. */

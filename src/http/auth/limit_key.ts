@@ -1,5 +1,6 @@
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import type { Principal } from '../../core/principal.ts'
-import { tooMany } from './limit_rate.ts'
+import { MINUTE, tooMany } from './limit_rate.ts'
 
 /**
  * Rate limits for API keys, and for clients that guess keys or passwords. The limits for listeners are in limit_rate.ts, which a new isolate loads
@@ -24,10 +25,28 @@ export async function limitGuesses(env: Env, client: string): Promise<void> {
   if (client && !(await env.API_RATE_LIMIT.limit({ key: `guess:${client}` })).success) throw tooMany()
 }
 
-/** Throws a 429 if a client tries too many passwords of a share. All clients together are limited too, because each check is slow. */
-export async function limitPasswords(env: Env, share_id: string, client: string): Promise<void> {
-  const result = await env.MISS_RATE_LIMIT.limit({ key: `password:${share_id} ${client}` })
-  if (!result.success || !(await env.API_RATE_LIMIT.limit({ key: `password:${share_id}` })).success) throw tooMany()
+/**
+ * Checks a password of a share with `isRight`. Throws a 429 if the client, or all clients together, tried too many wrong passwords. A client that was
+ * never wrong is checked before it is counted, so others cannot lock it out, and right passwords are not counted (docs/decisions/0052).
+ */
+export async function checkPassword(
+  env: Env,
+  { wrongPasswords }: IsolateCache,
+  share_id: string,
+  client: string,
+  isRight: () => Promise<boolean>,
+): Promise<boolean> {
+  const key = `password:${share_id} ${client}`
+  const count = async () => {
+    const result = await env.MISS_RATE_LIMIT.limit({ key })
+    if (!result.success || !(await env.API_RATE_LIMIT.limit({ key: `password:${share_id}` })).success) throw tooMany()
+  }
+  const wasWrong = wrongPasswords.get(key, Date.now())
+  if (wasWrong) await count()
+  if (await isRight()) return true
+  wrongPasswords.set(key, true, { organization_id: '', bytes: 200, until: Date.now() + MINUTE })
+  if (!wasWrong) await count()
+  return false
 }
 
 /** Throws a 429 if an upload URL is used too often. */

@@ -7,7 +7,8 @@ import { ApiError } from '../../core/errors.ts'
  * separately in each location, and only approximately.
  */
 
-const MINUTE = 60_000
+/** Milliseconds for which a client is remembered that tried unknown secrets or wrong passwords: the period of the rate limits. */
+export const MINUTE = 60_000
 
 /**
  * Returns the address of the caller, which Cloudflare adds to the request. For IPv6, it is the network (the first 64 bits), because one caller owns

@@ -14,7 +14,7 @@ import { findZip } from '../../resources/play/zip.ts'
 import { isShareKey } from '../../resources/share/share_holder.ts'
 import { openShare, type ShareRow, linkPreview } from '../../resources/share/share_view.ts'
 import { shareOf } from '../auth/authenticate.ts'
-import { limitKey, limitPasswords } from '../auth/limit_key.ts'
+import { checkPassword, limitKey } from '../auth/limit_key.ts'
 import { clientOf, limitReading } from '../auth/limit_rate.ts'
 import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
@@ -68,8 +68,10 @@ async function answer(
   if (share.password_hash !== null) {
     const ask = (isWrong: boolean) => ({ share, title: 'Protected', body: passwordForm(appearance !== null, isWrong) })
     if (password === undefined) return { ...ask(false), status: 200 }
-    await limitPasswords(c.env, share.id, clientOf(c.req.raw.headers))
-    if (!(await isPassword(password, share.password_hash))) return { ...ask(true), status: 403 }
+    const { password_hash } = share
+    const isRight = () => isPassword(password, password_hash)
+    if (!(await checkPassword(c.env, cache, share.id, clientOf(c.req.raw.headers), isRight)))
+      return { ...ask(true), status: 403 }
   }
   return { ...(await showShare(context, share, appearance)), share, status: 200 }
 }

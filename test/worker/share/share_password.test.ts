@@ -122,6 +122,28 @@ describe('a share with a password', () => {
     expect(await attempts('192.0.2.2')).toEqual([429])
   })
 
+  it('opens for a client that was never wrong, after others have used up the limit for all clients', async () => {
+    const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
+    const bindings = { ...env, MISS_RATE_LIMIT: fakeRateLimit(60), API_RATE_LIMIT: fakeRateLimit(3) }
+    const enter = async (client: string, password: string) =>
+      (await openPage(`/s/${slug}`, password, bindings, client)).status
+    const attackers = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5']
+    const statuses: number[] = []
+    for (const attacker of attackers) statuses.push(await enter(attacker, 'wrong'))
+    expect(statuses).toEqual([403, 403, 403, 429, 429])
+    expect(await enter('198.51.100.1', 'swordfish')).toBe(200)
+    // An attacker learns nothing more, even with the right password.
+    expect(await enter('192.0.2.1', 'swordfish')).toBe(429)
+  })
+
+  it('counts only wrong passwords, so any number of visitors behind one address can open it', async () => {
+    const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
+    const bindings = { ...env, MISS_RATE_LIMIT: fakeRateLimit(2), API_RATE_LIMIT: fakeRateLimit(2) }
+    const statuses: number[] = []
+    for (let at = 0; at < 5; at++) statuses.push((await openPage(`/s/${slug}`, 'swordfish', bindings)).status)
+    expect(statuses).toEqual([200, 200, 200, 200, 200])
+  })
+
   it('rejects a form without a valid password', async () => {
     const { slug } = await aShare(key, collection_id, { password: 'swordfish' })
     expect((await openPage(`/s/${slug}`, 'x'.repeat(5000))).status).toBe(413)
