@@ -187,7 +187,7 @@ export async function deleteFiles(env: Env, paths: string | string[]): Promise<b
     return true
   } catch (error) {
     if (!(error as Error).message.includes(LOCKED)) throw error
-    log('info', 'files_locked', { paths: [paths].flat().slice(0, 3) })
+    log('log', 'files_locked', { paths: [paths].flat().slice(0, 3) })
     return false
   }
 }

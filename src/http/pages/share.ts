@@ -70,7 +70,7 @@ async function answer(
     if (password === undefined) return { ...ask(false), status: 200 }
     const { password_hash } = share
     const isRight = () => isPassword(password, password_hash)
-    if (!(await checkPassword(c.env, cache, share.id, clientOf(c.req.raw.headers), isRight)))
+    if (!(await checkPassword(c.env, context.cache, share.id, clientOf(c.req.raw.headers), isRight)))
       return { ...ask(true), status: 403 }
   }
   return { ...(await showShare(context, share, appearance)), share, status: 200 }
