@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
 import { type Account, ApiError, type AccountState, openAccount, Refusal } from './deploy/account.ts'
+import { withConfig } from './deploy/config.ts'
 import { migrate } from './deploy/migrate.ts'
-import { isBuiltHere, type Plan, readPlan, withImage } from './deploy/plan.ts'
+import { isBuiltHere, type Plan, readPlan } from './deploy/plan.ts'
 import { preflight } from './deploy/preflight.ts'
 import { configureBucket, createResources } from './deploy/resources.ts'
 import {
@@ -48,7 +49,7 @@ async function deploy(plan: Plan): Promise<void> {
 
   title('Worker and container')
   const secrets = secretsToSet(plan, account.id, found)
-  await upload(plan, account, found, secrets)
+  await upload(plan, account, found, database, secrets)
 
   title('the service')
   const root_key = secrets.ROOT_KEY ?? savedRootKey(plan, account.id) ?? process.env.ROOT_KEY
@@ -72,6 +73,7 @@ async function upload(
   plan: Plan,
   account: Account,
   found: AccountState,
+  database: string,
   secrets: Record<string, string>,
 ): Promise<void> {
   const deployedValue = (name: string) =>
@@ -89,7 +91,8 @@ async function upload(
     writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 })
     const secretArguments = Object.keys(secrets).length > 0 ? ['--secrets-file', file] : []
     const args = [...varArguments, ...domain, ...rollout, ...secretArguments]
-    const isDeployed = await withImage(plan, (config) => runWrangler(account.id, 'deploy', '--config', config, ...args))
+    const run = (config: string) => runWrangler(account.id, 'deploy', '--config', config, ...args)
+    const isDeployed = await withConfig(plan, database, run)
     if (isDeployed) return
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -1,4 +1,3 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -112,18 +111,3 @@ function readArguments() {
 
 /** Whether wrangler builds the image on this machine, with Docker. */
 export const isBuiltHere = ({ image }: Plan) => !/^[\w.-]+\.[a-z]+\//.test(image)
-
-/** Runs a function with a temporary copy of the configuration that contains the image, because wrangler has no option for it. */
-export async function withImage<T>(plan: Plan, run: (config: string) => Promise<T>): Promise<T> {
-  if (isBuiltHere(plan)) return run(plan.config)
-  const path = join(dirname(plan.config), `.deploy-${process.pid}.toml`)
-  const text = readFileSync(plan.config, 'utf8')
-    .replace(/^image = .*$/m, `image = ${JSON.stringify(plan.image)}`)
-    .replace(/^image_build_context = .*$/m, '')
-  writeFileSync(path, text)
-  try {
-    return await run(path)
-  } finally {
-    rmSync(path, { force: true })
-  }
-}

@@ -62,7 +62,7 @@ describe('a deployment reports missing prerequisites before it changes anything'
   test('names that belong to another Worker, and a missing image', async () => {
     const { queues, workers } = cloudflare.account
     queues.set('tonearm-task', { queue_id: 'ab', consumer: 'shop' })
-    workers.set('tonearm', { vars: {}, secrets: {}, queues: [] })
+    workers.set('tonearm', { vars: {}, secrets: {}, bindings: [], versions: [], served: [] })
     await expectRefusal(
       [
         /FAILED {2}queue tonearm-task: is consumed by the Worker shop/,
@@ -77,7 +77,13 @@ describe('a deployment reports missing prerequisites before it changes anything'
     const sql = new DatabaseSync(':memory:')
     sql.exec(MIGRATIONS_TABLE)
     sql.exec("insert into d1_migrations (name) values ('0000_init.sql'), ('0001_list_counts.sql')")
-    cloudflare.account.databases.set('tonearm', { uuid: randomUUID(), sql })
+    cloudflare.account.databases.set('tonearm', {
+      uuid: randomUUID(),
+      sql,
+      jurisdiction: null,
+      location: undefined,
+      replication: 'disabled',
+    })
     await expectRefusal([/FAILED {2}database tonearm: was created by other migrations \(0001_list_counts\.sql\)/])
   })
 

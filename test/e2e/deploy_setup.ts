@@ -10,6 +10,7 @@ import type { Shared } from './shared_stack.ts'
 export const root = join(import.meta.dirname, '../..')
 export const IMAGE = ['--image', 'docker.io/example/tonearm-transcoder:1']
 const SCRIPT = [process.execPath, 'scripts/deploy.ts']
+const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
 
 /**
  * Starts a fake account whose deployed service is the shared stack. Requests with the uploaded root key are sent to it
@@ -64,3 +65,7 @@ export function startDeploy(
 }
 
 export const deploy = (...how: Parameters<typeof startDeploy>) => startDeploy(...how).ended
+
+/** Runs the real wrangler against a fake account. */
+export const wrangler = (cloudflare: Cloudflare, args: string[]) =>
+  deploy(cloudflare, args, { CLOUDFLARE_ACCOUNT_ID: cloudflare.account.id }, [process.execPath, WRANGLER])

@@ -9,8 +9,9 @@ export interface Account {
   pair: { R2_ACCESS_KEY_ID: string; R2_SECRET_ACCESS_KEY: string }
   buckets: Map<string, Bucket>
   queues: Map<string, Queue>
-  databases: Map<string, { uuid: string; sql: DatabaseSync }>
-  imports: Map<string, string>
+  databases: Map<string, Database>
+  /** Uploaded imports and prepared exports, by the last part of their URL. */
+  files: Map<string, string>
   workers: Map<string, Worker>
   containers: Map<string, Application>
   /** Maps each domain to its Worker. */
@@ -21,8 +22,18 @@ export interface Account {
 }
 
 export interface Bucket {
+  location: string | undefined
   cors: unknown
   rules: { queueId: string; rules: unknown[] }[]
+}
+
+export interface Database {
+  uuid: string
+  sql: DatabaseSync
+  jurisdiction: string | null
+  location: string | undefined
+  /** Whether D1 keeps copies for reading near the callers. */
+  replication: 'auto' | 'disabled'
 }
 
 export interface Queue {
@@ -30,17 +41,46 @@ export interface Queue {
   consumer: string | null
 }
 
-export interface Worker {
+/** The bindings of a deployed Worker, and its versions. */
+export interface Worker extends Bound {
+  /** All uploads, the oldest first. */
+  versions: Version[]
+  /** Ids of the versions in the order in which they served. A rollback adds an earlier one again. */
+  served: string[]
+}
+
+interface Bound {
   vars: Record<string, string>
   secrets: Record<string, string>
-  queues: string[]
+  /** All other bindings, as Cloudflare returns them. */
+  bindings: Binding[]
+}
+
+export interface Version extends Bound {
+  id: string
+  /** Which classes run in containers. */
+  containers: unknown
+}
+
+export interface Binding {
+  type: string
+  name: string
+  text?: string
+  queue_name?: string
+  bucket_name?: string
+  class_name?: string
+  /** The id of a D1 database. */
+  id?: string
 }
 
 export interface Application {
   id: string
   name: string
   version: number
+  max_instances: number
   configuration: { image: string }
+  /** The percentages of the last rollout. */
+  rollout_steps?: number[]
 }
 
 export type Permission = 'workers' | 'r2' | 'd1' | 'queues' | 'containers' | 'zones'
@@ -78,7 +118,7 @@ export function openAccount(): Account {
     R2_ACCESS_KEY_ID: randomBytes(16).toString('hex'),
     R2_SECRET_ACCESS_KEY: createHash('sha256').update(token).digest('hex'),
   }
-  const maps = ['buckets', 'queues', 'databases', 'imports', 'workers', 'containers', 'domains'].map((name) => [
+  const maps = ['buckets', 'queues', 'databases', 'files', 'workers', 'containers', 'domains'].map((name) => [
     name,
     new Map(),
   ])
@@ -121,6 +161,13 @@ interface Body {
   origins: { hostname: string }[]
   configuration: { image: string }
   target_configuration: object
+  steps: { step_size: { percentage: number } }[]
+  max_instances: number
+  locationHint?: string
+  primary_location_hint?: string
+  jurisdiction?: string
+  read_replication: { mode: 'auto' | 'disabled' }
+  versions: { version_id: string }[]
 }
 
 /** Handlers by `METHOD /path/:word`. */

@@ -114,8 +114,10 @@ export async function startFakeCloudflare(serve: (request: Request) => Promise<R
   async function respond(request: IncomingMessage, response: ServerResponse, bytes: Buffer): Promise<void> {
     const { pathname } = new URL(request.url ?? '', played.url)
     const [, first, ...rest] = pathname.split('/')
-    if (first === 'imports') {
-      account.imports.set(rest.join('/'), bytes.toString())
+    if (first === 'files' && request.method === 'GET') {
+      response.writeHead(200).end(account.files.get(rest.join('/')))
+    } else if (first === 'files') {
+      account.files.set(rest.join('/'), bytes.toString())
       response.writeHead(200, { etag: `"${createHash('md5').update(bytes).digest('hex')}"` }).end()
     } else if (first === 's3') {
       const [status, code] = await answerS3(played, request)

@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 
-import { type Account, type Call, ApiError, lookUp, type Queue, type Routes } from './account.ts'
+import { type Account, type Call, type Database, ApiError, lookUp, type Queue, type Routes } from './account.ts'
+import { dump } from './dump.ts'
 
 /** Simulates R2, Queues and D1. */
 
@@ -9,11 +10,11 @@ const bucketOf = ({ account, words }: Call) => lookUp(account.buckets, words[0],
 
 export const r2: Routes = {
   'GET /r2/buckets/:name': (call) => ({ name: call.words[0], ...bucketOf(call) }),
-  'DELETE /r2/buckets/:name': (call) => (bucketOf(call), {}),
-  'POST /r2/buckets': ({ account, body: { name } }) => {
+  'DELETE /r2/buckets/:name': (call) => (bucketOf(call), call.account.buckets.delete(call.words[0]!), {}),
+  'POST /r2/buckets': ({ account, body: { name, locationHint } }) => {
     if (account.buckets.has(name))
       throw new ApiError(409, 10_004, 'The bucket you tried to create already exists, and you own it.')
-    account.buckets.set(name, { cors: null, rules: [] })
+    account.buckets.set(name, { location: locationHint, cors: null, rules: [] })
     return { name }
   },
   'GET /r2/buckets/:name/cors': (call) => {
@@ -69,7 +70,7 @@ export const queues: Routes = {
     account.queues.set(queue_name, queue)
     return describeQueue([queue_name, queue])
   },
-  'DELETE /queues/:id': ({ account, words }) => (queueWithId(account, words[0]), {}),
+  'DELETE /queues/:id': ({ account, words }) => (account.queues.delete(queueWithId(account, words[0])[0]), {}),
   'GET /queues/:id/consumers': ({ account, words }) => describeQueue(queueWithId(account, words[0])).consumers,
   'POST /queues/:id/consumers': consume,
   'PUT /queues/:id/consumers/:consumer': consume,
@@ -82,7 +83,10 @@ function databaseOf({ account, words: [key] }: Call) {
   throw new ApiError(404, 7404, `The database ${key} could not be found`)
 }
 
-const meta = { duration: 1, rows_read: 0, rows_written: 0, size_after: 1 }
+const metaOf = (sql: DatabaseSync) => ({ duration: 1, rows_read: 0, rows_written: 0, size_after: sizeOf(sql) })
+
+const count = (sql: DatabaseSync, text: string) => Number(Object.values(sql.prepare(text).get() ?? {})[0])
+const sizeOf = (sql: DatabaseSync) => count(sql, 'pragma page_count') * count(sql, 'pragma page_size')
 
 /** Runs SQL as `/query` does, and rejects triggers of the form that D1's statement splitter breaks. */
 function query(call: Call): unknown {
@@ -94,9 +98,9 @@ function query(call: Call): unknown {
   if (creations.length > 0 && (areTorn || rules.refusedTriggers-- > 0))
     throw new ApiError(400, 7500, 'incomplete input: SQLITE_ERROR')
   try {
-    if (/^\s*select/i.test(text)) return [{ results: sql.prepare(text).all(), success: true, meta }]
+    if (/^\s*select/i.test(text)) return [{ results: sql.prepare(text).all(), success: true, meta: metaOf(sql) }]
     sql.exec(`begin;${text};commit`)
-    return [{ results: [], success: true, meta }]
+    return [{ results: [], success: true, meta: metaOf(sql) }]
   } catch (error) {
     if (sql.isTransaction) sql.exec('rollback')
     throw new ApiError(400, 7500, `${(error as Error).message}: SQLITE_ERROR`)
@@ -106,24 +110,54 @@ function query(call: Call): unknown {
 function importSql(call: Call): unknown {
   const { action, etag } = call.body
   if (action === 'init')
-    return { success: true, upload_url: `${call.url}/imports/${etag}`, filename: etag, at_bookmark: '1', messages: [] }
+    return { success: true, upload_url: `${call.url}/files/${etag}`, filename: etag, at_bookmark: '1', messages: [] }
   if (call.account.rules.refusesImports) throw new ApiError(500, 7500, 'internal error')
-  databaseOf(call).sql.exec(`begin;${call.account.imports.get(etag)};commit`)
-  return { success: true, status: 'complete', messages: [], result: { num_queries: 1, final_bookmark: '2', meta } }
+  const { sql } = databaseOf(call)
+  sql.exec(`begin;${call.account.files.get(etag)};commit`)
+  const result = { num_queries: 1, final_bookmark: '2', meta: metaOf(sql) }
+  return { success: true, status: 'complete', messages: [], result }
 }
 
-const describeDatabase = ({ uuid, name }: { uuid: string; name: string }) => ({ uuid, name, version: 'production' })
+function exportSql(call: Call): unknown {
+  const filename = `${randomUUID()}.sql`
+  call.account.files.set(filename, dump(databaseOf(call).sql))
+  const result = { filename, signed_url: `${call.url}/files/${filename}` }
+  return { success: true, status: 'complete', at_bookmark: '1', messages: [], result }
+}
+
+const describeDatabase = ({ uuid, name, jurisdiction }: Database & { name: string }) => ({
+  uuid,
+  name,
+  version: 'production',
+  jurisdiction,
+})
+
+const detailsOf = (found: Database & { name: string }) => ({
+  ...describeDatabase(found),
+  file_size: sizeOf(found.sql),
+  num_tables: count(found.sql, "select count(*) from sqlite_master where type = 'table'"),
+  read_replication: { mode: found.replication },
+})
 
 export const d1: Routes = {
   'GET /d1/database': ({ account }) =>
-    [...account.databases].map(([name, { uuid }]) => describeDatabase({ uuid, name })),
-  'POST /d1/database': ({ account, body: { name } }) => {
-    if (account.databases.has(name)) throw new ApiError(400, 7502, 'Database with name already exists')
-    account.databases.set(name, { uuid: randomUUID(), sql: new DatabaseSync(':memory:') })
-    return describeDatabase({ name, uuid: lookUp(account.databases, name, 7404).uuid })
+    [...account.databases].map(([name, database]) => describeDatabase({ ...database, name })),
+  'POST /d1/database': (call) => {
+    const { name, jurisdiction = null, primary_location_hint: location } = call.body
+    const { databases } = call.account
+    if (databases.has(name)) throw new ApiError(400, 7502, 'Database with name already exists')
+    const sql = new DatabaseSync(':memory:')
+    databases.set(name, { uuid: randomUUID(), sql, jurisdiction, location, replication: 'disabled' })
+    return detailsOf({ ...lookUp(databases, name, 7404), name })
   },
-  'GET /d1/database/:id': (call) => describeDatabase(databaseOf(call)),
-  'DELETE /d1/database/:id': (call) => (databaseOf(call), {}),
+  'GET /d1/database/:id': (call) => detailsOf(databaseOf(call)),
+  'PUT /d1/database/:id': (call) => {
+    const { name } = databaseOf(call)
+    lookUp(call.account.databases, name, 7404).replication = call.body.read_replication.mode
+    return detailsOf(databaseOf(call))
+  },
+  'DELETE /d1/database/:id': (call) => (call.account.databases.delete(databaseOf(call).name), null),
   'POST /d1/database/:id/query': query,
   'POST /d1/database/:id/import': importSql,
+  'POST /d1/database/:id/export': exportSql,
 }

@@ -1,60 +1,109 @@
 import { randomUUID } from 'node:crypto'
 
-import { type Call, ApiError, lookUp, type Routes, type Worker } from './account.ts'
+import { type Binding, type Call, ApiError, lookUp, type Routes, type Version, type Worker } from './account.ts'
 
-/** Simulates Workers, their domains, and containers. */
+/** Simulates Workers, their versions and domains, and containers. */
 
 const workerOf = ({ account, words }: Call) => lookUp(account.workers, words[0], 10_007)
 
-interface Binding {
-  type: string
-  name: string
-  text?: string
-  queue_name?: string
-  bucket_name?: string
-  database_id?: string
-  id?: string
+interface Metadata {
+  bindings: Binding[]
+  /** Kinds of bindings that the Worker keeps, unless the upload has one with the same name. */
+  keep_bindings?: string[]
+  containers?: unknown
 }
 
 /** Accepts the upload of a Worker if all resources in its bindings exist. */
 async function putWorker({ account, words: [name = ''], form }: Call): Promise<unknown> {
   if (account.rules.failedUploads-- > 0) throw new ApiError(400, 10_021, 'Uncaught Error: the upload is refused.')
-  const metadata = (await form()).get('metadata')
-  const { bindings } = JSON.parse(metadata instanceof Blob ? await metadata.text() : String(metadata)) as {
-    bindings: Binding[]
-  }
+  const part = (await form()).get('metadata')
+  const metadata = JSON.parse(part instanceof Blob ? await part.text() : String(part)) as Metadata
   const before = account.workers.get(name)
-  const worker: Worker = { vars: {}, secrets: {}, queues: [] }
-  for (const { type, name: binding, text = '', ...of } of bindings) {
-    if (type === 'plain_text') worker.vars[binding] = text
-    if (type === 'secret_text') worker.secrets[binding] = text
-    if (type === 'inherit') worker.secrets[binding] = before?.secrets[binding] ?? ''
-    if (type === 'r2_bucket') lookUp(account.buckets, of.bucket_name, 10_006)
-    if (type === 'queue') lookUp(account.queues, of.queue_name, 11_000)
-    if (type === 'queue') worker.queues.push(binding)
-    if (type === 'd1' && ![...account.databases.values()].some(({ uuid }) => uuid === (of.database_id ?? of.id)))
-      throw new ApiError(400, 10_181, `The database of ${binding} does not exist.`)
+  const existing = before ? allBindings(before) : []
+  const version: Version = { id: randomUUID(), vars: {}, secrets: {}, bindings: [], containers: metadata.containers }
+  const uploaded = metadata.bindings.map((binding) =>
+    binding.type === 'inherit' ? inherited(binding, existing) : binding,
+  )
+  const kept = existing.filter(
+    ({ type, name }) => metadata.keep_bindings?.includes(type) && !uploaded.some((binding) => binding.name === name),
+  )
+  for (const binding of [...kept, ...uploaded]) {
+    if (binding.type === 'plain_text') version.vars[binding.name] = binding.text ?? ''
+    else if (binding.type === 'secret_text') version.secrets[binding.name] = binding.text ?? ''
+    else version.bindings.push(complete(name, binding))
+    if (binding.type === 'r2_bucket') lookUp(account.buckets, binding.bucket_name, 10_006)
+    if (binding.type === 'queue') lookUp(account.queues, binding.queue_name, 11_000)
+    if (binding.type === 'd1' && ![...account.databases.values()].some(({ uuid }) => uuid === binding.id))
+      throw new ApiError(400, 10_181, `The database of ${binding.name} does not exist.`)
   }
-  account.workers.set(name, worker)
-  const deployment_id = randomUUID().replaceAll('-', '')
-  return { id: name, tag: deployment_id, etag: deployment_id, startup_time_ms: 5, deployment_id }
+  const versions = [...(before?.versions ?? []), version]
+  account.workers.set(name, { ...boundOf(version), versions, served: [...(before?.served ?? []), version.id] })
+  return { id: name, tag: version.id, etag: version.id, startup_time_ms: 5, deployment_id: version.id }
 }
 
-const CONTAINER = {
-  type: 'durable_object_namespace',
-  name: 'TRANSCODER',
-  class_name: 'TranscoderContainer',
-  namespace_id: 'n1',
+const boundOf = ({ vars, secrets, bindings }: Version) => ({ vars, secrets, bindings })
+
+/** Returns the binding of the previous version that has the same name. */
+function inherited({ name }: Binding, existing: Binding[]): Binding {
+  const found = existing.find((binding) => binding.name === name)
+  if (found) return found
+  throw new ApiError(400, 10_057, `There is no binding ${name} to inherit.`)
 }
+
+/** Adds what Cloudflare adds to an uploaded binding. */
+const complete = (script: string, binding: Binding) =>
+  binding.type === 'durable_object_namespace'
+    ? { ...binding, namespace_id: `${script}_${binding.class_name}` }
+    : binding
+
+/** Returns all bindings, with the values of secrets. */
+const allBindings = ({ vars, secrets, bindings }: Pick<Worker, 'vars' | 'secrets' | 'bindings'>): Binding[] => [
+  ...Object.entries(vars).map(([name, text]) => ({ type: 'plain_text', name, text })),
+  ...Object.entries(secrets).map(([name, text]) => ({ type: 'secret_text', name, text })),
+  ...bindings,
+]
+
+/** Returns all bindings as Cloudflare responds with them, without the values of secrets. */
+const bindingsOf = (worker: Pick<Worker, 'vars' | 'secrets' | 'bindings'>) =>
+  allBindings(worker).map(({ text, ...binding }) => (binding.type === 'plain_text' ? { ...binding, text } : binding))
+
+function versionOf(call: Call, id = call.words[1]): Version {
+  const version = workerOf(call).versions.find((candidate) => candidate.id === id)
+  if (version) return version
+  throw new ApiError(404, 10_007, `There is no version ${id}.`)
+}
+
+function describeVersion(version: Version) {
+  const created_on = new Date(0).toISOString()
+  return {
+    id: version.id,
+    metadata: { created_on, source: 'wrangler', author_email: 'a@example.com' },
+    resources: { bindings: bindingsOf(version), script_runtime: { containers: version.containers } },
+  }
+}
+
+/** Makes an uploaded version serve again, as a rollback does. Its bindings must still exist. */
+function serveVersion(call: Call): unknown {
+  const worker = workerOf(call)
+  const version = versionOf(call, call.body.versions[0]?.version_id)
+  Object.assign(worker, boundOf(version))
+  worker.served.push(version.id)
+  return { id: version.id }
+}
+
+const describeDeployment = (version_id: string) => ({
+  id: version_id,
+  source: 'wrangler',
+  strategy: 'percentage',
+  author_email: 'a@example.com',
+  created_on: new Date(0).toISOString(),
+  versions: [{ version_id, percentage: 100 }],
+})
+
 const SUBDOMAIN = { enabled: true, previews_enabled: true }
 
 export const workers: Routes = {
-  'GET /workers/scripts/:name/settings': (call) => {
-    const { vars, secrets, queues } = workerOf(call)
-    const texts = Object.entries(vars).map(([name, text]) => ({ type: 'plain_text', name, text }))
-    const hidden = Object.keys(secrets).map((name) => ({ type: 'secret_text', name }))
-    return { bindings: [...texts, ...hidden, ...queues.map((name) => ({ type: 'queue', name, queue_name: name }))] }
-  },
+  'GET /workers/scripts/:name/settings': (call) => ({ bindings: bindingsOf(workerOf(call)) }),
   'GET /workers/services/:name': ({ account, words: [id] }) => {
     lookUp(account.workers, id, 10_090)
     return {
@@ -64,11 +113,14 @@ export const workers: Routes = {
   },
   'GET /workers/scripts/:name/secrets': (call) =>
     Object.keys(workerOf(call).secrets).map((name) => ({ name, type: 'secret_text' })),
-  'GET /workers/scripts/:name/deployments': () => ({ deployments: [] }),
-  'GET /workers/scripts/:name/versions/:id': () => ({ resources: { bindings: [CONTAINER] } }),
+  'GET /workers/scripts/:name/deployments': (call) => ({
+    deployments: workerOf(call).served.toReversed().map(describeDeployment),
+  }),
+  'POST /workers/scripts/:name/deployments': serveVersion,
+  'GET /workers/scripts/:name/versions/:id': (call) => describeVersion(versionOf(call)),
   'POST /workers/scripts/:name/assets-upload-session': () => ({ jwt: 'none is missing', buckets: [] }),
   'PUT /workers/scripts/:name': putWorker,
-  'DELETE /workers/scripts/:name': (call) => (workerOf(call), {}),
+  'DELETE /workers/scripts/:name': (call) => (workerOf(call), call.account.workers.delete(call.words[0]!), {}),
   'POST /workers/scripts/:name/subdomain': () => SUBDOMAIN,
   'GET /workers/workers/:name': (call) => (workerOf(call), { subdomain: SUBDOMAIN }),
   'PUT /workers/scripts/:name/schedules': () => ({}),
@@ -105,8 +157,14 @@ export const containers: Routes = {
   },
   'PATCH /containers/applications/:name': (call) => Object.assign(applicationOf(call), call.body),
   'POST /containers/applications/:name/rollouts': (call) => {
-    Object.assign(applicationOf(call).configuration, call.body.target_configuration)
+    const application = applicationOf(call)
+    Object.assign(application.configuration, call.body.target_configuration)
+    application.rollout_steps = call.body.steps.map(({ step_size }) => step_size.percentage)
     return { id: 'r1' }
   },
-  'DELETE /containers/applications/:name': (call) => (applicationOf(call), {}),
+  'DELETE /containers/applications/:name': (call) => (
+    applicationOf(call),
+    call.account.containers.delete(call.words[0]!),
+    {}
+  ),
 }
