@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 
 import { type Account, ApiError, type AccountState, openAccount, Refusal } from './deploy/account.ts'
 import { withConfig } from './deploy/config.ts'
+import { enableReplication } from './deploy/database.ts'
 import { migrate } from './deploy/migrate.ts'
 import { isBuiltHere, type Plan, readPlan } from './deploy/plan.ts'
 import { preflight } from './deploy/preflight.ts'
@@ -42,6 +43,7 @@ async function deploy(plan: Plan): Promise<void> {
   title('bucket, queues, database')
   const database = await createResources(plan, account, found)
   await configureBucket(plan, account, found)
+  await enableReplication(account, database)
   if ('R2_ACCESS_KEY_ID' in found.pair) await verifyKeyPair(plan, account.id, found.pair, true)
 
   title('migrations')

@@ -66,7 +66,8 @@ async function importFile(plan: Plan, account: Account, migration: Migration): P
     )
 }
 
-async function query<T>(token: string, account: string, database: string, sql: string): Promise<T[]> {
+/** Runs SQL on the database, and returns the rows of its first statement. */
+export async function query<T>(token: string, account: string, database: string, sql: string): Promise<T[]> {
   const path = `/accounts/${account}/d1/database/${database}/query`
   const [first] = await callApi<{ results: T[] }[]>(token, 'POST', path, { sql })
   return first?.results ?? []

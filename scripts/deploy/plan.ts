@@ -13,7 +13,10 @@ export interface Plan {
   account_id: string | undefined
   name: string
   bucket: string
+  /** Where bucket and database must stay, from `jurisdiction` of the bucket. */
   jurisdiction: string | undefined
+  /** Where bucket and database are created. Cloudflare ignores it if there is a jurisdiction. */
+  location: string | undefined
   database: string
   /** Directory of the migrations. */
   migrations: string
@@ -34,6 +37,7 @@ export interface Plan {
 const OPTIONS = {
   config: { type: 'string', default: 'wrangler.toml' },
   domain: { type: 'string' },
+  location: { type: 'string' },
   image: { type: 'string' },
   var: { type: 'string', multiple: true },
   'containers-rollout': { type: 'string' },
@@ -43,10 +47,14 @@ const OPTIONS = {
 const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --dry-run                    looks at the account, changes nothing
   --domain audio.example.com   a custom domain, of a zone in the account
+  --location weur              where bucket and database are created: wnam, enam, weur, eeur, apac or oc
   --config wrangler.staging.toml
   --image docker.io/NAME/tonearm-transcoder:VERSION
   --var NAME:VALUE             one of [vars]
   --containers-rollout none    leaves the container as it is`
+
+/** The location hints that both D1 and R2 accept. */
+const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc']
 
 /** The role of a queue is the last word of its name (src/pipeline/consume.ts). */
 const ROLES = ['ingest', 'transcode', 'task', 'webhook', 'dead']
@@ -55,6 +63,7 @@ export function readPlan(): Plan {
   const {
     config,
     domain,
+    location,
     image,
     var: overrides = [],
     'containers-rollout': rollout,
@@ -62,6 +71,8 @@ export function readPlan(): Plan {
   } = readArguments()
   if (rollout !== undefined && rollout !== 'none')
     throw new Refusal(`--containers-rollout may only be none\n\n${USAGE}`)
+  if (location !== undefined && !LOCATIONS.includes(location))
+    throw new Refusal(`--location may be ${LOCATIONS.join(', ')}\n\n${USAGE}`)
   const path = resolve(root, config)
   const wranglerConfig = readConfig({ config: path }, { hideWarnings: true })
   const [bucket] = wranglerConfig.r2_buckets
@@ -88,6 +99,7 @@ export function readPlan(): Plan {
     name: wranglerConfig.name ?? '',
     bucket: bucket?.bucket_name ?? '',
     jurisdiction: bucket?.jurisdiction,
+    location,
     database: database?.database_name ?? '',
     migrations: join(dirname(path), database?.migrations_dir ?? ''),
     queues,

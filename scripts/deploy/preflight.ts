@@ -1,8 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
-import { readMigrations, replacedMigrations } from '../shared/migrations.ts'
 import { type Account, ApiError, type Binding, callApi, findResource, type AccountState, Refusal } from './account.ts'
-import { appliedMigrations } from './migrate.ts'
+import { checkDatabase } from './database.ts'
 import { isBuiltHere, type Plan } from './plan.ts'
 import { check, countFailures, expect } from './report_check.ts'
 import { readKeyPair } from './secrets.ts'
@@ -64,7 +63,8 @@ async function checkRights(plan: Plan, { id, token }: Account): Promise<void> {
   }
 }
 
-async function checkNames(plan: Plan, { id, token }: Account, found: AccountState): Promise<void> {
+async function checkNames(plan: Plan, account: Account, found: AccountState): Promise<void> {
+  const { id, token } = account
   const renameAdvice = (kind: string) =>
     `another ${kind} has this name: choose others in a file of your own (docs/operate.md#a-second-one)`
   await check(`bucket ${plan.bucket}`, renameAdvice('bucket'), async () => {
@@ -86,23 +86,7 @@ async function checkNames(plan: Plan, { id, token }: Account, found: AccountStat
       if (existing) found.queues[queue] = existing.queue_id
       return [state(existing), true]
     })
-  await check(`database ${plan.database}`, renameAdvice('database'), async () => {
-    const list = await callApi<{ uuid: string; name: string }[]>(
-      token,
-      'GET',
-      `/accounts/${id}/d1/database?name=${plan.database}`,
-    )
-    found.database = list.find(({ name }) => name === plan.database)?.uuid ?? null
-    if (!found.database) return [state(null), true]
-    const applied = await appliedMigrations(token, id, found.database)
-    const migrations = readMigrations(plan.migrations)
-    const names = new Set(migrations.map(({ name }) => name))
-    expect(applied.length === 0 || applied.some((name) => names.has(name)), 'holds tables of something else')
-    const replaced = replacedMigrations(applied, migrations)
-    expect(replaced.length === 0, `was created by other migrations (${replaced.join(', ')})`)
-    const newer = applied.filter((name) => !names.has(name))
-    return [newer.length > 0 ? `is newer than this version (${newer.join(', ')})` : state(true), true]
-  })
+  await checkDatabase(plan, account, found, renameAdvice('database'))
 }
 
 interface Queue {

@@ -18,11 +18,11 @@ export async function createResources(plan: Plan, { id, token }: Account, found:
     found.queues[queue] = (
       await create<{ queue_id: string }>(`queue ${queue}`, '/queues', { queue_name: queue })
     ).queue_id
-  if (!found.bucket) await create(`bucket ${plan.bucket}`, '/r2/buckets', { name: plan.bucket })
-  return (
-    found.database ??
-    (await create<{ uuid: string }>(`database ${plan.database}`, '/d1/database', { name: plan.database })).uuid
-  )
+  const { location, jurisdiction } = plan
+  if (!found.bucket) await create(`bucket ${plan.bucket}`, '/r2/buckets', { name: plan.bucket, locationHint: location })
+  if (found.database) return found.database
+  const body = { name: plan.database, primary_location_hint: location, jurisdiction }
+  return (await create<{ uuid: string }>(`database ${plan.database}`, '/d1/database', body)).uuid
 }
 
 interface Rule {

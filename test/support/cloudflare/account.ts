@@ -93,6 +93,7 @@ interface Rules {
   /** The number of queries that create a trigger and are refused, which D1 does occasionally. Imports with triggers are accepted. */
   refusedTriggers: number
   refusesImports: boolean
+  hasReplication: boolean
   /** The number of Worker uploads that will be refused. */
   failedUploads: number
 }
@@ -108,6 +109,7 @@ export function reset(account: Account): void {
     hasSubdomain: true,
     refusedTriggers: 0,
     refusesImports: false,
+    hasReplication: true,
     failedUploads: 0,
   }
 }

@@ -153,6 +153,7 @@ export const d1: Routes = {
   'GET /d1/database/:id': (call) => detailsOf(databaseOf(call)),
   'PUT /d1/database/:id': (call) => {
     const { name } = databaseOf(call)
+    if (!call.account.rules.hasReplication) throw new ApiError(400, 7500, 'Read replication is not available.')
     lookUp(call.account.databases, name, 7404).replication = call.body.read_replication.mode
     return detailsOf(databaseOf(call))
   },

@@ -1,0 +1,77 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+
+import { reset } from '../support/cloudflare/account.ts'
+import type { Cloudflare } from '../support/cloudflare/server.ts'
+import { deploy, IMAGE, playAccount, root } from './deploy_setup.ts'
+import { joinStack } from './shared_stack.ts'
+
+/** Tests the checks of a deployment, the places that it chooses, and its doctor. */
+
+const european = join(root, `.deploy-test-eu-${process.pid}.toml`)
+let cloudflare: Cloudflare
+
+beforeAll(async () => {
+  cloudflare = await playAccount(await joinStack())
+  const text = readFileSync(join(root, 'wrangler.toml'), 'utf8')
+  writeFileSync(european, text.replace(/^bucket_name = .*$/m, '$&\njurisdiction = "eu"'))
+})
+afterAll(async () => {
+  rmSync(european, { force: true })
+  await cloudflare?.close()
+})
+beforeEach(() => reset(cloudflare.account))
+
+test('a dry run of an empty account lists all migrations, and changes nothing', async () => {
+  const { code, output, changes } = await deploy(cloudflare, [...IMAGE, '--dry-run'])
+  expect(output).toMatch(/database tonearm: will be created\nok {6}read replication: will be switched on\n/)
+  expect(output).toMatch(/migrations: to be applied: 0000_init.sql, 0001_triggers.sql\n/)
+  expect(changes).toEqual([])
+  expect(code).toBe(0)
+})
+
+test('a deployment places bucket and database, and switches on read replication, which stays on', async () => {
+  const { code } = await deploy(cloudflare, [...IMAGE, '--location', 'weur'])
+  expect(code).toBe(0)
+  const { databases, buckets } = cloudflare.account
+  expect(buckets.get('tonearm-media')).toMatchObject({ location: 'weur' })
+  expect(databases.get('tonearm')).toMatchObject({ location: 'weur', jurisdiction: null, replication: 'auto' })
+
+  // The database has rows, and its second migration is pending.
+  const { sql } = databases.get('tonearm')!
+  sql.exec(`delete from d1_migrations where name like '0001%'; drop trigger collections_search_insert;
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 100002)
+    insert into usage_days (organization_id, date) select 'o' || i, '2026-01-01' from n;
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 1234)
+    insert into collections (id, organization_id, title, metadata, theme, cover_colors, seq, created_at) select i, 'o1', '', '{}', '', '[]', i, 1 from n`)
+  const dry = await deploy(cloudflare, [...IMAGE, '--dry-run'])
+  expect(dry.output).toMatch(/read replication: is on\nok {6}migrations: to be applied: 0001_triggers.sql\n/)
+  expect(dry.output).toMatch(
+    /They name .*collections \(1,234 rows\).*usage_days \(more than 100,000 rows\).*the database has \d+\.\d MB\./,
+  )
+  expect(dry.changes).toEqual([])
+})
+
+test('a database outside the jurisdiction of the bucket is refused, and a new one is created inside it', async () => {
+  const args = [...IMAGE, '--config', european]
+  const environment = { S3_ENDPOINT: `${cloudflare.url}/s3` }
+  expect((await deploy(cloudflare, args, environment)).code).toBe(0)
+  const database = cloudflare.account.databases.get('tonearm')!
+  expect(database.jurisdiction).toBe('eu')
+  database.jurisdiction = null
+  const { code, output, changes } = await deploy(cloudflare, args, environment)
+  expect(output).toMatch(/FAILED {2}database tonearm: is not in the jurisdiction eu of the bucket/)
+  expect(changes).toEqual([])
+  expect(code).toBe(1)
+})
+
+test('a deployment goes on without read replication if D1 rejects it', async () => {
+  cloudflare.account.rules.hasReplication = false
+  const { code, output } = await deploy(cloudflare, IMAGE)
+  expect(output).toMatch(/- {7}read replication is off: .*not available/)
+  expect(code).toBe(0)
+  const again = await deploy(cloudflare, [...IMAGE, '--location', 'mars'])
+  expect(again.output).toMatch(/FAILED: --location may be wnam/)
+})
