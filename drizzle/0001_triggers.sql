@@ -11,7 +11,8 @@ CREATE TABLE IF NOT EXISTS list_counts (
 --> statement-breakpoint
 CREATE TABLE IF NOT EXISTS heartbeats (
 	name text PRIMARY KEY NOT NULL,
-	at integer NOT NULL
+	at integer NOT NULL,
+	report text
 ) WITHOUT ROWID;
 --> statement-breakpoint
 -- Play sessions, ordered by the hour in which they end (src/adapters/db/schema/play_sessions.ts).

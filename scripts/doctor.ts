@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
 import { createClient, waitForTrack } from '../src/client/index.ts'
+import { FILL_WARNING } from '../src/contract/facts.ts'
 import { request, checkPlayback, checkUpload } from './deploy/bucket_checks.ts'
 import { check, countFailures, expect, unwrap } from './deploy/report_check.ts'
 import { makePng, makeWav } from './deploy/sample_files.ts'
@@ -112,14 +113,22 @@ async function checkUploadAndPlayback(collection_id: string, cover_url: string):
 }
 
 /** Checks the operator's view of the system. A failure of a single file is not a fault of the service. */
-const checkSystem = (root_key: string) =>
-  check('system', 'docs/operate.md#watch', async () => {
+async function checkSystem(root_key: string): Promise<void> {
+  const checked = await check('system', 'docs/operate.md#watch', async () => {
     const { system } = await unwrap(createClient({ base_url, api_key: root_key }).get('/v1/system'))
     expect(system.failing.length === 0, `${system.failing.join(' and ')} failing`)
     const count = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0)
     const openJobs = count(system.jobs.filter(({ state }) => state === 'open'))
-    return [`${openJobs} open jobs; ${count(system.failures)} failed in 24 hours`, true]
+    return [`${openJobs} open jobs; ${count(system.failures)} failed in 24 hours`, system]
   })
+  if (!checked) return
+  const { bytes, limit, fraction, milliseconds } = checked.value.database
+  await check('database size', 'make room before 95 %: docs/operate.md#a-full-database', async () => {
+    const text = `${((bytes ?? 0) / 1e9).toFixed(2)} of ${limit / 1e9} GB (${((fraction ?? 0) * 100).toFixed(1)} %), answers in ${milliseconds} ms`
+    expect((fraction ?? 0) < FILL_WARNING, text)
+    return [text, true]
+  })
+}
 
 async function runChecks(): Promise<void> {
   const health = await check(

@@ -32,10 +32,10 @@ export function readFailure(status: number, answer: unknown): Failure {
 
 /**
  * Whether a failure is transient: there was no response, the service is overloaded or failing, or the same request is still in flight. 408
- * is transient because the request arrived too slowly and was not executed (RFC 9110, §15.5.9).
+ * is transient because the request arrived too slowly and was not executed (RFC 9110, §15.5.9). 507 is not: it lasts until something is deleted.
  */
 export const isTransient = ({ status, code }: Failure) =>
-  status === 0 || status === 408 || status === 429 || status >= 500 || code === 'request_in_flight'
+  status === 0 || status === 408 || status === 429 || (status >= 500 && status !== 507) || code === 'request_in_flight'
 
 interface SleepOptions {
   /** Signal that ends the sleep early. If `online` is set, the browser's `online` event ends it as well. */

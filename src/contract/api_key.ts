@@ -83,6 +83,7 @@ export const apiKeyOperations = defineOperations({
   createApiKey: {
     method: 'post',
     path: '/v1/api_key',
+    grows: 'content',
     summary: 'Create an API key; its secret is shown this once',
     tag,
     access: ['server'],
@@ -102,6 +103,7 @@ export const apiKeyOperations = defineOperations({
   updateApiKey: {
     method: 'put',
     path: '/v1/api_key/{api_key_id}',
+    grows: false,
     summary: 'Update an API key; fields left out stay as they are',
     tag,
     access: ['server'],
@@ -113,6 +115,7 @@ export const apiKeyOperations = defineOperations({
   rotateApiKey: {
     method: 'post',
     path: '/v1/api_key/{api_key_id}/rotate',
+    grows: false,
     summary: 'Give an API key a new secret; the old one works for `grace_seconds` more',
     tag,
     access: ['server'],

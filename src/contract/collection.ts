@@ -86,6 +86,7 @@ export const collectionOperations = defineOperations({
   createCollection: {
     method: 'post',
     path: '/v1/collection',
+    grows: 'content',
     summary: 'Create a collection',
     tag,
     access: ['server'],
@@ -104,6 +105,7 @@ export const collectionOperations = defineOperations({
   updateCollection: {
     method: 'put',
     path: '/v1/collection/{collection_id}',
+    grows: false,
     summary: 'Update a collection; fields left out stay as they are',
     tag,
     access: ['server'],
@@ -137,6 +139,7 @@ export const collectionOperations = defineOperations({
   orderCollectionTracks: {
     method: 'put',
     path: '/v1/collection/{collection_id}/track/order',
+    grows: false,
     summary: 'Put tracks of a collection into a new order; they share out the places they hold now',
     tag,
     access: ['server'],

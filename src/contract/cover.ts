@@ -24,6 +24,7 @@ export const coverOperations = defineOperations({
   createCollectionCover: {
     method: 'post',
     path: '/v1/collection/{collection_id}/cover',
+    grows: false,
     summary: "Get a URL to upload a collection's cover to",
     tag,
     access: ['server'],
@@ -33,6 +34,7 @@ export const coverOperations = defineOperations({
   createTrackCover: {
     method: 'post',
     path: '/v1/track/{track_id}/cover',
+    grows: false,
     summary: "Get a URL to upload a track's cover to",
     tag,
     access: ['server'],

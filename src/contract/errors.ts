@@ -47,4 +47,5 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   rate_limited: 'Too many requests; `Retry-After` says how many seconds to wait.',
   internal: 'A fault of the service. Its log has the `api_request_id`.',
   unavailable: 'Something that the service needs does not answer; try again later.',
+  storage_full: 'The database is nearly full: delete something and empty the trash, or tell the operator.',
 }

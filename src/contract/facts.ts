@@ -188,6 +188,15 @@ export const PLAY_TYPES = {
 /** Returns `CODECS[codec]` with the general type, for code that handles all codecs. */
 export const codecOf = (codec: AudioCodec): Codec => CODECS[codec]
 
+/** The fraction of DATABASE_LIMIT_BYTES from which the operator is warned. */
+export const FILL_WARNING = 0.8
+/**
+ * The fraction of DATABASE_LIMIT_BYTES from which operations that add rows are rejected (docs/decisions/0076). Play sessions are deleted a day after
+ * their end, so they may continue longer. The rest is for deletions and jobs.
+ */
+export const GROWTH_UNTIL = { content: 0.95, session: 0.99 }
+export type Growth = keyof typeof GROWTH_UNTIL
+
 /** Seconds for which a public response may be cached. This is also the maximum time until listeners see a change (docs/decisions/0028). */
 export const PLAY_CACHE_SECONDS = 30
 

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 
 import { type ErrorCode, ERROR_STATUS } from './error_status.ts'
+import type { Growth } from './facts.ts'
 
 /**
  * The callers that may use an operation (specification §5). An empty list means that the operation is public and that the parameter `secret` grants
@@ -12,8 +13,16 @@ export type Access = 'root' | 'server' | 'player' | 'uploader'
  * The description of one operation of the API. The route, the type of the handler, the OpenAPI document, the access matrix and its tests, and the
  * typed client are all derived from it.
  */
-export interface Operation {
-  method: 'get' | 'post' | 'put' | 'delete'
+export type Operation = Description & (Reading | Writing)
+
+type Reading = { method: 'get' | 'delete'; grows?: undefined }
+/**
+ * `grows`: whether the operation adds rows that stay, so that it is rejected when the database is nearly full (docs/decisions/0076). Changes to rows,
+ * and temporary rows such as those of jobs, do not count.
+ */
+type Writing = { method: 'post' | 'put'; grows: Growth | false }
+
+interface Description {
   path: `/v1/${string}`
   summary: string
   tag: string
@@ -58,10 +67,15 @@ const REFUSALS = {
 
 /** Returns all error codes that an operation can return, except those of internal errors, ordered by status. */
 export function errorsOf(operation: Operation): ErrorCode[] {
-  const { method, access, errors = [] } = operation
+  const { method, grows, access, errors = [] } = operation
   const parts = (['params', 'query', 'headers', 'body'] as const).filter((part) => operation[part])
   const refusals = [...parts, ...(access.length > 0 ? ['access' as const] : []), ...(method === 'post' ? [method] : [])]
-  const codes = new Set<ErrorCode>([...refusals.flatMap((part) => REFUSALS[part]), ...errors, 'rate_limited'])
+  const codes = new Set<ErrorCode>([
+    ...refusals.flatMap((part) => REFUSALS[part]),
+    ...errors,
+    ...(grows ? ['storage_full' as const] : []),
+    'rate_limited',
+  ])
   return (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => codes.has(code))
 }
 

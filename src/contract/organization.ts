@@ -53,6 +53,7 @@ export const organizationOperations = defineOperations({
   createOrganization: {
     method: 'post',
     path: '/v1/organization',
+    grows: 'content',
     summary: "Create an organization and its first server key (the operator's root key only)",
     tag,
     access: ['root'],
@@ -77,6 +78,7 @@ export const organizationOperations = defineOperations({
   updateOrganization: {
     method: 'put',
     path: '/v1/organization/{organization_id}',
+    grows: false,
     summary: 'Update an organization; fields left out stay as they are',
     tag,
     access: ['server'],

@@ -110,6 +110,7 @@ export const playOperations = defineOperations({
   createPlaySession: {
     method: 'post',
     path: '/v1/play_session/{scope}',
+    grows: 'session',
     summary: 'Create a play session for a collection, a track or a playlist',
     tag,
     access: ['server', 'player'],

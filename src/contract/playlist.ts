@@ -57,6 +57,7 @@ export const playlistOperations = defineOperations({
   createPlaylist: {
     method: 'post',
     path: '/v1/playlist',
+    grows: 'content',
     summary: 'Create a playlist',
     tag,
     access: ['server'],
@@ -75,6 +76,7 @@ export const playlistOperations = defineOperations({
   updatePlaylist: {
     method: 'put',
     path: '/v1/playlist/{playlist_id}',
+    grows: false,
     summary: 'Update a playlist; fields left out stay as they are',
     tag,
     access: ['server'],
@@ -104,6 +106,7 @@ export const playlistOperations = defineOperations({
   createPlaylistCover: {
     method: 'post',
     path: '/v1/playlist/{playlist_id}/cover',
+    grows: false,
     summary: "Get a URL to upload a playlist's cover to",
     tag,
     access: ['server'],
@@ -123,6 +126,7 @@ export const playlistOperations = defineOperations({
   replacePlaylistTracks: {
     method: 'put',
     path: '/v1/playlist/{playlist_id}/track',
+    grows: 'content',
     summary: "Replace all of a playlist's tracks at once",
     tag,
     access: ['server'],
@@ -135,6 +139,7 @@ export const playlistOperations = defineOperations({
   insertPlaylistTracks: {
     method: 'post',
     path: '/v1/playlist/{playlist_id}/track',
+    grows: 'content',
     summary: 'Insert tracks at a position, or add them at the end',
     tag,
     access: ['server'],
@@ -147,6 +152,7 @@ export const playlistOperations = defineOperations({
   movePlaylistTrack: {
     method: 'put',
     path: '/v1/playlist/{playlist_id}/track/{playlist_track_id}',
+    grows: false,
     summary: 'Move one track of a playlist to another position',
     tag,
     access: ['server'],

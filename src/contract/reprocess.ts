@@ -26,6 +26,7 @@ export const reprocessOperations = defineOperations({
   reprocessCollection: {
     method: 'post',
     path: '/v1/collection/{collection_id}/reprocess',
+    grows: false,
     summary:
       'Bring the tracks of a collection up to date with the variants of now, in the background; they stay playable',
     tag,

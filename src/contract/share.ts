@@ -78,6 +78,7 @@ export const shareOperations = defineOperations({
   createShare: {
     method: 'post',
     path: '/v1/share',
+    grows: 'content',
     summary: 'Share a collection, a track or a playlist by a link that lasts',
     tag,
     access: ['server'],
@@ -98,6 +99,7 @@ export const shareOperations = defineOperations({
   updateShare: {
     method: 'put',
     path: '/v1/share/{share_id}',
+    grows: false,
     summary: 'Update a share; fields left out stay as they are',
     tag,
     access: ['server'],

@@ -4,8 +4,8 @@ import { named, ok, Timestamp } from './common.ts'
 import { defineOperations } from './operation.ts'
 import { SERVICE_ERRORS } from './track_errors.ts'
 
-/** The parts without which the service does not work. `/health` lists those that fail. */
-export const SystemPart = z.enum(['database', 'sweep', 'transcoder'])
+/** The parts without which the service does not work. `/health` lists those that fail. `database_full`: requests that add rows are rejected. */
+export const SystemPart = z.enum(['database', 'database_full', 'sweep', 'transcoder'])
 export type SystemPart = z.infer<typeof SystemPart>
 
 /** The state of the service. Open jobs are all counted; ended jobs and failures are counted only if the job started in the last 24 hours. */
@@ -15,6 +15,12 @@ export const System = named('System', {
     answers: z.boolean(),
     /** The response time of the database in milliseconds, as measured by the Worker. */
     milliseconds: z.int().nullable(),
+    /** The size of the database without free pages; null if the database does not respond. */
+    bytes: z.int().nullable(),
+    /** DATABASE_LIMIT_BYTES. */
+    limit: z.int(),
+    /** `bytes` divided by `limit`. From 0.8 on, make room; from 0.95 on, requests that add rows are rejected. */
+    fraction: z.number().nullable(),
   }),
   /** The maximum number of jobs that can run at the same time, and the number that are running now. */
   transcoder: z.object({ answers: z.boolean(), slots: z.int(), busy: z.int() }),
@@ -31,6 +37,10 @@ export const System = named('System', {
   failures: z.array(z.object({ code: z.string(), count: z.int(), retryable: z.int() })),
   /** When the cron job last ran. It runs every minute. */
   last_sweep_at: Timestamp.nullable(),
+  /**
+   * The D1 queries of the last sweep, the phases that it had to leave to the next sweeps, and the phases that failed; null before the first sweep.
+   */
+  last_sweep: z.object({ queries: z.int(), left: z.array(z.string()), failed: z.array(z.string()) }).nullable(),
   /** When R2 last reported an upload, accurate to a minute. Local installations do not receive these events. */
   last_event_at: Timestamp.nullable(),
 })
@@ -54,6 +64,7 @@ export const systemOperations = defineOperations({
   retryFailedTracks: {
     method: 'post',
     path: '/v1/system/retry',
+    grows: false,
     summary:
       'Process tracks again that failed for a passing reason, at most 100; by default those of the last 24 hours',
     tag,

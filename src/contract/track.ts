@@ -131,6 +131,7 @@ export const trackOperations = defineOperations({
   createTrack: {
     method: 'post',
     path: '/v1/track',
+    grows: 'content',
     summary: 'Create a track and get the URLs to upload its audio and cover to',
     tag,
     access: ['server'],
@@ -150,6 +151,7 @@ export const trackOperations = defineOperations({
   updateTrack: {
     method: 'put',
     path: '/v1/track/{track_id}',
+    grows: false,
     summary: 'Update a track; fields left out stay as they are',
     tag,
     access: ['server'],
@@ -170,6 +172,7 @@ export const trackOperations = defineOperations({
   completeTrackUpload: {
     method: 'post',
     path: '/v1/track/{track_id}/upload_complete',
+    grows: false,
     summary: 'Say that the upload is done, so that processing starts at once (optional, may be repeated)',
     tag,
     access: ['server'],
@@ -179,6 +182,7 @@ export const trackOperations = defineOperations({
   renewTrackUpload: {
     method: 'post',
     path: '/v1/track/{track_id}/upload',
+    grows: false,
     summary: "Get a new upload URL: for a track whose URL expired, or to replace a track's audio",
     tag,
     access: ['server'],
@@ -190,6 +194,7 @@ export const trackOperations = defineOperations({
   reprocessTrack: {
     method: 'post',
     path: '/v1/track/{track_id}/reprocess',
+    grows: false,
     summary: "Make a track's variants again from the uploaded file; it stays playable meanwhile",
     tag,
     access: ['server'],

@@ -27,6 +27,7 @@ export const trackBatchOperations = defineOperations({
   changeTracks: {
     method: 'post',
     path: '/v1/track/batch',
+    grows: false,
     summary: 'Update, move, delete or reprocess many tracks; each has its own result, in the same order',
     tag: 'Tracks',
     access: ['server'],

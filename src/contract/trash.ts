@@ -44,6 +44,7 @@ export const trashOperations = defineOperations({
   restoreTrash: {
     method: 'post',
     path: '/v1/trash/{trash_id}/restore',
+    grows: false,
     summary: 'Bring a track, collection or playlist back as it was',
     tag,
     access: ['server'],

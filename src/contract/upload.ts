@@ -24,6 +24,7 @@ export const uploadOperations = defineOperations({
   createUploadSession: {
     method: 'post',
     path: '/v1/upload_session',
+    grows: 'content',
     summary: 'Create an upload session for a collection',
     tag,
     access: ['server', 'uploader'],
@@ -53,6 +54,7 @@ export const uploadOperations = defineOperations({
   createSessionTrack: {
     method: 'post',
     path: '/v1/upload/{upload_session_id}/track',
+    grows: 'content',
     summary: 'Create a track in an upload session and get the URLs to upload to',
     tag,
     access: ['server', 'uploader'],

@@ -67,6 +67,7 @@ export const variantOperations = defineOperations({
   createVariant: {
     method: 'post',
     path: '/v1/variant',
+    grows: 'content',
     summary: 'Define a variant of your own; tracks that are processed from now on get it',
     tag,
     access: ['server'],
@@ -86,6 +87,7 @@ export const variantOperations = defineOperations({
   updateVariant: {
     method: 'put',
     path: '/v1/variant/{variant_id}',
+    grows: false,
     summary: 'Update a variant of your own; tracks keep the files that they have until they are processed again',
     tag,
     access: ['server'],

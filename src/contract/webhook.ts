@@ -171,6 +171,7 @@ export const webhookOperations = defineOperations({
   createWebhookEndpoint: {
     method: 'post',
     path: '/v1/webhook_endpoint',
+    grows: 'content',
     summary: 'Create a webhook endpoint; its secret is shown this once',
     tag,
     access,
@@ -192,6 +193,7 @@ export const webhookOperations = defineOperations({
   updateWebhookEndpoint: {
     method: 'put',
     path: '/v1/webhook_endpoint/{webhook_endpoint_id}',
+    grows: false,
     summary: 'Update a webhook endpoint; fields left out stay as they are',
     tag,
     access,
@@ -213,6 +215,7 @@ export const webhookOperations = defineOperations({
   rotateWebhookEndpoint: {
     method: 'post',
     path: '/v1/webhook_endpoint/{webhook_endpoint_id}/rotate',
+    grows: false,
     summary: 'Give a webhook endpoint a new secret; the old one signs too for `grace_seconds` more',
     tag,
     access,
@@ -224,6 +227,7 @@ export const webhookOperations = defineOperations({
   testWebhookEndpoint: {
     method: 'post',
     path: '/v1/webhook_endpoint/{webhook_endpoint_id}/test',
+    grows: false,
     summary: 'Send a `webhook.test` event to this endpoint alone',
     tag,
     access,
@@ -235,6 +239,7 @@ export const webhookOperations = defineOperations({
   resumeWebhookEndpoint: {
     method: 'post',
     path: '/v1/webhook_endpoint/{webhook_endpoint_id}/resume',
+    grows: false,
     summary: 'Send to a paused or disabled endpoint again, first what was pending',
     tag,
     access,
@@ -245,6 +250,7 @@ export const webhookOperations = defineOperations({
   recoverWebhookEndpoint: {
     method: 'post',
     path: '/v1/webhook_endpoint/{webhook_endpoint_id}/recover',
+    grows: 'content',
     summary: 'Send again all that has happened since and did not arrive; resumes the endpoint',
     tag,
     access,
@@ -286,6 +292,7 @@ export const webhookOperations = defineOperations({
   replayWebhookDelivery: {
     method: 'post',
     path: '/v1/webhook_delivery/{webhook_delivery_id}/replay',
+    grows: false,
     summary: 'Send a delivery again, with the same `webhook-id`',
     tag,
     access,

@@ -49,6 +49,13 @@ export function describeError(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message : (error.stack ?? error.message)
 }
 
-/** Whether an error means that the database is full: the disk of a laptop, or the maximum size of a D1 database, has been reached. */
+/** Whether an error means that the database is full: the disk of a laptop, or the maximum size of a D1 database or account, has been reached. */
 export const isFull = (error: unknown) =>
-  /SQLITE_FULL|SQLITE_IOERR|disk is full|maximum DB size/i.test(describeError(error))
+  /SQLITE_FULL|SQLITE_IOERR|disk is full|maximum DB size|maximum account storage/i.test(describeError(error))
+
+/** Returns a 507 error. Deleted items free their space when they leave the trash. */
+export const storageFull = () =>
+  new ApiError(
+    'storage_full',
+    'The database is nearly full. Delete what is no longer needed and empty the trash, or ask the operator of the service for room',
+  )

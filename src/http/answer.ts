@@ -1,7 +1,7 @@
 import type { Context as Request } from 'hono'
 
 import type { ErrorBody } from '../contract/common.ts'
-import { ApiError, describeError, isFull } from '../core/errors.ts'
+import { ApiError, describeError, isFull, storageFull } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import type { AppEnv } from './context.ts'
 
@@ -24,9 +24,7 @@ export function requestId(c: Request<AppEnv>): string {
 
 /** Returns the error that callers see instead of an internal error. */
 const publicError = (error: unknown) =>
-  isFull(error)
-    ? new ApiError('unavailable', 'The database has no room at the moment; try again later')
-    : new ApiError('internal', 'Something went wrong on our side')
+  isFull(error) ? storageFull() : new ApiError('internal', 'Something went wrong on our side')
 
 /** Returns the response for an error. An error that is not an `ApiError` is logged, and the caller gets a 500 or 503 without details. */
 export function errorResponse(error: unknown, api_request_id: string): Response {

@@ -1,6 +1,5 @@
 import type { Hono } from 'hono'
 
-import { openForRequest } from '../adapters/db/database.ts'
 import { transcoderSlots } from '../adapters/transcoder/client.ts'
 import { failingRows } from '../resources/operator/system.ts'
 import type { AppEnv } from './context.ts'
@@ -17,10 +16,7 @@ export function mountHealth(app: Hono<AppEnv>): void {
   app.get('/health', async (c) => {
     const age = Date.now() - healthy_at
     const isCached = c.env.REUSE_ANSWERS === 'true' && age >= 0 && age < HEALTHY_FOR
-    const [rows, slots] = await Promise.all([
-      isCached ? [] : failingRows(openForRequest(c.env.DB)),
-      transcoderSlots(c.env),
-    ])
+    const [rows, slots] = await Promise.all([isCached ? [] : failingRows(c.env), transcoderSlots(c.env)])
     if (!isCached && rows.length === 0) healthy_at = Date.now()
     const failing = slots > 0 ? rows : [...rows, 'transcoder']
     const ok = failing.length === 0

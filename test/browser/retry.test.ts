@@ -93,8 +93,9 @@ describe('poll', () => {
     await vi.runAllTimersAsync()
     expect([await some, await many]).toEqual([ready, failure(0)])
   })
-  test('ends on an error response and on the abort signal', async () => {
-    expect(await poll(asking(failure(404, 'not_found')), isLast)).toEqual(failure(404, 'not_found'))
+  test('ends on an error response, on a full database and on the abort signal', async () => {
+    for (const last of [failure(404, 'not_found'), failure(507, 'storage_full')])
+      expect(await poll(asking(last), isLast)).toEqual(last)
     const end = new AbortController()
     const ask = asking(busy)
     const answer = poll(ask, isLast, { signal: end.signal })

@@ -40,7 +40,7 @@ describe('the migrations', () => {
       .toSorted()
       .map((name) => `${name} ${schema[name]}\n`)
     expect(createHash('sha256').update(text.join('')).digest('hex')).toBe(
-      '13f5af163a55dbaec447410bf26a74a6e66dec55abb19654482e831c90df1e93',
+      '74345da345c291e5eb6b464d3a35c691f972aaee59852bc38c85925a28560251',
     )
   })
 

@@ -1,23 +1,37 @@
 import { sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
-import { heartbeats } from './schema/counters.ts'
+import { heartbeats, type SweepReport } from './schema/counters.ts'
 
 type HeartbeatName = typeof heartbeats.$inferSelect.name
 
 /** Records a heartbeat, at most once every `pause` milliseconds. It costs one row written. */
-export async function heartbeat(db: Database, name: HeartbeatName, pause = 0): Promise<void> {
+export async function heartbeat(db: Database, name: HeartbeatName, pause = 0, report?: SweepReport): Promise<void> {
   const at = Date.now()
   // `abs` lets heartbeats continue after a clock that was ahead has been set back.
   const setWhere = sql`abs(${heartbeats.at} - ${at}) >= ${pause}`
   await db
     .insert(heartbeats)
-    .values({ name, at })
-    .onConflictDoUpdate({ target: heartbeats.name, set: { at }, setWhere })
+    .values({ name, at, report })
+    .onConflictDoUpdate({ target: heartbeats.name, set: { at, report }, setWhere })
 }
 
-/** Returns the time of each activity's last heartbeat, in milliseconds since 1970. */
-export async function lastHeartbeats(db: Database): Promise<Partial<Record<HeartbeatName, number>>> {
-  const rows = await db.select().from(heartbeats)
-  return Object.fromEntries(rows.map(({ name, at }) => [name, at]))
+/** The times of the last heartbeats in milliseconds since 1970, the report of the last sweep, and the size of the database in bytes. */
+export interface Vitals {
+  beats: Partial<Record<HeartbeatName, number>>
+  report: SweepReport | null
+  size: number
+}
+
+/** Reads the heartbeats. D1 reports the size of the database with the result. */
+export async function readVitals({ $client }: Pick<Database, '$client'>): Promise<Vitals> {
+  const { results, meta } = await $client
+    .prepare('select name, at, report from heartbeats')
+    .all<{ name: HeartbeatName; at: number; report: string | null }>()
+  const report = results.find(({ name }) => name === 'sweep')?.report
+  return {
+    beats: Object.fromEntries(results.map(({ name, at }) => [name, at])),
+    report: report ? (JSON.parse(report) as SweepReport) : null,
+    size: meta.size_after,
+  }
 }

@@ -5,11 +5,12 @@ import type * as z from 'zod'
 
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { openDatabase, openForRequest } from '../../adapters/db/database.ts'
+import { createDatabaseSize, fillLevel } from '../../adapters/db/database_size.ts'
 import type { Context } from '../../context.ts'
 import type { ErrorCode } from '../../contract/error_status.ts'
-import { MAX_BODY_BYTES } from '../../contract/facts.ts'
+import { type Growth, GROWTH_UNTIL, MAX_BODY_BYTES } from '../../contract/facts.ts'
 import type { Operation, Operations } from '../../contract/operation.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import { ApiError, notFound, storageFull } from '../../core/errors.ts'
 import { keyOf, type Principal } from '../../core/principal.ts'
 import { wake } from '../../pipeline/webhooks/due.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
@@ -104,6 +105,12 @@ export function mount(
   handlers: Record<string, unknown>,
   cache: IsolateCache,
 ): void {
+  const size = createDatabaseSize()
+  /** A new play session costs no extra query: each one that is created updates the size for the next one. */
+  const requireRoom = async (env: Env, growth: Growth) => {
+    const bytes = growth === 'session' ? size.known() : await size.measured(env.DB)
+    if (bytes !== null && fillLevel(env, bytes) >= GROWTH_UNTIL[growth]) throw storageFull()
+  }
   for (const [name, operation] of Object.entries(operations)) {
     const handler = handlers[name] as AnyHandler
     const encode = encoder(operation.response)
@@ -141,12 +148,13 @@ export function mount(
       }
       const principal = c.get('principal')
       const context = {
-        ...contextOf(c, principal, cache, openForRequest(env.DB)),
+        ...contextOf(c, principal, cache, openForRequest(size.watch(env.DB))),
         actor: actorOf(principal),
       }
       try {
         const key = c.req.header('idempotency-key')
         const perform = async () => {
+          if (operation.grows) await requireRoom(env, operation.grows)
           const answer = await handler(input, context)
           if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(wake(context))
           return answer

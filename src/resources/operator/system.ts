@@ -1,12 +1,14 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { findFile } from '../../adapters/bucket/media.ts'
-import { inJsonList, type Database } from '../../adapters/db/database.ts'
-import { heartbeat, lastHeartbeats } from '../../adapters/db/heartbeats.ts'
+import { inJsonList, type Database, openForRequest } from '../../adapters/db/database.ts'
+import { fillLevel } from '../../adapters/db/database_size.ts'
+import { heartbeat, readVitals, type Vitals } from '../../adapters/db/heartbeats.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { jobs } from '../../adapters/db/schema/work.ts'
 import { transcoderSlots } from '../../adapters/transcoder/client.ts'
 import type { Context, Handlers } from '../../context.ts'
+import { GROWTH_UNTIL } from '../../contract/facts.ts'
 import { TRANSIENT_ERRORS, type System, type SystemPart, type systemOperations } from '../../contract/system.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
@@ -36,19 +38,26 @@ async function timeQuery<T>(query: Promise<T>): Promise<{ answer: T; millisecond
   }
 }
 
-type Beats = Awaited<ReturnType<typeof lastHeartbeats>>
+/** Whether no sweep has ended for some minutes, or one phase or another has failed in each of them. */
+const isStalled = ({ beats: { sweep, seen }, report }: Vitals, now: number) =>
+  now - Math.min(sweep ?? seen ?? now, report?.failing_since ?? now) > SWEEP_TIMEOUT
 
-const isStalled = ({ sweep, seen }: Beats, now: number) => now - (sweep ?? seen ?? now) > SWEEP_TIMEOUT
+/** Returns which parts of the system are failing, as far as the database shows it. */
+const failingOf = (vitals: Vitals, env: Env, now: number): SystemPart[] => [
+  ...(fillLevel(env, vitals.size) >= GROWTH_UNTIL.content ? ['database_full' as const] : []),
+  ...(isStalled(vitals, now) ? ['sweep' as const] : []),
+]
 
 /**
- * Returns which parts of the system are failing, as far as the database shows it. Reads one row. If no sweep has ever run, the time until the sweep
- * is considered stalled counts from the first check.
+ * Returns which parts of the system are failing, as far as the database shows it. Reads the few heartbeats. If no sweep has ever run, the time until
+ * the sweep is considered stalled counts from the first check.
  */
-export async function failingRows(db: Database): Promise<SystemPart[]> {
-  const heartbeats = (await timeQuery(lastHeartbeats(db)))?.answer
-  if (!heartbeats) return ['database']
-  if (!heartbeats.sweep && !heartbeats.seen) await heartbeat(db, 'seen', Number.MAX_SAFE_INTEGER)
-  return isStalled(heartbeats, Date.now()) ? ['sweep'] : []
+export async function failingRows(env: Env): Promise<SystemPart[]> {
+  const db = openForRequest(env.DB)
+  const vitals = (await timeQuery(readVitals(db)))?.answer
+  if (!vitals) return ['database']
+  if (!vitals.beats.sweep && !vitals.beats.seen) await heartbeat(db, 'seen', Number.MAX_SAFE_INTEGER)
+  return failingOf(vitals, env, Date.now())
 }
 
 const kind = sql<string>`payload ->> 'kind'`
@@ -110,17 +119,23 @@ async function startAgain(context: Context, { job_id, source_path, ...track }: F
 
 export const systemHandlers: Handlers<typeof systemOperations> = {
   async getSystem(_input, { env, db, now }) {
-    const [databaseCheck, slots] = await Promise.all([timeQuery(lastHeartbeats(db)), transcoderSlots(env)])
+    const [databaseCheck, slots] = await Promise.all([timeQuery(readVitals(db)), transcoderSlots(env)])
     const [open, ended, failures] = databaseCheck ? await readJobs(db, now) : [[], [], []]
-    const heartbeats = databaseCheck?.answer ?? {}
+    const vitals = databaseCheck?.answer
+    const { beats = {}, report = null } = vitals ?? {}
     const failing: SystemPart[] = [
-      ...(databaseCheck ? [] : ['database' as const]),
-      ...(isStalled(heartbeats, now) ? ['sweep' as const] : []),
+      ...(vitals ? failingOf(vitals, env, now) : ['database' as const]),
       ...(slots > 0 ? [] : ['transcoder' as const]),
     ]
     const system: System = {
       failing,
-      database: { answers: databaseCheck !== null, milliseconds: databaseCheck?.milliseconds ?? null },
+      database: {
+        answers: databaseCheck !== null,
+        milliseconds: databaseCheck?.milliseconds ?? null,
+        bytes: vitals?.size ?? null,
+        limit: Number(env.DATABASE_LIMIT_BYTES),
+        fraction: vitals ? fillLevel(env, vitals.size) : null,
+      },
       transcoder: {
         answers: slots > 0,
         slots,
@@ -136,8 +151,9 @@ export const systemHandlers: Handlers<typeof systemOperations> = {
         ...ended.map((row) => ({ ...row, oldest_age: null })),
       ],
       failures,
-      last_sweep_at: heartbeats.sweep === undefined ? null : timestamp(heartbeats.sweep),
-      last_event_at: heartbeats.event === undefined ? null : timestamp(heartbeats.event),
+      last_sweep_at: beats.sweep === undefined ? null : timestamp(beats.sweep),
+      last_sweep: report && { queries: report.queries, left: report.left, failed: report.failed },
+      last_event_at: beats.event === undefined ? null : timestamp(beats.event),
     }
     return { system }
   },

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 import { ERROR_MEANINGS } from '../../contract/errors.ts'
+import { FILL_WARNING } from '../../contract/facts.ts'
 import type { TransientErrorCode } from '../../contract/system.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/track_errors.ts'
 import { announce } from '../announce.ts'
@@ -16,6 +17,7 @@ const PERIOD = 10_000
 
 const FAILING: Record<System['failing'][number], string> = {
   database: 'The database does not answer.',
+  database_full: 'The database is nearly full: nothing can be added until something is deleted for good.',
   sweep: 'The sweep stands still: what queues lose is not picked up, and what has ended is not deleted.',
   transcoder: 'The transcoder does not answer.',
 }
@@ -70,9 +72,13 @@ export function SystemPage() {
   )
 }
 
+const fullness = (fraction: number) =>
+  `${(fraction * 100).toFixed(1)} % full${fraction >= FILL_WARNING ? ': make room' : ''}`
+
 function Figures({ system: { database, transcoder, last_sweep_at, last_event_at } }: { system: System }) {
   const figures: [string, string][] = [
     ['Database', database.milliseconds === null ? 'silent' : `${database.milliseconds} ms`],
+    ['Database size', database.fraction === null ? 'unknown' : fullness(database.fraction)],
     ['Transcoder', `${transcoder.busy} of ${transcoder.slots} busy`],
     ['Last sweep', last_sweep_at ? ago(last_sweep_at) : 'not yet'],
     ['Last upload event from R2', last_event_at ? ago(last_event_at) : 'not yet'],

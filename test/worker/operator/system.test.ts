@@ -58,7 +58,7 @@ describe('health', () => {
       status: 503,
       body: { ok: false, failing },
       failing,
-      database: { answers: false, milliseconds: null },
+      database: { answers: false, milliseconds: null, bytes: null, limit: 10_000_000_000, fraction: null },
     }
     expect(await Promise.all([unresponsive, full].map(bothViews))).toEqual([failure, failure])
   })
@@ -77,8 +77,8 @@ describe('health', () => {
   })
 })
 
-it('a request returns 503 when the disk is full, even if it only reads', async () => {
-  await expectError(503, 'unavailable', 'GET', '/v1/organization', { key: root, bindings: full })
+it('a request returns 507 when the disk is full, even if it only reads', async () => {
+  await expectError(507, 'storage_full', 'GET', '/v1/organization', { key: root, bindings: full })
 })
 
 describe('the system', () => {

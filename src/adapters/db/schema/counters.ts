@@ -16,8 +16,22 @@ export const listCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.list, t.level, t.bucket] })],
 )
 
+/** The result of a sweep. Phases are named in src/pipeline/sweep.ts. */
+export interface SweepReport {
+  /** The number of D1 queries of the sweep. */
+  queries: number
+  /** The phases that stopped because the queries of the sweep were spent. The next sweeps continue them. */
+  left: string[]
+  /** The phases that failed. */
+  failed: string[]
+  /** The time since which every sweep has had a failed phase, in milliseconds since 1970; null if none failed. */
+  failing_since: number | null
+}
+
 /** When each background activity last happened (src/adapters/db/heartbeats.ts). `seen` is the time of the first request for the service's status. */
 export const heartbeats = sqliteTable('heartbeats', {
   name: text().$type<'sweep' | 'event' | 'seen' | 'events'>().primaryKey(),
   at: integer().notNull(),
+  /** Set only for `sweep`. */
+  report: text({ mode: 'json' }).$type<SweepReport>(),
 })
