@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 
+import { LOGGED_SHARE } from '../../src/contract/facts.ts'
 import { threadSeconds } from '../process.ts'
 import { config } from '../worker/app.ts'
 import { withCleanup } from '../worker/cleanup.ts'
@@ -22,8 +23,14 @@ const ASSUMED = {
   files_per_play: 2,
   /** Number of status requests for a track until it is ready. */
   status_per_upload: 5,
-  /** Seconds that one vCPU needs to transcode four minutes of music. */
-  work: 10,
+  /** Seconds that the container, with all its vCPUs, needs to transcode four minutes of music. */
+  work: 10.5,
+  /** Gigabytes of all variants of four minutes of music, which the container sends to R2. */
+  variants: 0.0104,
+  /** Memory in GB of a Durable Object, which exists until its container stops. */
+  object: 0.128,
+  /** Alarms and requests of a Durable Object per job. */
+  calls: 5,
   /** Seconds until an idle container stops (`src/adapters/transcoder/client.ts`). */
   idle: 60,
 }
@@ -58,8 +65,10 @@ async function count(system: System, run: () => Promise<unknown>): Promise<Count
   return { ...counts, cpu: (threadSeconds(system.pid) - before) * 1000 }
 }
 
-const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number): Use => ({
+/** Every request writes one line of the log, except most play views. */
+const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number, lines = requests): Use => ({
   'Workers requests': requests,
+  'Workers Logs lines': lines,
   'Workers CPU, ms': cpu,
   'D1 rows read': read,
   'D1 rows written': written,
@@ -104,7 +113,7 @@ async function plays(system: System) {
   const share = 1 / REPEATS
   const play = sum(
     [ASSUMED.sessions_per_play * share, sum([1, use(made, REPEATS)], [1, { ...use(swept, 0), 'Workers CPU, ms': 0 }])],
-    [share, use(viewed, REPEATS)],
+    [share, use(viewed, REPEATS, REPEATS * LOGGED_SHARE)],
     [ASSUMED.files_per_play, { 'R2 class B': 1 }],
   )
   return { '1,000,000 plays': sum([1_000_000, play]) }
@@ -150,9 +159,12 @@ async function uploads(system: System) {
   })
   await system.call('POST', '/v1/webhook_endpoint', tenant.key, { url })
   const withWebhook = await countUpload(system, tenant, receiver)
-  const { memory_mib, disk_mb } = config.containers[0]!.instance_type
+  const { vcpu, memory_mib, disk_mb } = config.containers[0]!.instance_type
   const container = (seconds: number): Use => ({
-    'Container CPU, vCPU s': ASSUMED.work,
+    'Durable Object requests': ASSUMED.calls,
+    'Durable Object GB s': seconds * ASSUMED.object,
+    'Container egress, GB': ASSUMED.variants,
+    'Container CPU, vCPU s': ASSUMED.work * vcpu,
     'Container memory, GiB s': (seconds * memory_mib) / 1024,
     'Container disk, GB s': (seconds * disk_mb) / 1000,
   })

@@ -1,5 +1,6 @@
 /**
- * Cloudflare's list prices in dollars, from developers.cloudflare.com/workers/platform/pricing and r2/pricing in 2026. Check them before
+ * Cloudflare's list prices in dollars, from developers.cloudflare.com/workers/platform/pricing,
+ * workers/observability/logs/workers-logs, containers/pricing, durable-objects/platform/pricing and r2/pricing in 2026. Check them before
  * you quote a result. Free allowances and storage are not included.
  */
 const MILLION = 1_000_000
@@ -17,6 +18,11 @@ export const PRICES = {
   'Container CPU, vCPU s': 0.00002,
   'Container memory, GiB s': 0.0000025,
   'Container disk, GB s': 0.00000007,
+  /** The price in North America and Europe. */
+  'Container egress, GB': 0.025,
+  'Durable Object requests': 0.15 / MILLION,
+  'Durable Object GB s': 12.5 / MILLION,
+  'Workers Logs lines': 0.6 / MILLION,
 }
 
 export type Item = keyof typeof PRICES

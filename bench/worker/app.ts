@@ -27,7 +27,7 @@ type Settings = {
   durable_objects: { bindings: { name: string; class_name: string }[] }
   ratelimits: { name: string }[]
   assets?: { binding?: string }
-  containers: { instance_type: { memory_mib: number; disk_mb: number } }[]
+  containers: { instance_type: { vcpu: number; memory_mib: number; disk_mb: number } }[]
 }
 
 export const config: Settings = unstable_readConfig({ config: 'wrangler.toml' }, { hideWarnings: true })

@@ -44,6 +44,7 @@ export const ERROR_STATUS = {
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal: 500,
+  not_configured: 503,
   unavailable: 503,
   storage_full: 507,
 } as const

@@ -46,6 +46,7 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   idempotency_key_reused: 'This `Idempotency-Key` was used with another request.',
   rate_limited: 'Too many requests; `Retry-After` says how many seconds to wait.',
   internal: 'A fault of the service. Its log has the `api_request_id`.',
+  not_configured: 'The Worker lacks a secret, a table or a variable; the message names it.',
   unavailable: 'Something that the service needs does not answer; try again later.',
   storage_full: 'The database is nearly full: delete something and empty the trash, or tell the operator.',
 }

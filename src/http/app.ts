@@ -13,6 +13,7 @@ import { baseUrl } from './base_url.ts'
 import type { AppEnv } from './context.ts'
 import { mountHealth } from './health.ts'
 import { logRequest } from './log_request.ts'
+import { mountMetrics } from './metrics.ts'
 import { mountEmbed } from './pages/embed.ts'
 import { mountOembed } from './pages/oembed.ts'
 import { mountShare } from './pages/share.ts'
@@ -32,6 +33,7 @@ export function createApp(cache: IsolateCache) {
   app.options('/v1/*', () => new Response(null, { status: 204, headers: PREFLIGHT }))
 
   mountHealth(app)
+  mountMetrics(app)
   app.get('/openapi.json', (c) =>
     c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
   )

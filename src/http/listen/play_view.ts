@@ -1,5 +1,6 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { isIssuedId } from '../../adapters/crypto/id.ts'
+import { LOGGED_SHARE } from '../../contract/facts.ts'
 import { playTrack } from '../../resources/play/playback.ts'
 import { errorResponse } from '../answer.ts'
 import { logRequest } from '../log_request.ts'
@@ -39,6 +40,7 @@ export function answerPlayView(cache: IsolateCache, raw: Request, env: Env): Pro
   ).catch((error: unknown) => errorResponse(error, api_request_id))
   return answer.then((response) => {
     const { status } = response
+    if (status < 400 && Math.random() > LOGGED_SHARE) return response
     logRequest(env, { api_request_id, method: raw.method, route: ROUTE, status, started_at, organization_id })
     return response
   })

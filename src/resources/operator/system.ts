@@ -72,8 +72,8 @@ const isRetryable = sql`${isTransient} and exists (select 1 from tracks
 // SQLite uses a partial index only if the statement repeats the condition of the index verbatim.
 const failedSince = (since: number) => sql`state = 'failed' and jobs.created_at >= ${since}`
 
-/** Reads the jobs of all organizations: open jobs, jobs that ended within the last day, and the error codes of failed jobs. */
-function readJobs(db: Database, now: number) {
+/** Reads the jobs of all organizations: open jobs, and the jobs that were created since a time and have ended, with their error codes. */
+function readJobs(db: Database, since: number) {
   const running = sql<number>`sum(slot is not null)`.as('held')
   const oldest = sql<number>`min(created_at)`.as('oldest')
   return db.batch([
@@ -85,12 +85,12 @@ function readJobs(db: Database, now: number) {
     db
       .select({ kind: kind.as('kind'), state: jobs.state, count })
       .from(jobs)
-      .where(sql`created_at >= ${now - DAY} and state <> 'open'`)
+      .where(sql`created_at >= ${since} and state <> 'open'`)
       .groupBy(kind, jobs.state),
     db
       .select({ code: code.as('code'), count, retryable: sql<number>`sum(${isRetryable})`.as('retryable') })
       .from(jobs)
-      .where(failedSince(now - DAY))
+      .where(failedSince(since))
       .groupBy(code)
       .orderBy(sql`2 desc, 1`),
   ])
@@ -117,46 +117,54 @@ async function startAgain(context: Context, { job_id, source_path, ...track }: F
   return false
 }
 
+/**
+ * Reads the state of the service. Ended jobs and failures are those whose jobs were created in the last `period` milliseconds: every one of these jobs
+ * is one row read.
+ */
+export async function readSystem(
+  { env, db, now }: Pick<Context, 'env' | 'db' | 'now'>,
+  period: number,
+): Promise<System> {
+  const [databaseCheck, slots] = await Promise.all([timeQuery(readVitals(db)), transcoderSlots(env)])
+  const [open, ended, failures] = databaseCheck ? await readJobs(db, now - period) : [[], [], []]
+  const vitals = databaseCheck?.answer
+  const { beats = {}, report = null } = vitals ?? {}
+  const failing: SystemPart[] = [
+    ...(vitals ? failingOf(vitals, env, now) : ['database' as const]),
+    ...(slots > 0 ? [] : ['transcoder' as const]),
+  ]
+  return {
+    failing,
+    database: {
+      answers: databaseCheck !== null,
+      milliseconds: databaseCheck?.milliseconds ?? null,
+      bytes: vitals?.size ?? null,
+      limit: Number(env.DATABASE_LIMIT_BYTES),
+      fraction: vitals ? fillLevel(env, vitals.size) : null,
+    },
+    transcoder: {
+      answers: slots > 0,
+      slots,
+      busy: open.find((row) => row.kind === 'transcode')?.held ?? 0,
+    },
+    jobs: [
+      ...open.map(({ oldest, kind, count }) => ({
+        kind,
+        state: 'open' as const,
+        count,
+        oldest_age: Math.max(0, Math.round((now - oldest) / 1000)),
+      })),
+      ...ended.map((row) => ({ ...row, oldest_age: null })),
+    ],
+    failures,
+    last_sweep_at: beats.sweep === undefined ? null : timestamp(beats.sweep),
+    last_sweep: report && { queries: report.queries, left: report.left, failed: report.failed },
+    last_event_at: beats.event === undefined ? null : timestamp(beats.event),
+  }
+}
+
 export const systemHandlers: Handlers<typeof systemOperations> = {
-  async getSystem(_input, { env, db, now }) {
-    const [databaseCheck, slots] = await Promise.all([timeQuery(readVitals(db)), transcoderSlots(env)])
-    const [open, ended, failures] = databaseCheck ? await readJobs(db, now) : [[], [], []]
-    const vitals = databaseCheck?.answer
-    const { beats = {}, report = null } = vitals ?? {}
-    const failing: SystemPart[] = [
-      ...(vitals ? failingOf(vitals, env, now) : ['database' as const]),
-      ...(slots > 0 ? [] : ['transcoder' as const]),
-    ]
-    const system: System = {
-      failing,
-      database: {
-        answers: databaseCheck !== null,
-        milliseconds: databaseCheck?.milliseconds ?? null,
-        bytes: vitals?.size ?? null,
-        limit: Number(env.DATABASE_LIMIT_BYTES),
-        fraction: vitals ? fillLevel(env, vitals.size) : null,
-      },
-      transcoder: {
-        answers: slots > 0,
-        slots,
-        busy: open.find((row) => row.kind === 'transcode')?.held ?? 0,
-      },
-      jobs: [
-        ...open.map(({ oldest, kind, count }) => ({
-          kind,
-          state: 'open' as const,
-          count,
-          oldest_age: Math.max(0, Math.round((now - oldest) / 1000)),
-        })),
-        ...ended.map((row) => ({ ...row, oldest_age: null })),
-      ],
-      failures,
-      last_sweep_at: beats.sweep === undefined ? null : timestamp(beats.sweep),
-      last_sweep: report && { queries: report.queries, left: report.left, failed: report.failed },
-      last_event_at: beats.event === undefined ? null : timestamp(beats.event),
-    }
-    return { system }
-  },
+  getSystem: async (_input, context) => ({ system: await readSystem(context, DAY) }),
 
   async retryFailedTracks({ body }, context) {
     const { db, now, invalidate } = context

@@ -25,9 +25,13 @@ async function request(method: string, path: string, init: RequestInit = {}, bin
 }
 const withKey = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } })
 
+/** Makes every successful play view be logged (`LOGGED_SHARE`), or none. */
+const logViews = (isLogged: boolean) => vi.spyOn(Math, 'random').mockReturnValue(isLogged ? 0 : 0.999)
+
 it('the request log contains id, route, status, time and organization, and no secrets', async () => {
   const { key, organization_id, collection_id, play_session_id, track_id } = workspace
   const view = `/v1/play/${play_session_id}/${track_id}`
+  logViews(true)
   const made = await ok('POST', `/v1/collection/${collection_id}/cover`, { key })
   const cover = new URL(made.collection_cover_upload.upload_url).pathname
   const answered = await request('GET', `/v1/collection/${collection_id}?secret=query`, withKey(key))
@@ -64,10 +68,20 @@ it('the request log contains id, route, status, time and organization, and no se
 
 it('the request log omits cached responses, and is empty when it is turned off', async () => {
   const view = `/v1/play/${workspace.play_session_id}/${workspace.track_id}`
+  logViews(true)
   const caching = { ...logging, REUSE_ANSWERS: 'true' }
   await db.update(tracks).set({ player_title: 'Kept' })
   for (let _time = 0; _time < 3; _time++) await request('GET', view, {}, caching)
   expect(lines).toHaveLength(1)
   await request('GET', view, {}, env)
   expect(lines).toHaveLength(1)
+})
+
+it('the request log has a sample of the successful play views, and every failed one', async () => {
+  const { play_session_id, track_id } = workspace
+  logViews(false)
+  await request('GET', `/v1/play/${play_session_id}/${track_id}`)
+  expect(lines).toEqual([])
+  await request('GET', `/v1/play/${play_session_id}/${UNKNOWN_ID}`)
+  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404])
 })
