@@ -144,10 +144,10 @@ async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal
     const { status } = response
     const retryAfter = Number(response.headers.get('retry-after')) * 1000 || delay
     const result = readFailure(status, answer)
-    // With 429 and 503, the service did not execute the request; with another 5xx status it may have. 409 with Retry-After means that the
-    // same POST is still in flight.
-    const notExecuted = status === 429 || status === 503 || (status === 409 && response.headers.has('retry-after'))
-    return { result, retryIn: notExecuted ? retryAfter : isTransient(result) && repeatable ? delay : null }
+    // With 429, the service did not execute the request; with a 5xx status it may have. 409 with Retry-After means that the same POST is
+    // still in flight.
+    const notExecuted = status === 429 || (status === 409 && response.headers.has('retry-after'))
+    return { result, retryIn: notExecuted || (isTransient(result) && repeatable) ? retryAfter : null }
   } catch {
     return unanswered()
   } finally {

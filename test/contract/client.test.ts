@@ -87,6 +87,17 @@ describe('a call', () => {
     expect(requests).toHaveLength(2)
   })
 
+  it('is repeated after a 503, unless it is a deletion, which may have taken effect', async () => {
+    const unavailable = json(503, { ok: false, message: 'Down', code: 'unavailable' }, { 'retry-after': '1' })
+    let client = await serve(unavailable, good)
+    expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)
+    expect(new Set(requests.map(({ key }) => key)).size).toBe(1)
+    server.close()
+    client = await serve(unavailable, good)
+    expect(await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })).toMatchObject({ status: 503 })
+    expect(requests).toHaveLength(1)
+  })
+
   it('is repeated after the number of seconds in Retry-After, but fails at once when Retry-After is a minute', async () => {
     const busy = { ok: false, message: 'busy', code: 'rate_limited' }
     let client = await serve(json(429, busy, { 'retry-after': '1' }), good)
