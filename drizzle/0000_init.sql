@@ -224,6 +224,8 @@ CREATE TABLE `idempotency_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`request_hash` text NOT NULL,
 	`response` text,
+	`seed` text DEFAULT '' NOT NULL,
+	`holder` text DEFAULT '' NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

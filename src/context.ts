@@ -32,6 +32,8 @@ export interface Context<D = Database> extends System<D> {
   cache: IsolateCache
   /** The service's public URL, without a trailing slash. */
   base_url: string
+  /** The seed of a request with an `Idempotency-Key` (src/adapters/crypto/seed.ts). */
+  seed?: string
   /** Allows the response to be cached for this organization, at most until the given time in milliseconds since 1970. */
   allowCaching: (organization_id: string, until: number) => void
 }

@@ -1,8 +1,7 @@
-import type { Context as Request } from 'hono'
+import type { Context as HonoContext } from 'hono'
 
 import type { ErrorBody } from '../contract/common.ts'
-import { ApiError, describeError, isFull, storageFull } from '../core/errors.ts'
-import { log } from '../core/log.ts'
+import { ApiError } from '../core/errors.ts'
 import type { AppEnv } from './context.ts'
 
 /** Web pages from any origin may call the API. Responses contain signed URLs and private data, so no cache may store them. */
@@ -14,7 +13,7 @@ export const HEADERS = {
 export const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
 
 /** Returns the id of the request. It is never taken from the caller, because `api_request_id` must be a UUID (specification §2). */
-export function requestId(c: Request<AppEnv>): string {
+export function requestId(c: HonoContext<AppEnv>): string {
   const existing = c.get('requestId')
   if (existing) return existing
   const id = crypto.randomUUID()
@@ -22,14 +21,10 @@ export function requestId(c: Request<AppEnv>): string {
   return id
 }
 
-/** Returns the error that callers see instead of an internal error. */
-const publicError = (error: unknown) =>
-  isFull(error) ? storageFull() : new ApiError('internal', 'Something went wrong on our side')
-
-/** Returns the response for an error. An error that is not an `ApiError` is logged, and the caller gets a 500 or 503 without details. */
-export function errorResponse(error: unknown, api_request_id: string): Response {
-  const fault = error instanceof ApiError ? error : publicError(error)
-  if (fault !== error) log('error', 'fault', { api_request_id, error: describeError(error) })
+/** Returns the response for an error. For an error that is not an `ApiError`, it is a 500 or 503 without details. */
+export async function errorResponse(error: unknown, request: Request, api_request_id: string): Promise<Response> {
+  const fault =
+    error instanceof ApiError ? error : (await import('./public_error.ts')).publicError(error, request, api_request_id)
   const body: ErrorBody = {
     ok: false,
     message: fault.message,

@@ -59,8 +59,10 @@ export function createApp(cache: IsolateCache) {
       throw new ApiError('method_not_allowed', `This path answers ${allow} only`, undefined, { allow })
     })
   }
-  app.notFound((c) => errorResponse(new ApiError('not_found', 'There is nothing at this path'), requestId(c)))
-  app.onError((error, c) => errorResponse(error, requestId(c)))
+  app.notFound((c) =>
+    errorResponse(new ApiError('not_found', 'There is nothing at this path'), c.req.raw, requestId(c)),
+  )
+  app.onError((error, c) => errorResponse(error, c.req.raw, requestId(c)))
   return app
 }
 

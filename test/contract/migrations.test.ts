@@ -40,7 +40,7 @@ describe('the migrations', () => {
       .toSorted()
       .map((name) => `${name} ${schema[name]}\n`)
     expect(createHash('sha256').update(text.join('')).digest('hex')).toBe(
-      '74345da345c291e5eb6b464d3a35c691f972aaee59852bc38c85925a28560251',
+      'ae8245927207276e24c0fc2d479b8c4cc9b0ada8ff23d3158ef746da6422814a',
     )
   })
 

@@ -19,8 +19,9 @@ function crc32(text: string): number {
 
 const checksum = (text: string) => toBase62(crc32(text), 6)
 
-export function newSecret(type: KeyType): string {
-  const text = PREFIX[type] + randomBase62(43)
+/** Returns a new secret of an API key. `random` is 43 base62 characters. */
+export function newSecret(type: KeyType, random = randomBase62(43)): string {
+  const text = PREFIX[type] + random
   return text + checksum(text)
 }
 

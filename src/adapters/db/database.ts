@@ -3,17 +3,21 @@ import type { BatchItem } from 'drizzle-orm/batch'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-import { retryAll, retryReads } from './retry.ts'
+import { describeError } from '../../core/errors.ts'
+import { retryInBackground, retryInRequest, retrying } from './retry.ts'
 
 /** D1 through Drizzle. Each request creates its own query builders; there is no connection to keep open. */
 export const openDatabase = (d1: D1Database) => drizzle(d1)
 export type Database = ReturnType<typeof openDatabase>
 
 /** Opens a database that retries every statement after transient errors. It is for background work, in which every statement is idempotent. */
-export const openWithRetries = (d1: D1Database) => openDatabase(retryAll(d1))
+export const openWithRetries = (d1: D1Database) => openDatabase(retryInBackground(d1))
 
-/** Opens a database for a request: it retries what only reads. A write that fails may have taken effect (docs/decisions/0075). */
-export const openForRequest = (d1: D1Database) => openDatabase(retryReads(d1))
+/**
+ * Opens a database for a request. After transient errors it retries what only reads, and everything if every statement of the request is idempotent.
+ * Any other write that fails may have taken effect (docs/decisions/0075).
+ */
+export const openForRequest = (d1: D1Database, isIdempotent = false) => openDatabase(retryInRequest(d1, isIdempotent))
 
 type Statement = BatchItem<'sqlite'>
 
@@ -27,6 +31,30 @@ export async function runBatch(db: Database, statements: readonly Statement[]) {
     const index = statements.indexOf(statement)
     if (index < 0) throw new Error('the statement is not part of this batch')
     return results[index]
+  }
+}
+
+/** Whether a batch failed because it would have inserted a unique value a second time. */
+export const isDuplicate = (error: unknown) => describeError(error).includes('UNIQUE constraint failed')
+
+/**
+ * Runs a batch that inserts a row with the id of this request (`rowId`), and returns the row. An earlier attempt may have inserted the row, although
+ * its response was lost; `read` then returns it. Resolves to undefined if the condition of the insert does not hold.
+ */
+export async function insertOnce<R>(
+  db: Database,
+  insert: Statement & { _: { result: R[] } },
+  otherStatements: readonly Statement[],
+  read: () => Promise<R | undefined>,
+): Promise<R | undefined> {
+  try {
+    const resultOf = await retrying(() => runBatch(db, [insert, ...otherStatements]))
+    const [row] = resultOf(insert) as R[]
+    return row ?? (await read())
+  } catch (error) {
+    const row = isDuplicate(error) ? await read() : undefined
+    if (!row) throw error
+    return row
   }
 }
 

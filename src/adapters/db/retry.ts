@@ -19,13 +19,22 @@ const BACKGROUND: RetryPolicy = { attempts: 5, backoff: 100 }
 /** For requests: all retries together wait at most half a second. */
 const REQUEST: RetryPolicy = { attempts: 3, backoff: 100 }
 
+/** Errors after which no attempt is left. An outer `retrying` does not retry them again. */
+const exhausted = new WeakSet<Error>()
+const isExhausted = (error: unknown): boolean =>
+  error instanceof Error && (exhausted.has(error) || isExhausted(error.cause))
+
 /** Runs a statement again after transient errors. A failed attempt may still have taken effect, so the statement must be idempotent. */
 export async function retrying<T>(run: () => Promise<T>, { attempts, backoff } = REQUEST): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run()
     } catch (error) {
-      if (attempt === attempts || !isTransientError(error)) throw error
+      if (!isTransientError(error) || isExhausted(error)) throw error
+      if (attempt === attempts) {
+        exhausted.add(error as Error)
+        throw error
+      }
       await scheduler.wait(backoff * 2 ** (attempt - 1) * (0.5 + Math.random()))
     }
   }
@@ -34,11 +43,12 @@ export async function retrying<T>(run: () => Promise<T>, { attempts, backoff } =
 /** Whether a statement only reads. A statement that starts in another way may write. */
 const isRead = (query: string) => /^\s*select\b/i.test(query)
 
-/** Returns a D1 binding that retries every statement and batch, for background work, in which every statement is idempotent. */
-export const retryAll = (d1: D1Database) => withRetries(d1, BACKGROUND, () => true)
+/** Returns a D1 binding that retries every statement and batch. It is for background work, in which every statement is idempotent. */
+export const retryInBackground = (d1: D1Database) => withRetries(d1, BACKGROUND, () => true)
 
-/** Returns a D1 binding that retries statements and batches that only read, for requests. */
-export const retryReads = (d1: D1Database) => withRetries(d1, REQUEST, isRead)
+/** Returns a D1 binding for a request. It retries what only reads, and everything if `isIdempotent`. */
+export const retryInRequest = (d1: D1Database, isIdempotent: boolean) =>
+  withRetries(d1, REQUEST, isIdempotent ? () => true : isRead)
 
 const QUERY_METHODS = ['run', 'all', 'raw', 'first']
 

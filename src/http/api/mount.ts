@@ -107,8 +107,8 @@ export function mount(
 ): void {
   const size = createDatabaseSize()
   /** A new play session costs no extra query: each one that is created updates the size for the next one. */
-  const requireRoom = async (env: Env, growth: Growth) => {
-    const bytes = growth === 'session' ? size.known() : await size.measured(env.DB)
+  const requireRoom = async ({ env, db }: Context, growth: Growth) => {
+    const bytes = growth === 'session' ? size.known() : await size.measured(db.$client)
     if (bytes !== null && fillLevel(env, bytes) >= GROWTH_UNTIL[growth]) throw storageFull()
   }
   for (const [name, operation] of Object.entries(operations)) {
@@ -116,6 +116,8 @@ export function mount(
     const encode = encoder(operation.response)
     const isPublic = operation.access.length === 0
     const changes = operation.method !== 'get' && !operation.invisibleToListeners
+    // A GET may detect an upload, and the pipeline's statements are idempotent. A PUT writes absolute values.
+    const isIdempotent = operation.method === 'get' || operation.method === 'put'
     const emitsEvents = changes || operation.emitsEvents
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
       const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
@@ -148,20 +150,20 @@ export function mount(
       }
       const principal = c.get('principal')
       const context = {
-        ...contextOf(c, principal, cache, openForRequest(size.watch(env.DB))),
+        ...contextOf(c, principal, cache, openForRequest(size.watch(env.DB), isIdempotent)),
         actor: actorOf(principal),
       }
       try {
         const key = c.req.header('idempotency-key')
-        const perform = async () => {
-          if (operation.grows) await requireRoom(env, operation.grows)
-          const answer = await handler(input, context)
+        const perform = async (seed?: string) => {
+          if (operation.grows) await requireRoom(context, operation.grows)
+          const answer = await handler(input, seed === undefined ? context : { ...context, seed })
           if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(wake(context))
           return answer
         }
         if (operation.method !== 'post' || key === undefined) return send(await perform())
         const request = `${c.req.path}\n${await c.req.text()}`
-        const run = async () => encoded(await perform())
+        const run = async (seed: string) => encoded(await perform(seed))
         const { answer, replayed } = await runIdempotent(context, key, request, input, run)
         return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {

@@ -37,7 +37,7 @@ export function answerPlayView(cache: IsolateCache, raw: Request, env: Env): Pro
       if (env.CHECK_ANSWERS === 'true') await check(answer)
       return answer
     },
-  ).catch((error: unknown) => errorResponse(error, api_request_id))
+  ).catch((error: unknown) => errorResponse(error, raw, api_request_id))
   return answer.then((response) => {
     const { status } = response
     if (status < 400 && Math.random() > LOGGED_SHARE) return response

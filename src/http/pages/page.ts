@@ -1,9 +1,12 @@
 import type { Context as Request } from 'hono'
 import { html, raw } from 'hono/html'
 
+import { isTransientError } from '../../adapters/db/retry.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Embed } from '../../resources/share/embed.ts'
+import { requestId } from '../answer.ts'
 import type { AppEnv } from '../context.ts'
+import { publicError } from '../public_error.ts'
 
 /** HTML pages with a player, and the error pages for them. */
 
@@ -182,6 +185,8 @@ export function problemOf(error: ApiError): Problem {
     }
   if (error.status === 429)
     return { status: 429, title: 'Too many listeners at once', text: 'Please try again in a minute.' }
+  if (error.status === 503)
+    return { status: 503, title: 'This is not available right now', text: 'Please try again in a moment.' }
   return {
     status: 404,
     title: 'There is nothing to play here',
@@ -189,18 +194,19 @@ export function problemOf(error: ApiError): Problem {
   }
 }
 
-/** Responds with an error page if the request was refused. Rethrows internal errors. */
+/** Responds with an error page. Rethrows errors that are neither refusals nor transient. */
 export async function problemPage(
   c: Request<AppEnv>,
   error: unknown,
   pageStyle: PageStyle,
   describe = problemOf,
 ): Promise<Response> {
-  if (!(error instanceof ApiError)) throw error
-  const { status, title, text } = describe(error)
+  if (!(error instanceof ApiError) && !isTransientError(error)) throw error
+  const fault = error instanceof ApiError ? error : publicError(error, c.req.raw, requestId(c))
+  const { status, title, text } = describe(fault)
   const body = html`<main class="message">
     <h1>${title}</h1>
     <p>${text}</p>
   </main>`
-  return answerPage(c, { ...pageStyle, status, title, body, headers: error.headers })
+  return answerPage(c, { ...pageStyle, status, title, body, headers: fault.headers })
 }

@@ -31,8 +31,7 @@ const encoder = new TextEncoder()
 export const sealPurpose = (endpoint_id: string) => `webhook:${endpoint_id}`
 
 /** Returns a new secret: 256 random bits with a prefix that secret scanners recognize. */
-export const newWebhookSecret = () =>
-  `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`
+export const webhookSecretOf = (random: Uint8Array) => `whsec_${btoa(String.fromCharCode(...random))}`
 
 async function sign(secret: string, text: string): Promise<string> {
   const bytes = Uint8Array.from(atob(secret.replace('whsec_', '')), (char) => char.charCodeAt(0))

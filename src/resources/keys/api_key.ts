@@ -1,8 +1,10 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 
-import { newId } from '../../adapters/crypto/id.ts'
 import { newSecret, secretHint, sha256 } from '../../adapters/crypto/secret.ts'
+import { rowId, secretBase62 } from '../../adapters/crypto/seed.ts'
+import { insertOnce } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
+import { retrying } from '../../adapters/db/retry.ts'
 import { apiKeys } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import type { ApiKey, apiKeyOperations } from '../../contract/api_key.ts'
@@ -59,8 +61,8 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   async createApiKey({ body }, context) {
     const { db, principal, now } = context
     await checkBinding(context, body.type, body)
-    const secret = newSecret(body.type)
-    const id = newId()
+    const secret = newSecret(body.type, await secretBase62(context))
+    const id = rowId(context)
     const values = {
       ...(await toColumns(context, body)),
       id,
@@ -70,11 +72,9 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       seq: sql`(select coalesce(max(seq), 0) + 1 from api_keys where organization_id = ${principal.organization_id})`,
       created_at: now,
     }
-    const [inserted] = await db.batch([
-      db.insert(apiKeys).values(values).returning(),
-      recordEvents(context, 'api_key.created', sql`api_keys where id = ${id}`),
-    ])
-    const row = inserted[0]!
+    const insert = db.insert(apiKeys).values(values).returning()
+    const event = recordEvents(context, 'api_key.created', sql`api_keys where id = ${id}`)
+    const row = (await insertOnce(db, insert, [event], () => findApiKey(context, id)))!
     return { api_key_id: id, api_key: toApiKey(row), secret }
   },
 
@@ -105,10 +105,11 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
 
   async rotateApiKey({ params, body }, context) {
     const { type } = await findApiKey(context, params.api_key_id)
-    const secret = newSecret(type)
+    const secret = newSecret(type, await secretBase62(context))
     const hash = await sha256(secret)
-    const isOwned = isOwnedByCaller(context, params.api_key_id)
-    const [, [row]] = await context.db.batch([
+    // An earlier attempt may have rotated the key already; another rotation would end the previous secret.
+    const isOwned = and(isOwnedByCaller(context, params.api_key_id), ne(apiKeys.hash, hash))
+    const batch = [
       recordEvents(context, 'api_key.rotated', sql`api_keys where ${isOwned}`),
       context.db
         .update(apiKeys)
@@ -120,8 +121,10 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
         })
         .where(isOwned)
         .returning(),
-    ])
-    if (!row) throw notFound('api key')
+    ] as const
+    const [, [rotated]] = await retrying(() => context.db.batch(batch))
+    const row = rotated ?? (await findApiKey(context, params.api_key_id))
+    if (row.hash !== hash) throw notFound('api key')
     context.cache.keys.evict(row.id)
     return { api_key_id: row.id, api_key: toApiKey(row), secret }
   },

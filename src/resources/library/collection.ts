@@ -1,8 +1,8 @@
 import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 
 import { collectionPrefixes } from '../../adapters/bucket/media.ts'
-import { newId } from '../../adapters/crypto/id.ts'
-import { inJsonList, runBatch } from '../../adapters/db/database.ts'
+import { rowId } from '../../adapters/crypto/seed.ts'
+import { inJsonList, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { removeFromPlaylists } from '../../adapters/db/playlist_order.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { collections, tracks, uploadSessions } from '../../adapters/db/schema/library.ts'
@@ -55,23 +55,21 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const { db, now } = context
     const organization = await findOrganization(context)
     const defaults = { metadata: {}, theme: [], cover_colors: [] }
-    const id = newId()
-    const [inserted] = await db.batch([
-      db
-        .insert(collections)
-        .values({
-          ...defaults,
-          ...body,
-          folded: foldedOf('collections', body),
-          id,
-          organization_id: organization.id,
-          seq: sql`(select coalesce(max(seq), 0) + 1 from collections where organization_id = ${organization.id})`,
-          created_at: now,
-        })
-        .returning(),
-      recordEvents(context, 'collection.created', sql`collections where id = ${id}`, { is_restored: false }),
-    ])
-    const row = inserted[0]!
+    const id = rowId(context)
+    const insert = db
+      .insert(collections)
+      .values({
+        ...defaults,
+        ...body,
+        folded: foldedOf('collections', body),
+        id,
+        organization_id: organization.id,
+        seq: sql`(select coalesce(max(seq), 0) + 1 from collections where organization_id = ${organization.id})`,
+        created_at: now,
+      })
+      .returning()
+    const event = recordEvents(context, 'collection.created', sql`collections where id = ${id}`, { is_restored: false })
+    const row = (await insertOnce(db, insert, [event], () => findCollection(context, id)))!
     return {
       collection_id: id,
       collection: withInherited(row, organization),

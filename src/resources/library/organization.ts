@@ -1,8 +1,8 @@
 import { eq, getTableColumns, sql } from 'drizzle-orm'
 
-import { newId } from '../../adapters/crypto/id.ts'
 import { newSecret, secretHint, sha256 } from '../../adapters/crypto/secret.ts'
-import { runBatch } from '../../adapters/db/database.ts'
+import { rowId, secondRowId, secretBase62 } from '../../adapters/crypto/seed.ts'
+import { insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { apiKeys, organizations } from '../../adapters/db/schema/library.ts'
 import { shares } from '../../adapters/db/schema/shares.ts'
@@ -47,10 +47,10 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
 
   async createOrganization({ body }, context) {
     const { db, now } = context
-    const secret = newSecret('server')
+    const secret = newSecret('server', await secretBase62(context))
     const key = {
-      id: newId(),
-      organization_id: newId(),
+      id: secondRowId(context),
+      organization_id: rowId(context),
       type: 'server' as const,
       title: 'First server key',
       hash: await sha256(secret),
@@ -58,20 +58,23 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       seq: 1,
       created_at: now,
     }
-    const [[row]] = await db.batch([
-      db
-        .insert(organizations)
-        .values({
-          id: key.organization_id,
-          name: body.name,
-          theme: [],
-          seq: sql`(select coalesce(max(seq), 0) + 1 from organizations)`,
-          created_at: now,
-        })
-        .returning(),
+    const insert = db
+      .insert(organizations)
+      .values({
+        id: key.organization_id,
+        name: body.name,
+        theme: [],
+        seq: sql`(select coalesce(max(seq), 0) + 1 from organizations)`,
+        created_at: now,
+      })
+      .returning()
+    const otherStatements = [
       db.insert(apiKeys).values(key),
       recordEvents(context, 'api_key.created', sql`api_keys where id = ${key.id}`),
-    ])
+    ]
+    const row = await insertOnce(db, insert, otherStatements, () =>
+      db.select().from(organizations).where(eq(organizations.id, key.organization_id)).get(),
+    )
     return { organization_id: key.organization_id, organization: toOrganization(row!), api_key_id: key.id, secret }
   },
 

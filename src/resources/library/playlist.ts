@@ -1,8 +1,8 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { collectionPrefixes } from '../../adapters/bucket/media.ts'
-import { newId } from '../../adapters/crypto/id.ts'
-import { runBatch } from '../../adapters/db/database.ts'
+import { rowId } from '../../adapters/crypto/seed.ts'
+import { insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { deleteHiddenEntries } from '../../adapters/db/playlist_order.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { playlists, playlistTracks } from '../../adapters/db/schema/library.ts'
@@ -53,25 +53,23 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
   async createPlaylist({ body }, context) {
     const { db, now } = context
     const organization = await findOrganization(context)
-    const id = newId()
-    const [inserted] = await db.batch([
-      db
-        .insert(playlists)
-        .values({
-          metadata: {},
-          theme: [],
-          ...body,
-          cover_colors: [],
-          folded: foldedOf('playlists', body),
-          id,
-          organization_id: organization.id,
-          seq: sql`(select coalesce(max(seq), 0) + 1 from playlists where organization_id = ${organization.id})`,
-          created_at: now,
-        })
-        .returning(),
-      recordEvents(context, 'playlist.created', sql`playlists where id = ${id}`, { is_restored: false }),
-    ])
-    const row = inserted[0]!
+    const id = rowId(context)
+    const insert = db
+      .insert(playlists)
+      .values({
+        metadata: {},
+        theme: [],
+        ...body,
+        cover_colors: [],
+        folded: foldedOf('playlists', body),
+        id,
+        organization_id: organization.id,
+        seq: sql`(select coalesce(max(seq), 0) + 1 from playlists where organization_id = ${organization.id})`,
+        created_at: now,
+      })
+      .returning()
+    const event = recordEvents(context, 'playlist.created', sql`playlists where id = ${id}`, { is_restored: false })
+    const row = (await insertOnce(db, insert, [event], () => findPlaylist(context, id)))!
     return {
       playlist_id: id,
       playlist: withInherited(row, organization),

@@ -2,8 +2,10 @@ import { and, asc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
 import { newId } from '../../adapters/crypto/id.ts'
-import { inJsonList, type Database, insertFrom, runBatch } from '../../adapters/db/database.ts'
+import { rowId } from '../../adapters/crypto/seed.ts'
+import { inJsonList, insertFrom, isDuplicate, runBatch } from '../../adapters/db/database.ts'
 import { renumberEntries } from '../../adapters/db/playlist_order.ts'
+import { retrying } from '../../adapters/db/retry.ts'
 import { isInCollection, playlists, playlistTracks, tracks } from '../../adapters/db/schema/library.ts'
 import type { Context } from '../../context.ts'
 import type { Page } from '../../contract/common.ts'
@@ -65,7 +67,8 @@ async function changeTracks(
   condition?: SQL,
 ): Promise<boolean> {
   const { db, principal, now: updated_at } = context
-  const change_id = newId()
+  // A batch that is repeated after a lost response finds its own id in the playlist, and changes nothing.
+  const change_id = rowId(context)
   const version = expectedVersion(if_match)
   const signed = sql`exists (select 1 from playlists where id = ${playlist_id} and change_id = ${change_id})`
   const update = db
@@ -75,15 +78,24 @@ async function changeTracks(
       and(
         eq(playlists.id, playlist_id),
         eq(playlists.organization_id, principal.organization_id),
+        sql`change_id is not ${change_id}`,
         version === undefined ? undefined : eq(playlists.version, version),
         condition,
       ),
     )
     .returning({ id: playlists.id })
-  const resultOf = await runBatch(db, [update, ...change(signed), ...renumberEntries(context, change_id)])
-  if (resultOf(update).length > 0) return true
+  const statements = [update, ...change(signed), ...renumberEntries(context, change_id)]
+  try {
+    const resultOf = await retrying(() => runBatch(db, statements))
+    if (resultOf(update).length > 0) return true
+  } catch (error) {
+    // An earlier attempt has inserted the same entries.
+    if (isDuplicate(error)) return true
+    throw error
+  }
   const now = await db.select().from(playlists).where(eq(playlists.id, playlist_id)).get()
   if (!now) throw notFound('playlist')
+  if (now.change_id === change_id) return true
   if (version !== undefined && version !== now.version) {
     throw new ApiError('version_mismatch', `The playlist is at version ${now.version} now; read it again`)
   }
@@ -109,10 +121,15 @@ async function checkTracks({ db, principal }: Context, track_ids: string[]): Pro
 }
 
 /** Inserts tracks from `position` on. A track that has just been deleted is left out. */
-function insertEntries(db: Database, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
-  const entries = track_ids.map((track_id, at) => ({ id: newId(), track_id, at: (at + 1) / (track_ids.length + 1) }))
+function insertEntries(context: Context, playlist_id: string, track_ids: string[], position: SQL, signed: SQL) {
+  // The id of the first entry is that of the request, so a request cannot insert its entries twice.
+  const entries = track_ids.map((track_id, at) => ({
+    id: at === 0 ? rowId(context) : newId(),
+    track_id,
+    at: (at + 1) / (track_ids.length + 1),
+  }))
   return insertFrom(
-    db,
+    context.db,
     playlistTracks,
     {
       id: sql`value ->> 'id'`,
@@ -136,7 +153,7 @@ export async function replaceTracks(
   const { db } = context
   await changeTracks(context, playlist_id, if_match, (signed) => [
     db.delete(playlistTracks).where(and(eq(playlistTracks.playlist_id, playlist_id), signed)),
-    insertEntries(db, playlist_id, track_ids, sql`0`, signed),
+    insertEntries(context, playlist_id, track_ids, sql`0`, signed),
   ])
 }
 
@@ -149,13 +166,12 @@ export async function insertTracks(
   position = MAX_PLAYLIST_TRACKS,
 ) {
   await checkTracks(context, track_ids)
-  const { db } = context
   const fits = sql`track_count + ${track_ids.length} <= ${MAX_PLAYLIST_TRACKS}`
   const isChanged = await changeTracks(
     context,
     playlist_id,
     if_match,
-    (signed) => [insertEntries(db, playlist_id, track_ids, sql`${position}`, signed)],
+    (signed) => [insertEntries(context, playlist_id, track_ids, sql`${position}`, signed)],
     fits,
   )
   if (!isChanged) {

@@ -2,8 +2,9 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { findFile, nextUploadPath, trackPrefixes } from '../../adapters/bucket/media.ts'
 import { folderOf, trackPath } from '../../adapters/bucket/track_paths.ts'
-import { newId, randomBase62 } from '../../adapters/crypto/id.ts'
-import { inJsonList, insertFrom, runBatch } from '../../adapters/db/database.ts'
+import { randomBase62 } from '../../adapters/crypto/id.ts'
+import { rowId } from '../../adapters/crypto/seed.ts'
+import { inJsonList, insertFrom, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { removeFromPlaylists } from '../../adapters/db/playlist_order.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
@@ -100,7 +101,7 @@ export async function insertTrack(context: Context, { file_size, content_type, .
   const { db, principal, now } = context
   checkUploadHints(context.env, { file_size, content_type })
   const identity = {
-    id: newId(),
+    id: rowId(context),
     organization_id: principal.organization_id,
     collection_id: values.collection_id,
     folder_id: null,
@@ -126,10 +127,10 @@ export async function insertTrack(context: Context, { file_size, content_type, .
     },
     sql`collections where id = ${values.collection_id} and organization_id = ${principal.organization_id}`,
   ).returning()
-  const [[row]] = await db.batch([
-    insert,
-    recordEvents(context, 'track.created', sql`tracks where id = ${identity.id}`, { is_restored: false }),
-  ])
+  const event = recordEvents(context, 'track.created', sql`tracks where id = ${identity.id}`, { is_restored: false })
+  const row = await insertOnce(db, insert, [event], () =>
+    db.select().from(tracks).where(isOwnedByCaller(context, identity.id)).get(),
+  )
   if (!row) throw notFound('collection')
   return {
     row,

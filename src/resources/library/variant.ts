@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { newId } from '../../adapters/crypto/id.ts'
-import { insertFrom } from '../../adapters/db/database.ts'
+import { rowId } from '../../adapters/crypto/seed.ts'
+import { insertFrom, insertOnce } from '../../adapters/db/database.ts'
 import { variants } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { CATALOG, toRendition } from '../../contract/catalog.ts'
@@ -66,20 +66,24 @@ export const variantHandlers: Handlers<typeof variantOperations> = {
     return { count: all.length, variants: all.slice(offset, offset + limit) }
   },
 
-  async createVariant({ body: { name, index = toIndex(name), type, ...body } }, { db, principal, now }) {
+  async createVariant({ body: { name, index = toIndex(name), type, ...body } }, context) {
+    const { db, principal, now } = context
     const settings = variantSettings({ type }, body)
     if (TAKEN.has(index)) throw exists(index)
     const { organization_id } = principal
-    const row = await insertFrom(
+    const id = rowId(context)
+    const insert = insertFrom(
       db,
       variants,
-      { id: newId(), organization_id, index, name, ...settings, seq: sql`last + 1`, created_at: now },
+      { id, organization_id, index, name, ...settings, seq: sql`last + 1`, created_at: now },
       sql`(select count(*) as count, coalesce(max(seq), 0) as last from variants where organization_id = ${organization_id})
         where count < ${MAX_VARIANTS}`,
     )
       .onConflictDoNothing({ target: [variants.organization_id, variants.index] })
       .returning()
-      .get()
+    const row = await insertOnce(db, insert, [], () =>
+      db.select().from(variants).where(isOwnedByCaller(context, id)).get(),
+    )
     if (!row) {
       if ((await findCustomVariants(db, organization_id)).length < MAX_VARIANTS) throw exists(index)
       const message = `An organization may have ${MAX_VARIANTS} variants of its own; delete one first`

@@ -5,6 +5,7 @@ import { viewSigner } from '../../adapters/bucket/presign.ts'
 import { isIssuedId, newHourlyId } from '../../adapters/crypto/id.ts'
 import { insertFrom, prepareOnce } from '../../adapters/db/database.ts'
 import { batch } from '../../adapters/db/query.ts'
+import { retrying } from '../../adapters/db/retry.ts'
 import { playSessions } from '../../adapters/db/schema/play_sessions.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
 import type { Handlers } from '../../context.ts'
@@ -70,8 +71,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const holder = keyOf(principal)
     // The expiry is in whole seconds, because that of the session's URLs is as well.
     const expires_at = Math.floor(endOf(holder, now, Math.floor(body.expires_in) * 1000) / 1000) * 1000
-    const session = {
-      id: newHourlyId(expires_at),
+    const facts = {
       organization_id: principal.organization_id,
       scope,
       resource_id,
@@ -84,10 +84,13 @@ export const playHandlers: Handlers<typeof playOperations> = {
       expires_at,
       created_at: now,
     }
-    const [inserted, ...view] = await batch(db, [
-      insertOf[scope](db, { ...session, ...bound, ...sharedBy(holder) }),
-      ...bindView(context, session),
-    ])
+    // A session that a lost attempt has created has no effect, because no caller knows its id.
+    const { session, rows } = await retrying(async () => {
+      const session = { ...facts, id: newHourlyId(expires_at) }
+      const insert = insertOf[scope](db, { ...session, ...bound, ...sharedBy(holder) })
+      return { session, rows: await batch(db, [insert, ...bindView(context, session)]) }
+    })
+    const [inserted, ...view] = rows
     if (inserted!.length === 0) {
       if (!holder?.share) throw notFound(scope)
       context.cache.keys.evict(holder.api_key_id)

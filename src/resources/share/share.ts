@@ -1,8 +1,9 @@
 import { and, eq, getTableColumns, ne, notExists, sql } from 'drizzle-orm'
 
-import { newId, randomBase62 } from '../../adapters/crypto/id.ts'
+import { randomBase62 } from '../../adapters/crypto/id.ts'
 import { hashPassword } from '../../adapters/crypto/password.ts'
-import { insertFrom } from '../../adapters/db/database.ts'
+import { rowId } from '../../adapters/crypto/seed.ts'
+import { insertFrom, insertOnce } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { TABLE_OF } from '../../adapters/db/schema/library.ts'
 import { type ShareRow, shares } from '../../adapters/db/schema/shares.ts'
@@ -83,19 +84,21 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       ...(await toColumns(context, restrictions)),
       ...(await slugAndPasswordColumns({ password })),
       ...slugColumns(slug),
-      id: newId(),
+      id: rowId(context),
       organization_id,
       scope,
       resource_id: id,
       seq: sql`(select coalesce(max(seq), 0) + 1 from shares where organization_id = ${organization_id})`,
       created_at: now,
     }
-    const isUnused = isUnusedSlug(values.slug, values.id)
+    const isUnused = sql`${isUnusedSlug(values.slug, values.id)}
+      and not exists (select 1 from shares where slug = ${values.slug} and id <> ${values.id})`
     const source = sql`${TABLE_OF[scope]} where id = ${id} and organization_id = ${organization_id} and ${isUnused}`
-    const [[row]] = await db.batch([
-      insertFrom(db, shares, values, source).onConflictDoNothing({ target: shares.slug }).returning(),
-      recordEvents(context, 'share.created', sql`shares where id = ${values.id}`),
-    ])
+    const insert = insertFrom(db, shares, values, source).returning()
+    const event = recordEvents(context, 'share.created', sql`shares where id = ${values.id}`)
+    const row = await insertOnce(db, insert, [event], () =>
+      db.select().from(shares).where(isOwnedByCaller(context, values.id)).get(),
+    )
     if (row) return withId(context, row)
     await FIND_RESOURCE[scope](context, id)
     throw slugTaken(values.slug)

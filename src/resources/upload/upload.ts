@@ -1,7 +1,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 
-import { newId } from '../../adapters/crypto/id.ts'
-import { runBatch } from '../../adapters/db/database.ts'
+import { rowId } from '../../adapters/crypto/seed.ts'
+import { insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { uploadSessions } from '../../adapters/db/schema/library.ts'
 import { multipartUploads } from '../../adapters/db/schema/work.ts'
 import type { Context, Handlers } from '../../context.ts'
@@ -57,13 +57,16 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     const session = {
       metadata: {},
       ...body,
-      id: newId(),
+      id: rowId(context),
       organization_id: collection.organization_id,
       expires_at: context.now + UPLOAD_TTL * 1000,
       created_at: context.now,
     }
-    await context.db.insert(uploadSessions).values(session)
-    const expires_at = timestamp(session.expires_at)
+    const insert = context.db.insert(uploadSessions).values(session).returning()
+    const row = await insertOnce(context.db, insert, [], () =>
+      context.db.select().from(uploadSessions).where(eq(uploadSessions.id, session.id)).get(),
+    )
+    const expires_at = timestamp(row!.expires_at)
     return {
       upload_session_id: session.id,
       upload_session: { id: session.id, collection_id: collection.id, expires_at },

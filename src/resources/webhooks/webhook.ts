@@ -1,9 +1,10 @@
 import { and, desc, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
-import { newId } from '../../adapters/crypto/id.ts'
-import { seal } from '../../adapters/crypto/seal.ts'
-import { insertFrom } from '../../adapters/db/database.ts'
+import { seal, unseal } from '../../adapters/crypto/seal.ts'
+import { fromHex } from '../../adapters/crypto/secret.ts'
+import { rowId, secretHex } from '../../adapters/crypto/seed.ts'
+import { insertFrom, insertOnce } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
 import type { Context, Handlers } from '../../context.ts'
@@ -13,7 +14,7 @@ import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
 import { wake } from '../../pipeline/webhooks/due.ts'
 import { unscheduleAll, unscheduleFollowers, backfillSubjects, scheduleHeads } from '../../pipeline/webhooks/order.ts'
-import { newWebhookSecret, sealPurpose } from '../../pipeline/webhooks/request.ts'
+import { sealPurpose, webhookSecretOf } from '../../pipeline/webhooks/request.ts'
 import { DELETED_ENDPOINT, deleteDeliveries, sweptUntil } from '../../pipeline/webhooks/sweep.ts'
 import { refusalOf } from '../../pipeline/webhooks/url.ts'
 import { optionalTimestamp } from '../keys/restrictions.ts'
@@ -97,9 +98,9 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   async createWebhookEndpoint({ body }, context) {
     const { db, env, now, principal } = context
     const { organization_id } = principal
-    const id = newId()
+    const id = rowId(context)
     const url = checkUrl(context, body.url)
-    const secret = newWebhookSecret()
+    const secret = webhookSecretOf(fromHex(await secretHex(context)))
     const values = {
       ...body,
       title: body.title ?? new URL(url).hostname.slice(0, 255),
@@ -113,10 +114,11 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       created_at: now,
     }
     const ifRoom = sql`(select 1) where (select count(*) from webhook_endpoints where ${endpointsOf(context)}) < ${MAX_ENDPOINTS}`
-    const [[row]] = await db.batch([
-      insertFrom(db, webhookEndpoints, values, ifRoom).returning(),
-      recordEvents(context, 'webhook_endpoint.created', sql`webhook_endpoints where id = ${id}`),
-    ])
+    const insert = insertFrom(db, webhookEndpoints, values, ifRoom).returning()
+    const event = recordEvents(context, 'webhook_endpoint.created', sql`webhook_endpoints where id = ${id}`)
+    const row = await insertOnce(db, insert, [event], () =>
+      db.select().from(webhookEndpoints).where(ownEndpoint(context, id)).get(),
+    )
     if (!row)
       throw new ApiError('webhook_endpoints_full', `An organization may have ${MAX_ENDPOINTS} webhook endpoints`)
     invalidateKeys(context)
@@ -160,8 +162,11 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
   async rotateWebhookEndpoint({ params, body }, context) {
     const { env, now } = context
     const id = params.webhook_endpoint_id
-    await findEndpoint(context, id)
-    const secret = newWebhookSecret()
+    const secret = webhookSecretOf(fromHex(await secretHex(context)))
+    const existing = await findEndpoint(context, id)
+    // An earlier attempt has rotated the secret already; another rotation would end the previous secret.
+    if ((await unseal(env.SIGNING_SECRET, sealPurpose(id), existing.secret)) === secret)
+      return { ...withId(existing, context), secret }
     const row = await update(context, id, ['rotated'], {
       previous_secret: sql`secret`,
       previous_secret_expires_at: now + body.grace_seconds * 1000,

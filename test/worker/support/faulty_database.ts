@@ -24,13 +24,17 @@ export function faultyDatabase(d1: D1Database, failsAt: (call: number) => FaultM
         return (...values: unknown[]) => callWithFault(() => Reflect.apply(value, real, values) as Promise<unknown>)
       },
     })
-  return new Proxy(d1, {
-    get(_, name: keyof D1Database) {
-      if (name === 'prepare') return (query: string) => statement(d1.prepare(query))
-      if (name === 'batch') return (statements: D1PreparedStatement[]) => callWithFault(() => d1.batch(statements))
-      return d1[name].bind(d1)
-    },
-  })
+  const watched = <T extends D1Database | D1DatabaseSession>(binding: T): T =>
+    new Proxy(binding, {
+      get(_, name: keyof T & string) {
+        if (name === 'prepare') return (query: string) => statement(binding.prepare(query))
+        if (name === 'batch')
+          return (statements: D1PreparedStatement[]) => callWithFault(() => binding.batch(statements))
+        if (name === 'withSession') return (constraint: string) => watched(d1.withSession(constraint))
+        return (binding[name] as (...values: unknown[]) => unknown).bind(binding)
+      },
+    })
+  return watched(d1)
 }
 
 function lost() {

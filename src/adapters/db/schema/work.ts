@@ -181,6 +181,10 @@ export const idempotencyKeys = sqliteTable(
     request_hash: text().notNull(),
     /** The response, encrypted because it may contain a secret that is shown only once; null while the request is being processed. */
     response: text(),
+    /** A random text. The ids and secrets that the request creates are derived from it, so all attempts of the request create the same. */
+    seed: text().notNull().default(''),
+    /** The attempt that is running, a random text; empty after an attempt that may have taken effect. */
+    holder: text().notNull().default(''),
     created_at: integer().notNull(),
   },
   (t) => [index('idempotency_keys_age').on(t.created_at)],
