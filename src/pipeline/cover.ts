@@ -1,5 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 
+import { receive } from '../adapters/bucket/incoming.ts'
 import { signCoverOutputs, signUrl } from '../adapters/bucket/media.ts'
 import { newId } from '../adapters/crypto/id.ts'
 import type { CoverGrant } from '../adapters/crypto/token.ts'
@@ -25,6 +26,7 @@ import {
   sendJob,
   ifJustEnded,
 } from './jobs.ts'
+import { SLOTS } from './transcode/slots.ts'
 import { wakeIfSubscribed } from './webhooks/due.ts'
 
 const URL_TTL = 3600
@@ -32,15 +34,16 @@ const URL_TTL = 3600
 const OWNERS = { track: tracks, collection: collections, playlist: playlists }
 
 /**
- * Resizes an uploaded image immediately. Returns `processing` when the transcoder is not available; then the job resizes the image later. Throws 404
- * when the owner no longer exists.
+ * Stores an image while it arrives, and resizes it immediately. `most` is the maximum number of its bytes, if that is known. Returns `processing` when
+ * the transcoder is not available; then the job resizes the image later. Throws 404 when the owner no longer exists, and the errors of `image`.
  */
 export async function processCover(
   system: System,
   grant: CoverGrant,
-  image: Uint8Array,
+  image: AsyncIterable<Uint8Array>,
+  most?: number,
 ): Promise<'ready' | 'processing' | CoverFault> {
-  const { id } = await startCover(system, grant, image)
+  const { id } = await startCover(system, grant, image, most)
   const job = (await claim(system, id)) as Job<'cover'> | null
   if (!job) return 'ready'
   const outcome = await runCoverJob(system, job)
@@ -53,16 +56,17 @@ export async function processCover(
 }
 
 /** Stores an uploaded image and inserts its job. */
-async function startCover(system: System, grant: CoverGrant, image: Uint8Array) {
+async function startCover(system: System, grant: CoverGrant, image: AsyncIterable<Uint8Array>, most?: number) {
   const { db, env } = system
   const folder = `${grant.organization_id}/${grant.collection_id}/cover-${newId().slice(-12)}`
   const source_path = `uploads/${folder}`
-  const job = insertJob(system, grant.organization_id, {
+  const incoming = await receive(env, source_path, image, most)
+  const job = insertJob({ ...system, now: Date.now() }, grant.organization_id, {
     kind: 'cover',
     owner: grant.owner,
     owner_id: grant.owner_id,
     source_path,
-    source_size: image.length,
+    source_size: incoming.size,
     cover_path: `media/${folder}`,
   })
   const table = OWNERS[grant.owner]
@@ -71,12 +75,23 @@ async function startCover(system: System, grant: CoverGrant, image: Uint8Array) 
     db.update(table).set({ cover_job_id: job.id }).where(eq(table.id, grant.owner_id)).returning({ id: table.id }),
   ])
   if (owners.length === 0) {
-    await db.delete(jobs).where(eq(jobs.id, job.id))
+    await Promise.all([db.delete(jobs).where(eq(jobs.id, job.id)), incoming.discard()])
     throw notFound(grant.owner)
   }
   // The image is stored after the job's row: an object without a row would never be deleted, whereas a job without an image simply fails.
-  await env.MEDIA.put(source_path, image)
+  await incoming.store()
   return job
+}
+
+/**
+ * Returns one of the transcoders that are running a job, at random; the first transcoder if none is. The other ones may be stopped, and starting one
+ * takes seconds.
+ */
+async function chooseInstance({ db, env }: System): Promise<number> {
+  if (env.TRANSCODER_URL) return 0
+  const instance = sql<number>`slot / ${sql.raw(String(SLOTS))}`.as('instance')
+  const running = await db.selectDistinct({ instance }).from(jobs).where(isNotNull(jobs.slot))
+  return running[Math.floor(Math.random() * running.length)]?.instance ?? 0
 }
 
 type CoverFault = Extract<CoverAnswer, { ok: false }>['error']
@@ -99,7 +114,7 @@ export async function runCoverJob(system: System, job: Job<'cover'>): Promise<Ou
       source: { url: await signUrl(env, 'GET', source_path, { expires_in: URL_TTL }), size: source_size },
       outputs: await signCoverOutputs(env, cover_path, URL_TTL),
     }
-    const response = await callForCover(env, request, AbortSignal.timeout(30_000))
+    const response = await callForCover(env, await chooseInstance(system), request, AbortSignal.timeout(30_000))
     answer = CoverAnswer.parse(await response.json())
   } catch (error) {
     log('error', 'cover_failed', { job_id: job.id, error: describeError(error) })

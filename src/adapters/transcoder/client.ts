@@ -32,11 +32,11 @@ export const toTranscoder = (
   ...(signal && { signal }),
 })
 
-/** Sends a cover job to the instance that is most likely to be running. Throws if the instance cannot be reached. */
-export function callForCover(env: Env, body: unknown, signal: AbortSignal): Promise<Response> {
+/** Sends a cover job to an instance. Throws if the instance cannot be reached. */
+export function callForCover(env: Env, instance: number, body: unknown, signal: AbortSignal): Promise<Response> {
   const init = toTranscoder(env, 'POST', body, signal)
   if (env.TRANSCODER_URL) return fetch(`${env.TRANSCODER_URL}/covers`, init)
-  return instanceOf(env, 0).fetch('http://transcoder/covers', init)
+  return instanceOf(env, instance).fetch('http://transcoder/covers', init)
 }
 
 /**

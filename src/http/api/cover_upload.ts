@@ -1,48 +1,15 @@
 import type { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { verifyCoverGrant } from '../../adapters/crypto/token.ts'
 import { openWithRetries } from '../../adapters/db/database.ts'
 import { systemOf } from '../../context.ts'
-import { isCover, MAX_COVER_BYTES } from '../../contract/facts.ts'
 import { ApiError } from '../../core/errors.ts'
 import { processCover } from '../../pipeline/cover.ts'
 import { HEADERS, requestId } from '../answer.ts'
 import { limitCovers } from '../auth/limit_key.ts'
 import type { AppEnv } from '../context.ts'
-
-/** Maximum bytes of a request: an image, plus 100,000 bytes for the multipart framing. */
-const MAX_REQUEST_BYTES = MAX_COVER_BYTES + 100_000
-
-async function readImage(request: Request): Promise<Uint8Array> {
-  const type = request.headers.get('content-type') ?? ''
-  let image: Uint8Array
-  if (/^multipart\/form-data/i.test(type)) {
-    const form = await request.formData().catch(() => null)
-    const file = form?.get('file')
-    if (!(file instanceof Blob)) {
-      const message = 'Send the image as the multipart field "file"'
-      throw new ApiError('invalid_request', message, [{ path: 'file', message: 'is missing' }])
-    }
-    image = new Uint8Array(await file.arrayBuffer())
-  } else {
-    image = new Uint8Array(await request.arrayBuffer().catch(rejectAborted))
-  }
-  if (image.length > MAX_COVER_BYTES) throw imageTooLarge()
-  // The check looks only at the first bytes. The transcoder checks the type again and decodes the image.
-  if (!isCover(image)) {
-    throw new ApiError('unsupported_image', 'A cover must be a JPEG, PNG, WebP, GIF or AVIF image')
-  }
-  return image
-}
-
-/** The client disconnected during the upload. This is not an error of the service, and no client receives the response. */
-const rejectAborted = () => {
-  throw new ApiError('invalid_request', 'The image has not arrived whole')
-}
-
-const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)
+import { announcedSize, coverImage } from './cover_image.ts'
 
 /**
  * `POST /v1/cover_upload/{token}` receives the uploads of covers (docs/architecture.md#covers). It accepts `multipart/form-data` with the field
@@ -50,21 +17,13 @@ const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at 
  * generates the images later.
  */
 export function mountCoverUpload(app: Hono<AppEnv>, cache: IsolateCache): void {
-  const limit = bodyLimit({
-    maxSize: MAX_REQUEST_BYTES,
-    onError: () => {
-      throw imageTooLarge()
-    },
-  })
-  app.post('/v1/cover_upload/:token', limit, async (c) => {
+  app.post('/v1/cover_upload/:token', async (c) => {
     const grant = await verifyCoverGrant(c.env, c.req.param('token'))
     c.set('organization_id', grant.organization_id)
     await limitCovers(c.env, grant.owner_id)
-    const outcome = await processCover(
-      systemOf(c.env, cache, openWithRetries(c.env.DB)),
-      grant,
-      await readImage(c.req.raw),
-    )
+    const { raw } = c.req
+    const system = systemOf(c.env, cache, openWithRetries(c.env.DB))
+    const outcome = await processCover(system, grant, coverImage(raw), announcedSize(raw))
     if (typeof outcome !== 'string') {
       const { code, message } = outcome
       if (code === 'unsupported_image' || code === 'image_too_large') throw new ApiError(code, message)
