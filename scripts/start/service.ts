@@ -85,6 +85,8 @@ export function startWorker(settings: Settings): Child {
     S3_ENDPOINT: `${base_url}/cdn-cgi/local/r2/s3`,
     TRANSCODER_URL: `http://127.0.0.1:${transcoderPort}`,
     WEBHOOK_LOCAL: 'true',
+    // Wrangler passes on the address that a client claims.
+    CLIENT_IP_HEADER: '',
     // The Worker does not log requests, because wrangler already prints a line for each.
     REQUEST_LOG: process.env.REQUEST_LOG || 'false',
     ...(process.env.CHECK_ANSWERS && { CHECK_ANSWERS: process.env.CHECK_ANSWERS }),

@@ -121,7 +121,7 @@ export function mount(
     const emitsEvents = changes || operation.emitsEvents
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
       const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
-      await limitKey(c.env, principal, clientOf(c.req.raw.headers))
+      await limitKey(c.env, principal, clientOf(c.env, c.req.raw.headers))
       c.set('principal', principal)
       c.set('organization_id', principal.organization_id)
       return next()

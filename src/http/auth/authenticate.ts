@@ -17,7 +17,7 @@ async function principalOf(env: Env, keys: KeyCache, secret: string, request: Re
   if (!isSecret(secret)) throw unauthorized('This API key is not valid')
   const cached = keys.get(hash)
   if (cached) return cached
-  await limitGuesses(env, clientOf(request.headers))
+  await limitGuesses(env, clientOf(env, request.headers))
   return readKey(env, keys, hash)
 }
 
@@ -25,7 +25,7 @@ async function principalOf(env: Env, keys: KeyCache, secret: string, request: Re
 export async function shareOf(env: Env, keys: KeyCache, secret: string, { headers, url }: Request): Promise<KeyHolder> {
   const cached = await cachedShare(env, keys, secret)
   if (cached) return cached
-  await limitGuesses(env, clientOf(headers))
+  await limitGuesses(env, clientOf(env, headers))
   return readShareKey(env, keys, secret, baseUrl(env, url))
 }
 

@@ -11,11 +11,11 @@ import { ApiError } from '../../core/errors.ts'
 export const MINUTE = 60_000
 
 /**
- * Returns the address of the caller, which Cloudflare adds to the request. For IPv6, it is the network (the first 64 bits), because one caller owns
- * all addresses in it. The address is empty if the request did not come through Cloudflare.
+ * Returns the address of the caller. For IPv6, it is the network (the first 64 bits), because one caller owns all addresses in it. If no header
+ * is trusted, all callers count as one, because a caller could send any address. The address is empty if the request lacks the trusted header.
  */
-export function clientOf(headers: Headers): string {
-  const [head = '', tail] = (headers.get('cf-connecting-ip') ?? '').split('::')
+export function clientOf({ CLIENT_IP_HEADER }: Env, headers: Headers): string {
+  const [head = '', tail] = (CLIENT_IP_HEADER ? (headers.get(CLIENT_IP_HEADER) ?? '') : 'any').split('::')
   const groups = head.split(':')
   if (tail !== undefined) {
     const tailGroups = tail.split(':')
@@ -36,7 +36,7 @@ export async function limitReading<T>(
   secret: string,
   read: () => Promise<T>,
 ): Promise<T> {
-  const client = clientOf(req.raw.headers)
+  const client = clientOf(env, req.raw.headers)
   if (blockedClients.get(client, Date.now())) throw tooMany()
   // Refused requests do not count toward the shared limit, because otherwise one client could exhaust it.
   if (!(await mayRead(env, secret, client)) || !(await env.AUDIENCE_RATE_LIMIT.limit({ key: secret })).success)

@@ -39,7 +39,7 @@ export function serveCached(
   const cached = cache.responses.get(keyOf(request, env), Date.now())
   if (!cached) return load()
   // If the client exceeds the rate limit, the app handles the request and responds with 429.
-  return mayRead(env, cached.secret, clientOf(request.headers)).then((isAllowed) => {
+  return mayRead(env, cached.secret, clientOf(env, request.headers)).then((isAllowed) => {
     if (!isAllowed) return load()
     const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix
     return new Response(text, { headers: JSON_HEADERS })

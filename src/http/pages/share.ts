@@ -70,7 +70,7 @@ async function answer(
     if (password === undefined) return { ...ask(false), status: 200 }
     const { password_hash } = share
     const isRight = () => isPassword(password, password_hash)
-    if (!(await checkPassword(c.env, context.cache, share.id, clientOf(c.req.raw.headers), isRight)))
+    if (!(await checkPassword(c.env, context.cache, share.id, clientOf(c.env, c.req.raw.headers), isRight)))
       return { ...ask(true), status: 403 }
   }
   return { ...(await showShare(context, share, appearance)), share, status: 200 }
@@ -136,7 +136,7 @@ async function sessionForZip(c: Request<AppEnv>, cache: IsolateCache, key: strin
   const { env, req } = c
   if (!isShareKey(key)) throw unauthorized('Send the key of the share as the field key')
   const holder = await shareOf(env, cache.keys, key, req.raw)
-  await limitKey(env, holder, clientOf(req.raw.headers))
+  await limitKey(env, holder, clientOf(env, req.raw.headers))
   const { scope, id } = holder.binding!
   const body = PlaySessionCreate.parse({ [`${scope}_id`]: id, is_downloadable: true })
   const context = contextOf(c, holder, cache, openForRequest(env.DB))

@@ -72,3 +72,17 @@ it('the rate limit refuses a client that guesses ids, without querying the datab
   expect(await read(bindings, `/v1/play/${UNKNOWN_ID}`, '192.0.2.67')).toBe(404)
   expect(await read(bindings, `/v1/play/${play_session_id}`, '192.0.2.67')).toBe(200)
 })
+
+it('the rate limit ignores addresses that clients claim themselves if no header is trusted, and accepts another trusted header', async () => {
+  const guess = (bindings: Env, at: number) => {
+    const headers = { 'x-real-ip': `203.0.113.${at}`, 'x-forwarded-for': `203.0.113.${at}` }
+    return read(bindings, `/v1/play/${newHourlyId(Date.now() + HOUR)}`, `198.51.100.${at}`, headers)
+  }
+  const statuses = async (bindings: Env) => {
+    const answers = []
+    for (let at = 0; at < MISS_RATE + 2; at++) answers.push(await guess(bindings, at))
+    return answers.slice(MISS_RATE)
+  }
+  expect(await statuses({ ...limited(), CLIENT_IP_HEADER: '' })).toEqual([404, 429])
+  expect(await statuses({ ...limited(), CLIENT_IP_HEADER: 'x-real-ip' })).toEqual([404, 404])
+})
