@@ -27,7 +27,7 @@ export function mountMetrics(app: Hono<AppEnv>): void {
     const secret = /^bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? ''
     // The hashes are compared, so that the time of the comparison reveals nothing about the key.
     if ((await sha256(secret)) !== (await sha256(METRICS_KEY))) {
-      await limitGuesses(c.env, clientOf(c.req.raw.headers))
+      await limitGuesses(c.env, clientOf(c.env, c.req.raw.headers))
       throw unauthorized('Send METRICS_KEY in the header Authorization: Bearer <METRICS_KEY>')
     }
     const text = await readMetrics({ env: c.env, db: openDatabase(c.env.DB), now: Date.now() })
