@@ -7,6 +7,7 @@ import { rowId } from '../../adapters/crypto/seed.ts'
 import { inJsonList, insertFrom, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { removeFromPlaylists } from '../../adapters/db/playlist_order.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
+import { retrying } from '../../adapters/db/retry.ts'
 import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
 import { jobs } from '../../adapters/db/schema/work.ts'
 import { foldedOf, foldedUpdate } from '../../adapters/db/search.ts'
@@ -162,7 +163,7 @@ export async function renewUpload(
   const path = nextUploadPath(row, now)
   const handle = { path, expires_at: now + UPLOAD_TTL * 1000, ...namesOf({ file_name }) }
   const { statements, update } = addHandle(context, row.organization_id, isOwnedByCaller(context, id)!, handle)
-  const resultOf = await runBatch(db, statements)
+  const resultOf = await retrying(() => runBatch(db, statements))
   const [updated] = resultOf(update)
   if (!updated) throw notFound('track')
   return { row: updated, track_upload: await audioUpload(context, path, facts) }

@@ -9,7 +9,7 @@ import {
   partUrl,
 } from '../../adapters/bucket/media.ts'
 import { newId } from '../../adapters/crypto/id.ts'
-import { runBatch } from '../../adapters/db/database.ts'
+import { insertOnce } from '../../adapters/db/database.ts'
 import { jobs, multipartUploads, type MultipartRow } from '../../adapters/db/schema/work.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { MAX_PARTS, MULTIPART_TTL, PART_SIZE, PART_URLS, UPLOAD_TTL } from '../../contract/facts.ts'
@@ -118,8 +118,11 @@ async function start(
   const handle = { path, expires_at: row.expires_at, ...namesOf(body) }
   const insert = db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id })
   const { statements } = addHandle(context, row.organization_id, isInserted, handle)
-  const resultOf = await runBatch(db, [insert, ...statements])
-  if (resultOf(insert).length === 0) {
+  // Without a row, the upload in the bucket would stay until the bucket itself removes it.
+  const inserted = await insertOnce(db, insert, statements, () =>
+    db.select({ id: multipartUploads.id }).from(multipartUploads).where(eq(multipartUploads.id, row.id)).get(),
+  )
+  if (!inserted) {
     // A concurrent request has started a multipart upload, so this upload is aborted.
     await abortParts(env, row)
     return start(context, await findTrack(context, track_id), body)

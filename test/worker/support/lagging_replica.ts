@@ -63,7 +63,9 @@ export function laggingBindings(fault: () => Error | undefined = () => undefined
 
 /** A session in which every statement fails. */
 const failing = (error: Error) => {
-  const fail = () => Promise.reject(error)
+  const fail = async () => {
+    throw error
+  }
   const statement = { bind: () => statement, all: fail, raw: fail, first: fail, run: fail }
   return { prepare: () => statement, batch: fail }
 }
