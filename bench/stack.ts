@@ -22,6 +22,8 @@ export interface Stack extends Caller {
 export interface Caller {
   base_url: string
   api_key: string
+  /** Called for each response to `call`, with its body. */
+  onResponse?: (response: Response, body: string) => void
 }
 
 export type Part = 'runtime' | 'proxy' | 'transcoder' | 'ffmpeg'
@@ -58,7 +60,7 @@ export function processesOf(state_dir: string): Process[] {
 
 /** Calls the API. Returns null if the request fails. */
 export async function call<T>(
-  { base_url, api_key }: Caller,
+  { base_url, api_key, onResponse }: Caller,
   path: string,
   body?: object,
   idempotencyKey?: string,
@@ -71,6 +73,7 @@ export async function call<T>(
   const init = { method: body ? 'POST' : 'GET', headers, ...(body && { body: JSON.stringify(body) }) }
   const response = await fetch(`${base_url}/v1${path}`, { ...init, signal: AbortSignal.timeout(30_000) })
   const answer = await response.text()
+  onResponse?.(response, answer)
   return response.ok ? (JSON.parse(answer) as T) : null
 }
 

@@ -11,7 +11,8 @@ import { findFaults } from './judge.ts'
 
 /**
  * `npm run chaos`: uploads, renews and replaces short files in a separate stack while its processes are killed. At the end, every track
- * must have exactly one complete file: the last one that a client sent to it. The last line of the output is the result, and the exit code
+ * must have exactly one complete file: the last one that a client sent to it. The Worker must not respond with a status above 499, except 503 with
+ * `Retry-After`. The last line of the output is the result, and the exit code
  * is 1 if a check failed. All traffic stays on the loopback interface.
  */
 
@@ -21,6 +22,7 @@ const USAGE = `npm run chaos [-- OPTIONS]      Linux only
   --every 15         seconds between kills
   --kills 1000       maximum number of kills
   --parts runtime,proxy,transcoder,ffmpeg,all
+  --d1-faults 0      percentage of database calls that fail, half of them after their execution
   --seed 1           repeats the same kills
   --patience 300     seconds without progress before it gives up
   --limit 90         maximum p99 of a file's wait, in seconds
@@ -38,6 +40,7 @@ function readArguments() {
     every: text('15'),
     kills: text('1000'),
     parts: text('runtime,proxy,transcoder,ffmpeg,all'),
+    'd1-faults': text('0'),
     seed: text('1'),
     patience: text('300'),
     limit: text('90'),
@@ -103,6 +106,20 @@ async function pollSongs(stack: Stack, songs: Song[]): Promise<boolean> {
   return hasChanged
 }
 
+/** The number of responses of the Worker with each status. */
+const statuses = new Map<string, number>()
+
+/** Counts a response. A response without an id is from wrangler, while the Worker is down. */
+function countStatus({ status, headers }: Response, body: string): void {
+  const isFromWorker = body.includes('"api_request_id"')
+  const name = isFromWorker
+    ? `${status}${status > 499 && !headers.has('retry-after') ? ' without Retry-After' : ''}`
+    : 'none'
+  statuses.set(name, (statuses.get(name) ?? 0) + 1)
+}
+
+const isAllowed = (status: string) => status === '503' || status === 'none' || Number(status) < 500
+
 const isSettled = ({ winner, duration }: Song) => Math.abs(winner.seconds - duration) < 0.06
 
 async function killRepeatedly(
@@ -134,6 +151,8 @@ async function killRepeatedly(
 
 async function run(state_dir: string): Promise<boolean> {
   const stack = await prepareStack(state_dir, (text) => values.verbose && process.stdout.write(text))
+  stack.onResponse = countStatus
+  if (values['d1-faults'] !== '0') process.env.D1_FAULT_RATE = String(Number(values['d1-faults']) / 100)
   const stop = () => void stack.stop().finally(() => process.exit(130))
   process.once('SIGINT', stop)
   watchParents(stop)
@@ -196,10 +215,17 @@ function report(state_dir: string, songs: Song[], kills: Record<string, number>)
   console.log(
     `kills: ${killCounts.join(', ') || 'none'}; waits of a track: p50 ${percentile(0.5).toFixed(1)} s, p90 ${percentile(0.9).toFixed(1)} s, longest ${percentile(1).toFixed(1)} s`,
   )
+  const counts = [...statuses].toSorted(([a], [b]) => a.localeCompare(b))
+  const forbidden = counts.filter(([status]) => !isAllowed(status))
+  console.log(`responses: ${counts.map(([status, times]) => `${status} ${times}`).join(', ')}`)
+  console.log(
+    `${forbidden.length === 0 ? 'no' : 'SOME'} response above 499 other than 503 with Retry-After, at ${values['d1-faults']} % D1 faults`,
+  )
   console.log(
     `${ready.length} of ${values.uploads} ready, ${lost} lost, ${stuck} stuck, ${orphans} orphans, ${missing} missing, ${unknownTracks} twice, ${wrong} under the wrong name, p99 ${percentile(0.99).toFixed(1)} s`,
   )
-  return lost + stuck + orphans + missing + unknownTracks + wrong === 0 && percentile(0.99) <= number('limit')
+  const isComplete = lost + stuck + orphans + missing + unknownTracks + wrong === 0
+  return isComplete && forbidden.length === 0 && percentile(0.99) <= number('limit')
 }
 
 const state_dir = mkdtempSync(join(tmpdir(), 'tonearm-chaos-'))

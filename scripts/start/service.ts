@@ -80,6 +80,7 @@ export function databaseFile(stateDir: string): string | undefined {
 /** Starts the Worker with local D1, R2 and queues. URLs contain `localhost`, because the host is part of their signatures. */
 export function startWorker(settings: Settings): Child {
   const { port, transcoderPort, stateDir, base_url } = settings
+  const { D1_FAULT_RATE } = process.env
   const vars = {
     PUBLIC_BASE_URL: base_url,
     S3_ENDPOINT: `${base_url}/cdn-cgi/local/r2/s3`,
@@ -91,10 +92,13 @@ export function startWorker(settings: Settings): Child {
     REQUEST_LOG: process.env.REQUEST_LOG || 'false',
     ...(process.env.CHECK_ANSWERS && { CHECK_ANSWERS: process.env.CHECK_ANSWERS }),
     ...(process.env.REUSE_ANSWERS && { REUSE_ANSWERS: process.env.REUSE_ANSWERS }),
+    ...(D1_FAULT_RATE && { D1_FAULT_RATE }),
   }
   const command = [
     ...wrangler,
     'dev',
+    // Only `npm run chaos` injects faults.
+    ...(D1_FAULT_RATE ? ['test/worker/support/faulty_worker.ts'] : []),
     '--ip=127.0.0.1',
     `--port=${port}`,
     '--inspector-port=0',

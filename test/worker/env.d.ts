@@ -5,6 +5,7 @@ declare global {
     interface Env {
       TEST_MIGRATIONS: D1Migration[]
       REPLICA: D1Database
+      D1_FAULT_RATE?: string
     }
   }
 }
