@@ -164,9 +164,10 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const id = params.webhook_endpoint_id
     const secret = webhookSecretOf(fromHex(await secretHex(context)))
     const existing = await findEndpoint(context, id)
+    // The present secret is unreadable after a change of SIGNING_SECRET.
+    const present = await unseal(env.SIGNING_SECRET, sealPurpose(id), existing.secret).catch(() => null)
     // An earlier attempt has rotated the secret already; another rotation would end the previous secret.
-    if ((await unseal(env.SIGNING_SECRET, sealPurpose(id), existing.secret)) === secret)
-      return { ...withId(existing, context), secret }
+    if (present === secret) return { ...withId(existing, context), secret }
     const row = await update(context, id, ['rotated'], {
       previous_secret: sql`secret`,
       previous_secret_expires_at: now + body.grace_seconds * 1000,
