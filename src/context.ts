@@ -1,5 +1,6 @@
 import type { IsolateCache } from './adapters/cache/isolate_cache.ts'
 import type { Database } from './adapters/db/database.ts'
+import type { QueryBudget } from './adapters/db/query_budget.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
 import type { Principal } from './core/principal.ts'
 
@@ -15,6 +16,8 @@ export interface System<D = Database> {
   invalidate: (organization_id: string) => void
   /** The actor in events: `api_key:{id}` or `root`; null for the service itself. */
   actor: string | null
+  /** The queries that background work may still make. Requests have no budget, because each of them makes few queries. */
+  queries?: QueryBudget
 }
 
 /** Creates the system for one piece of work. `now` is the time of this call. */

@@ -19,6 +19,9 @@ interface UploadEvent {
   object: { key: string }
 }
 
+/** Queries that are kept to release a job when the others are spent, with their retries. */
+const LAST = 20
+
 /** Job kinds that the queue consumer runs itself. Transcodes are not among them: transcode/follower.ts follows them. */
 type QueueJobKind = Exclude<JobKind, 'transcode'>
 const runners: { [K in QueueJobKind]: (system: System, job: Job<K>) => Promise<Outcome> } = {
@@ -32,6 +35,7 @@ const run = (system: System, job: Job<QueueJobKind>) =>
 
 /** Consumes the messages of every queue. Each message is acknowledged or retried separately. */
 export async function consume(system: System, batch: MessageBatch): Promise<void> {
+  system.queries?.keep(LAST)
   const isAlike = roleOf(batch.queue) === 'webhook'
   // All messages of this queue have the same meaning, so handling one of them is enough.
   if (isAlike) for (const message of batch.messages.slice(1)) message.ack()
@@ -95,8 +99,13 @@ async function work(system: System, message: Message<JobMessage>): Promise<numbe
   try {
     outcome = await run(system, job).finally(() => system.invalidate(job.organization_id))
   } catch (error) {
-    await releaseLease(system, job, backoff(message.attempts), !isTransientError(error))
-    throw error
+    if (!system.queries?.isSpent) {
+      await releaseLease(system, job, backoff(message.attempts), !isTransientError(error))
+      throw error
+    }
+    // The job needs more queries than one invocation may make, so it continues in the next one.
+    system.queries.keep(0)
+    outcome = { end: 'again', delay: 0 }
   }
   await wakeIfSubscribed(system, job.organization_id)
   if (outcome.end === 'done') return null

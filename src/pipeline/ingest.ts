@@ -203,8 +203,8 @@ export async function runUploadPurge(system: System, job: Job<'purge'>): Promise
   return DONE
 }
 
-/** Checks uploads for which no event has arrived. */
-export async function ingestWaiting(system: System, limit: number): Promise<void> {
+/** Checks uploads for which no event has arrived. Resolves to true if more of them may be waiting. */
+export async function ingestWaiting(system: System, limit: number): Promise<boolean> {
   const { db, now } = system
   const waiting = await db
     .select()
@@ -218,4 +218,5 @@ export async function ingestWaiting(system: System, limit: number): Promise<void
       await db.update(tracks).set({ next_check_at: NEVER }).where(waitsFor(track))
     }
   }
+  return waiting.length === limit
 }

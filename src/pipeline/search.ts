@@ -4,19 +4,15 @@ import { searchFills } from '../adapters/db/schema/work.ts'
 import { fillText, SEARCH_FILLS, SEARCH_TABLE } from '../adapters/db/search.ts'
 import type { System } from '../context.ts'
 
-/**
- * Maximum number of rows that one statement adds to the search index, and of statements in one sweep: a batch may take at most 30 seconds (D1,
- * Limits) and blocks other queries.
- */
+/** Maximum number of rows that one statement adds to the search index: a batch may take at most 30 seconds (D1, Limits) and blocks other queries. */
 const CHUNK = 2000
-const ROUNDS = 50
 
 /**
  * Recreates a search index that an operator dropped to export the database (docs/operate.md#backup), at the time stored in `search_fills`. Then adds
  * the rows of each table, newest first; meanwhile, triggers index every change.
  */
 export async function fillSearch({ db, now }: System): Promise<void> {
-  for (let round = 0; round < ROUNDS; round++) {
+  for (;;) {
     const [fill] = await db
       .select()
       .from(searchFills)

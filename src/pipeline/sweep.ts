@@ -1,10 +1,15 @@
 import { sql, type SQL } from 'drizzle-orm'
 
-import { heartbeat } from '../adapters/db/heartbeats.ts'
+import { fillLevel } from '../adapters/db/database_size.ts'
+import { heartbeat, readVitals, type Vitals } from '../adapters/db/heartbeats.ts'
+import type { QueryBudget } from '../adapters/db/query_budget.ts'
 import { uploadSessions } from '../adapters/db/schema/library.ts'
 import { playSessions, purgeablePlaySessions } from '../adapters/db/schema/play_sessions.ts'
 import { idempotencyKeys, jobs } from '../adapters/db/schema/work.ts'
 import type { System } from '../context.ts'
+import { FILL_WARNING } from '../contract/facts.ts'
+import { describeError } from '../core/errors.ts'
+import { log } from '../core/log.ts'
 import { sweepMultipart } from './cleanup/abandoned_uploads.ts'
 import { eventsSwept, sweepEvents } from './cleanup/old_events.ts'
 import { dueTrash, sweepTrash } from './cleanup/trash.ts'
@@ -19,32 +24,98 @@ import { countSessions, mergeDays, usageDue } from './usage.ts'
 import { dueWebhooks, wake } from './webhooks/due.ts'
 import { expiredDeliveries, sweepWebhooks } from './webhooks/sweep.ts'
 
-const DAY = 24 * 3600 * 1000
-/** Maximum number of rows of each kind that one sweep handles: it starts every minute and must finish within a minute. */
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** Maximum number of rows of each kind that one sweep reads. */
 const LIMIT = 200
 /** Maximum number of rows that one statement deletes: a batch may take at most 30 seconds (D1, Limits) and blocks other queries. */
 const CHUNK = 5000
-/** Maximum number of batches in one sweep, which may run a thousand queries (D1, Limits). This is enough for a million rows of each kind. */
-const ROUNDS = 200
+/** Queries that are kept for the heartbeat and its retries. */
+const LAST = 5
+/** Queries that are kept for a phase while the phases before it run. */
+const SHARE = 15
 
-/** The cron handler. It recovers lost events, messages and jobs, and deletes expired rows. */
-export async function sweep(system: System): Promise<void> {
-  for (const job of await forgottenJobs(system, LIMIT)) await sendJob(system, job)
-  const due = await findDueTasks(system)
-  // This step runs first, because later steps can fail.
-  if (due.is_webhook_due) await wake(system)
-  if (due.is_running) await cancelUnwanted(system)
-  if (due.is_running || due.is_waiting) await dispatch(system)
-  await ingestWaiting(system, LIMIT)
-  await sweepMultipart(system, LIMIT)
-  if (due.is_trash_due) await sweepTrash(system)
-  if (due.is_session_uncounted) await countSessions(system)
-  if (due.is_day_old) await mergeDays(system)
-  await deleteExpired(system, due.ended)
-  if (!due.are_events_swept) await sweepEvents(system)
-  if (due.is_webhook_old) await sweepWebhooks(system)
-  if (due.is_unsearched) await fillSearch(system)
-  await heartbeat(system.db, 'sweep')
+type Due = Awaited<ReturnType<typeof findDueTasks>>
+
+interface Phase {
+  name: string
+  isDue?: (due: Due) => unknown
+  /** Resolves to true if rows are left for the next sweep. */
+  run: (system: System, due: Due) => Promise<unknown>
+  /** The share of the phase, if it is not `SHARE`. */
+  share?: number
+}
+
+/** The phases on which uploads, transcodes and webhooks wait. They run first. */
+const URGENT: readonly Phase[] = [
+  { name: 'webhooks', share: 0, isDue: (due) => due.is_webhook_due, run: (system) => wake(system) },
+  { name: 'jobs', run: sendForgottenJobs },
+  { name: 'cancel', share: 60, isDue: (due) => due.is_running, run: cancelUnwanted },
+  { name: 'dispatch', share: 100, isDue: (due) => due.is_running || due.is_waiting, run: dispatch },
+  { name: 'ingest', share: 150, run: (system) => ingestWaiting(system, LIMIT) },
+]
+/** The phases that delete and count. Each minute another one of them is the first. */
+const ROTATING: readonly Phase[] = [
+  { name: 'multipart', run: (system) => sweepMultipart(system, LIMIT) },
+  { name: 'trash', isDue: (due) => due.is_trash_due, run: sweepTrash },
+  { name: 'days', isDue: (due) => due.is_day_old, run: mergeDays },
+  { name: 'expired', isDue: (due) => due.is_session_uncounted || due.ended.length > 0, run: deleteExpired },
+  { name: 'events', isDue: (due) => !due.are_events_swept, run: sweepEvents },
+  { name: 'deliveries', isDue: (due) => due.is_webhook_old, run: sweepWebhooks },
+  { name: 'search', isDue: (due) => due.is_unsearched, run: fillSearch },
+]
+
+/** Returns the phases that have something to do, in the order of this minute. */
+function duePhases(due: Due, now: number): Phase[] {
+  const first = Math.floor(now / MINUTE) % ROTATING.length
+  return [...URGENT, ...ROTATING.slice(first), ...ROTATING.slice(0, first)].filter(({ isDue }) => !isDue || isDue(due))
+}
+
+/**
+ * The cron handler. It recovers lost events, messages and jobs, and deletes expired rows. A phase that fails, or for which no queries are left, does
+ * not stop the others; the heartbeat reports it.
+ */
+export async function sweep(system: System & { queries: QueryBudget }): Promise<void> {
+  const { db, env, now, queries } = system
+  const left: string[] = []
+  const failed: string[] = []
+  const run = async (name: string, kept: number, phase: () => Promise<unknown>) => {
+    queries.keep(LAST + kept)
+    try {
+      if ((await phase()) === true) left.push(name)
+    } catch (error) {
+      if (queries.isSpent) return
+      failed.push(name)
+      log('error', 'sweep_failed', { phase: name, error: describeError(error) })
+    } finally {
+      // Some phases handle the error themselves.
+      if (queries.isSpent) left.push(name)
+    }
+  }
+  let vitals: Vitals | undefined
+  let due: Due | undefined
+  await run('start', 0, async () => {
+    vitals = await readVitals(db)
+    if (fillLevel(env, vitals.size) >= FILL_WARNING && now % HOUR < MINUTE)
+      log('error', 'database_filling', { bytes: vitals.size, limit: Number(env.DATABASE_LIMIT_BYTES) })
+    due = await findDueTasks(system)
+  })
+  const phases = due ? duePhases(due, now) : []
+  for (const [at, phase] of phases.entries()) {
+    const kept = phases.slice(at + 1).reduce((sum, { share = SHARE }) => sum + share, 0)
+    await run(phase.name, kept, () => phase.run(system, due!))
+  }
+  queries.keep(0)
+  if (left.length > 0) log('log', 'sweep_left', { phases: left, queries: queries.used })
+  const failing_since = failed.length > 0 ? (vitals?.report?.failing_since ?? now) : null
+  await heartbeat(db, 'sweep', 0, { queries: queries.used + 1, left, failed, failing_since })
+}
+
+async function sendForgottenJobs(system: System): Promise<boolean> {
+  const forgotten = await forgottenJobs(system, LIMIT)
+  for (const job of forgotten) await sendJob(system, job)
+  return forgotten.length === LIMIT
 }
 
 /** Queries which infrequent tasks are due. */
@@ -96,13 +167,15 @@ function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: S
   ]
 }
 
-/** Deletes expired rows in chunks until none is left. */
-async function deleteExpired({ db }: System, expiredTables: ReturnType<typeof expiredRows>): Promise<void> {
-  let statements = expiredTables.map(({ table, condition, by }) => {
+/** Deletes expired rows in chunks until none is left. All sessions are counted first, because they cannot be counted afterwards. */
+async function deleteExpired(system: System, due: Due): Promise<void> {
+  const { db } = system
+  if (due.is_session_uncounted) await countSessions(system)
+  let statements = due.ended.map(({ table, condition, by }) => {
     const chunk = sql`(select id from ${table} where ${condition} order by ${by} limit ${CHUNK})`
     return db.delete(table).where(sql`id in ${chunk}`)
   })
-  for (let round = 0; statements.length > 0 && round < ROUNDS; round++) {
+  while (statements.length > 0) {
     const results = await db.batch(statements as [(typeof statements)[number]])
     statements = statements.filter((_, at) => (results as D1Result[])[at]?.meta.changes === CHUNK)
   }

@@ -1,5 +1,7 @@
 /** Transient errors of D1, and how statements are retried after them (docs/decisions/0031, docs/decisions/0075). */
 
+import { intercept } from './intercept.ts'
+
 /** D1's messages for transient errors (D1, Debug D1 and Retry queries): network problems, restarts and overload. */
 const TRANSIENT =
   /network connection lost|object to be reset|its code was updated|limit and was reset|transient issue|is overloaded|queued for too long|too many requests queued/i
@@ -50,35 +52,6 @@ export const retryInBackground = (d1: D1Database) => withRetries(d1, BACKGROUND,
 export const retryInRequest = (d1: D1Database, isIdempotent: boolean) =>
   withRetries(d1, REQUEST, isIdempotent ? () => true : isRead)
 
-const QUERY_METHODS = ['run', 'all', 'raw', 'first']
-
 function withRetries(d1: D1Database, policy: RetryPolicy, isSafe: (query: string) => boolean): D1Database {
-  const safeStatements = new WeakSet<D1PreparedStatement>()
-  const attempt = <T>(isRetried: boolean, run: () => Promise<T>) => (isRetried ? retrying(run, policy) : run())
-  const statement = (real: D1PreparedStatement, isRetried: boolean): D1PreparedStatement => {
-    const proxy = new Proxy(real, {
-      get(_, name: keyof D1PreparedStatement) {
-        if (name === 'bind') return (...values: unknown[]) => statement(real.bind(...values), isRetried)
-        const value = Reflect.get(real, name) as unknown
-        if (typeof value !== 'function') return value
-        return QUERY_METHODS.includes(name)
-          ? (...values: unknown[]) => attempt(isRetried, () => Reflect.apply(value, real, values) as Promise<unknown>)
-          : value.bind(real)
-      },
-    })
-    if (isRetried) safeStatements.add(proxy)
-    return proxy
-  }
-  return new Proxy(d1, {
-    get(_, name: keyof D1Database) {
-      if (name === 'prepare') return (query: string) => statement(d1.prepare(query), isSafe(query))
-      if (name === 'batch')
-        return (statements: D1PreparedStatement[]) =>
-          attempt(
-            statements.every((one) => safeStatements.has(one)),
-            () => d1.batch(statements),
-          )
-      return d1[name].bind(d1)
-    },
-  })
+  return intercept(d1, (run, queries) => (queries.every(isSafe) ? retrying(run, policy) : run()))
 }

@@ -25,8 +25,8 @@ export async function endMultipart(system: System, row: MultipartRow): Promise<b
   return true
 }
 
-/** Ends multipart uploads that have expired. */
-export async function sweepMultipart(system: System, limit: number): Promise<void> {
+/** Ends multipart uploads that have expired. Resolves to true if more of them may be left. */
+export async function sweepMultipart(system: System, limit: number): Promise<boolean> {
   const { db, now } = system
   const expired = await db
     .select()
@@ -35,4 +35,5 @@ export async function sweepMultipart(system: System, limit: number): Promise<voi
     .orderBy(multipartUploads.expires_at)
     .limit(limit)
   for (const row of expired) await endMultipart(system, row)
+  return expired.length === limit
 }

@@ -6,9 +6,8 @@ import type { System } from '../../context.ts'
 import { EVENT_DAYS } from '../../contract/facts.ts'
 
 const DAY = 24 * 3600_000
-/** Maximum number of rows that one statement deletes, and of statements that one sweep runs. */
+/** Maximum number of rows that one statement deletes. */
 const CHUNK = 5000
-const ROUNDS = 100
 
 const startOfDay = (now: number) => now - (now % DAY)
 
@@ -29,11 +28,8 @@ export async function sweepEvents({ db, now }: System): Promise<void> {
     )
     select organization_id, seq from organization cross join events
     where organization_id = organization.id and seq < ${day - EVENT_DAYS * DAY} limit ${CHUNK}`
-  for (let round = 0; round < ROUNDS; round++) {
-    const { meta } = await db.delete(events).where(sql`(organization_id, seq) in (${expiredEvents})`)
-    if (meta.changes === CHUNK) continue
-    const swept = { name: 'events' as const, at: day }
-    await db.insert(heartbeats).values(swept).onConflictDoUpdate({ target: heartbeats.name, set: swept })
-    return
-  }
+  const deleteChunk = () => db.delete(events).where(sql`(organization_id, seq) in (${expiredEvents})`)
+  while ((await deleteChunk()).meta.changes === CHUNK);
+  const swept = { name: 'events' as const, at: day }
+  await db.insert(heartbeats).values(swept).onConflictDoUpdate({ target: heartbeats.name, set: swept })
 }

@@ -5,6 +5,7 @@ import { trackColumn, trackPathSql } from '../../adapters/bucket/track_storage.t
 import { newId } from '../../adapters/crypto/id.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { trash } from '../../adapters/db/schema/trash.ts'
+import { jobs } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
 import {
   AFTER_URLS,
@@ -13,6 +14,7 @@ import {
   endJob,
   insertJob,
   insertJobFrom,
+  isLeaseHolder,
   type Job,
   LATER,
   type Outcome,
@@ -93,7 +95,7 @@ export async function runPurge(system: System, job: Job<'purge'>): Promise<Outco
   const renewLease = () => renew(system, job)
   if (collection_id) await deleteTracks({ ...system, actor }, job.organization_id, collection_id, renewLease)
   if (organization_id) await deleteOrganizationRows(system, organization_id, renewLease)
-  if (variant) await deleteVariantFiles(system, job.organization_id, variant.id, renewLease)
+  if (variant) await deleteVariantFiles(system, job, variant, renewLease)
   let areDeleted = paths.length === 0 || (await deleteFiles(env, paths))
   const namesInUse = folder_id ? await fileNamesInUse(system, folder_id) : undefined
   const isKept = namesInUse && ((path: string) => namesInUse.has(trackNameOf(path)))
@@ -136,21 +138,23 @@ async function fileNamesInUse({ db }: System, folder_id: string): Promise<Set<st
 
 /**
  * Removes the files of a deleted variant from all tracks, so that play views no longer show the files. They are deleted after the last URL to them
- * has expired; the job for that is inserted in the same batch, so that no file is forgotten.
+ * has expired; the job for that is inserted in the same batch, so that no file is forgotten. That batch also stores the position in the job, because
+ * one invocation cannot read all tracks of a large organization.
  */
 async function deleteVariantFiles(
   system: System,
-  organization_id: string,
-  variant_id: string,
+  job: Job<'purge'>,
+  { id: variant_id, after: [at, rowid] = [-1, 0] }: NonNullable<Purge['variant']>,
   renewLease: () => Promise<unknown>,
 ): Promise<void> {
   const { db } = system
+  const { organization_id } = job
   const isOfVariant = sql`value ->> 4 is ${variant_id}`
   const folder = sql.raw(trackPathSql(trackColumn))
   const position = sql`(created_at, tracks.rowid)`
   const ofOrganization = sql`organization_id = ${organization_id}`
   // Reads the tracks in order of creation, because moving a track to another collection does not change this order.
-  for (let after = sql`(-1, 0)`; ;) {
+  for (let after = sql`(${at}, ${rowid})`; ;) {
     const rows = await db
       .select({ at: tracks.created_at, rowid: sql<number>`tracks.rowid`.as('n') })
       .from(tracks)
@@ -169,6 +173,10 @@ async function deleteVariantFiles(
         .update(tracks)
         .set({ files: filesWhere(sql`files`, sql`not (${isOfVariant})`) })
         .where(and(inPage, sql`exists (select 1 from json_each(files, '$.list') where ${isOfVariant})`)),
+      db
+        .update(jobs)
+        .set({ payload: sql`json_set(payload, '$.variant.after', json_array(${last.at}, ${last.rowid}))` })
+        .where(isLeaseHolder(job)),
     ])
     await renewLease()
     after = until

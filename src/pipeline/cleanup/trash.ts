@@ -75,9 +75,11 @@ export async function deleteItems(system: System, items: TrashItem[]): Promise<n
 /** Selects a row for each expired item in the trash. */
 export const dueTrash = (now: number) => sql`trash where expires_at <= ${now}`
 
-/** Deletes expired items from the trash. */
-export async function sweepTrash(system: System): Promise<void> {
+/** Deletes expired items from the trash. Resolves to true if more of them may be left. */
+export async function sweepTrash(system: System): Promise<boolean> {
   const { db, now } = system
   const isDue = sql`id in (select id from ${dueTrash(now)} order by expires_at limit ${MAX_DELETED})`
-  await deleteItems(system, await db.select().from(trash).where(isDue))
+  const items = await db.select().from(trash).where(isDue)
+  await deleteItems(system, items)
+  return items.length === MAX_DELETED
 }

@@ -17,13 +17,15 @@ const AT_ONCE = 6
 /** Milliseconds after which no more deliveries are claimed, and interval between checks for due deliveries. */
 const LIFE = 20_000
 const CHECK_EVERY = 1000
+/** Queries that must be left to claim more deliveries: enough to write the outcomes of the running ones, with retries. */
+const RESERVE = 50
 /**
  * If the next delivery is due within this number of milliseconds, a message is sent for it. For later deliveries, the sweep is enough, because it
  * runs every minute.
  */
 const SOON = 60_000
 
-/** Sends due deliveries, several at a time, until none is due or the time is over. In the latter case, a message starts the next run. */
+/** Sends due deliveries, several at a time, until none is due, the time is over, or few queries are left. In the latter cases, a message starts the next run. */
 export async function sendDue(system: System): Promise<void> {
   const until = Date.now() + LIFE
   const running = new Map<LeasedDelivery, Promise<void>>()
@@ -41,7 +43,7 @@ export async function sendDue(system: System): Promise<void> {
   }
   try {
     for (;;) {
-      const isLate = Date.now() >= until
+      const isLate = Date.now() >= until || (system.queries?.left ?? Infinity) < RESERVE
       const free = AT_ONCE - running.size
       const claimed = isLate || free === 0 ? [] : await claimDue(system, running.keys(), free)
       for (const delivery of claimed) running.set(delivery, run(delivery))

@@ -11,10 +11,9 @@ import { scheduleHeads } from './order.ts'
  */
 
 const DAY = 24 * 3600_000
-/** Maximum number of rows that one statement deletes, of endpoints that one sweep handles, and of statements that it runs. */
+/** Maximum number of rows that one statement deletes, and of endpoints that one sweep handles. */
 const CHUNK = 5000
 const ENDPOINTS = 100
-const ROUNDS = 200
 
 /** The first `seq` whose deliveries are kept. It is the start of a day. */
 export const sweptUntil = (now: number) => (Math.floor(now / DAY) - EVENT_DAYS) * DAY
@@ -46,8 +45,8 @@ export async function deleteDeliveries(system: System, id: string, isDeleted: bo
   return updated.length > 0
 }
 
-/** Deletes old deliveries and the deliveries of deleted endpoints. */
-export async function sweepWebhooks(system: System): Promise<void> {
+/** Deletes old deliveries and the deliveries of deleted endpoints. Resolves to true if more endpoints may be left. */
+export async function sweepWebhooks(system: System): Promise<boolean> {
   const { id, state } = webhookEndpoints
   const endpoints = await system.db
     .select({ id, state })
@@ -55,8 +54,8 @@ export async function sweepWebhooks(system: System): Promise<void> {
     .where(sql`swept_until < ${sweptUntil(system.now)}`)
     .orderBy(webhookEndpoints.swept_until)
     .limit(ENDPOINTS)
-  let rounds = 0
   for (const endpoint of endpoints) {
-    while (rounds++ < ROUNDS && !(await deleteDeliveries(system, endpoint.id, endpoint.state === 'deleted')));
+    while (!(await deleteDeliveries(system, endpoint.id, endpoint.state === 'deleted')));
   }
+  return endpoints.length === ENDPOINTS
 }

@@ -19,7 +19,7 @@ const realSize = async () => (await env.DB.prepare('select 1').run()).meta.size_
 /** The real bindings, with a limit of which the database now fills this fraction. */
 async function filledTo(fraction: number): Promise<Env> {
   const limit = Math.floor((await realSize()) / fraction)
-  return { ...env, DATABASE_LIMIT_BYTES: String(limit) } as Env
+  return { ...env, DATABASE_LIMIT_BYTES: String(limit) }
 }
 /** Stores a megabyte in the row of a track. */
 const enlarge = (track_id: string) =>

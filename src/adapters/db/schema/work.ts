@@ -61,7 +61,8 @@ export type JobPayload =
       collection_id?: string
       /** The collection whose folder is deleted. The files of tracks that were moved to another collection are kept. */
       folder_id?: string
-      variant?: { id: string; index: string }
+      /** The deleted variant. `after`: the `created_at` and the rowid of the last track from which its files were removed. */
+      variant?: { id: string; index: string; after?: [created_at: number, rowid: number] }
       /** Set if the job deletes only the object of an upload handle. The object is kept if the track uses it (pipeline/upload.ts). */
       upload?: StoredHandle
       /** The actor that deleted the collection. It is the actor in the events of the collection's tracks. */
