@@ -46,13 +46,43 @@ export function triggersOf(migrations: Migration[]): string[] {
 
 const withoutComments = (sql: string) => sql.replace(/^\s*--.*$/gm, '')
 
+/** The last migration of an empty database. Later ones run on tables of any size. */
+const FIRST_SCHEMA = '0001_triggers.sql'
+/** Statements that read or write every row of a table, with the name of that table. */
+const WHOLE_TABLE = [
+  /^create\s+(?:unique\s+)?index\s.*?\son\s+["'`[]?(\w+)/i,
+  /^update\s+(?:or\s+\w+\s+)?["'`[]?(\w+)/i,
+  /^delete\s+from\s+["'`[]?(\w+)/i,
+  /^insert\b(?!.*\bvalues\b).*\bselect\b.*?\bfrom\s+["'`[]?(\w+)/i,
+  /^alter\s+table\s+["'`[]?(\w+)["'`\]]?\s+drop\b/i,
+  /^(reindex)\b/i,
+]
+const WHOLE_TABLE_RULE =
+  'D1 ends a statement after 30 seconds: build it in steps (docs/development/migrations.md), or say in a comment above, `-- Whole table: …`, why it is fast'
+
+/** Returns the lines of statements that read or write a whole table which may have grown, and that no comment explains. */
+function wholeTableLines({ name, sql }: Migration): number[] {
+  if (name <= FIRST_SCHEMA) return []
+  const created = [...sql.matchAll(/^\s*create\s+table\s+(?:if\s+not\s+exists\s+)?["'`[]?(\w+)/gim)].map(
+    ([, table]) => table,
+  )
+  const lines = sql.split('\n')
+  return lines.flatMap((_, at) => {
+    const [statement = ''] = lines.slice(at).join(' ').trimStart().split(';')
+    const table = WHOLE_TABLE.map((pattern) => pattern.exec(statement)?.[1]).find((match) => match !== undefined)
+    const isExplained = /^\s*-- Whole table: \S/.test(lines[at - 1] ?? '')
+    return table === undefined || created.includes(table) || isExplained ? [] : [at]
+  })
+}
+
 /**
  * Returns the reasons why D1 would reject a migration, or would fail when the migration is repeated. D1 splits a file into statements
  * itself. It has wrongly split triggers that span several lines, that contain a lower-case `begin` or a CASE, or that are next to a comment
- * with a semicolon.
+ * with a semicolon. D1 also ends a statement that takes longer than 30 seconds, as one for a whole table can.
  */
 export function migrationFaults({ name, sql }: Migration): string[] {
   const hasTrigger = /\bcreate\s+trigger\b/i.test(withoutComments(sql))
+  const wholeTable = wholeTableLines({ name, sql })
   const faults = sql.split('\n').flatMap((line, at) => {
     const faultIf = (isWrong: boolean, rule: string) => (isWrong ? [`drizzle/${name}:${at + 1}: ${rule}`] : [])
     if (line.trimStart().startsWith('--'))
@@ -63,6 +93,7 @@ export function migrationFaults({ name, sql }: Migration): string[] {
       hasTrigger && /^\s*(alter table|drop (?!.*\bif exists\b)|create (?!.*\bif not exists\b))/i.test(line)
     return [
       ...faultIf(line.endsWith('\r'), 'lines end with LF only'),
+      ...faultIf(wholeTable.includes(at), WHOLE_TABLE_RULE),
       ...faultIf(isTrigger && !isOneLine, 'a trigger is one line: CREATE TRIGGER IF NOT EXISTS … BEGIN …; END;'),
       ...faultIf(isTrigger && /\bcase\b/i.test(line), 'no CASE in a trigger: two statements, each with its WHERE'),
       ...faultIf(

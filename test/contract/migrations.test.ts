@@ -77,7 +77,7 @@ describe('a database with an earlier migration history', () => {
 describe('the check of migrations for D1', () => {
   const good = 'CREATE TRIGGER IF NOT EXISTS t AFTER DELETE ON a BEGIN DELETE FROM b; END;'
   const cases: [string, string, RegExp | null][] = [
-    ['the right form', `-- Why.\n${good}\nUPDATE a SET b = 1;`, null],
+    ['the right form', `-- Why.\n${good}\nINSERT INTO a VALUES (1);`, null],
     ['several lines', good.replace('BEGIN ', 'BEGIN\n  '), /1: a trigger is one line/],
     ['a lower-case begin', good.replace('BEGIN', 'begin'), /one line/],
     ['no IF NOT EXISTS', good.replace('IF NOT EXISTS ', ''), /one line/],
@@ -86,6 +86,19 @@ describe('the check of migrations for D1', () => {
     ['CRLF', good.replace(';', ';\r\n'), /LF only/],
     ['a table that cannot be created twice', `CREATE TABLE c (a);\n${good}`, /1: .*run twice/],
     ['a column that cannot be added twice', `${good}\nALTER TABLE a ADD b;`, /2: .*run twice/],
+    [
+      'an index of a table that may have grown',
+      'CREATE INDEX a_b ON `a` (`b`);--> statement-breakpoint',
+      /1: .*in steps/,
+    ],
+    ['a unique partial index', 'CREATE UNIQUE INDEX a_b\nON a (b) WHERE b > 1;', /1: .*in steps/],
+    ['an update of every row', 'ALTER TABLE a ADD b;\nUPDATE a SET b = 1;', /2: .*in steps/],
+    ['a deletion', 'DELETE FROM a WHERE b = 1;', /1: .*in steps/],
+    ['a copy of a table', 'CREATE TABLE c (a);\nINSERT INTO c\nSELECT b FROM a;', /2: .*in steps/],
+    ['a column that is dropped', 'ALTER TABLE `a` DROP COLUMN `b`;', /1: .*in steps/],
+    ['an index of a table that it creates', 'CREATE TABLE `c` (a);\nCREATE INDEX c_a ON `c` (a);', null],
+    ['an index with the reason why it is fast', '-- Whole table: a has a few rows.\nCREATE INDEX a_b ON a (b);', null],
+    ['one row that depends on a table', 'INSERT INTO c (a) VALUES ((SELECT max(rowid) FROM a));', null],
     ['a table that can be created twice', `CREATE TABLE IF NOT EXISTS c (a);\n${good}`, null],
   ]
   it.each(cases)('accepts or rejects a migration with %s', (_, sql, fault) => {

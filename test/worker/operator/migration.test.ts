@@ -2,9 +2,12 @@ import { env } from 'cloudflare:workers'
 import { getTableColumns } from 'drizzle-orm'
 import { afterEach, expect, it } from 'vitest'
 
+import guide from '../../../docs/development/migrations.md?raw'
+import { migrationFaults } from '../../../scripts/shared/migrations.ts'
 import { playSessions } from '../../../src/adapters/db/schema/play_sessions.ts'
-import { aPlaySession, ok, query } from '../support/api.ts'
+import { aPlaySession, aTrack, ok, query } from '../support/api.ts'
 import { aReadyTrack, aTenant, runSweep } from '../support/fixtures.ts'
+import { seed, seededId } from '../support/seed.ts'
 import { createStorage } from '../support/storage.ts'
 
 /** A database in use is migrated while the previous version of the Worker still runs (CONTRIBUTING.md#migrations). */
@@ -78,4 +81,46 @@ it('the migrations and the code define the same table of play sessions, which dr
     pk: Number(column.primary),
   }))
   expect(found).toEqual(described)
+})
+
+/** Returns the statements of a code block in docs/development/migrations.md. */
+const documented = (block: string) =>
+  new RegExp(`\\n\`\`\`sql ${block}\\n([^]*?)\\n\`\`\``).exec(guide)![1]!.split(/\n(?:--> statement-breakpoint\n)?/)
+
+it('the documented replacement of an index is filled in steps while tracks change, and no statement reads the whole table', async () => {
+  const tenant = await aTenant()
+  await seed('tracks', 1, 9000, tenant, {
+    plain: true,
+    change: () => query(`update tracks set file_name = "order" || '.mp3'`),
+  })
+  const run = async (statements: string[], ...values: unknown[]) => {
+    const bound = statements.map((text) => env.DB.prepare(text).bind(...(text.includes('?1') ? values : [])))
+    const results = await env.DB.batch(bound)
+    return Math.max(...results.map(({ meta }) => meta.rows_read))
+  }
+  const cursorOf = async () => (await query<{ cursor: number }>('select cursor from index_fills'))[0]?.cursor
+  const indexed = `select organization_id, file_name, id from tracks_by_name order by 1, 2, 3`
+
+  const { meta } = await env.DB.prepare(
+    'CREATE INDEX tracks_partial ON tracks (file_name) WHERE file_name IS NULL',
+  ).run()
+  expect(meta.rows_read).toBeGreaterThanOrEqual(9000)
+  const migration = documented('migration')
+  expect(migrationFaults({ name: '0009_new.sql', sql: migration.join('\n') })).toEqual([])
+  expect(await run(migration)).toBeLessThan(10)
+  for (let cursor = await cursorOf(), steps = 0; cursor !== undefined; cursor = await cursorOf(), steps++) {
+    expect(steps).toBeLessThan(10)
+    const step = documented('step')
+    expect(await run(step, cursor)).toBeLessThan(5000)
+    // Another sweep repeats the step, and requests change rows on both sides of the cursor.
+    await run(step, cursor)
+    for (const track of [steps * 10 + 1, 9000 - steps * 10]) {
+      await query('update tracks set file_name = ? where id = ?', `renamed ${track}`, seededId('tracks', track))
+      await query('delete from tracks where id = ?', seededId('tracks', track + 1))
+    }
+    await aTrack(tenant.key, tenant.collection_id)
+  }
+  const tracks = await query('select organization_id, file_name, id from tracks order by 1, 2, 3')
+  expect(tracks.length).toBeGreaterThan(8900)
+  expect(await query(indexed)).toEqual(tracks)
 })
