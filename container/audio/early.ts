@@ -2,12 +2,12 @@ import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { CODECS } from '../../src/contract/facts.ts'
-import type { JobEvent, TranscodeJob } from '../../src/contract/job.ts'
+import type { JobEvent, MadeVariant, TranscodeJob } from '../../src/contract/job.ts'
 import type { Sniffed } from '../../src/contract/sniff.ts'
 import { failpoint } from '../failpoint.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
-import { uploadFile } from '../transfer/upload.ts'
+import { uploadOutput } from '../transfer/upload.ts'
 import { copyArguments, ffmpegArguments, type Labels } from './command.ts'
 import { setMovieClock } from './movie_clock.ts'
 import type { Encode } from './plan.ts'
@@ -17,8 +17,8 @@ import type { Source } from './source/probe.ts'
 export type EarlyProcess = {
   /** The encode that this process performs instead of the first process; null if it only copies the source's stream. */
   encode: Encode | null
-  /** Resolves to true when the file is complete and uploaded, and to false if the process failed. Never rejects. */
-  finished: Promise<boolean>
+  /** Resolves when the file is complete and uploaded, and to null if the process failed. Never rejects. */
+  finished: Promise<MadeVariant | null>
   abandon: () => void
 }
 
@@ -62,43 +62,53 @@ export function startEarly(request: EarlyRequest): EarlyProcess | null {
   const abandoned = new AbortController()
   const signal = AbortSignal.any([request.signal, abandoned.signal])
   const uploading = copy ? makeCopy({ ...request, signal }, copy) : encodeFinal({ ...request, signal }, encode!)
-  return { encode: copy ? null : encode, finished: uploading.catch(() => false), abandon: () => abandoned.abort() }
+  return { encode: copy ? null : encode, finished: uploading.catch(() => null), abandon: () => abandoned.abort() }
 }
 
-async function makeCopy(request: EarlyRequest, { format, type }: { format: string; type: string }): Promise<boolean> {
+async function makeCopy(
+  request: EarlyRequest,
+  { format, type }: { format: string; type: string },
+): Promise<MadeVariant | null> {
   const command = { ...request, pass: 'strict' as const, maxDuration: request.job.max_duration }
   const args = copyArguments(command, { format, file: EARLY_FILE })
   try {
-    return await publish(request, args, { index: 'early', file: EARLY_FILE, url: request.job.early!.url, type })
+    return await publish(request, args, {
+      index: 'early',
+      file: EARLY_FILE,
+      url: request.job.early!.url,
+      content_type: type,
+    })
   } finally {
     // Deletes the copy, which is as large as the source and is not needed after the upload.
     await rm(join(request.directory, EARLY_FILE), { force: true })
   }
 }
 
-async function encodeFinal(request: EarlyRequest, encode: Encode): Promise<boolean> {
+async function encodeFinal(request: EarlyRequest, encode: Encode): Promise<MadeVariant | null> {
   const labels = await request.labels
   const command = { ...request, labels, pass: 'strict' as const, maxDuration: request.job.max_duration }
-  const { url, content_type } = request.job.variants.find((variant) => variant.index === encode.index)!
+  const { url, content_type, parts } = request.job.variants.find((variant) => variant.index === encode.index)!
   const args = ffmpegArguments({ ...command, encodes: [encode], measures: [] })
-  return publish(request, args, { index: encode.index, file: encode.file, url, type: content_type })
+  return publish(request, args, { index: encode.index, file: encode.file, url, content_type, parts })
 }
 
-type Output = { index: string; file: string; url: string; type: string }
+type Output = { index: string; file: string } & Parameters<typeof uploadOutput>[1]
 
-async function publish(request: EarlyRequest, args: string[], { index, file, url, type }: Output): Promise<boolean> {
+async function publish(request: EarlyRequest, args: string[], output: Output): Promise<MadeVariant | null> {
+  const { index, file } = output
   const { directory, tools, signal, source, emit } = request
   // This process has a higher priority than the main process, because listeners wait for its file.
   const timeoutSeconds = tools.timeoutSeconds ?? 120 + 2 * source.duration!
   const limits = { cwd: directory, signal, timeoutSeconds, nice: Math.floor(request.nice / 2) }
   const exit = await run(tools.ffmpeg, args, limits)
-  if (exit.code !== 0 || (await stat(join(directory, file))).size === 0) return false
-  if (type === CODECS.aac.content_type) {
+  if (exit.code !== 0 || (await stat(join(directory, file))).size === 0) return null
+  if (output.content_type === CODECS.aac.content_type) {
     await setMovieClock(join(directory, file), source.end === null ? undefined : source.end / source.sampleRate)
   }
-  const size = await uploadFile(join(directory, file), url, type, signal)
+  const uploaded = await uploadOutput(join(directory, file), output, signal)
   failpoint('early_uploaded')
   const duration = Math.round(source.duration! * 1000) / 1000
-  emit({ type: 'early', file: { index, size, bitrate: Math.round((size * 8) / 1000 / duration), duration } })
-  return true
+  const made = { index, ...uploaded, bitrate: Math.round((uploaded.size * 8) / 1000 / duration), duration }
+  emit({ type: 'early', file: made })
+  return made
 }

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import type { MadeVariant } from '../../src/contract/job.ts'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { type Exit, run } from '../process/run.ts'
@@ -30,8 +31,8 @@ export type EncodeResult = {
   /** ffmpeg's stderr, which contains the loudness summary. */
   stderr: string
   made: Encode[]
-  /** Index of the variant that is already uploaded. */
-  uploaded: string | null
+  /** The file that is already uploaded. */
+  uploaded: MadeVariant | null
   failed: { index: string; message: string }[]
 }
 
@@ -85,7 +86,8 @@ async function joinEarly(
   { encode: earlyEncode, finished }: EarlyProcess,
 ): Promise<EncodeResult> {
   if (!earlyEncode) return encoded
-  if (await finished) return { ...encoded, made: [...encoded.made, earlyEncode], uploaded: earlyEncode.index }
+  const uploaded = await finished
+  if (uploaded) return { ...encoded, made: [...encoded.made, earlyEncode], uploaded }
   return encodeAlone(request, encoded, earlyEncode)
 }
 

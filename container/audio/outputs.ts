@@ -5,7 +5,7 @@ import type { AudioCodec } from '../../src/contract/facts.ts'
 import type { JobVariant, MadeVariant } from '../../src/contract/job.ts'
 import { failpoint } from '../failpoint.ts'
 import { JobError } from '../job_error.ts'
-import { uploadFile } from '../transfer/upload.ts'
+import { uploadOutput } from '../transfer/upload.ts'
 import { type CheckContext, findFileFault } from './check.ts'
 import type { EncodeResult } from './encode.ts'
 import { setMovieClock } from './movie_clock.ts'
@@ -19,7 +19,8 @@ export type OutputFile = {
   size: number
   bitrate: number
   duration: number
-  uploaded: boolean
+  /** The file as it was uploaded; null if it is not uploaded yet. */
+  uploaded: Pick<MadeVariant, 'size' | 'parts'> | null
 }
 
 type Failed = EncodeResult['failed']
@@ -36,11 +37,12 @@ export async function audioFiles(
   fullDuration: number,
   checking: CheckContext,
 ) {
+  const uploadedAs = (index: string) => (encoded.uploaded?.index === index ? encoded.uploaded : null)
   const checked = await Promise.all(
     encoded.made.map(async (encode) => {
       const { index, cut } = encode
       const duration = cut ? Math.min(cut.length, Math.max(0, fullDuration - cut.start)) : fullDuration
-      const message = await finishFile(encode, duration, encoded.uploaded === index, checking).catch((error: Error) => {
+      const message = await finishFile(encode, duration, uploadedAs(index) !== null, checking).catch((error: Error) => {
         // If ffprobe was killed, the state of the file is unknown, so the job is retried.
         if (error instanceof JobError) throw error
         return error.message
@@ -62,7 +64,7 @@ export async function audioFiles(
     }
     const average = Math.round((size * 8) / 1000 / duration)
     const properties = { size, bitrate: bitrate || average, duration: Math.round(duration * 1000) / 1000 }
-    files.push({ variant, file, ...properties, uploaded: encoded.uploaded === index })
+    files.push({ variant, file, ...properties, uploaded: uploadedAs(index) })
   }
   return { files, failed }
 }
@@ -92,7 +94,7 @@ export async function dataFiles(
     const file = join(directory, `${variant.index}.json`)
     const json = JSON.stringify(makers[variant.kind]())
     await writeFile(file, json)
-    files.push({ variant, file, size: Buffer.byteLength(json), bitrate: 0, duration, uploaded: false })
+    files.push({ variant, file, size: Buffer.byteLength(json), bitrate: 0, duration, uploaded: null })
   }
   return files
 }
@@ -112,9 +114,9 @@ export async function uploadAll(
   const worker = async () => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const { variant, file, size, bitrate, duration, uploaded } = next
-      if (!uploaded) await uploadFile(file, variant.url, variant.content_type, abortSignal)
+      const { parts } = uploaded ?? (await uploadOutput(file, variant, abortSignal))
       failpoint('file_uploaded')
-      made.set(variant.index, { index: variant.index, size, bitrate, duration })
+      made.set(variant.index, { index: variant.index, size, bitrate, duration, ...(parts && { parts }) })
       onProgress(made.size / files.length)
     }
   }

@@ -1,5 +1,5 @@
 import { type AudioCodec, CODECS } from './facts.ts'
-import type { JobVariant } from './job.ts'
+import type { JobVariant, OutputParts } from './job.ts'
 import type { Variant } from './variant.ts'
 
 /** A variant with its file type. The API lists it, and the jobs of the transcoder are built from it. */
@@ -83,9 +83,9 @@ export function toRendition(variant: Omit<Variant, 'format'> & { codec: AudioCod
   return { ...variant, ...fileOf(variant.codec) }
 }
 
-/** Returns a variant in the form that a transcode job has. Its file is uploaded to `url`. */
-export function toJobVariant(rendition: Rendition, url: string): JobVariant {
-  const output = { index: rendition.index, url, content_type: rendition.content_type }
+/** Returns a variant in the form that a transcode job has. Its file is uploaded to `url`, or to the URLs of its parts. */
+export function toJobVariant(rendition: Rendition, url: string, parts?: OutputParts): JobVariant {
+  const output = { index: rendition.index, url, content_type: rendition.content_type, ...(parts && { parts }) }
   const { type, codec, bitrate, channels, start, length } = rendition
   if (type === 'waveform' || type === 'analysis') return { ...output, kind: type }
   if (!codec) throw new Error(`variant ${rendition.index} has no codec`)

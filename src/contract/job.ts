@@ -41,9 +41,21 @@ const channels = z.int().min(1).max(2).optional()
 /** A presigned URL. Only HTTP URLs are valid, because fetch also accepts `data:` and other schemes. */
 const signedUrl = z.url({ protocol: /^https?$/ })
 
-const output = { index: z.string().regex(/^[a-z0-9-]{1,40}$/), url: signedUrl, content_type: z.string() }
+/**
+ * Signed URLs for the parts of a file that may be large. They are used if the file is larger than one part and fits into all of them. Every part has
+ * `size` bytes, except the last one.
+ */
+export const OutputParts = z.object({ size: z.int().positive(), urls: z.array(signedUrl).max(100) })
+export type OutputParts = z.infer<typeof OutputParts>
 
-/** One file to generate, and the signed URL to which it is uploaded with `PUT`. Bitrates are in kbit/s, times in seconds. */
+const output = {
+  index: z.string().regex(/^[a-z0-9-]{1,40}$/),
+  url: signedUrl,
+  content_type: z.string(),
+  parts: OutputParts.optional(),
+}
+
+/** One file to generate, and the signed URL to which it is uploaded with `PUT`, as a whole or in parts. Bitrates are in kbit/s, times in seconds. */
 export const JobVariant = z.discriminatedUnion('kind', [
   z.object({
     ...output,
@@ -148,6 +160,8 @@ export const MadeVariant = z.object({
   size: z.int().min(0),
   bitrate: z.int().min(0),
   duration: z.number().min(0),
+  /** The ETags of the parts, in their order, if the file was uploaded in parts. They must be joined before the file exists. */
+  parts: z.array(z.string()).optional(),
 })
 export type MadeVariant = z.infer<typeof MadeVariant>
 

@@ -26,6 +26,8 @@ type Served = {
 
 export type StorageRequest = { method: string; path: string } & Partial<Record<'range' | 'type' | 'cache', string>>
 
+export const etagOf = (bytes: Buffer) => `"${createHash('md5').update(bytes).digest('hex')}"`
+
 /** Starts a fake bucket that behaves like R2: GET supports ranges and ETags, and PUT requires Content-Length. */
 export async function startStorage() {
   const sources = new Map<string, Served>()
@@ -70,8 +72,9 @@ export async function startStorage() {
     const refusal = refusals.get(path)?.shift()
     if (refusal) return response.writeHead(refusal).end()
     if (request.headers['content-length'] === undefined) return response.writeHead(411).end()
-    files.set(path, Buffer.concat(chunks))
-    return response.writeHead(200).end()
+    const bytes = Buffer.concat(chunks)
+    files.set(path, bytes)
+    return response.writeHead(200, { etag: etagOf(bytes) }).end()
   }
 
   async function get(source: Served | undefined, request: IncomingMessage, response: ServerResponse) {
@@ -81,7 +84,7 @@ export async function startStorage() {
     // Node ends the connection after a 101 without notifying the caller.
     if (source.status === 101) return response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end()
     if (source.status !== 200) return response.writeHead(source.status, location ? { location } : {}).end()
-    const etag = `"${createHash('md5').update(source.bytes).digest('hex')}"`
+    const etag = etagOf(source.bytes)
     const from =
       request.headers['if-range'] === etag ? Number(/bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) : 0
     const body = source.bytes.subarray(from)

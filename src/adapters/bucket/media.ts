@@ -115,21 +115,21 @@ interface Parts {
 }
 
 /** Starts a multipart upload and returns R2's id for it. Parts are uploaded to presigned URLs; all other steps use the R2 binding. */
-export async function createParts(env: Env, path: string, contentType?: string): Promise<string> {
-  const { uploadId } = await env.MEDIA.createMultipartUpload(path, contentType ? { httpMetadata: { contentType } } : {})
+export async function createParts(env: Env, path: string, httpMetadata: R2HTTPMetadata = {}): Promise<string> {
+  const { uploadId } = await env.MEDIA.createMultipartUpload(path, { httpMetadata })
   return uploadId
 }
 
-/** Returns the URL to which a client uploads one part of exactly `size` bytes with `PUT`. */
+/** Returns the URL to which a part is uploaded with `PUT`. If `size` is given, R2 accepts exactly that many bytes. */
 export const partUrl = (
   env: Env,
   { path, upload_id }: Parts,
   part_number: number,
-  { size, expires_in }: { size: number; expires_in: number },
+  { size, expires_in }: { size?: number; expires_in: number },
 ) =>
   signUrl(env, 'PUT', path, {
     expires_in,
-    headers: { 'content-length': String(size) },
+    ...(size !== undefined && { headers: { 'content-length': String(size) } }),
     query: { partNumber: String(part_number), uploadId: upload_id },
   })
 

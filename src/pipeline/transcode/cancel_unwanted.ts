@@ -11,6 +11,7 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { AFTER_URLS, insertJob, type Job } from '../jobs.ts'
 import { dispatch } from './dispatch.ts'
+import { abortOutputs } from './output_parts.ts'
 import { basePath, earlyPath } from './request.ts'
 import { filePath, renditions } from './variant_spec.ts'
 
@@ -47,6 +48,7 @@ async function cancelOne(system: System, { id, slot, lease_until, payload }: Unw
   const timeout = scheduler.wait(CANCEL_TIMEOUT).then(() => false)
   const isEnded = await Promise.race([cancelled.catch(() => false), timeout])
   if (!isEnded && lease_until > Date.now()) return false
+  await abortOutputs(env, payload.uploads)
   await purgeOutputs(system, id, payload)
   await db
     .update(jobs)

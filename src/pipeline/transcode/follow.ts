@@ -1,12 +1,14 @@
 import { isTransientError } from '../../adapters/db/retry.ts'
 import { toTranscoder } from '../../adapters/transcoder/client.ts'
 import type { System } from '../../context.ts'
+import type { JobError } from '../../contract/job.ts'
 import { describeError, isFull } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { backoff, DONE, endJob, type Job, LEASE, type LeasedJob, loadLeased, type Outcome } from '../jobs.ts'
 import { wakeIfSubscribed } from '../webhooks/due.ts'
 import { writeEarly } from './early.ts'
 import { jobEvents } from './job_stream.ts'
+import { abortOutputs, joinOutputs } from './output_parts.ts'
 import { renewLease, switchToTolerantPass } from './progress.ts'
 import { jobRequest, loadTask, type TranscodeTask } from './request.ts'
 import { finishTranscode } from './result.ts'
@@ -30,6 +32,13 @@ export interface JobTranscoder {
   call: (path: string, init: RequestInit) => Promise<Response>
   /** Cancels the job's processes. Returns false when the processes may still be running. */
   cancel: () => Promise<boolean>
+}
+
+/** The error of a job whose files cannot be joined, because another attempt has overwritten their parts. */
+const PARTS_LOST: JobError = {
+  code: 'upload_failed',
+  message: 'The parts of a file could not be joined.',
+  retryable: true,
 }
 
 /** The result of following a job. `held` means that the lease is kept and that a later run reconnects. */
@@ -75,11 +84,15 @@ async function startOrAttach(
   if (!task) {
     // The transcoder may still work on an earlier attempt.
     await transcoder.cancel()
+    await abortOutputs(system.env, job.payload.uploads)
     await endJob(system, job)
     return DONE
   }
   const exhausted = await giveUpIfExhausted(system, job)
-  if (exhausted) return exhausted
+  if (exhausted) {
+    await abortOutputs(system.env, task.job.payload.uploads)
+    return exhausted
+  }
   let response: Response
   try {
     const request = await jobRequest(system.env, task)
@@ -89,7 +102,7 @@ async function startOrAttach(
     log('error', 'transcoder_unreachable', { job_id: job.id, error: describeError(error) })
     return retryLater(system, job, 5)
   }
-  if (response.ok && response.body) return followEvents(system, task, response.body, signal)
+  if (response.ok && response.body) return followEvents(system, task, response.body, transcoder, signal)
   const refusal = { status: response.status, body: (await response.text()).slice(0, 1000) }
   log('error', 'transcoder_refused', { job_id: job.id, ...refusal })
   return retryLater(system, job, Number(response.headers.get('retry-after')) || 5)
@@ -99,19 +112,32 @@ async function followEvents(
   system: System,
   task: TranscodeTask,
   body: ReadableStream<Uint8Array>,
+  transcoder: JobTranscoder,
   signal: AbortSignal,
 ): Promise<FollowOutcome> {
   const { job } = task
+  const { uploads } = job.payload
   let renewedAt = job.lease_until - LEASE
   let writtenProgress: { at: number; fraction: number } | null = null
   let reachedFraction = 0
+  const endWith = async (error: JobError) => {
+    const outcome = await afterError(system, job, error)
+    if (outcome.end === 'done') await abortOutputs(system.env, uploads)
+    return outcome
+  }
   for await (const event of jobEvents(job, body, signal)) {
     if (event.type === 'silence') return retryLater(system, job, 5)
     if (event.type === 'result') {
+      if (!(await joinOutputs(system.env, uploads, event.result.variants))) {
+        // Without this, the transcoder would repeat its result.
+        await transcoder.cancel()
+        return endWith(PARTS_LOST)
+      }
       await finishTranscode(system, task, event.result)
+      await abortOutputs(system.env, uploads)
       return DONE
     }
-    if (event.type === 'error') return afterError(system, job, event.error)
+    if (event.type === 'error') return endWith(event.error)
     if (event.type === 'fallback') {
       await switchToTolerantPass(system, job)
       writtenProgress = null
@@ -119,7 +145,7 @@ async function followEvents(
       continue
     }
     if (event.type === 'early') {
-      await writeEarly(system, task, event.file)
+      if (await joinOutputs(system.env, uploads, [event.file])) await writeEarly(system, task, event.file)
       continue
     }
     const now = Date.now()

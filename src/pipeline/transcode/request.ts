@@ -13,6 +13,7 @@ import type { JobPicture, JobTags, TranscodeJob } from '../../contract/job.ts'
 import { isLeaseHolder, type Job } from '../jobs.ts'
 import { hasFinalFiles } from '../stored_files.ts'
 import { namesOfSource } from '../upload_handles.ts'
+import { abortOutputs, openOutputs, signParts } from './output_parts.ts'
 import { trackOf } from './track_job.ts'
 import { filePath, findCustomVariants, renditions } from './variant_spec.ts'
 
@@ -45,10 +46,12 @@ export interface TranscodeTask {
 
 /**
  * Loads the data of a job. Returns null when the track was deleted or has a newer job. The first call stores the organization's variants in the job,
- * so that every attempt makes the same variants, even if they are edited or deleted in the meantime.
+ * so that every attempt makes the same variants, even if they are edited or deleted in the meantime. It also starts the multipart uploads of large
+ * files.
  */
-export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
-  const { payload } = job
+export async function loadTask(system: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
+  const { db, env } = system
+  let { payload } = job
   const { id, organization_id, collection_id, folder_id, index, cover_path, cover_job_id, progress } = tracks
   const { player_title, player_subtitle } = tracks
   const file_name = namesOfSource.file_name.as('file_name')
@@ -94,16 +97,16 @@ export async function loadTask({ db }: System, job: Job<'transcode'>): Promise<T
     payload.custom_variants ??
     defined.map(({ organization_id: _organization, seq: _seq, created_at: _at, ...variant }) => variant)
   if (!payload.custom_variants) {
-    const pinned = { ...payload, custom_variants: customVariants }
-    const pinnedJobs = await db
-      .update(jobs)
-      .set({ payload: pinned })
-      .where(isLeaseHolder(job))
-      .returning({ id: jobs.id })
-    if (pinnedJobs.length === 0) return null
+    const uploads = await openOutputs(env, basePath(track, job.id), renditions(customVariants), payload.source_size)
+    payload = { ...payload, custom_variants: customVariants, ...(uploads.length > 0 && { uploads }) }
+    const pinnedJobs = await db.update(jobs).set({ payload }).where(isLeaseHolder(job)).returning({ id: jobs.id })
+    if (pinnedJobs.length === 0) {
+      await abortOutputs(env, uploads)
+      return null
+    }
   }
   return {
-    job,
+    job: { ...job, payload },
     track,
     ...labelsOf(labels, inherited, track),
     progress: reached ?? 0,
@@ -168,7 +171,11 @@ export async function jobRequest(
     },
     max_duration: Number(env.MAX_DURATION_SECONDS),
     variants: await Promise.all(
-      renditions.map(async (rendition) => toJobVariant(rendition, await sign(filePath(base, rendition)))),
+      renditions.map(async (rendition) => {
+        const upload = job.payload.uploads?.find(({ index }) => index === rendition.index)
+        const parts = upload && (await signParts(env, upload, URL_TTL))
+        return toJobVariant(rendition, await sign(filePath(base, rendition)), parts)
+      }),
     ),
     cover:
       !tags.from_source || track.cover_path || track.cover_job_id

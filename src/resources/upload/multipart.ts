@@ -104,7 +104,7 @@ async function start(
     organization_id: track.organization_id,
     track_id,
     path,
-    upload_id: await createParts(env, path, body.content_type),
+    upload_id: await createParts(env, path, body.content_type ? { contentType: body.content_type } : {}),
     file_size: body.file_size,
     part_size,
     part_count: Math.ceil(body.file_size / part_size),

@@ -40,6 +40,17 @@ export interface StoredHandle {
   is_replaced?: 1
 }
 
+/** A multipart upload for the file of a variant that may be large. */
+export interface OutputUpload {
+  index: string
+  path: string
+  /** R2's id of the upload. */
+  upload_id: string
+  /** Bytes of each part, except the last one. */
+  part_size: number
+  part_count: number
+}
+
 /** The payload of a background job. */
 export type JobPayload =
   | {
@@ -49,6 +60,8 @@ export type JobPayload =
       source_size: number
       /** The organization's variants when the job first ran. Later changes to them do not affect the job. */
       custom_variants?: StoredVariant[]
+      /** The multipart uploads for its large files, which every attempt uses. */
+      uploads?: OutputUpload[]
       /** The collection's reprocess that started the job. */
       reprocess_id?: string
     }
