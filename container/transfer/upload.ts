@@ -3,8 +3,7 @@ import { open, stat } from 'node:fs/promises'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { FILE_CACHE_CONTROL } from '../../src/contract/facts.ts'
-import type { OutputParts } from '../../src/contract/job.ts'
+import { FILE_CACHE_CONTROL, type OutputParts } from '../../src/contract/job.ts'
 import { JobError } from '../job_error.ts'
 import { openRequest } from './http.ts'
 

@@ -17,11 +17,6 @@ export const LOGGED_SHARE = 0.01
 export const UPLOAD_TTL = 3600
 /** Seconds after which deleted items leave the trash. */
 export const TRASH_TTL = 7 * 86_400
-/**
- * Header of generated files. They are immutable, because none is ever overwritten, and private, because a shared cache would not check the signature
- * of the URL.
- */
-export const FILE_CACHE_CONTROL = 'private, max-age=31536000, immutable'
 /** Multipart uploads: minimum bytes per part (the parts of large files are larger), maximum number of parts, and seconds until an upload expires. */
 export const PART_SIZE = 8 * 1024 * 1024
 export const MAX_PARTS = 1000

@@ -42,6 +42,12 @@ const channels = z.int().min(1).max(2).optional()
 const signedUrl = z.url({ protocol: /^https?$/ })
 
 /**
+ * Header of generated files. They are immutable, because none is ever overwritten, and private, because a shared cache would not check the signature
+ * of the URL.
+ */
+export const FILE_CACHE_CONTROL = 'private, max-age=31536000, immutable'
+
+/**
  * Signed URLs for the parts of a file that may be large. They are used if the file is larger than one part and fits into all of them. Every part has
  * `size` bytes, except the last one.
  */
