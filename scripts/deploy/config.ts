@@ -13,8 +13,8 @@ interface Sections {
 
 /**
  * Runs a function with a temporary copy of the configuration. The copy names the database by its id: without one, wrangler looks up the
- * database that the deployed Worker is bound to, and fails if that database was deleted (docs/decisions/0072). It also contains the image,
- * for which wrangler has no option.
+ * database that the deployed Worker is bound to, and fails if that database was deleted (docs/decisions/0072). It also contains the image
+ * and a `max_instances` that fits `--var TRANSCODER_INSTANCES`; wrangler has no options for these.
  */
 export async function withConfig<T>(plan: Plan, database_id: string, run: (config: string) => Promise<T>): Promise<T> {
   const path = join(dirname(plan.config), `.deploy-${process.pid}.json`)
@@ -24,7 +24,7 @@ export async function withConfig<T>(plan: Plan, database_id: string, run: (confi
   const copy = {
     ...rawConfig,
     d1_databases: [{ ...database, database_id }],
-    containers: [{ ...container, ...published }],
+    containers: [{ ...container, ...published, max_instances: plan.max_instances }],
   }
   writeFileSync(path, JSON.stringify(copy))
   try {

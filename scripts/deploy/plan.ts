@@ -24,6 +24,8 @@ export interface Plan {
   queues: string[]
   /** Path of a Dockerfile, or name of an image in a registry. */
   image: string
+  /** Maximum number of containers: one more than the Worker uses, so that a new one can start while an old one finishes its jobs. */
+  max_instances: number
   secrets: string[]
   /** Values of `[vars]` in wrangler.toml. An empty value keeps the value of the last deployment. */
   vars: Record<string, string>
@@ -92,6 +94,10 @@ export function readPlan(): Plan {
     if (!(name in vars)) throw new Refusal(`--var ${override}: NAME:VALUE, with a name of [vars] in ${config}`)
     vars[name] = value
   }
+  const [container] = wranglerConfig.containers ?? []
+  const expected = maxInstances(wranglerConfig.vars.TRANSCODER_INSTANCES)
+  if (container?.max_instances !== expected)
+    throw new Refusal(`${config}: max_instances of [[containers]] must be ${expected}, TRANSCODER_INSTANCES plus one`)
   if (domain) vars.PUBLIC_BASE_URL = `https://${domain}`
   return {
     config: path,
@@ -103,7 +109,8 @@ export function readPlan(): Plan {
     database: database?.database_name ?? '',
     migrations: join(dirname(path), database?.migrations_dir ?? ''),
     queues,
-    image: image ?? process.env.TRANSCODER_IMAGE ?? wranglerConfig.containers?.[0]?.image ?? '',
+    image: image ?? process.env.TRANSCODER_IMAGE ?? container.image ?? '',
+    max_instances: maxInstances(vars.TRANSCODER_INSTANCES),
     secrets: wranglerConfig.secrets?.required ?? [],
     vars,
     cleared: overrides.filter((override) => override.endsWith(':')).map((override) => override.slice(0, -1)),
@@ -111,6 +118,12 @@ export function readPlan(): Plan {
     leavesContainer: rollout === 'none',
     isDry,
   }
+}
+
+function maxInstances(setting: unknown): number {
+  const instances = Number(setting || 1)
+  if (Number.isInteger(instances) && instances > 0) return instances + 1
+  throw new Refusal(`TRANSCODER_INSTANCES must be a positive whole number, not ${String(setting)}`)
 }
 
 function readArguments() {
