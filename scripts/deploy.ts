@@ -17,7 +17,7 @@ import {
   secretsToSet,
   verifyKeyPair,
 } from './deploy/secrets.ts'
-import { waitUntilServed, welcome } from './deploy/welcome.ts'
+import { runDoctor, waitUntilServed, welcome } from './deploy/welcome.ts'
 import { runNode, runProgram, runWrangler } from './deploy/wrangler.ts'
 
 /**
@@ -57,11 +57,16 @@ async function deploy(plan: Plan): Promise<void> {
   const root_key = secrets.ROOT_KEY ?? savedRootKey(plan, account.id) ?? process.env.ROOT_KEY
   await waitUntilServed(found.url, root_key)
   console.log(`${found.url} serves.`)
-  if (process.env.CI) return
-  const newKey = savedRootKey(plan, account.id)
-  if (newKey) console.log(`\nROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${newKey}`)
-  if (root_key) await welcome(found.url, root_key)
-  deleteSavedRootKey(plan, account.id)
+  if (!process.env.CI) {
+    const newKey = savedRootKey(plan, account.id)
+    if (newKey) console.log(`\nROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${newKey}`)
+    if (root_key) await welcome(found.url, root_key)
+    deleteSavedRootKey(plan, account.id)
+  }
+
+  if (plan.skipsDoctor) return
+  title('the doctor')
+  await runDoctor(plan, found, database, root_key)
 }
 
 async function buildImage(plan: Plan): Promise<void> {

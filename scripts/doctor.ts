@@ -10,9 +10,9 @@ import { makePng, makeWav } from './deploy/sample_files.ts'
 import { SETTINGS } from './shared/settings.ts'
 
 /**
- * `TONEARM_KEY=… npm run doctor -- --url …`: tests a deployment by uploading, processing and playing one second of audio. It reports each
- * fault with its remedy, and deletes its test data. Without arguments it checks the system that `npm start` runs. The key must be a server
- * key. With ROOT_KEY it also checks the operator's view.
+ * `ROOT_KEY=… npm run doctor -- --url …`: tests a deployment by uploading, processing and playing one second of audio. It reports each
+ * fault with its remedy, and deletes its test data. Without arguments it checks the system that `npm start` runs. With ROOT_KEY it also
+ * checks the operator's view, and creates an organization for the test unless TONEARM_KEY contains a server key.
  */
 
 /** Timeout in milliseconds, including the start of a container. */
@@ -25,15 +25,15 @@ const { values } = readArguments()
 const base_url = (values.url ?? `http://localhost:${process.env.PORT || SETTINGS.PORT.standard}`).replace(/\/+$/, '')
 const { origin, hostname } = new URL(base_url)
 const isLocal = hostname === 'localhost' || hostname.startsWith('127.')
-const api_key = process.env.TONEARM_KEY || localKey()
-const client = createClient({ base_url, api_key })
+const { ROOT_KEY: root_key } = process.env
+let client = createClient({ base_url, api_key: process.env.TONEARM_KEY || (values.url ? '' : localKey()) })
 
 function readArguments() {
   try {
     return parseArgs({ options: { url: { type: 'string' } } })
   } catch {
     console.error(
-      'Usage: [TONEARM_KEY=ta_sk_…] [ROOT_KEY=…] [PORT=…] [STATE_DIR=…] npm run doctor [-- --url https://audio.example.com]',
+      'Usage: [ROOT_KEY=… | TONEARM_KEY=ta_sk_…] [PORT=…] [STATE_DIR=…] npm run doctor [-- --url https://audio.example.com]',
     )
     process.exit(2)
   }
@@ -151,14 +151,37 @@ async function runChecks(): Promise<void> {
       expect(skew < CLOCK_SKEW, `${Math.round(skew / 1000)} s away from the service's`)
       return ['', true]
     })
-  if (process.env.ROOT_KEY) await checkSystem(process.env.ROOT_KEY)
+  if (root_key) await checkSystem(root_key)
+  if (root_key && !process.env.TONEARM_KEY && values.url) await inOwnOrganization(root_key, checkService)
+  else await checkService()
+}
+
+/** Runs checks with the key of a new organization, which is deleted afterwards. */
+async function inOwnOrganization(root_key: string, run: () => Promise<void>): Promise<void> {
+  const operator = createClient({ base_url, api_key: root_key })
+  const created = await check('organization', 'see the message; npx wrangler tail', async () => [
+    '',
+    await unwrap(operator.post('/v1/organization', { body: { name: 'Doctor (may be deleted)' } })),
+  ])
+  if (!created) return
+  const { organization_id, secret } = created.value
+  client = createClient({ base_url, api_key: secret })
+  await run()
+  const params = { organization_id }
+  await check('delete the organization', `DELETE /v1/organization/${organization_id}`, async () => [
+    '',
+    await unwrap(operator.delete('/v1/organization/{organization_id}', { params })),
+  ])
+}
+
+async function checkService(): Promise<void> {
   const advice = isLocal
     ? OTHER_STATE_HINT
-    : 'give a server key in TONEARM_KEY; POST /v1/organization with the root key answers one (docs/deploy.md)'
-  const created = await check('key and database', advice, async () => {
-    expect(api_key, 'there is no key')
-    return ['', await unwrap(client.post('/v1/collection', { body: { title: 'Doctor (may be deleted)' } }))]
-  })
+    : 'give the root key in ROOT_KEY, or a server key in TONEARM_KEY (docs/operate.md#check)'
+  const created = await check('key and database', advice, async () => [
+    '',
+    await unwrap(client.post('/v1/collection', { body: { title: 'Doctor (may be deleted)' } })),
+  ])
   if (!created) return
   const { collection_id, collection_cover_upload } = created.value
   try {

@@ -45,6 +45,8 @@ export interface Binding {
   type: string
   name: string
   text?: string
+  /** Id of a D1 database. */
+  id?: string
 }
 
 interface Envelope<T> {

@@ -33,6 +33,7 @@ export interface Plan {
   cleared: string[]
   domain: string | undefined
   leavesContainer: boolean
+  skipsDoctor: boolean
   isDry: boolean
 }
 
@@ -43,6 +44,7 @@ const OPTIONS = {
   image: { type: 'string' },
   var: { type: 'string', multiple: true },
   'containers-rollout': { type: 'string' },
+  'skip-doctor': { type: 'boolean', default: false },
   'dry-run': { type: 'boolean', default: false },
 } as const
 
@@ -53,7 +55,8 @@ const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --config wrangler.staging.toml
   --image docker.io/NAME/tonearm-transcoder:VERSION
   --var NAME:VALUE             one of [vars]
-  --containers-rollout none    leaves the container as it is`
+  --containers-rollout none    leaves the container as it is
+  --skip-doctor                does not test the deployed service`
 
 /** The location hints that both D1 and R2 accept. */
 const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc']
@@ -69,6 +72,7 @@ export function readPlan(): Plan {
     image,
     var: overrides = [],
     'containers-rollout': rollout,
+    'skip-doctor': skipsDoctor,
     'dry-run': isDry,
   } = readArguments()
   if (rollout !== undefined && rollout !== 'none')
@@ -116,6 +120,7 @@ export function readPlan(): Plan {
     cleared: overrides.filter((override) => override.endsWith(':')).map((override) => override.slice(0, -1)),
     domain,
     leavesContainer: rollout === 'none',
+    skipsDoctor,
     isDry,
   }
 }

@@ -1,7 +1,11 @@
+import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { createClient } from '../../src/client/index.ts'
-import { Refusal } from './account.ts'
+import { root } from '../shared/settings.ts'
+import { type AccountState, Refusal } from './account.ts'
+import type { Plan } from './plan.ts'
+import { runNode } from './wrangler.ts'
 
 /** Maximum milliseconds until a new deployment responds. A new address takes a minute or two, and a new certificate takes longer. */
 const SERVE_TIMEOUT = 300_000
@@ -34,7 +38,37 @@ export async function welcome(url: string, root_key: string): Promise<void> {
 The first organization, "My organization"; its server key is shown this once, here and in the link:
 
   Studio      ${url}/#key=${created.secret}
-  Server key  ${created.secret}
+  Server key  ${created.secret}`)
+}
 
-  TONEARM_KEY=${created.secret} npm run doctor -- --url ${url}`)
+/**
+ * Tests the deployed service with the doctor. Throws with the command that restores the previous version if a check fails. Without a key,
+ * the doctor is skipped.
+ */
+export async function runDoctor(plan: Plan, found: AccountState, database: string, root_key?: string): Promise<void> {
+  if (!root_key && !process.env.TONEARM_KEY)
+    return console.log(
+      '-       The doctor is skipped: set ROOT_KEY (or a server key as TONEARM_KEY) in the environment to run it.',
+    )
+  // With the root key, the doctor creates an organization; TONEARM_KEY may be a key of another service.
+  if (root_key) Object.assign(process.env, { ROOT_KEY: root_key, TONEARM_KEY: '' })
+  if (await runNode('scripts/doctor.ts', '--url', found.url)) return
+  const again = `ROOT_KEY=… npm run doctor -- --url ${found.url}`
+  throw new Refusal(`The doctor found faults in the deployed version; see above.\n${rollbackAdvice(plan, found, database)}
+To check again: ${again}`)
+}
+
+function rollbackAdvice(plan: Plan, { bindings }: AccountState, database: string): string {
+  if (!bindings) return 'This is the first version, so there is none to return to.'
+  const previous = bindings.find(({ type }) => type === 'd1')?.id
+  if (previous && previous !== database)
+    return 'The previous version is bound to another database, so a rollback is not possible.'
+  const config = relative(root, plan.config)
+  const option = config === 'wrangler.toml' ? '' : ` --config ${config}`
+  return `To return to the previous version of the Worker, its variables and its secrets:
+
+  npx wrangler rollback${option}
+
+This does not change the rows and tables of the database, the files, the image of the containers, or the settings of bucket, queues and domain
+(docs/operate.md#return-to-the-previous-version).`
 }

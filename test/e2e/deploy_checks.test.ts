@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
-import { deploy, IMAGE, playAccount, root } from './deploy_setup.ts'
+import { CHECKED, deploy, IMAGE, playAccount, root, wrangler } from './deploy_setup.ts'
 import { joinStack } from './shared_stack.ts'
 
 /** Tests the checks of a deployment, the places that it chooses, and its doctor. */
@@ -74,4 +74,32 @@ test('a deployment goes on without read replication if D1 rejects it', async () 
   expect(code).toBe(0)
   const again = await deploy(cloudflare, [...IMAGE, '--location', 'mars'])
   expect(again.output).toMatch(/FAILED: --location may be wnam/)
+})
+
+test('the doctor tests each deployment, and a failed one is rolled back with the printed command', async () => {
+  const { account } = cloudflare
+  const first = await deploy(cloudflare, CHECKED)
+  expect(first.output).toMatch(/Studio [^]*ok {6}transcode: [^]*ok {6}delete the organization\n\nAll is well\.\n$/)
+  expect(first.code).toBe(0)
+  expect(account.containers.values().next().value).toMatchObject({ max_instances: 6 })
+  const worker = account.workers.get('tonearm')!
+  const { REUSE_ANSWERS } = worker.vars
+
+  // An older image runs, and the new version does not play.
+  account.containers.values().next().value!.configuration.image = 'docker.io/example/tonearm-transcoder:0'
+  account.brokenPath = '/v1/play_session/track'
+  const changed = ['--var', 'REUSE_ANSWERS:false', '--var', 'TRANSCODER_INSTANCES:8']
+  const { code, output } = await deploy(cloudflare, [...CHECKED, ...changed], { ROOT_KEY: worker.secrets.ROOT_KEY })
+  expect(output).toMatch(/FAILED {2}play view without a key: 500[^]*FAILED: The doctor found faults/)
+  expect(code).toBe(1)
+  expect(account.containers.values().next().value).toMatchObject({ max_instances: 9, rollout_steps: [20, 100] })
+  expect(account.workers.get('tonearm')?.vars.REUSE_ANSWERS).toBe('false')
+
+  const [, command = ''] = /\n {2}npx wrangler (rollback.*)\n/.exec(output) ?? []
+  expect(await wrangler(cloudflare, command.split(' '))).toMatchObject({ code: 0 })
+  expect(account.workers.get('tonearm')?.vars.REUSE_ANSWERS).toBe(REUSE_ANSWERS)
+
+  const keyless = await deploy(cloudflare, CHECKED)
+  expect(keyless.output).toMatch(/The doctor is skipped: set ROOT_KEY/)
+  expect(keyless.code).toBe(0)
 })

@@ -8,7 +8,9 @@ import type { Shared } from './shared_stack.ts'
 /** Runs `npm run deploy` with the real wrangler against a fake account. A real stack answers requests to the deployed service. */
 
 export const root = join(import.meta.dirname, '../..')
-export const IMAGE = ['--image', 'docker.io/example/tonearm-transcoder:1']
+export const CHECKED = ['--image', 'docker.io/example/tonearm-transcoder:1']
+/** Without the doctor, which takes seconds. */
+export const IMAGE = [...CHECKED, '--skip-doctor']
 const SCRIPT = [process.execPath, 'scripts/deploy.ts']
 const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
 
@@ -19,16 +21,18 @@ const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
 export function playAccount(stack: Shared): Promise<Cloudflare> {
   const played = startFakeCloudflare(async (request) => {
     const { account } = await played
-    const bearer = request.headers.get('authorization')?.replace('Bearer ', '')
-    const isRight = [...account.workers.values()].some(({ secrets }) => secrets.ROOT_KEY === bearer)
-    const headers = {
-      authorization: `Bearer ${isRight ? stack.root_key : 'wrong'}`,
-      'content-type': 'application/json',
-    }
     const { pathname, search } = new URL(request.url)
-    const body = request.method === 'POST' ? await request.text() : null
-    const response = await fetch(stack.base_url + pathname + search, { method: request.method, headers, body })
-    if (!response.ok || request.method !== 'GET' || account.hasOrganization) return response
+    if (account.brokenPath === pathname) return Response.json({ ok: false, code: 'internal' }, { status: 500 })
+    const bearer = request.headers.get('authorization')?.replace('Bearer ', '')
+    const isRoot = [...account.workers.values()].some(({ secrets }) => secrets.ROOT_KEY === bearer)
+    const headers = {
+      ...(bearer && { authorization: `Bearer ${isRoot ? stack.root_key : bearer}` }),
+      'content-type': request.headers.get('content-type') ?? 'application/json',
+    }
+    const { method } = request
+    const body = method === 'POST' ? await request.arrayBuffer() : null
+    const response = await fetch(stack.base_url + pathname + search, { method, headers, body })
+    if (!response.ok || pathname !== '/v1/organization' || method !== 'GET' || account.hasOrganization) return response
     return Response.json({ ...(await response.json()), count: 0 })
   })
   return played

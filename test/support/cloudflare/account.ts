@@ -18,6 +18,8 @@ export interface Account {
   domains: Map<string, string>
   /** Whether the service reports existing organizations. */
   hasOrganization: boolean
+  /** Path at which the service responds with 500. */
+  brokenPath: string
   rules: Rules
 }
 
@@ -102,6 +104,7 @@ interface Rules {
 export function reset(account: Account): void {
   for (const held of Object.values(account)) if (held instanceof Map) held.clear()
   account.hasOrganization = false
+  account.brokenPath = ''
   account.rules = {
     permissions: new Set<Permission>(['workers', 'r2', 'd1', 'queues', 'containers', 'zones']),
     hasR2: true,
