@@ -79,13 +79,24 @@ async function makePackage({ name, entries, types }: Package, version: string): 
   })
   await copyTypes(folder, [...Object.values(entries), ...types])
   const manifest = JSON.parse(await readFile(join(root, 'packages', name, 'package.json'), 'utf8')) as object
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, version }, null, 2)}\n`)
+  const full = { ...manifest, version, ...repositoryOf(name) }
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(full, null, 2)}\n`)
   await Promise.all(
     ['LICENSE', `packages/${name}/README.md`].map((file) =>
       cp(join(root, file), join(folder, file.split('/').at(-1)!)),
     ),
   )
 }
+
+/** Returns the field `repository`, which npm compares with the provenance. In GitHub Actions it is the repository of the workflow. */
+const repositoryOf = (name: string) =>
+  process.env.GITHUB_REPOSITORY && {
+    repository: {
+      type: 'git',
+      url: `git+https://github.com/${process.env.GITHUB_REPOSITORY}.git`,
+      directory: `packages/${name}`,
+    },
+  }
 
 /** Copies the declarations of modules and of their imports. `src/contract` is replaced by declarations that do not need zod. */
 async function copyTypes(folder: string, modules: string[]): Promise<void> {
