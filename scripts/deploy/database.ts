@@ -30,6 +30,11 @@ export async function checkDatabase(plan: Plan, account: Account, found: Account
   const database = await check(`database ${plan.database}`, rename, async () => {
     const list = await callApi<Details[]>(token, 'GET', `/accounts/${id}/d1/database?name=${plan.database}`)
     found.database = list.find(({ name }) => name === plan.database)?.uuid ?? null
+    const bound = found.bindings?.find(({ type }) => type === 'd1')?.id
+    expect(
+      found.database || !bound,
+      `does not exist, but the deployed Worker is bound to a database (${bound}). Correct its name, or create it and restore its rows (docs/operate.md#restore)`,
+    )
     if (!found.database) return ['will be created', true]
     details = await callApi<Details>(token, 'GET', `/accounts/${id}/d1/database/${found.database}`)
     applied = await appliedMigrations(token, id, found.database)
@@ -43,7 +48,11 @@ export async function checkDatabase(plan: Plan, account: Account, found: Account
       `is not in the jurisdiction ${plan.jurisdiction} of the bucket`,
     )
     const newer = applied.filter((name) => !names.has(name))
-    return [newer.length > 0 ? `is newer than this version (${newer.join(', ')})` : 'exists', true]
+    const notes = [
+      newer.length > 0 ? `is newer than this version (${newer.join(', ')})` : 'exists',
+      ...(bound && bound !== found.database ? ['replaces the one that the deployed Worker is bound to'] : []),
+    ]
+    return [notes.join(', and '), true]
   })
   if (!database) return
   console.log(`ok      read replication: ${isReplicated(details) ? 'is on' : 'will be switched on'}`)
@@ -65,17 +74,21 @@ const isReplicated = (details: Details | null) => details?.read_replication?.mod
 async function affectedTables(account: Account, { uuid, file_size = 0 }: Details, pending: Migration[]) {
   const ask = <T>(sql: string) => query<T>(account.token, account.id, uuid, sql)
   const words = new Set(pending.flatMap(({ sql }) => wordsOf(sql)))
-  const existing = await ask<{ name: string }>("select name from sqlite_master where type = 'table'")
-  const named = existing.map(({ name }) => name).filter((name) => words.has(name))
-  const counts = named.map(
-    (name) => `(select count(*) from (select 1 from "${name}" limit ${MAX_COUNT + 1})) as "${name}"`,
-  )
-  const [rows = {}] = named.length > 0 ? await ask<Record<string, number>>(`select ${counts.join(', ')}`) : []
-  const tables = Object.entries(rows).map(([name, count]) =>
-    count > MAX_COUNT ? `${name} (more than ${number(MAX_COUNT)} rows)` : `${name} (${number(count)} rows)`,
-  )
-  const size = `the database has ${(file_size / 1e6).toFixed(1)} MB`
-  return tables.length > 0 ? `They name ${tables.join(', ')}; ${size}.` : `They name no existing table; ${size}.`
+  try {
+    const existing = await ask<{ name: string }>("select name from sqlite_master where type = 'table'")
+    const named = existing.map(({ name }) => name).filter((name) => words.has(name))
+    const counts = named.map(
+      (name) => `(select count(*) from (select 1 from "${name}" limit ${MAX_COUNT + 1})) as "${name}"`,
+    )
+    const [rows = {}] = named.length > 0 ? await ask<Record<string, number>>(`select ${counts.join(', ')}`) : []
+    const tables = Object.entries(rows).map(([name, count]) =>
+      count > MAX_COUNT ? `${name} (more than ${number(MAX_COUNT)} rows)` : `${name} (${number(count)} rows)`,
+    )
+    return `They name ${tables.join(', ') || 'no existing table'}; the database has ${(file_size / 1e6).toFixed(1)} MB.`
+  } catch (error) {
+    // The rows are only information, so a busy database does not stop the deployment.
+    return `Their tables cannot be counted: ${error instanceof Error ? error.message : String(error)}`
+  }
 }
 
 const number = (count: number) => count.toLocaleString('en-US')

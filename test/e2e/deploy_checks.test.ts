@@ -11,6 +11,7 @@ import { joinStack } from './shared_stack.ts'
 /** Tests the checks of a deployment, the places that it chooses, and its doctor. */
 
 const european = join(root, `.deploy-test-eu-${process.pid}.toml`)
+const uneven = join(root, `.deploy-test-uneven-${process.pid}.toml`)
 let cloudflare: Cloudflare
 
 beforeAll(async () => {
@@ -19,7 +20,7 @@ beforeAll(async () => {
   writeFileSync(european, text.replace(/^bucket_name = .*$/m, '$&\njurisdiction = "eu"'))
 })
 afterAll(async () => {
-  rmSync(european, { force: true })
+  for (const file of [european, uneven]) rmSync(file, { force: true })
   await cloudflare?.close()
 })
 beforeEach(() => reset(cloudflare.account))
@@ -52,6 +53,13 @@ test('a deployment places bucket and database, and switches on read replication,
     /They name .*collections \(1,234 rows\).*usage_days \(more than 100,000 rows\).*the database has \d+\.\d MB\./,
   )
   expect(dry.changes).toEqual([])
+
+  databases.delete('tonearm')
+  const without = await deploy(cloudflare, [...IMAGE, '--dry-run'])
+  expect(without.output).toMatch(
+    /FAILED {2}database tonearm: does not exist, but the deployed Worker is bound to a database/,
+  )
+  expect(without.code).toBe(1)
 })
 
 test('a database outside the jurisdiction of the bucket is refused, and a new one is created inside it', async () => {
@@ -74,6 +82,23 @@ test('a deployment goes on without read replication if D1 rejects it', async () 
   expect(code).toBe(0)
   const again = await deploy(cloudflare, [...IMAGE, '--location', 'mars'])
   expect(again.output).toMatch(/FAILED: --location may be wnam/)
+})
+
+test('a first deployment whose doctor fails shows the keys, and says that there is no version to return to', async () => {
+  cloudflare.account.brokenPath = '/v1/collection'
+  const { code, output } = await deploy(cloudflare, CHECKED)
+  expect(output).toMatch(/ta_root_[^]*Studio [^]*FAILED {2}key and database: 500[^]*This is the first version/)
+  expect(code).toBe(1)
+})
+
+test('a file in which max_instances does not fit TRANSCODER_INSTANCES is refused', async () => {
+  const text = readFileSync(join(root, 'wrangler.toml'), 'utf8')
+  writeFileSync(uneven, text.replace('TRANSCODER_INSTANCES = "5"', 'TRANSCODER_INSTANCES = "7"'))
+  const { code, output } = await deploy(cloudflare, [...IMAGE, '--config', uneven])
+  expect(output).toMatch(/FAILED: .*: max_instances of \[\[containers\]\] must be 8, TRANSCODER_INSTANCES plus one/)
+  expect(code).toBe(1)
+  const invalid = await deploy(cloudflare, [...IMAGE, '--var', 'TRANSCODER_INSTANCES:many'])
+  expect(invalid.output).toMatch(/FAILED: TRANSCODER_INSTANCES must be a positive whole number, not many/)
 })
 
 test('the doctor tests each deployment, and a failed one is rolled back with the printed command', async () => {
@@ -99,7 +124,8 @@ test('the doctor tests each deployment, and a failed one is rolled back with the
   expect(await wrangler(cloudflare, command.split(' '))).toMatchObject({ code: 0 })
   expect(account.workers.get('tonearm')?.vars.REUSE_ANSWERS).toBe(REUSE_ANSWERS)
 
-  const keyless = await deploy(cloudflare, CHECKED)
+  const keyless = await deploy(cloudflare, [...CHECKED, '--containers-rollout', 'none'])
   expect(keyless.output).toMatch(/The doctor is skipped: set ROOT_KEY/)
+  expect(keyless.changes.filter((change) => change.includes('containers'))).toEqual([])
   expect(keyless.code).toBe(0)
 })

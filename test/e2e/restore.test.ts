@@ -53,6 +53,7 @@ test('a database that is restored from an export has its rows, triggers and sear
   expect(database().uuid).not.toBe(uuid)
 
   const { code, output } = await deploy(cloudflare, IMAGE)
+  expect(output).toContain('database tonearm: exists, and replaces the one that the deployed Worker is bound to')
   expect(output).not.toContain('FAILED')
   expect(code).toBe(0)
   expect(cloudflare.account.workers.get('tonearm')?.bindings).toContainEqual({
