@@ -80,7 +80,7 @@ it('the output of a child process contains no secrets, neither the lines that ar
     ['POST /v1/upload/SECRET/track 201', 'POST /v1/upload/… 201'],
     ['GET /v1/upload_session/SECRET 404', 'GET /v1/upload_session/… 404'],
     ['PUT /cdn-cgi/local/r2/s3/a/b?X-Amz-Signature=SECRET 403', 'PUT /cdn-cgi/local/r2/s3/a/b?… 403'],
-    ['GET /oembed?url=https%3A%2F%2Fa.example%2Fs%2FSECRET 404', 'GET /oembed?… 404'],
+    ['GET /oembed?url=https%3A%2F%2Fa.example%2Fs%2F_SECRET 404', 'GET /oembed?… 404'],
     ['{"url":"http://localhost:8787/s/SECRET?a","id":1}', '{"url":"http://localhost:8787/s/…?…","id":1}'],
     ['the key ta_sk_SECRET.1.SECRET was refused', 'the key ta_sk_… was refused'],
     ['POST /v1/track/0198a1b2/upload 409', 'POST /v1/track/0198a1b2/upload 409'],

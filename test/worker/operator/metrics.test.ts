@@ -129,7 +129,7 @@ describe('each metric', () => {
     await aBusyService()
     const { text } = await scrape()
     const names = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name)
-    expect(names.toSorted()).toEqual(documented.toSorted())
+    expect(new Set(names)).toEqual(new Set(documented))
   })
 
   it('in a query of the dashboard exists, and every metric is in the dashboard', () => {

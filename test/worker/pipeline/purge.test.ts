@@ -27,7 +27,7 @@ const LOCKED = 'delete: The object is locked by the bucket policy. (10069)'
 /** Makes R2 delete nothing below `prefix`, as a bucket lock rule does. Returns a function that ends the rule. */
 function lockPrefix(prefix: string) {
   const bucket = Object.getPrototypeOf(env.MEDIA) as R2Bucket
-  const { delete: deleteForReal } = bucket
+  const deleteForReal = Object.getOwnPropertyDescriptor(bucket, 'delete')!.value as R2Bucket['delete']
   const spy = vi.spyOn(bucket, 'delete').mockImplementation(async function (this: R2Bucket, keys) {
     if ([keys].flat().some((key) => key.startsWith(prefix))) throw new Error(LOCKED)
     await Reflect.apply(deleteForReal, this, [keys])
