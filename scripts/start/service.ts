@@ -7,7 +7,7 @@ import { type Child, type ChildOptions, startChild } from '../shared/child_proce
 import { MIGRATIONS_TABLE, readMigrations, replacedMigrations, migrationText } from '../shared/migrations.ts'
 import { root, type Settings } from '../shared/settings.ts'
 import { printer, selectTranscoderLine, workerLineSelector } from '../shared/terminal.ts'
-import { outdatedDatabase } from './state_faults.ts'
+import { explainDatabaseFault, outdatedDatabase } from './state_faults.ts'
 
 /** Starts the children: wrangler for the database and the Worker, and the transcoder. */
 
@@ -52,8 +52,8 @@ export function startMigration(settings: Settings): Child | undefined {
 }
 
 /**
- * Returns the names of the migrations that were applied to a local database. Returns undefined if the database cannot be read or written,
- * because wrangler then prints the reason.
+ * Returns the names of the migrations that were applied to a local database; undefined if it has no table of migrations. Throws an error with the
+ * remedy if the database cannot be read or written.
  */
 function appliedTo(stateDir: string): string[] | undefined {
   const path = databaseFile(stateDir)
@@ -65,8 +65,10 @@ function appliedTo(stateDir: string): string[] | undefined {
       .prepare('select name from d1_migrations')
       .all()
       .map(({ name }) => String(name))
-  } catch {
-    return undefined
+  } catch (error) {
+    const { message } = error as Error
+    if (message.includes('no such table')) return undefined
+    throw new Error(explainDatabaseFault(stateDir, [message]), { cause: error })
   }
 }
 

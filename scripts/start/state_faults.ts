@@ -26,7 +26,7 @@ End what has it open (a shell of sqlite3, a backup, a wrangler): lsof +D ${direc
     (directory) => `has no room: ${directory}.\nMake room on its disk, then start again.`,
   ],
   [
-    /SQLITE_(READONLY|CANTOPEN|IOERR|PERM)|readonly database|EACCES|EROFS|EPERM/,
+    /SQLITE_(READONLY|CANTOPEN|IOERR|PERM)|readonly database|unable to open database|EACCES|EROFS|EPERM/,
     (directory) =>
       `cannot be written: ${directory}/v3/d1.\nWhose is it, and may you write there? ls -ld ${directory} ${directory}/v3/d1`,
   ],
