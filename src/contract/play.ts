@@ -35,6 +35,7 @@ export const SessionTrack = Track.pick({
   player_subtitle: true,
   player_color: true,
 }).meta({ id: 'SessionTrack' })
+export type SessionTrack = z.infer<typeof SessionTrack>
 
 /**
  * A track as listeners get it, with its effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields of a

@@ -70,7 +70,7 @@ export const rowsOf = (track_id: string) =>
       or sessions.scope = 'collection' and tracks.collection_id = sessions.resource_id
       or sessions.scope = 'playlist' and exists (
         select 1 from playlist_tracks where track_id = tracks.id and playlist_id = sessions.resource_id))
-    left join collections on collections.id = tracks.collection_id
+    left join collections on collections.id = iif(sessions.scope = 'collection', sessions.resource_id, tracks.collection_id)
     left join playlists on sessions.scope = 'playlist' and playlists.id = sessions.resource_id
     left join organizations on organizations.id = sessions.organization_id
     where sessions.id = :session_id`)

@@ -46,25 +46,34 @@ const entry = (place: string) => `json_object(
     'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
   'file', json(${FILE}))`
 
-/** Selects a list that is ordered by an indexed column. `place` is the value of `order` in the result. */
-const list = (source: string, column: string, inScope: string, place = column) =>
-  selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
-    `from ${source} join collections on collections.id = tracks.collection_id
-      where ${inScope} and (tracks.status not in ('failed', 'initializing') or ${HAS_FILES})
-      order by ${column} limit :limit`,
-  )
+/** The tables whose rows refer to a list of tracks, each with the column by which a row is found. */
+export const KEYS = { play_sessions: 'id', shares: 'slug' }
+export type ListOwner = keyof typeof KEYS
 
 /**
- * The statements by scope, with the parameters `resource_id` and `limit`. They omit tracks that failed without a playable file, and tracks without an
- * upload.
+ * Returns the statements by scope, with the parameters `key` and `limit`. Each one returns no rows if the session or share has another scope, so a
+ * batch of all three needs no earlier query for the scope. They omit tracks that failed without a playable file, and tracks without an upload.
  */
-export const sessionList: Record<PlayScope, ReturnType<typeof list>> = {
-  track: list('tracks', 'tracks."order"', 'tracks.id = :resource_id'),
-  collection: list('tracks', 'tracks."order"', 'tracks.collection_id = :resource_id'),
-  playlist: list(
-    'playlist_tracks as places join tracks on tracks.id = places.track_id',
-    'places.position',
-    'places.playlist_id = :resource_id',
-    'places.position + 1',
-  ),
+function listsOf(owner: ListOwner) {
+  /** Selects a list that is ordered by an indexed column. `place` is the value of `order` in the result. */
+  const list = (scope: PlayScope, source: string, resource: string, column: string, place = column) =>
+    selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
+      `from ${source} join collections on collections.id = tracks.collection_id
+        where ${resource} = (select resource_id from ${owner} where ${KEYS[owner]} = :key and scope = '${scope}')
+        and (tracks.status not in ('failed', 'initializing') or ${HAS_FILES})
+        order by ${column} limit :limit`,
+    )
+  return {
+    collection: list('collection', 'tracks', 'tracks.collection_id', 'tracks."order"'),
+    track: list('track', 'tracks', 'tracks.id', 'tracks."order"'),
+    playlist: list(
+      'playlist',
+      'playlist_tracks as places join tracks on tracks.id = places.track_id',
+      'places.playlist_id',
+      'places.position',
+      'places.position + 1',
+    ),
+  }
 }
+
+export const sessionLists = { play_sessions: listsOf('play_sessions'), shares: listsOf('shares') }

@@ -48,7 +48,10 @@ function parseAddress(url: string | undefined, base: string): Target & { appeara
 /** Returns the embed for a URL, the URL of its frame, and the number of tracks that the frame lists. */
 async function findTarget(context: Context, base: string, target: Target) {
   const found = await findFrame(context, base, target)
-  return { ...found, rows: await countTracks(context, found.embed, EMBED_ROWS) }
+  const rows = target.id
+    ? await countTracks(context, 'play_sessions', target.id, EMBED_ROWS)
+    : await countTracks(context, 'shares', target.slug!, EMBED_ROWS)
+  return { ...found, rows }
 }
 
 async function findFrame(context: Context, base: string, { id, slug }: Target) {

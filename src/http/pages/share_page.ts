@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 
 import type { Context } from '../../context.ts'
 import { clock, MAX_PASSWORD, SHARE_SESSION_TTL } from '../../contract/facts.ts'
-import { listedTracks } from '../../resources/play/session_view.ts'
+import { readList } from '../../resources/play/session_view.ts'
 import { shareKey } from '../../resources/share/share_holder.ts'
 import { embedOfShare, storedTrackCount, type ShareRow, withLastingPictures } from '../../resources/share/share_view.ts'
 import { attributesOf, framed, type AppearanceParameters, previewOf, scripts } from './page.ts'
@@ -66,9 +66,9 @@ const zipForm = (slug: string, secret: string) =>
 export async function showShare(context: Context, share: ShareRow, appearance: AppearanceParameters | null) {
   const { slug } = share
   // The list is for browsers without scripts. Frames do not have this list.
-  const [embed, tracks] = await Promise.all([
+  const [embed, { tracks = [] }] = await Promise.all([
     embedOfShare(context, share),
-    appearance ? [] : listedTracks(context, share, PAGE_ROWS + 1),
+    appearance ? { tracks: [] } : readList(context, 'shares', slug, PAGE_ROWS + 1),
   ])
   const base = context.base_url
   const address = `${base}/s/${slug}`

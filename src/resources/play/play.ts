@@ -9,7 +9,7 @@ import { retrying } from '../../adapters/db/retry.ts'
 import { playSessions } from '../../adapters/db/schema/play_sessions.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
 import type { Handlers } from '../../context.ts'
-import { PLAY_CACHE_SECONDS, SHARE_SESSION_TTL, withoutExtension } from '../../contract/facts.ts'
+import { SHARE_SESSION_TTL, withoutExtension } from '../../contract/facts.ts'
 import type { playOperations, PlayScope } from '../../contract/play.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { type KeyHolder, keyOf } from '../../core/principal.ts'
@@ -17,7 +17,7 @@ import { checkExpiry, timestamp } from '../../core/time.ts'
 import { bindingScope, chosenVariants, mayDownload, mayReach, inScope } from '../keys/access.ts'
 import { shareNotFound } from '../share/share_holder.ts'
 import { findPlayback, notReady, playTrack } from './playback.ts'
-import { bindView, sessionView, toView } from './session_view.ts'
+import { bindView, playSession, readView, toPlaySession, toView } from './session_view.ts'
 import { findZip } from './zip.ts'
 
 /** Checks the share again, because a key in the cache may be older than the revocation of the share or a change to its slug or password. */
@@ -88,15 +88,16 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const { session, rows } = await retrying(async () => {
       const session = { ...facts, id: newHourlyId(expires_at) }
       const insert = insertOf[scope](db, { ...session, ...bound, ...sharedBy(holder) })
-      return { session, rows: await batch(db, [insert, ...bindView(context, session)]) }
+      return { session, rows: await batch(db, [insert, ...bindView(db, session.id)]) }
     })
-    const [inserted, ...view] = rows
+    const [inserted, ...found] = rows
     if (inserted!.length === 0) {
       if (!holder?.share) throw notFound(scope)
       context.cache.keys.evict(holder.api_key_id)
       throw shareNotFound()
     }
-    return { ...(await toView(context, session, view)), expires_at: timestamp(expires_at) }
+    const { view } = await toView(context, found)
+    return { ...view, play_session: toPlaySession(session), expires_at: timestamp(expires_at) }
   },
 
   async getPlaySession({ params }, context) {
@@ -112,21 +113,12 @@ export const playHandlers: Handlers<typeof playOperations> = {
       )
       .get()
     if (session && !(await mayReach(context, session.scope, session.resource_id))) throw notFound('play session')
-    return sessionView(context, checkExpiry('play session', session, context.now))
+    const { id, ...row } = checkExpiry('play session', session, context.now)
+    const { view } = await readView(context, id)
+    return { ...view, play_session: toPlaySession({ id, ...row }) }
   },
 
-  async playSession({ params: { play_session_id } }, context) {
-    if (!isIssuedId(play_session_id)) throw notFound('play session')
-    checkSessionId(play_session_id, context.now)
-    const row = await context.db.select().from(playSessions).where(eq(playSessions.id, play_session_id)).get()
-    // The session's id is the secret: a caller that knows it may read the session on behalf of the organization.
-    const session = checkExpiry('play session', row, context.now)
-    const view = await sessionView(context, session)
-    const until = Math.min(session.expires_at, context.now + PLAY_CACHE_SECONDS * 1000)
-    // The response is only cached once a final file can be played: until then, players poll for this file.
-    if (view.first_track?.track.is_preliminary === false) context.allowCaching(session.organization_id, until)
-    return view
-  },
+  playSession,
 
   async downloadAll({ params: { play_session_id }, query }, context) {
     if (!isIssuedId(play_session_id)) throw notFound('play session')

@@ -1,111 +1,122 @@
+import { isIssuedId } from '../../adapters/crypto/id.ts'
+import { type EmbedRow, embedRows } from '../../adapters/db/embed_rows.ts'
 import { firstPlayRows } from '../../adapters/db/first_play_rows.ts'
-import { type PlayRow } from '../../adapters/db/play_rows.ts'
-import { batch, columnsOf, selectOf } from '../../adapters/db/query.ts'
-import type { collections, organizations, playlists } from '../../adapters/db/schema/library.ts'
+import type { PlayedSession, PlayRow } from '../../adapters/db/play_rows.ts'
+import { batch, type Client } from '../../adapters/db/query.ts'
 import type { playSessions } from '../../adapters/db/schema/play_sessions.ts'
-import { type ListedRow, sessionList } from '../../adapters/db/session_list.ts'
+import { checkSessionId } from '../../adapters/db/session_id.ts'
+import { type ListedRow, type ListOwner, sessionLists } from '../../adapters/db/session_list.ts'
 import type { Context } from '../../context.ts'
-import { MAX_SESSION_TRACKS } from '../../contract/facts.ts'
-import type { PlaySession } from '../../contract/play.ts'
+import { MAX_SESSION_TRACKS, PLAY_CACHE_SECONDS } from '../../contract/facts.ts'
+import type { PlaySession, SessionTrack } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { timestamp } from '../../core/time.ts'
+import { checkExpiry, timestamp } from '../../core/time.ts'
 import { labelsOf } from '../library/appearance.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
 import { findPlayback, listOf, toPlaybackParts, playable, playback } from './playback.ts'
 
-type SessionRow = typeof playSessions.$inferSelect
-
-/** Returns a play session as the API shows it. */
-const toPlaySession = (row: SessionRow): PlaySession => ({
+/** Returns a play session as the API shows it to its creator. */
+export const toPlaySession = (row: typeof playSessions.$inferSelect): PlaySession => ({
   ...row,
   organization_index: row.organization_index ?? '',
   expires_at: timestamp(row.expires_at),
 })
 
-/** The columns of an organization and a playlist that the tracks of a list inherit. */
-const labelColumns = { id: 'plain', player_color: 'plain', player_subtitle: 'plain' } as const
-const owners = selectOf({
-  organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
-    ...labelColumns,
-    is_theme_overridable: 'flag',
-    uses_tags: 'flag',
-  }),
-  collection: columnsOf<typeof collections.$inferSelect>('collections')({ title: 'plain', player_subtitle: 'plain' }),
-  playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ ...labelColumns, title: 'plain' }),
-})(`from organizations left join collections on collections.id = :resource_id
-  left join playlists on playlists.id = :resource_id where organizations.id = :organization_id`)
+/** Returns the statements that read the list of a session or share. At most one of them returns rows. */
+const bindLists = (db: Client, owner: ListOwner, key: string, limit: number) =>
+  Object.values(sessionLists[owner]).map((list) => list.bind(db, { key, limit }))
 
-const toRows = (list: { list: { entry: string } | null }[]) =>
-  JSON.parse(`[${list.map((row) => row.list?.entry).join(',')}]`) as ListedRow[]
+const toRows = (lists: Record<string, unknown>[][]) =>
+  JSON.parse(
+    `[${sessionLists.play_sessions.track
+      .decode(lists.flat())
+      .map((row) => row.list?.entry)
+      .join(',')}]`,
+  ) as ListedRow[]
 
-type SessionScope = Pick<SessionRow, 'scope' | 'resource_id' | 'organization_id'>
+type Owners = Pick<EmbedRow | PlayRow, 'collection' | 'playlist' | 'organization'>
 
-/** Returns the tracks that a session lists, up to a limit, each with its effective title, subtitle and color. */
-export async function listedTracks(
-  { db }: Context,
-  { scope, resource_id, organization_id }: SessionScope,
-  limit: number,
-) {
-  const [owner, list] = await batch(db, [
-    owners.bind(db, { organization_id, resource_id }),
-    sessionList[scope].bind(db, { resource_id, limit }),
-  ])
-  return withLabels(toRows(sessionList[scope].decode(list!)), levelsOf(owner!))
+/** Returns the rows from which the tracks of a list inherit their titles, subtitles and colors. */
+function ownersOf({ organization, collection, playlist }: Owners) {
+  if (!organization) throw notFound('organization')
+  return { organization, collection, playlist }
 }
 
-function levelsOf(rows: Record<string, unknown>[]) {
-  const [levels] = owners.decode(rows)
-  if (!levels?.organization) throw notFound('organization')
-  return { ...levels, organization: levels.organization }
-}
-
-const withLabels = (rows: ListedRow[], { organization, playlist }: ReturnType<typeof levelsOf>) =>
+const withLabels = (rows: ListedRow[], { organization, playlist }: ReturnType<typeof ownersOf>) =>
   rows.map((track) => ({ ...track, ...labelsOf({ track, collection: track.collection, playlist, organization }) }))
 
-/** Returns the number of tracks that a session lists, up to a limit. */
-export async function countTracks(
-  { db }: Context,
-  { scope, resource_id }: Pick<SessionRow, 'scope' | 'resource_id'>,
-  limit: number,
-) {
-  const [list] = await batch(db, [sessionList[scope].bind(db, { resource_id, limit })])
-  return toRows(sessionList[scope].decode(list!)).length
+/**
+ * Reads the embed row of a session or share, and its tracks up to a limit, each with its effective title, subtitle and color. Both are undefined if
+ * there is no such session or share.
+ */
+export async function readList({ db }: Context<Client>, owner: ListOwner, key: string, limit: number) {
+  const [first, ...lists] = await batch(db, [embedRows[owner].bind(db, { key }), ...bindLists(db, owner, key, limit)])
+  const [row] = embedRows[owner].decode(first!)
+  return { row, tracks: row && withLabels(toRows(lists), ownersOf(row)) }
 }
+
+/** Returns the number of tracks that a session or share lists, up to a limit. */
+export const countTracks = async ({ db }: Context<Client>, owner: ListOwner, key: string, limit: number) =>
+  toRows(await batch(db, bindLists(db, owner, key, limit))).length
 
 /** Returns the statements that read a session's view, for one batch. */
-export function bindView({ db }: Context, { id: session_id, scope, resource_id, organization_id }: SessionRow) {
-  return [
-    owners.bind(db, { organization_id, resource_id }),
-    sessionList[scope].bind(db, { resource_id, limit: MAX_SESSION_TRACKS }),
-    firstPlayRows[scope].bind(db, { session_id, resource_id }),
-  ]
-}
+export const bindView = (db: Client, session_id: string) => [
+  firstPlayRows.bind(db, { session_id }),
+  ...bindLists(db, 'play_sessions', session_id, MAX_SESSION_TRACKS),
+]
 
 /**
- * Builds the view from the rows that the statements of `bindView` return: the session's tracks as listeners see them, and the first track that can
- * already be played.
+ * Builds the view from the rows that the statements of `bindView` return: the session as its listeners see it, its tracks, and the first track that
+ * can already be played. Every field is listed explicitly, in the order of the schema. Throws 404 or 410 if there is no such session or not any more.
  */
-export async function toView(context: Context, session: SessionRow, [owner, list, first]: Record<string, unknown>[][]) {
-  const { scope } = session
-  const levels = levelsOf(owner!)
-  const rows = toRows(sessionList[scope].decode(list!))
-  const [found] = firstPlayRows[scope].decode(first!)
+export async function toView(context: Context<Client>, [first, ...lists]: Record<string, unknown>[][]) {
+  const [found] = firstPlayRows.decode(first!)
+  const session = checkExpiry('play session', found?.session ?? undefined, context.now)
+  const { id, scope, variants, is_downloadable, expires_at } = session
+  const owners = ownersOf(found!)
+  const rows = toRows(lists)
   const track_id = await firstPlayable(context, session, rows)
-  return {
-    play_session_id: session.id,
-    play_session: toPlaySession(session),
-    list: listOf(scope, levels),
-    tracks: withLabels(rows, levels),
+  const view = {
+    play_session_id: id,
+    play_session: { id, variants, is_downloadable, expires_at: timestamp(expires_at) },
+    list: listOf(scope, owners),
+    tracks: withLabels(rows, owners).map(toSessionTrack),
     first_track: track_id === null ? null : await viewOf(context, session, track_id, found),
   }
+  return { session, view }
 }
 
-/** Returns the view of a session whose row has already been read. */
-export const sessionView = async (context: Context, session: SessionRow) =>
-  toView(context, session, await batch(context.db, bindView(context, session)))
+const toSessionTrack = ({ id, index, duration, order, player_title, player_subtitle, player_color }: SessionTrack) => ({
+  id,
+  index,
+  duration,
+  order,
+  player_title,
+  player_subtitle,
+  player_color,
+})
+
+/** Reads the view of a session in one trip to the database. */
+export const readView = async (context: Context<Client>, session_id: string) =>
+  toView(context, await batch(context.db, bindView(context.db, session_id)))
+
+/** The handler of the operation of the same name. Like `playTrack`, it runs before the table of operations is loaded. */
+export async function playSession(
+  { params: { play_session_id } }: { params: { play_session_id: string } },
+  context: Context<Client>,
+) {
+  if (!isIssuedId(play_session_id)) throw notFound('play session')
+  checkSessionId(play_session_id, context.now)
+  // The session's id is the secret: a caller that knows it may read the session on behalf of the organization.
+  const { session, view } = await readView(context, play_session_id)
+  const until = Math.min(session.expires_at, context.now + PLAY_CACHE_SECONDS * 1000)
+  // The response is only cached once a final file can be played: until then, players poll for this file.
+  if (view.first_track?.track.is_preliminary === false) context.allowCaching(session.organization_id, until)
+  return view
+}
 
 /** Returns the id of the first track that can be played in this session, or null. */
-async function firstPlayable(context: Context, session: SessionRow, rows: ListedRow[]) {
+async function firstPlayable(context: Context<Client>, session: PlayedSession, rows: ListedRow[]) {
   let best: number | undefined
   for (const { file, id } of rows) {
     if (file === null) continue
@@ -120,7 +131,7 @@ async function firstPlayable(context: Context, session: SessionRow, rows: Listed
  * Returns the play view of a track; null when the track was deleted in the meantime or cannot be played. The view of an early file is read
  * separately.
  */
-async function viewOf(context: Context, session: SessionRow, track_id: string, found: PlayRow | undefined) {
+async function viewOf(context: Context<Client>, session: PlayedSession, track_id: string, found: PlayRow | undefined) {
   try {
     const isFound = found?.track?.id === track_id
     return await playback(

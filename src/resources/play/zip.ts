@@ -10,8 +10,8 @@ import type { Context } from '../../context.ts'
 import { MAX_ZIP_BYTES, MAX_ZIP_FILES } from '../../contract/facts.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkExpiry } from '../../core/time.ts'
-import { findEmbed } from '../share/embed.ts'
-import { listedTracks } from './session_view.ts'
+import { toEmbed } from '../share/embed.ts'
+import { readList } from './session_view.ts'
 
 /** A file in a ZIP. */
 export interface ZipEntry {
@@ -49,10 +49,13 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   }
   if (wanted !== undefined && !session.variants.includes(wanted)) throw notFound('variant')
   const order = [...(wanted === undefined ? [] : [wanted]), ...session.variants]
-  const [{ title }, sessionTracks] = await Promise.all([
-    findEmbed(context, play_session_id),
-    listedTracks(context, session, MAX_ZIP_FILES + 1),
-  ])
+  const { row: owner, tracks: sessionTracks = [] } = await readList(
+    context,
+    'play_sessions',
+    play_session_id,
+    MAX_ZIP_FILES + 1,
+  )
+  const { title } = await toEmbed(context, owner)
   const tooLarge = () =>
     new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
   if (sessionTracks.length > MAX_ZIP_FILES) throw tooLarge()

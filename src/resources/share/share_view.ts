@@ -1,10 +1,11 @@
 import { eq, sql } from 'drizzle-orm'
 
 import type { Database } from '../../adapters/db/database.ts'
+import { embedRows } from '../../adapters/db/embed_rows.ts'
 import { type ShareRow, shares } from '../../adapters/db/schema/shares.ts'
 import type { Context } from '../../context.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { type Embed, readEmbed, sharesAsSessions } from './embed.ts'
+import { type Embed, toEmbed } from './embed.ts'
 
 export type { ShareRow }
 
@@ -27,7 +28,7 @@ export async function openShare({ db, now }: Context, slug: string): Promise<Sha
 
 /** Returns the embed data of a share that the visitor may see. */
 export async function embedOfShare(context: Context, share: ShareRow): Promise<Embed> {
-  const embed = await readEmbed(context, share.id, sharesAsSessions(context.db))
+  const embed = await toEmbed(context, await embedRows.shares.get(context.db, { key: share.slug }))
   return { ...embed, title: share.title ?? embed.title }
 }
 

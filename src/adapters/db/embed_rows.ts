@@ -1,0 +1,52 @@
+import type { PlayScope } from '../../contract/play.ts'
+import { FIRST_COVER, type FirstCover } from './first_cover.ts'
+import { columnsOf, selectOf } from './query.ts'
+import type { collections, organizations, playlists, tracks } from './schema/library.ts'
+import { KEYS, type ListOwner } from './session_list.ts'
+
+/** The reference of a play session or a share to a collection, track or playlist. A share without an end gets a distant one. */
+interface Owner {
+  organization_id: string
+  scope: PlayScope
+  resource_id: string
+  expires_at: number
+}
+
+const labels = { player_color: 'plain', player_subtitle: 'plain' } as const
+const cover = { cover_path: 'plain', cover_size: 'plain' } as const
+const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
+
+const rowsOf = (owner: ListOwner) =>
+  selectOf({
+    session: columnsOf<Owner>('sessions')(
+      { organization_id: 'plain', scope: 'plain', resource_id: 'plain', expires_at: 'plain' },
+      { expires_at: 'coalesce(sessions.expires_at, 9e15)' },
+    ),
+    track: columnsOf<typeof tracks.$inferSelect>('tracks')({
+      file_name: 'plain',
+      player_title: 'plain',
+      tags: 'json',
+      ...labels,
+      ...cover,
+    }),
+    collection: columnsOf<typeof collections.$inferSelect & { first: FirstCover | null }>('collections')(
+      { title: 'plain', ...labels, ...cover, ...overridable, first: 'json' },
+      { first: FIRST_COVER },
+    ),
+    playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ title: 'plain', ...labels, ...cover }),
+    organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
+      id: 'plain',
+      ...labels,
+      ...overridable,
+      uses_tags: 'flag',
+    }),
+  })(`from ${owner} as sessions
+    left join tracks on sessions.scope = 'track' and tracks.id = sessions.resource_id
+    left join collections on collections.id = iif(sessions.scope = 'collection', sessions.resource_id, tracks.collection_id)
+    left join playlists on sessions.scope = 'playlist' and playlists.id = sessions.resource_id
+    left join organizations on organizations.id = sessions.organization_id
+    where sessions.${KEYS[owner]} = :key`)
+
+/** Statements that select a session or share with the rows that contain its title and its cover. Parameter: `key`. */
+export const embedRows = { play_sessions: rowsOf('play_sessions'), shares: rowsOf('shares') }
+export type EmbedRow = NonNullable<Awaited<ReturnType<ReturnType<typeof rowsOf>['get']>>>
