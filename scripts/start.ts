@@ -21,9 +21,12 @@ import { lockState } from './start/state_lock.ts'
 const READY_TIMEOUT = 90_000
 const SWEEP_INTERVAL = 10_000
 const RESTART_DELAY = 1000
-/** The Worker counts as unresponsive if this many consecutive probes get no response within `PROBE_TIMEOUT` milliseconds. */
-const PROBES = 6
-const PROBE_TIMEOUT = 5000
+/** Milliseconds between two probes of the Worker, which are also the maximum time of one. */
+const PROBE_INTERVAL = 5000
+/** Milliseconds without an answer after which the Worker is restarted. */
+const SILENCE = 30_000
+/** The same after wrangler reported a crash of workerd or a connection was refused: wrangler recovers within a second, or never. */
+const SILENCE_AFTER_CRASH = 5000
 
 const children = new Set<Child>()
 let stopping = false
@@ -87,6 +90,7 @@ let isReady = false
 async function keepRunning(name: 'transcoder' | 'worker', spawnChild: () => Child): Promise<void> {
   for (let delay = RESTART_DELAY; !isStopping(); delay = Math.min(delay * 2, 15_000)) {
     const startedAt = Date.now()
+    if (name === 'worker') [isServing, crashedAt] = [false, null]
     const child = register(spawnChild())
     process.send?.({ [name]: child.pid })
     const ending = name === 'worker' ? await Promise.race([child.exited, whenUnresponsive(child)]) : await child.exited
@@ -105,21 +109,45 @@ async function keepRunning(name: 'transcoder' | 'worker', spawnChild: () => Chil
 }
 
 let health = ''
+/** Whether the current Worker has answered. */
+let isServing = false
+/** When wrangler first reported a crash, or a connection was first refused, since the last answer. */
+let crashedAt: number | null = null
+let wake = new AbortController()
 
-/** Resolves when the Worker no longer responds. Wrangler's proxy can crash, and then every request waits forever. */
-async function whenUnresponsive(child: Child): Promise<string> {
-  let [hasAnswered, unanswered] = [false, 0]
-  const readyDeadline = Date.now() + READY_TIMEOUT
-  while (children.has(child) && unanswered < PROBES) {
-    const startedAt = Date.now()
-    const answer = await fetch(health, { signal: AbortSignal.timeout(PROBE_TIMEOUT) }).catch(() => undefined)
-    await answer?.body?.cancel()
-    hasAnswered ||= Boolean(answer)
-    unanswered = answer || (!hasAnswered && Date.now() < readyDeadline) ? 0 : unanswered + 1
-    await sleep(Math.max(0, PROBE_TIMEOUT - (Date.now() - startedAt)))
-  }
-  return `no answer for ${(PROBES * PROBE_TIMEOUT) / 1000} s`
+/** Ends the wait for the next probe, because wrangler has reported a crash of workerd. */
+function onCrash(): void {
+  crashedAt ??= Date.now()
+  wake.abort()
+  wake = new AbortController()
 }
+
+/**
+ * Resolves with the reason when the Worker no longer responds. Wrangler restarts a workerd process that crashed, but if it was the proxy, every later
+ * request waits forever.
+ */
+async function whenUnresponsive(child: Child): Promise<string> {
+  let deadline = Date.now() + READY_TIMEOUT
+  for (;;) {
+    if (isServing && crashedAt !== null) deadline = Math.min(deadline, crashedAt + SILENCE_AFTER_CRASH)
+    const startedAt = Date.now()
+    if (!children.has(child) || startedAt >= deadline) break
+    const timeout = Math.min(PROBE_INTERVAL, Math.max(1000, Math.round((deadline - startedAt) / 2)))
+    const signal = AbortSignal.any([wake.signal, AbortSignal.timeout(timeout)])
+    const answer = await fetch(health, { signal }).catch((error: Error) => error)
+    if (answer instanceof Response) {
+      await answer.body?.cancel()
+      isServing = true
+      crashedAt = null
+      deadline = Date.now() + SILENCE
+    } else if (isServing && isRefusal(answer)) crashedAt ??= startedAt
+    const pause = answer instanceof Response ? PROBE_INTERVAL : Math.min(timeout, 1000)
+    await sleep(Math.max(0, pause - (Date.now() - startedAt)), undefined, { signal: wake.signal }).catch(() => {})
+  }
+  return crashedAt === null ? `no answer for ${SILENCE / 1000} s` : 'no answer after a crash'
+}
+
+const isRefusal = ({ cause }: Error) => cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'
 
 async function waitUntilReady({ base_url }: Settings): Promise<void> {
   let lastAnswer = 'no answer'
@@ -127,6 +155,7 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
     try {
       const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) })
       lastAnswer = `${response.status} ${await response.text()}`
+      isServing ||= response.ok
       if (response.ok) return
       // The service reports an overdue sweep if the machine was off. In that case, run it now.
       if (lastAnswer.includes('"sweep"')) await sweep(base_url)
@@ -159,7 +188,7 @@ async function start(): Promise<void> {
   keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
   await Promise.all([buildPublic(), migrate(settings)])
   if (stopping) return
-  keepRunning('worker', () => startWorker(settings)).catch(fail)
+  keepRunning('worker', () => startWorker(settings, onCrash)).catch(fail)
   await waitUntilReady(settings)
   const demo = await findOrCreateDemo(settings)
   if (stopping) return

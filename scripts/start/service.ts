@@ -79,8 +79,14 @@ export function databaseFile(stateDir: string): string | undefined {
   return name ? join(d1, name) : undefined
 }
 
-/** Starts the Worker with local D1, R2 and queues. URLs contain `localhost`, because the host is part of their signatures. */
-export function startWorker(settings: Settings): Child {
+/** What wrangler prints after the death of one of its two workerd processes. */
+const CRASH = 'runtime crashed unexpectedly'
+
+/**
+ * Starts the Worker with local D1, R2 and queues. URLs contain `localhost`, because the host is part of their signatures. Calls `onCrash` when
+ * wrangler reports a crash of workerd.
+ */
+export function startWorker(settings: Settings, onCrash: () => void): Child {
   const { port, transcoderPort, stateDir, base_url } = settings
   const { D1_FAULT_RATE } = process.env
   const vars = {
@@ -109,7 +115,12 @@ export function startWorker(settings: Settings): Child {
     '--env-file=/dev/null',
     ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
   ]
-  return startChild({ command, env: wranglerEnv(settings), onLine: printer('worker', workerLineSelector()) })
+  const printLine = printer('worker', workerLineSelector())
+  const onLine = (line: string) => {
+    if (line.includes(CRASH)) onCrash()
+    printLine(line)
+  }
+  return startChild({ command, env: wranglerEnv(settings), onLine })
 }
 
 export function startTranscoder(settings: Settings): Child {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -70,35 +69,31 @@ test('only one of three simultaneous starts on one STATE_DIR succeeds', async ()
   expect(await winner?.exited).toBe(0)
 })
 
-/** The two workerd processes of wrangler: the proxy, which starts first, and the one that runs the Worker. */
+/** The two workerd processes of wrangler: the proxy, and the one that runs the Worker. */
 async function workerdPids(): Promise<number[]> {
   const all = (await processesOf(stack.state_dir)).filter((line) => line.includes('workerd serve'))
-  const pids = all.map((line) => Number(line.split(' ')[0]))
-  const startTime = (pid: number) => Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19])
-  return pids.toSorted((a, b) => startTime(a) - startTime(b))
+  return all.map((line) => Number(line.split(' ')[0]))
 }
 
-// The timeout is long because the test waits for two starts and for the watchdog, which takes 30 seconds.
 test.runIf(process.platform === 'linux')(
-  'a dead proxy is detected and the service restarts',
-  { timeout: 600_000 },
+  'the service restarts within seconds after wrangler\'s proxy and runtime died together',
   async () => {
     stack = await startOther()
     const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
     const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heal' } }))
-    const [proxy = 0] = await workerdPids()
-    process.kill(proxy, 'SIGKILL')
-    await vi.waitFor(() => expect(stack.output()).toContain('The worker ended (no answer for 30 s); it starts again'), {
-      timeout: 240_000,
-    })
+    const pids = await workerdPids()
+    expect(pids).toHaveLength(2)
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
     const params = { collection_id }
     await vi.waitFor(
       async () =>
         expect(await client.get('/v1/collection/{collection_id}', { params })).toMatchObject({
           collection: { title: 'Heal' },
         }),
-      { timeout: 240_000 },
+      TIMEOUT,
     )
+    // After 30 s without an answer, the Worker would be restarted in any case.
+    expect(stack.output()).toContain('The worker ended (no answer after a crash); it starts again')
     expect(await stack.stop()).toBe(0)
   },
 )
