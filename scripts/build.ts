@@ -21,9 +21,13 @@ const HEADERS = `/*
   Referrer-Policy: no-referrer
 /
   Cache-Control: no-cache
+  Cross-Origin-Opener-Policy: same-origin
+  Permissions-Policy: camera=(), geolocation=(), microphone=()
   Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' http: https: data: blob:; media-src http: https: blob:; connect-src 'self' http: https:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
 /docs/*
   Cache-Control: no-cache
+  Cross-Origin-Opener-Policy: same-origin
+  Permissions-Policy: camera=(), geolocation=(), microphone=()
   Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
 /elements/*
   Cache-Control: public, max-age=300, stale-while-revalidate=86400

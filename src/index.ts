@@ -15,13 +15,24 @@ export class TranscoderContainer extends TranscodeFollower {
   }
 }
 
+/** Adds the headers that all responses have. Strict-Transport-Security must not be sent without TLS (RFC 6797 §7.2). */
+async function secured({ url }: Request, answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer
+  response.headers.set('x-content-type-options', 'nosniff')
+  if (url.startsWith('https:')) response.headers.set('strict-transport-security', 'max-age=31536000')
+  return response
+}
+
 export default {
   fetch: (request: Request, env: Env, context: ExecutionContext) =>
-    serveCached(
-      cache,
+    secured(
       request,
-      env,
-      async () => answerPlayView(cache, request, env) ?? (await load()).answer(request, env, context),
+      serveCached(
+        cache,
+        request,
+        env,
+        async () => answerPlayView(cache, request, env) ?? (await load()).answer(request, env, context),
+      ),
     ),
   queue: async (batch, env) => (await load()).consume(env, batch),
   scheduled: async (_event, env) => (await load()).sweep(env),

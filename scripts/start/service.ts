@@ -79,7 +79,7 @@ export function databaseFile(stateDir: string): string | undefined {
   return name ? join(d1, name) : undefined
 }
 
-/** What wrangler prints after the death of one of its two workerd processes. */
+/** The line that wrangler prints after the death of one of its two workerd processes. */
 const CRASH = 'runtime crashed unexpectedly'
 
 /**

@@ -48,7 +48,6 @@ export function mountZip(app: Hono<AppEnv>, cache: IsolateCache): void {
       'content-type': 'application/zip',
       'content-disposition': attachment(found.file_name),
       'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
     }
     if (c.req.raw.method === 'HEAD') return c.body(null, 200, { ...headers, 'content-length': String(length) })
     // The fixed length lets the client detect a truncated download as an error.

@@ -76,7 +76,7 @@ async function workerdPids(): Promise<number[]> {
 }
 
 test.runIf(process.platform === 'linux')(
-  'the service restarts within seconds after wrangler\'s proxy and runtime died together',
+  "the service restarts within seconds after wrangler's proxy and runtime died together",
   async () => {
     stack = await startOther()
     const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })

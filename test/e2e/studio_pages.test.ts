@@ -34,6 +34,23 @@ const SCREENS = {
   phone: { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true },
 } as const
 
+test('static files have their security headers', async () => {
+  const headersOf = async (path: string) => (await fetch(stack.base_url + path)).headers
+  const studio = await headersOf('/')
+  const script = /src="(\/assets\/[^"]+)"/.exec(await (await fetch(stack.base_url)).text())?.[1] ?? ''
+  for (const path of ['/', '/docs/', '/elements/player.js', '/cover/icon.jpg', script])
+    expect([path, (await headersOf(path)).get('x-content-type-options')]).toEqual([path, 'nosniff'])
+  for (const headers of [studio, await headersOf('/docs/')]) {
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(headers.get('permissions-policy')).toBe('camera=(), geolocation=(), microphone=()')
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  }
+  const frame = await headersOf('/embed/unknown')
+  // Pages may open a share in a window and control it. Its frame may play by itself if the embedding page allows that.
+  expect(frame.get('cross-origin-opener-policy')).toBeNull()
+  expect(frame.get('permissions-policy')).toBe('camera=(), geolocation=(), microphone=()')
+})
+
 describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (screen) => {
   /** Checks in light and dark colors that the current page is complete and has neither axe violations nor horizontal overflow. */
   async function judge(page: Page, name: string) {

@@ -119,8 +119,8 @@ export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Respon
       `frame-ancestors ${ancestors}`,
     ].join('; '),
     'cache-control': 'no-store',
+    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
     'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
     ...(!page.isPublic && { 'x-robots-tag': 'noindex' }),
     ...page.headers,
   })

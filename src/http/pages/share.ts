@@ -172,7 +172,6 @@ export function mountShare(app: Hono<AppEnv>, cache: IsolateCache): void {
       'content-type': 'image/svg+xml',
       'cache-control': 'public, max-age=86400',
       'content-security-policy': "default-src 'none'",
-      'x-content-type-options': 'nosniff',
     })
   })
   app.post('/s/:slug/zip', formLimit, async (c) => {
