@@ -38,6 +38,7 @@ export default defineConfig({
                 TRANSCODER_SECRET: secret(),
                 R2_ACCESS_KEY_ID: 'test-access-key',
                 R2_SECRET_ACCESS_KEY: 'test-secret-key',
+                PUBLIC_BASE_URL: '',
                 S3_ENDPOINT: 'http://localhost:8787/cdn-cgi/local/r2/s3',
                 TRANSCODER_URL: 'http://127.0.0.1:8788',
                 MAX_UPLOAD_BYTES: '1000000',

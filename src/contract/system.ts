@@ -4,13 +4,18 @@ import { named, ok, Timestamp } from './common.ts'
 import { defineOperations } from './operation.ts'
 import { SERVICE_ERRORS } from './track_errors.ts'
 
-/** The parts without which the service does not work. `/health` lists those that fail. `database_full`: requests that add rows are rejected. */
-export const SystemPart = z.enum(['database', 'database_full', 'sweep', 'transcoder'])
+/**
+ * The parts without which the service does not work. `/health` lists those that fail. `database_full`: requests that add rows are rejected.
+ * `configuration`: the Worker lacks a setting. `migrations`: the database lacks a migration.
+ */
+export const SystemPart = z.enum(['configuration', 'migrations', 'database', 'database_full', 'sweep', 'transcoder'])
 export type SystemPart = z.infer<typeof SystemPart>
 
 /** The state of the service. Open jobs are all counted; ended jobs and failures are counted only if the job started in the last 24 hours. */
 export const System = named('System', {
   failing: z.array(SystemPart),
+  /** The names of the settings that the Worker lacks, and of the migration that the database lacks. */
+  missing: z.array(z.string()),
   database: z.object({
     answers: z.boolean(),
     /** The response time of the database in milliseconds, as measured by the Worker. */

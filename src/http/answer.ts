@@ -22,15 +22,22 @@ export function requestId(c: HonoContext<AppEnv>): string {
 }
 
 /** Returns the response for an error. For an error that is not an `ApiError`, it is a 500 or 503 without details. */
-export async function errorResponse(error: unknown, request: Request, api_request_id: string): Promise<Response> {
+export async function errorResponse(
+  error: unknown,
+  env: Env,
+  request: Request,
+  api_request_id: string,
+): Promise<Response> {
   const fault =
-    error instanceof ApiError ? error : (await import('./public_error.ts')).publicError(error, request, api_request_id)
-  const body: ErrorBody = {
+    error instanceof ApiError
+      ? error
+      : (await import('./public_error.ts')).publicError(error, env, request, api_request_id)
+  const body: { [K in keyof ErrorBody]: ErrorBody[K] | undefined } = {
     ok: false,
     message: fault.message,
     code: fault.code,
     api_request_id,
-    ...(fault.errors && { errors: fault.errors }),
+    errors: fault.errors,
   }
   return new Response(JSON.stringify(body), { status: fault.status, headers: { ...JSON_HEADERS, ...fault.headers } })
 }

@@ -3,6 +3,7 @@ import { routePath } from 'hono/route'
 
 import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
 import { operations } from '../contract/index.ts'
+import { lacksSettings, missingSettings } from '../core/configuration.ts'
 import { ApiError } from '../core/errors.ts'
 import { handlers } from '../resources/index.ts'
 import { errorResponse, HEADERS, requestId } from './answer.ts'
@@ -33,6 +34,7 @@ export function createApp(cache: IsolateCache) {
   app.options('/v1/*', () => new Response(null, { status: 204, headers: PREFLIGHT }))
 
   mountHealth(app)
+  app.use(configured)
   mountMetrics(app)
   app.get('/openapi.json', (c) =>
     c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
@@ -60,13 +62,23 @@ export function createApp(cache: IsolateCache) {
     })
   }
   app.notFound((c) =>
-    errorResponse(new ApiError('not_found', 'There is nothing at this path'), c.req.raw, requestId(c)),
+    errorResponse(new ApiError('not_found', 'There is nothing at this path'), c.env, c.req.raw, requestId(c)),
   )
-  app.onError((error, c) => errorResponse(error, c.req.raw, requestId(c)))
+  app.onError((error, c) => errorResponse(error, c.env, c.req.raw, requestId(c)))
   return app
 }
 
 const matchesRoute = (path: string, route: string) => new RegExp(`^${route.replaceAll(':_', '[^/]+')}$`).test(path)
+
+/**
+ * Rejects requests while a setting is missing: without it, some would fail, and others would sign with the text `undefined`. The operator can still read
+ * what is missing.
+ */
+const configured: MiddlewareHandler<AppEnv> = async ({ env, req }, next) => {
+  const missing = missingSettings(env)
+  if (missing.length > 0 && !(env.ROOT_KEY && req.path.startsWith('/v1/system'))) throw lacksSettings(missing)
+  await next()
+}
 
 const logged: MiddlewareHandler<AppEnv> = async (c, next) => {
   const started_at = Date.now()

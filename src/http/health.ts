@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 
 import { transcoderSlots } from '../adapters/transcoder/client.ts'
+import { missingSettings } from '../core/configuration.ts'
 import { failingRows } from '../resources/operator/system.ts'
 import type { AppEnv } from './context.ts'
 
@@ -18,7 +19,8 @@ export function mountHealth(app: Hono<AppEnv>): void {
     const isCached = c.env.REUSE_ANSWERS === 'true' && age >= 0 && age < HEALTHY_FOR
     const [rows, slots] = await Promise.all([isCached ? [] : failingRows(c.env), transcoderSlots(c.env)])
     if (!isCached && rows.length === 0) healthy_at = Date.now()
-    const failing = slots > 0 ? rows : [...rows, 'transcoder']
+    const configuration = missingSettings(c.env).length > 0 ? ['configuration'] : []
+    const failing = [...configuration, ...rows, ...(slots > 0 ? [] : ['transcoder'])]
     const ok = failing.length === 0
     return c.json(ok ? { ok } : { ok, failing }, ok ? 200 : 503, { 'cache-control': 'no-store' })
   })

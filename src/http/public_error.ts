@@ -1,4 +1,5 @@
 import { isTransientError } from '../adapters/db/retry.ts'
+import { lacksMigration, lacksSettings, missingSettings, schemaFault } from '../core/configuration.ts'
 import { ApiError, describeError, isFull, storageFull } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 
@@ -15,10 +16,14 @@ function advice({ method, headers }: Request): string {
 }
 
 /** Logs an internal error, and returns the error that the caller sees instead. */
-export function publicError(error: unknown, request: Request, api_request_id: string): ApiError {
+export function publicError(error: unknown, env: Env, request: Request, api_request_id: string): ApiError {
   log('error', 'fault', { api_request_id, error: describeError(error) })
   const unavailable = (message: string) => new ApiError('unavailable', message, undefined, { 'retry-after': '1' })
   if (isTransientError(error)) return unavailable(`The database did not answer. ${advice(request)}`)
   if (isFull(error)) return storageFull()
+  const fault = schemaFault(error)
+  if (fault) return lacksMigration(fault)
+  const missing = missingSettings(env)
+  if (missing.length > 0) return lacksSettings(missing)
   return new ApiError('internal', 'Something went wrong on our side')
 }

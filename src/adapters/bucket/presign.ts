@@ -65,7 +65,9 @@ export async function viewSigner(env: Env, now: number, ends_at: number, cache: 
   const day = time.slice(0, 8)
   const scope = `${day}/auto/s3/aws4_request`
   const key = await keyOf(env, day)
-  const { origin, host, pathname } = new URL(`${env.S3_ENDPOINT}/${env.S3_BUCKET}/`)
+  // Without one of these settings, this throws, and the response is `not_configured`.
+  const endpoint = env.R2_ACCESS_KEY_ID && env.R2_SECRET_ACCESS_KEY && env.S3_BUCKET && env.S3_ENDPOINT
+  const { origin, host, pathname } = new URL(`${endpoint}/${env.S3_BUCKET}/`)
   const signed =
     `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${encode(`${env.R2_ACCESS_KEY_ID}/${scope}`)}` +
     `&X-Amz-Date=${time}&X-Amz-Expires=${expires}&X-Amz-SignedHeaders=host`

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
+import { LATEST_MIGRATION } from './latest_migration.ts'
 import { heartbeats, type SweepReport } from './schema/counters.ts'
 
 type HeartbeatName = typeof heartbeats.$inferSelect.name
@@ -16,22 +17,32 @@ export async function heartbeat(db: Database, name: HeartbeatName, pause = 0, re
     .onConflictDoUpdate({ target: heartbeats.name, set: { at, report }, setWhere })
 }
 
-/** The times of the last heartbeats in milliseconds since 1970, the report of the last sweep, and the size of the database in bytes. */
+/**
+ * The times of the last heartbeats in milliseconds since 1970, the report of the last sweep, the size of the database in bytes, and whether
+ * LATEST_MIGRATION was applied.
+ */
 export interface Vitals {
   beats: Partial<Record<HeartbeatName, number>>
   report: SweepReport | null
   size: number
+  is_migrated: boolean
 }
 
 /** Reads the heartbeats. D1 reports the size of the database with the result. */
 export async function readVitals({ $client }: Pick<Database, '$client'>): Promise<Vitals> {
   const { results, meta } = await $client
-    .prepare('select name, at, report from heartbeats')
-    .all<{ name: HeartbeatName; at: number; report: string | null }>()
+    .prepare(
+      `select name, at, report from heartbeats
+        union all select 'migration', count(*), null from d1_migrations where name = ?`,
+    )
+    .bind(LATEST_MIGRATION)
+    .all<{ name: HeartbeatName | 'migration'; at: number; report: string | null }>()
   const report = results.find(({ name }) => name === 'sweep')?.report
+  const { migration, ...beats } = Object.fromEntries(results.map(({ name, at }) => [name, at]))
   return {
-    beats: Object.fromEntries(results.map(({ name, at }) => [name, at])),
+    beats,
     report: report ? (JSON.parse(report) as SweepReport) : null,
     size: meta.size_after,
+    is_migrated: migration === 1,
   }
 }

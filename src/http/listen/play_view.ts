@@ -42,7 +42,7 @@ export function answerPlayView(cache: IsolateCache, raw: Request, env: Env): Pro
       if (env.CHECK_ANSWERS === 'true') await check(answer, isView ? 'playTrack' : 'playSession')
       return answer
     },
-  ).catch((error: unknown) => errorResponse(error, raw, api_request_id))
+  ).catch((error: unknown) => errorResponse(error, env, raw, api_request_id))
   return answer.then((response) => {
     const { status } = response
     if (isView && status < 400 && Math.random() > LOGGED_SHARE) return response

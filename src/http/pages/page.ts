@@ -202,7 +202,7 @@ export async function problemPage(
   describe = problemOf,
 ): Promise<Response> {
   if (!(error instanceof ApiError) && !isTransientError(error)) throw error
-  const fault = error instanceof ApiError ? error : publicError(error, c.req.raw, requestId(c))
+  const fault = error instanceof ApiError ? error : publicError(error, c.env, c.req.raw, requestId(c))
   const { status, title, text } = describe(fault)
   const body = html`<main class="message">
     <h1>${title}</h1>

@@ -6,10 +6,12 @@ import { fillLevel } from '../../adapters/db/database_size.ts'
 import { heartbeat, readVitals, type Vitals } from '../../adapters/db/heartbeats.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { jobs } from '../../adapters/db/schema/work.ts'
+import { LATEST_MIGRATION } from '../../adapters/db/latest_migration.ts'
 import { transcoderSlots } from '../../adapters/transcoder/client.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { GROWTH_UNTIL } from '../../contract/facts.ts'
 import { TRANSIENT_ERRORS, type System, type SystemPart, type systemOperations } from '../../contract/system.ts'
+import { missingSettings, schemaFault } from '../../core/configuration.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { timestamp } from '../../core/time.ts'
@@ -42,8 +44,19 @@ async function timeQuery<T>(query: Promise<T>): Promise<{ answer: T; millisecond
 const isStalled = ({ beats: { sweep, seen }, report }: Vitals, now: number) =>
   now - Math.min(sweep ?? seen ?? now, report?.failing_since ?? now) > SWEEP_TIMEOUT
 
+/** Returns `fallback` if the database lacks a table or a column. */
+const ifMigrated = <T>(query: Promise<T>, fallback: T): Promise<T> =>
+  query.catch((error: unknown) => {
+    if (schemaFault(error)) return fallback
+    throw error
+  })
+
+const timeVitals = (db: Database) =>
+  timeQuery(ifMigrated<Vitals>(readVitals(db), { beats: {}, report: null, size: 0, is_migrated: false }))
+
 /** Returns which parts of the system are failing, as far as the database shows it. */
 const failingOf = (vitals: Vitals, env: Env, now: number): SystemPart[] => [
+  ...(vitals.is_migrated ? [] : ['migrations' as const]),
   ...(fillLevel(env, vitals.size) >= GROWTH_UNTIL.content ? ['database_full' as const] : []),
   ...(isStalled(vitals, now) ? ['sweep' as const] : []),
 ]
@@ -54,9 +67,10 @@ const failingOf = (vitals: Vitals, env: Env, now: number): SystemPart[] => [
  */
 export async function failingRows(env: Env): Promise<SystemPart[]> {
   const db = openForRequest(env.DB)
-  const vitals = (await timeQuery(readVitals(db)))?.answer
+  const vitals = (await timeVitals(db))?.answer
   if (!vitals) return ['database']
-  if (!vitals.beats.sweep && !vitals.beats.seen) await heartbeat(db, 'seen', Number.MAX_SAFE_INTEGER)
+  if (vitals.is_migrated && !vitals.beats.sweep && !vitals.beats.seen)
+    await heartbeat(db, 'seen', Number.MAX_SAFE_INTEGER)
   return failingOf(vitals, env, Date.now())
 }
 
@@ -125,16 +139,21 @@ export async function readSystem(
   { env, db, now }: Pick<Context, 'env' | 'db' | 'now'>,
   period: number,
 ): Promise<System> {
-  const [databaseCheck, slots] = await Promise.all([timeQuery(readVitals(db)), transcoderSlots(env)])
-  const [open, ended, failures] = databaseCheck ? await readJobs(db, now - period) : [[], [], []]
+  const [databaseCheck, slots] = await Promise.all([timeVitals(db), transcoderSlots(env)])
+  const missing = missingSettings(env)
+  const [open, ended, failures] = databaseCheck
+    ? await ifMigrated(readJobs(db, now - period), [[], [], []])
+    : [[], [], []]
   const vitals = databaseCheck?.answer
   const { beats = {}, report = null } = vitals ?? {}
   const failing: SystemPart[] = [
+    ...(missing.length > 0 ? ['configuration' as const] : []),
     ...(vitals ? failingOf(vitals, env, now) : ['database' as const]),
     ...(slots > 0 ? [] : ['transcoder' as const]),
   ]
   return {
     failing,
+    missing: [...missing, ...(vitals?.is_migrated === false ? [LATEST_MIGRATION] : [])],
     database: {
       answers: databaseCheck !== null,
       milliseconds: databaseCheck?.milliseconds ?? null,

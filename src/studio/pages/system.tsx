@@ -16,6 +16,8 @@ import { useTitle } from '../title.ts'
 const PERIOD = 10_000
 
 const FAILING: Record<System['failing'][number], string> = {
+  configuration: 'The Worker lacks settings, and rejects all requests except play views.',
+  migrations: 'The database lacks a migration.',
   database: 'The database does not answer.',
   database_full: 'The database is nearly full: nothing can be added until something is deleted for good.',
   sweep: 'The sweep stands still: what queues lose is not picked up, and what has ended is not deleted.',
@@ -59,6 +61,7 @@ export function SystemPage() {
           <p>{FAILING[part]}</p>
         </div>
       ))}
+      {system.missing.length > 0 && <p>Missing: {system.missing.join(', ')}. Run npm run deploy.</p>}
       <Figures system={system} />
       <section class="table-group" aria-labelledby="jobs-title">
         <h2 id="jobs-title">Jobs</h2>

@@ -1,6 +1,8 @@
 import { reset } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 
+import { MIGRATIONS_TABLE } from '../../../scripts/shared/migrations.ts'
+
 const prepare = (statements: string[]) => statements.map((statement) => env.DB.prepare(statement))
 
 /**
@@ -14,7 +16,8 @@ export async function createStorage(): Promise<void> {
     if (resets === 10) throw new Error('storage was not emptied')
     await reset()
   }
-  await env.DB.batch(prepare(env.TEST_MIGRATIONS.flatMap(({ queries }) => queries)))
+  const applied = env.TEST_MIGRATIONS.map(({ name }) => `insert into d1_migrations (name) values ('${name}')`)
+  await env.DB.batch(prepare([...env.TEST_MIGRATIONS.flatMap(({ queries }) => queries), MIGRATIONS_TABLE, ...applied]))
 }
 
 /**
@@ -24,7 +27,7 @@ export async function createStorage(): Promise<void> {
 export async function emptyStorage(): Promise<void> {
   // The search's own tables are skipped, because deleting from the search empties them.
   const tables = env.DB.prepare(`select name from sqlite_schema
-    where type = 'table' and name not glob '_cf_*' and (name not glob 'search_*' or name = 'search_fills')`)
+    where type = 'table' and name not in ('d1_migrations', 'sqlite_sequence') and name not glob '_cf_*' and (name not glob 'search_*' or name = 'search_fills')`)
   const { results } = await tables.all<{ name: string }>()
   await env.DB.batch(prepare(results.map(({ name }) => `delete from "${name}"`)))
   for (;;) {

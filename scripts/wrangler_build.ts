@@ -1,0 +1,1 @@
+console.log(process.env.WRANGLER_COMMAND, process.version, process.cwd())
