@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
+import { LATEST_MIGRATION } from '../src/adapters/db/latest_migration.ts'
 import { migrationFaults, readMigrations } from './shared/migrations.ts'
 
 /** `npm run check`: every check that needs no running service. Runs all steps, and fails at the end if a step failed. */
 
-const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
+const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false', TONEARM_BUILT: '1' }
 const run =
   (command: string, ...args: string[]) =>
   () =>
@@ -60,6 +61,13 @@ function sqlIsSafe(): boolean {
 /** The only file in which these calls are allowed, because it defines `insertFrom`. */
 const INSERT_FROM = 'adapters/db/database.ts'
 
+/** Whether the Worker knows the last migration, which it looks for in the database. */
+function latestIsKnown(): boolean {
+  const latest = readMigrations('drizzle').at(-1)?.name
+  if (latest !== LATEST_MIGRATION) console.error(`src/adapters/db/latest_migration.ts must name ${latest}`)
+  return latest === LATEST_MIGRATION
+}
+
 const projects = [
   'src',
   'src/client',
@@ -88,7 +96,7 @@ const steps: Record<string, () => boolean> = {
   ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
   'generated docs': run('node', 'scripts/docs.ts', '--check'),
   'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
-  migrations: () => migrationsAreSafe() && migrationsAreAccepted() && schemaIsMigrated(),
+  migrations: () => migrationsAreSafe() && migrationsAreAccepted() && schemaIsMigrated() && latestIsKnown(),
   build: run('node', 'scripts/build.ts'),
   'deploy dry run': run('wrangler', 'deploy', '--dry-run', '--containers-rollout=none', '--outdir', 'dist/worker'),
   sizes: run('node', 'scripts/check/size.ts'),

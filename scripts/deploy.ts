@@ -19,6 +19,7 @@ import {
 } from './deploy/secrets.ts'
 import { runDoctor, waitUntilServed, welcome } from './deploy/welcome.ts'
 import { runNode, runProgram, runWrangler } from './deploy/wrangler.ts'
+import { ADDRESSES } from './shared/settings.ts'
 
 /**
  * `npm run deploy`: creates everything that the service needs in a Cloudflare account (docs/deploy.md, docs/decisions/0034). It checks all
@@ -83,13 +84,15 @@ async function upload(
   database: string,
   secrets: Record<string, string>,
 ): Promise<void> {
-  const deployedValue = (name: string) =>
-    found.bindings?.find((binding) => binding.type === 'plain_text' && binding.name === name)?.text
   const vars = { ...plan.vars, S3_ENDPOINT: endpointOf(plan, account.id) }
-  const varArguments = Object.entries(vars).flatMap(([name, value]) => [
-    '--var',
-    `${name}:${value || plan.cleared.includes(name) ? value : (deployedValue(name) ?? '')}`,
-  ])
+  const isKept = ([name, value]: [string, string]) =>
+    !value &&
+    ADDRESSES.includes(name) &&
+    !plan.cleared.includes(name) &&
+    found.bindings?.some((binding) => binding.name === name)
+  const varArguments = Object.entries(vars)
+    .filter((variable) => !isKept(variable))
+    .flatMap(([name, value]) => ['--var', `${name}:${value}`])
   const domain = found.domain ? ['--domain', found.domain] : []
   const rollout = plan.leavesContainer ? ['--containers-rollout=none'] : []
   const folder = mkdtempSync(join(tmpdir(), 'tonearm-deploy-'))

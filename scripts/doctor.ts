@@ -116,7 +116,8 @@ async function checkUploadAndPlayback(collection_id: string, cover_url: string):
 async function checkSystem(root_key: string): Promise<void> {
   const checked = await check('system', 'docs/operate.md#watch', async () => {
     const { system } = await unwrap(createClient({ base_url, api_key: root_key }).get('/v1/system'))
-    expect(system.failing.length === 0, `${system.failing.join(' and ')} failing`)
+    const missing = system.missing.length > 0 ? `; missing: ${system.missing.join(', ')}` : ''
+    expect(system.failing.length === 0, `${system.failing.join(' and ')} failing${missing}`)
     const count = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0)
     const openJobs = count(system.jobs.filter(({ state }) => state === 'open'))
     return [`${openJobs} open jobs; ${count(system.failures)} failed in 24 hours`, system]
@@ -142,7 +143,7 @@ async function runChecks(): Promise<void> {
       return ['', response.headers.get('date')]
     },
   )
-  if (!health) return
+  if (!health) return root_key ? checkSystem(root_key) : undefined
   const time = health.value
   if (time === null) console.log('-       clock: the service sends no date to compare with')
   else

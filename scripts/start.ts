@@ -10,7 +10,7 @@ import { printError, dim, print } from './shared/terminal.ts'
 import { findOrCreateDemo } from './start/demo.ts'
 import { watchParents } from './start/parent_watch.ts'
 import { printReady } from './start/ready_message.ts'
-import { startMigration, startTranscoder, startWorker } from './start/service.ts'
+import { startMigration, startTranscoder, startWorker, sweep, SWEEP_INTERVAL } from './start/service.ts'
 import { explainDatabaseFault } from './start/state_faults.ts'
 import { lockState } from './start/state_lock.ts'
 
@@ -19,7 +19,6 @@ import { lockState } from './start/state_lock.ts'
  */
 
 const READY_TIMEOUT = 90_000
-const SWEEP_INTERVAL = 10_000
 const RESTART_DELAY = 1000
 /** Milliseconds between two probes of the Worker, which are also the maximum time of one. */
 const PROBE_INTERVAL = 5000
@@ -166,12 +165,6 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
   const tails = [...children].flatMap((child) => child.tail).join('\n')
   throw new Error(`Not ready after ${READY_TIMEOUT / 1000} s; GET /health: ${lastAnswer}\n\n${tails}`)
 }
-
-/** Runs the cron trigger, because `wrangler dev` does not. */
-const sweep = (base_url: string) =>
-  fetch(`${base_url}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`, { signal: AbortSignal.timeout(60_000) })
-    .then((response) => response.text())
-    .catch(() => {})
 
 async function sweepForever({ base_url }: Settings): Promise<void> {
   for (; !isStopping(); await sleep(SWEEP_INTERVAL)) await sweep(base_url)

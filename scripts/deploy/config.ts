@@ -5,7 +5,7 @@ import { experimental_readRawConfig as readRawConfig } from 'wrangler'
 
 import { isBuiltHere, type Plan } from './plan.ts'
 
-/** The sections of the configuration that the copy changes. `readPlan` requires one entry in each. */
+/** The sections of the configuration that the copy changes. `readPlan` requires one database and one container. */
 interface Sections {
   d1_databases?: object[]
   containers?: object[]
@@ -23,6 +23,8 @@ export async function withConfig<T>(plan: Plan, database_id: string, run: (confi
   const published = isBuiltHere(plan) ? {} : { image: plan.image, image_build_context: undefined }
   const copy = {
     ...rawConfig,
+    // The script has already built it.
+    build: undefined,
     d1_databases: [{ ...database, database_id }],
     containers: [{ ...container, ...published, max_instances: plan.max_instances }],
   }

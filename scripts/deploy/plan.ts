@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 
 import { unstable_readConfig as readConfig } from 'wrangler'
 
-import { root } from '../shared/settings.ts'
+import { ADDRESSES, root } from '../shared/settings.ts'
 import { Refusal } from './account.ts'
 
 /** The settings of a deployment, from the arguments, the environment and wrangler.toml. */
@@ -27,9 +27,9 @@ export interface Plan {
   /** Maximum number of containers: one more than the Worker uses, so that a new one can start while an old one finishes its jobs. */
   max_instances: number
   secrets: string[]
-  /** Values of `[vars]` in wrangler.toml. An empty value keeps the value of the last deployment. */
+  /** Values of `[vars]` in wrangler.toml, and of the addresses. An empty address keeps the value of the last deployment. */
   vars: Record<string, string>
-  /** Names of `[vars]` that the command line sets to an empty value, which replaces the Worker's value. */
+  /** Names of variables that the command line sets to an empty value, which replaces the Worker's value. */
   cleared: string[]
   domain: string | undefined
   leavesContainer: boolean
@@ -54,7 +54,7 @@ const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --location weur              where bucket and database are created: wnam, enam, weur, eeur, apac or oc
   --config wrangler.staging.toml
   --image docker.io/NAME/tonearm-transcoder:VERSION
-  --var NAME:VALUE             one of [vars]
+  --var NAME:VALUE             one of [vars], PUBLIC_BASE_URL, S3_ENDPOINT or TRANSCODER_URL
   --containers-rollout none    leaves the container as it is
   --skip-doctor                does not test the deployed service`
 
@@ -88,14 +88,15 @@ export function readPlan(): Plan {
   if (queueSuffixes.toString() !== ROLES.toString())
     throw new Refusal(`${config}: the queues of [[queues.consumers]] must end, in this order, in -${ROLES.join(', -')}`)
   const vars: Record<string, string> = {
+    ...Object.fromEntries(ADDRESSES.map((name) => [name, ''])),
     ...(wranglerConfig.vars as Record<string, string>),
     S3_BUCKET: bucket?.bucket_name ?? '',
   }
-  for (const name of ['PUBLIC_BASE_URL', 'S3_ENDPOINT', 'TRANSCODER_URL'])
-    if (process.env[name]) vars[name] = process.env[name]
+  for (const name of ADDRESSES) if (process.env[name]) vars[name] = process.env[name]
   for (const override of overrides) {
     const [, name = '', value = ''] = /^(\w+):(.*)$/s.exec(override) ?? []
-    if (!(name in vars)) throw new Refusal(`--var ${override}: NAME:VALUE, with a name of [vars] in ${config}`)
+    if (!(name in vars))
+      throw new Refusal(`--var ${override}: NAME:VALUE, with a name of [vars] in ${config}, ${ADDRESSES.join(', ')}`)
     vars[name] = value
   }
   const [container] = wranglerConfig.containers ?? []
@@ -115,7 +116,7 @@ export function readPlan(): Plan {
     queues,
     image: image ?? process.env.TRANSCODER_IMAGE ?? container.image ?? '',
     max_instances: maxInstances(vars.TRANSCODER_INSTANCES),
-    secrets: wranglerConfig.secrets?.required ?? [],
+    secrets: (wranglerConfig.secrets?.required ?? []).filter((name: string) => !ADDRESSES.includes(name)),
     vars,
     cleared: overrides.filter((override) => override.endsWith(':')).map((override) => override.slice(0, -1)),
     domain,

@@ -18,23 +18,32 @@ const GENERATORS: Record<string, () => string> = {
   R2_SECRET_ACCESS_KEY: () => 'tonearm-local-secret',
 }
 
-/** Reads the secrets from `.dev.vars`. If secrets are missing, first creates the file or appends values for them. */
-export function readSecrets(path: string): Record<string, string> {
-  const lines = missingLines(parse(path))
+/**
+ * Reads the secrets from `.dev.vars`. If secrets or `others` are missing, first creates the file or appends values for them. Never changes a line that
+ * exists.
+ */
+export function readSecrets(path: string, others: Record<string, string> = {}): Record<string, string> {
+  const lines = missingLines(parse(path), others)
   if (lines) (parse(path) ? appendFileSync : create)(path, lines)
   keepPrivate(path)
   return { ...parse(path) }
 }
 
-function missingLines(present: Record<string, string> | undefined): string {
-  const missing = Object.entries(GENERATORS).filter(([name]) => !present?.[name])
-  return missing.map(([name, generate]) => `\n${name}=${generate()}`).join('')
+function missingLines(present: Record<string, string> | undefined, others: Record<string, string>): string {
+  const secrets = Object.entries(GENERATORS).filter(([name]) => !present?.[name])
+  const missing = [
+    ...secrets.map(([name, generate]) => [name, generate()]),
+    ...Object.entries(others).filter(([name]) => present?.[name] === undefined),
+  ]
+  return missing.map(([name, value]) => `\n${name}=${value}`).join('')
 }
 
 /** Creates the file atomically. If two processes do this at the same time, the second process uses the file of the first. */
 function create(path: string, lines: string): void {
   const draft = `${path}.${process.pid}`
-  writeFileSync(draft, `# Made by \`npm start\`. Only for this machine, not in git.${lines}\n`, { mode: 0o600 })
+  writeFileSync(draft, `# Made by \`npm start\` or \`wrangler dev\`. Only for this machine, not in git.${lines}\n`, {
+    mode: 0o600,
+  })
   try {
     linkSync(draft, path)
   } catch (error) {

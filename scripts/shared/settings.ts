@@ -4,6 +4,13 @@ import { readPort } from './port.ts'
 import { readSecrets } from './secrets.ts'
 
 export const root = join(import.meta.dirname, '../..')
+/**
+ * The Worker's variables that belong to an account. wrangler.toml declares them as secrets, so that no deployment by wrangler changes them
+ * (docs/decisions/0074).
+ */
+export const ADDRESSES = ['PUBLIC_BASE_URL', 'S3_ENDPOINT', 'TRANSCODER_URL']
+/** Path of the file from which wrangler reads the local secrets. */
+export const DEV_VARS = join(root, '.dev.vars')
 
 /** Environment variables of `npm start`. docs/settings.md is generated from this table. */
 export const SETTINGS = {
@@ -32,8 +39,16 @@ export function readSettings(): Settings {
   const port = readPort('PORT', SETTINGS.PORT.standard)
   const transcoderPort = readPort('TRANSCODER_PORT', SETTINGS.TRANSCODER_PORT.standard)
   if (port === transcoderPort) throw new Error(`PORT and TRANSCODER_PORT are both ${port}; they must differ`)
-  const secrets = readSecrets(join(root, '.dev.vars'))
+  const secrets = readSecrets(DEV_VARS)
   if (process.env.ROOT_KEY) secrets.ROOT_KEY = process.env.ROOT_KEY
   const stateDir = resolve(root, process.env.STATE_DIR || SETTINGS.STATE_DIR.standard)
   return { port, transcoderPort, stateDir, secrets, base_url: `http://localhost:${port}` }
 }
+
+/** Returns the variables of the Worker that are different on this machine. URLs contain `localhost`, because the host is part of their signatures. */
+export const localVars = ({ base_url, transcoderPort }: Settings) => ({
+  PUBLIC_BASE_URL: base_url,
+  S3_ENDPOINT: `${base_url}/cdn-cgi/local/r2/s3`,
+  TRANSCODER_URL: `http://127.0.0.1:${transcoderPort}`,
+  WEBHOOK_LOCAL: 'true',
+})

@@ -2,8 +2,8 @@ import type { Settings } from '../shared/settings.ts'
 import { bold, dim, print } from '../shared/terminal.ts'
 import type { Demo } from './demo.ts'
 
-/** Prints the URLs and keys that a user needs first. */
-export function printReady({ base_url, stateDir }: Settings, demo: Demo): void {
+/** Prints the URLs and keys that a user needs first. `stops` is what Ctrl-C stops. */
+export function printReady({ base_url, stateDir }: Settings, demo: Demo, stops = 'everything'): void {
   print(`
   ${bold('Tonearm is ready.')}
 
@@ -15,6 +15,6 @@ export function printReady({ base_url, stateDir }: Settings, demo: Demo): void {
 
   ${dim(`curl -H 'Authorization: Bearer ${demo.secret}' ${base_url}/v1/collection`)}
 
-  Ctrl-C stops everything.
+  Ctrl-C stops ${stops}.
 `)
 }

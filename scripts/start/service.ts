@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 import { type Child, type ChildOptions, startChild } from '../shared/child_process.ts'
 import { MIGRATIONS_TABLE, readMigrations, replacedMigrations, migrationText } from '../shared/migrations.ts'
-import { root, type Settings } from '../shared/settings.ts'
+import { localVars, root, type Settings } from '../shared/settings.ts'
 import { printer, selectTranscoderLine, workerLineSelector } from '../shared/terminal.ts'
 import { explainDatabaseFault, outdatedDatabase } from './state_faults.ts'
 
@@ -13,20 +13,23 @@ import { explainDatabaseFault, outdatedDatabase } from './state_faults.ts'
 
 const wrangler = [process.execPath, join(root, 'node_modules/wrangler/bin/wrangler.js')]
 
-// Without a `.dev.vars` file, wrangler reads the secrets that wrangler.toml declares from its environment.
-const wranglerEnv = ({ stateDir, secrets }: Settings): NodeJS.ProcessEnv => ({
+// With `--env-file`, wrangler reads the secrets and addresses that wrangler.toml declares from its environment.
+const wranglerEnv = (settings: Settings): NodeJS.ProcessEnv => ({
   ...process.env,
-  ...secrets,
+  ...settings.secrets,
+  ...localVars(settings),
+  // `npm start` builds at the same time.
+  TONEARM_BUILT: '1',
   WRANGLER_SEND_METRICS: 'false',
   WRANGLER_HIDE_BANNER: 'true',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   // Disables the traces of requests. They are not used, and take a third more time than the requests themselves.
   X_LOCAL_OBSERVABILITY: 'false',
   // Without a separate registry, another `wrangler dev` on the machine would make this one reload.
-  WRANGLER_REGISTRY_PATH: join(stateDir, 'registry'),
-  WRANGLER_LOG_PATH: join(stateDir, 'logs'),
+  WRANGLER_REGISTRY_PATH: join(settings.stateDir, 'registry'),
+  WRANGLER_LOG_PATH: join(settings.stateDir, 'logs'),
   // Wrangler fails to start if it cannot create a directory below HOME.
-  XDG_CONFIG_HOME: join(stateDir, 'config'),
+  XDG_CONFIG_HOME: join(settings.stateDir, 'config'),
   NO_COLOR: '1',
   FORCE_COLOR: '0',
 })
@@ -82,18 +85,11 @@ export function databaseFile(stateDir: string): string | undefined {
 /** The line that wrangler prints after the death of one of its two workerd processes. */
 const CRASH = 'runtime crashed unexpectedly'
 
-/**
- * Starts the Worker with local D1, R2 and queues. URLs contain `localhost`, because the host is part of their signatures. Calls `onCrash` when
- * wrangler reports a crash of workerd.
- */
+/** Starts the Worker with local D1, R2 and queues. Calls `onCrash` when wrangler reports a crash of workerd. */
 export function startWorker(settings: Settings, onCrash: () => void): Child {
-  const { port, transcoderPort, stateDir, base_url } = settings
+  const { port, stateDir } = settings
   const { D1_FAULT_RATE } = process.env
   const vars = {
-    PUBLIC_BASE_URL: base_url,
-    S3_ENDPOINT: `${base_url}/cdn-cgi/local/r2/s3`,
-    TRANSCODER_URL: `http://127.0.0.1:${transcoderPort}`,
-    WEBHOOK_LOCAL: 'true',
     // Wrangler passes on the address that a client claims.
     CLIENT_IP_HEADER: '',
     // The Worker does not log requests, because wrangler already prints a line for each.
@@ -135,3 +131,11 @@ export function startTranscoder(settings: Settings): Child {
   const command = [process.execPath, ...NODE_FLAGS, join(root, 'container/service/server.ts')]
   return startChild({ command, env, onLine: printer('transcoder', selectTranscoderLine) })
 }
+
+/** Runs the cron trigger, because `wrangler dev` does not. */
+export const sweep = (base_url: string) =>
+  fetch(`${base_url}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`, { signal: AbortSignal.timeout(60_000) })
+    .then((response) => response.text())
+    .catch(() => {})
+/** Milliseconds between two of these. */
+export const SWEEP_INTERVAL = 10_000

@@ -1,11 +1,10 @@
-import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 
 import { LATEST_MIGRATION } from '../../../src/adapters/db/latest_migration.ts'
 import worker from '../../../src/index.ts'
 import { aPlaySession, call, expectError, ok, query } from '../support/api.ts'
-import { aReadyTrack, aTenant, aTrackWithJob } from '../support/fixtures.ts'
+import { aReadyTrack, aTenant, aTrackWithJob, runSweep } from '../support/fixtures.ts'
 import { createStorage } from '../support/storage.ts'
 
 /** A Worker that lacks a setting, and a database that lacks a migration (docs/decisions/0074). */
@@ -82,10 +81,10 @@ describe('a Worker without a setting', () => {
     const work = await aTrackWithJob()
     const [before] = await query('select * from jobs')
     const bindings = without('TRANSCODER_SECRET')
-    await worker.scheduled!({} as ScheduledController, bindings, createExecutionContext())
-    const batch = { queue: 'tonearm-transcode', messages: [], retryAll: vi.fn() } as unknown as MessageBatch
-    await worker.queue!(batch, bindings, createExecutionContext())
-    expect(batch.retryAll).toHaveBeenCalledWith({ delaySeconds: 60 })
+    await runSweep(bindings)
+    const retryAll = vi.fn<MessageBatch['retryAll']>()
+    await worker.queue({ queue: 'tonearm-transcode', messages: [], retryAll } as unknown as MessageBatch, bindings)
+    expect(retryAll).toHaveBeenCalledWith({ delaySeconds: 60 })
     expect(await query('select * from jobs')).toEqual([before])
     expect((await work.read()).status).toBe('processing')
     expect(logged).toHaveBeenCalledWith('{"event":"not_configured","missing":["TRANSCODER_SECRET"]}')
