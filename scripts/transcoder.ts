@@ -16,7 +16,7 @@ async function untilReady({ base_url }: Settings): Promise<void> {
   for (let printed = ''; ; await sleep(300)) {
     const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
     if (response?.ok) return response.body?.cancel()
-    const { failing = [] } = (await response?.json().catch(() => ({}))) as { failing?: string[] }
+    const { failing = [] } = ((await response?.json().catch(() => undefined)) ?? {}) as { failing?: string[] }
     // Overdue if `wrangler dev` has run for some minutes.
     if (failing.includes('sweep')) await sweep(base_url)
     const reason = response

@@ -15,7 +15,7 @@ import { joinStack } from './shared_stack.ts'
 
 describe('in a clean clone after npm ci', () => {
   const clone = mkdtempSync(join(tmpdir(), 'tonearm-clone-'))
-  /** What git ignores. */
+  /** The files that git ignores. */
   const IGNORED = ['node_modules', 'dist', '.wrangler', '.dev.vars', '.cache', '.git', 'coverage']
   const path = (name: string) => join(clone, name)
 
@@ -77,10 +77,9 @@ describe('in a clean clone after npm ci', () => {
     expect(await ended, output()).toBe(0)
     const after = readFileSync(path('.dev.vars'), 'utf8')
     expect(after.slice(0, before.length)).toBe(before)
-    expect(after.match(/^\w+/gm)).toEqual([
-      ...['ROOT_KEY', 'S3_ENDPOINT', 'SIGNING_SECRET', 'TRANSCODER_SECRET', 'R2_ACCESS_KEY_ID'],
-      ...['R2_SECRET_ACCESS_KEY', 'PUBLIC_BASE_URL', 'TRANSCODER_URL', 'WEBHOOK_LOCAL'],
-    ])
+    const names =
+      'SIGNING_SECRET TRANSCODER_SECRET R2_ACCESS_KEY_ID R2_SECRET_ACCESS_KEY PUBLIC_BASE_URL TRANSCODER_URL WEBHOOK_LOCAL'
+    expect(after.match(/^\w+/gm)?.join(' ')).toBe(`ROOT_KEY S3_ENDPOINT ${names}`)
     expect(statSync(path('.dev.vars')).mode & 0o777).toBe(0o600)
   })
 })
