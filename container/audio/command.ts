@@ -176,8 +176,20 @@ function encoder({ codec, bitrate, rate, bits }: Encode): string[] {
     case 'opus':
       return [...rateFlags, '-c:a', 'libopus', '-b:a', `${bitrate}k`, '-vbr', 'on', ...NO_METADATA, '-f', 'webm']
     case 'flac':
-      // By default, ffmpeg encodes any source that decodes to floating point as 24-bit FLAC.
-      return [...rateFlags, '-c:a', 'flac', '-sample_fmt', bits === 24 ? 's32' : 's16', ...NO_METADATA, '-f', 'flac']
+      return [
+        ...rateFlags,
+        '-c:a',
+        'flac',
+        // By default, ffmpeg encodes any source that decodes to floating point as 24-bit FLAC.
+        '-sample_fmt',
+        bits === 24 ? 's32' : 's16',
+        // By default, a frame lasts 105 ms. ffmpeg cannot seek in a file whose frames have more than 100 KB, such as 7.1 at 48 kHz.
+        '-frame_size',
+        '4096',
+        ...NO_METADATA,
+        '-f',
+        'flac',
+      ]
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import type { JobVariant } from '../../src/contract/job.ts'
 import { decode, type Format, makeAudio, noise, probeAudio } from '../support/audio.ts'
+import { noiseWav } from '../support/wav.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
@@ -90,6 +91,16 @@ describe('lossless sources', () => {
     const at = (index: string) => probeAudio(storage.files.get(`${job.job_id}/${index}`)!)
     expect(await at('lossless')).toMatchObject({ channels: 6 })
     expect(await at('aac-160')).toMatchObject({ channels: 2 })
+  })
+
+  it.each([
+    [48_000, 8],
+    [192_000, 8],
+    [384_000, 2],
+  ])('at %d Hz with %d channels result in a FLAC in which ffmpeg can seek', async (rate, channels) => {
+    const job = newJob(storage, storage.serve(`wide-${rate}-${channels}`, noiseWav(rate, 2, 24, channels)))
+    const { result } = await succeed(service, job)
+    expect(result.failed).toEqual([])
   })
 })
 

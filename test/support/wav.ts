@@ -25,9 +25,10 @@ export function wavFile({ rate, bits, channels }: Pcm, mask = MASKS[channels.len
 }
 
 /** Returns a WAV of noise. It is created quickly even if it is an hour long, but a transcoder needs time for it. */
-export function noiseWav(rate: number, seconds: number): Buffer {
-  const size = rate * seconds
-  return Buffer.concat([header({ rate, bits: 8, count: 1, mask: 0, size }), randomFillSync(Buffer.alloc(size))])
+export function noiseWav(rate: number, seconds: number, bits = 8, count = 1): Buffer {
+  const size = (rate * seconds * bits * count) / 8
+  const head = header({ rate, bits, count, mask: MASKS[count]!, size })
+  return Buffer.concat([head, randomFillSync(Buffer.alloc(size))])
 }
 
 type Header = { rate: number; bits: number; count: number; mask: number; size: number }
