@@ -61,7 +61,7 @@ async function deploy(plan: Plan): Promise<void> {
   if (!process.env.CI) {
     const newKey = savedRootKey(plan, account.id)
     if (newKey) console.log(`\nROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${newKey}`)
-    if (root_key) await welcome(found.url, root_key)
+    if (root_key && !plan.isEmpty) await welcome(found.url, root_key)
     deleteSavedRootKey(plan, account.id)
   }
 

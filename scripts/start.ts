@@ -183,7 +183,7 @@ async function start(): Promise<void> {
   if (stopping) return
   keepRunning('worker', () => startWorker(settings, onCrash)).catch(fail)
   await waitUntilReady(settings)
-  const demo = await findOrCreateDemo(settings)
+  const demo = settings.isEmpty ? undefined : await findOrCreateDemo(settings)
   if (stopping) return
   isReady = true
   printReady(settings, demo)

@@ -34,6 +34,8 @@ export interface Plan {
   domain: string | undefined
   leavesContainer: boolean
   skipsDoctor: boolean
+  /** Whether nothing is created in the deployed service, so that a backup can be restored into it. */
+  isEmpty: boolean
   isDry: boolean
 }
 
@@ -45,6 +47,7 @@ const OPTIONS = {
   var: { type: 'string', multiple: true },
   'containers-rollout': { type: 'string' },
   'skip-doctor': { type: 'boolean', default: false },
+  empty: { type: 'boolean', default: false },
   'dry-run': { type: 'boolean', default: false },
 } as const
 
@@ -56,7 +59,8 @@ const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --image docker.io/NAME/tonearm-transcoder:VERSION
   --var NAME:VALUE             one of [vars], PUBLIC_BASE_URL, S3_ENDPOINT or TRANSCODER_URL
   --containers-rollout none    leaves the container as it is
-  --skip-doctor                does not test the deployed service`
+  --skip-doctor                does not test the deployed service
+  --empty                      creates no organization and skips the doctor, so that a backup can be restored`
 
 /** The location hints that both D1 and R2 accept. */
 const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc']
@@ -73,6 +77,7 @@ export function readPlan(): Plan {
     var: overrides = [],
     'containers-rollout': rollout,
     'skip-doctor': skipsDoctor,
+    empty: isEmpty,
     'dry-run': isDry,
   } = readArguments()
   if (rollout !== undefined && rollout !== 'none')
@@ -121,7 +126,8 @@ export function readPlan(): Plan {
     cleared: overrides.filter((override) => override.endsWith(':')).map((override) => override.slice(0, -1)),
     domain,
     leavesContainer: rollout === 'none',
-    skipsDoctor,
+    skipsDoctor: skipsDoctor || isEmpty,
+    isEmpty,
     isDry,
   }
 }

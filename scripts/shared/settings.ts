@@ -22,6 +22,10 @@ export const SETTINGS = {
     meaning:
       "the operator's key, which creates organizations; without it, the one that the first start writes to `.dev.vars`",
   },
+  EMPTY: {
+    standard: '',
+    meaning: '`1` creates no demo organization, so that `npm run restore` accepts it',
+  },
   VERBOSE: { standard: '', meaning: '`1` shows every line of wrangler and transcoder' },
 } as const
 
@@ -31,6 +35,8 @@ export interface Settings {
   transcoderPort: number
   /** Path of the directory with the database, the files, and the state of these scripts. */
   stateDir: string
+  /** Whether no demo organization is created. */
+  isEmpty: boolean
   secrets: Record<string, string>
   base_url: string
 }
@@ -42,7 +48,14 @@ export function readSettings(): Settings {
   const secrets = readSecrets(DEV_VARS)
   if (process.env.ROOT_KEY) secrets.ROOT_KEY = process.env.ROOT_KEY
   const stateDir = resolve(root, process.env.STATE_DIR || SETTINGS.STATE_DIR.standard)
-  return { port, transcoderPort, stateDir, secrets, base_url: `http://localhost:${port}` }
+  return {
+    port,
+    transcoderPort,
+    stateDir,
+    isEmpty: Boolean(process.env.EMPTY),
+    secrets,
+    base_url: `http://localhost:${port}`,
+  }
 }
 
 /** Returns the variables of the Worker that are different on this machine. URLs contain `localhost`, because the host is part of their signatures. */

@@ -3,7 +3,16 @@ import { bold, dim, print } from '../shared/terminal.ts'
 import type { Demo } from './demo.ts'
 
 /** Prints the URLs and keys that a user needs first. `stops` is what Ctrl-C stops. */
-export function printReady({ base_url, stateDir }: Settings, demo: Demo, stops = 'everything'): void {
+export function printReady({ base_url, stateDir }: Settings, demo: Demo | undefined, stops = 'everything'): void {
+  if (!demo)
+    return print(`
+  ${bold('Tonearm is ready')} for npm run restore: there is no organization.
+
+  API           ${base_url}/v1
+  Data          ${stateDir}
+
+  Ctrl-C stops ${stops}.
+`)
   print(`
   ${bold('Tonearm is ready.')}
 

@@ -32,6 +32,7 @@ export const ERROR_STATUS = {
   webhook_endpoints_full: 409,
   webhook_endpoint_inactive: 409,
   default_variant: 409,
+  restore_refused: 409,
   collection_in_trash: 409,
   session_expired: 410,
   share_revoked: 410,

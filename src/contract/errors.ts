@@ -34,6 +34,8 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   webhook_endpoints_full: 'There are 20 endpoints already.',
   webhook_endpoint_inactive: 'The endpoint must be resumed first.',
   default_variant: 'A default variant can be neither changed nor deleted.',
+  restore_refused:
+    'A backup cannot be restored here: the service is not empty, or its schema is another one. See the message.',
   collection_in_trash: 'Restore its collection first.',
   session_expired: 'The session ended less than a day ago; later it is `not_found`.',
   share_revoked: 'The share was revoked, or what it shared deleted.',

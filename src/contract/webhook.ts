@@ -36,9 +36,10 @@ export const WebhookEndpoint = named('WebhookEndpoint', {
   is_ordered: z.boolean(),
   state: WebhookEndpointState,
   /**
-   * Why the endpoint is not active: `failing` (its attempts have failed), `gone` (it responded with 410) or `requested` (a request has paused it).
+   * Why the endpoint is not active: `failing` (its attempts have failed), `gone` (it responded with 410), `requested` (a request has paused it) or
+   * `restored` (the service was restored from a backup, and its operator has not resumed the webhooks yet).
    */
-  reason: z.enum(['failing', 'gone', 'requested']).nullable(),
+  reason: z.enum(['failing', 'gone', 'requested', 'restored']).nullable(),
   /** The time since which all attempts have failed; null if the last one succeeded. */
   failing_since: Timestamp.nullable(),
   /** The time of the last successful delivery, accurate to a minute. */

@@ -10,6 +10,7 @@ import { errorResponse, HEADERS, requestId } from './answer.ts'
 import { mountCoverUpload } from './api/cover_upload.ts'
 import { honoPath, mount } from './api/mount.ts'
 import { openApiDocument } from './api/openapi.ts'
+import { mountBackup } from './backup.ts'
 import { baseUrl } from './base_url.ts'
 import type { AppEnv } from './context.ts'
 import { mountHealth } from './health.ts'
@@ -36,6 +37,7 @@ export function createApp(cache: IsolateCache) {
   mountHealth(app)
   app.use(configured)
   mountMetrics(app)
+  mountBackup(app, cache)
   app.get('/openapi.json', (c) =>
     c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
   )

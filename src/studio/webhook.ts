@@ -6,6 +6,7 @@ export const REASONS: Record<NonNullable<WebhookEndpoint['reason']>, string> = {
   failing: 'paused, because nothing has arrived for three days',
   gone: 'disabled, because it answered that it is gone (410)',
   requested: 'paused by hand',
+  restored: 'paused, because the service was restored from a backup',
 }
 
 /** How an endpoint is, in a few words. */

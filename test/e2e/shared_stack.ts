@@ -71,14 +71,22 @@ async function untilStarted(): Promise<Started> {
   return stack
 }
 
-/** Starts a separate stack. It gets a copy of the fresh database, because wrangler would need three seconds of CPU time to create one. */
-export async function startOther(): Promise<Stack> {
+/**
+ * Starts a separate stack. It gets a copy of the fresh database, because wrangler would need three seconds of CPU time to create one. With `isEmpty`,
+ * it has no organization.
+ */
+export async function startOther({ isEmpty = false } = {}): Promise<Stack> {
   const shared = await untilStarted()
   const state_dir = await mkdtemp(join(tmpdir(), 'tonearm-stack-'))
   const file = join(state_dir, relative(shared.state_dir, databaseFile(shared.state_dir)!))
   await mkdir(dirname(file), { recursive: true })
   await copyFile(`${inject('stack').started}.sqlite`, file)
-  return startStack({ state_dir })
+  if (isEmpty) {
+    using database = new DatabaseSync(file)
+    for (const table of ['organizations', 'api_keys', 'events', 'idempotency_keys'])
+      database.exec(`delete from ${table}`)
+  }
+  return startStack({ state_dir, isEmpty })
 }
 
 /** Joins the shared stack with a new organization. */

@@ -35,19 +35,27 @@ export interface Stack {
 
 interface Ready {
   base_url: string
-  organization_id: string
-  secret: string
+  organization_id?: string
+  secret?: string
 }
 type Message = { ready?: Ready; worker?: number; transcoder?: number }
 
 const root = join(import.meta.dirname, '../..')
 
-/** Starts a stack and waits until it is ready. `state_dir` is the data of an earlier stack; `log` is the path of a file for the output. */
-export async function startStack(options: { state_dir?: string; log?: string } = {}): Promise<Stack> {
+/**
+ * Starts a stack and waits until it is ready. `state_dir` is the data of an earlier stack; `log` is the path of a file for the output. With `isEmpty`,
+ * no demo organization is created.
+ */
+export async function startStack(
+  options: { state_dir?: string; log?: string; isEmpty?: boolean } = {},
+): Promise<Stack> {
   const state_dir = options.state_dir ?? (await mkdtemp(join(tmpdir(), 'tonearm-stack-')))
   const [PORT, TRANSCODER_PORT] = await freePorts()
   const root_key = randomBytes(24).toString('hex')
-  const child = run({ PORT, TRANSCODER_PORT, STATE_DIR: state_dir, ROOT_KEY: root_key }, options.log)
+  const child = run(
+    { PORT, TRANSCODER_PORT, STATE_DIR: state_dir, ROOT_KEY: root_key, ...(options.isEmpty && { EMPTY: 1 }) },
+    options.log,
+  )
   showLog(`the stack on port ${PORT}`, child.output)
   const groups = { worker: 0, transcoder: 0 }
   const ready = await new Promise<Ready>((resolve, reject) => {
@@ -73,8 +81,8 @@ export async function startStack(options: { state_dir?: string; log?: string } =
   }
   return {
     base_url: ready.base_url,
-    organization_id: ready.organization_id,
-    api_key: ready.secret,
+    organization_id: ready.organization_id ?? '',
+    api_key: ready.secret ?? '',
     root_key,
     state_dir,
     ports: { PORT, TRANSCODER_PORT },

@@ -108,6 +108,28 @@ export async function findUploads(
   return found.toReversed()
 }
 
+/**
+ * Lists the objects of the service after a path, in the order of their paths. `after` is the path from which to continue; null at the end. Other
+ * objects in the bucket are left out.
+ */
+export async function listObjects(
+  env: Env,
+  after: string,
+  limit: number,
+): Promise<{ objects: R2Object[]; after: string | null }> {
+  const prefix = after.startsWith('uploads/') ? 'uploads/' : 'media/'
+  const start = after === '' ? {} : { startAfter: after }
+  const { objects, truncated } = await env.MEDIA.list({ prefix, limit, include: ['httpMetadata'], ...start })
+  const next = prefix === 'media/' ? 'uploads/' : null
+  return { objects, after: truncated ? (objects.at(-1)?.key ?? after) : next }
+}
+
+/** Whether the bucket has no object of the service. */
+export async function isBucketEmpty(env: Env): Promise<boolean> {
+  const pages = await Promise.all(['media/', 'uploads/'].map((prefix) => listObjects(env, prefix, 1)))
+  return pages.every(({ objects }) => objects.length === 0)
+}
+
 /** A multipart upload in R2. */
 interface Parts {
   path: string

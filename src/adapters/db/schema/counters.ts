@@ -28,10 +28,20 @@ export interface SweepReport {
   failing_since: number | null
 }
 
-/** When each background activity last happened (src/adapters/db/heartbeats.ts). `seen` is the time of the first request for the service's status. */
+/** A restore that has not finished (docs/decisions/0081). */
+export interface RestoreReport {
+  backup_id: string
+  /** Whether all rows were inserted. */
+  is_complete: boolean
+}
+
+/**
+ * When each background activity last happened (src/adapters/db/heartbeats.ts). `seen` is the time of the first request for the service's status. The
+ * row `restore` exists while a backup is being restored.
+ */
 export const heartbeats = sqliteTable('heartbeats', {
-  name: text().$type<'sweep' | 'event' | 'seen' | 'events'>().primaryKey(),
+  name: text().$type<'sweep' | 'event' | 'seen' | 'events' | 'restore'>().primaryKey(),
   at: integer().notNull(),
-  /** Set only for `sweep`. */
-  report: text({ mode: 'json' }).$type<SweepReport>(),
+  /** Set only for `sweep` and `restore`. */
+  report: text({ mode: 'json' }).$type<SweepReport | RestoreReport>(),
 })

@@ -1,0 +1,102 @@
+import { isBucketEmpty, listObjects, signUrl } from '../../adapters/bucket/media.ts'
+import { toHex } from '../../adapters/crypto/secret.ts'
+import { countRows, occupiedTables, readRows, TABLES, WALKS } from '../../adapters/db/backup.ts'
+import type { Context } from '../../context.ts'
+import { type BackupAnswers, type BackupRequest, MAX_OBJECTS, MAX_ROWS } from '../../contract/backup.ts'
+import { invalid } from '../../core/errors.ts'
+import { finishRestore, insertRestored, readRestore, requireRestore, resumeEndpoints, startRestore } from './restore.ts'
+
+/** The Worker's part of `npm run backup` and `npm run restore` (docs/decisions/0080, 0081). */
+
+type Actions = {
+  [A in BackupRequest['action']]: (
+    context: Context,
+    request: Extract<BackupRequest, { action: A }>,
+  ) => Promise<BackupAnswers[A]>
+}
+
+/** Seconds for which the URLs of a page of objects are valid: long enough for the transfer of large files over a slow connection. */
+const URL_LIFETIME = 24 * 3600
+
+const actions: Actions = {
+  async describe(context) {
+    const { env, db, now } = context
+    const d1 = db.$client
+    const restore = await readRestore(db)
+    const counts = restore && !restore.is_complete ? await countRows(d1) : {}
+    return {
+      schema_version: await schemaVersion(d1),
+      secret_fingerprint: await fingerprint(env),
+      now,
+      last_event: await lastEvent(d1),
+      tables: TABLES,
+      walks: Object.keys(WALKS),
+      occupied: restore ? [] : [...(await occupiedTables(d1)), ...((await isBucketEmpty(env)) ? [] : ['files'])],
+      restore: restore && { ...restore, counts },
+    }
+  },
+
+  async rows({ db }, { walk: name, after, ids }) {
+    const walk = WALKS[name]
+    if (!walk) throw invalid('walk', `must be one of ${Object.keys(WALKS).join(', ')}`)
+    if (after && after.length !== walk.key.length) throw invalid('after', `must have ${walk.key.length} values`)
+    return readRows(db.$client, walk, after, MAX_ROWS, ids)
+  },
+
+  async objects({ env }, { after }) {
+    const page = await listObjects(env, after, MAX_OBJECTS)
+    const objects = page.objects.map(async ({ key, size, etag, httpMetadata }) => ({
+      path: key,
+      size,
+      etag,
+      content_type: httpMetadata?.contentType ?? null,
+      cache_control: httpMetadata?.cacheControl ?? null,
+      url: await signUrl(env, 'GET', key, { expires_in: URL_LIFETIME }),
+    }))
+    return { objects: await Promise.all(objects), after: page.after }
+  },
+
+  async urls({ env, db }, { backup_id, paths }) {
+    await requireRestore(db, backup_id)
+    const signed = paths.map((path) => signUrl(env, 'PUT', path, { expires_in: URL_LIFETIME }))
+    return { urls: await Promise.all(signed) }
+  },
+
+  async start(context, { backup_id, schema_version }) {
+    const current = await actions.describe(context, { action: 'describe' })
+    await startRestore(context, backup_id, schema_version, current)
+    return {}
+  },
+
+  async insert(context, request) {
+    await insertRestored(context, request)
+    return {}
+  },
+
+  finish: finishRestore,
+  resume: resumeEndpoints,
+}
+
+/** Carries out a request of the backup or restore command. */
+export const runBackupAction = (context: Context, request: BackupRequest): Promise<object> =>
+  (actions[request.action] as (context: Context, request: BackupRequest) => Promise<object>)(context, request)
+
+async function schemaVersion(d1: D1Database): Promise<string> {
+  return (await d1.prepare('select name from d1_migrations order by id desc limit 1').first<string>('name')) ?? ''
+}
+
+/** Each organization has its own events, so this is one index lookup per organization. */
+const lastEvent = (d1: D1Database) =>
+  d1
+    .prepare(
+      'select max((select max(seq) from events where organization_id = organizations.id)) as seq from organizations',
+    )
+    .first<number>('seq')
+
+/** Returns 32 hexadecimal digits that are equal for services with the same SIGNING_SECRET and reveal nothing about it. */
+async function fingerprint(env: Env): Promise<string> {
+  const encoder = new TextEncoder()
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', encoder.encode(env.SIGNING_SECRET), algorithm, false, ['sign'])
+  return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', key, encoder.encode('backup')))).slice(0, 32)
+}

@@ -1,0 +1,109 @@
+import { countRows, insertRows, TABLES } from '../../adapters/db/backup.ts'
+import type { Database } from '../../adapters/db/database.ts'
+import { heartbeats } from '../../adapters/db/schema/counters.ts'
+import type { Context } from '../../context.ts'
+import type { BackupAnswers, BackupRequest } from '../../contract/backup.ts'
+import { ApiError, invalid } from '../../core/errors.ts'
+import { repairOrganization } from '../../pipeline/restored.ts'
+import { wake } from '../../pipeline/webhooks/due.ts'
+
+/**
+ * A restore (docs/decisions/0081). Its row among the heartbeats exists until it has finished; until then, the sweep does nothing. Organizations and
+ * keys are inserted last, so every key is rejected before.
+ */
+
+type Request<A extends BackupRequest['action']> = Extract<BackupRequest, { action: A }>
+
+const refused = (message: string) => new ApiError('restore_refused', message)
+
+/** Reads the restore that has not finished. `is_complete`: all of its rows were inserted. */
+export async function readRestore({ $client }: Pick<Database, '$client'>) {
+  const report = await $client.prepare(`select report from heartbeats where name = 'restore'`).first<string>('report')
+  return report ? (JSON.parse(report) as { backup_id: string; is_complete: boolean }) : null
+}
+
+/** Throws unless this backup is being restored. */
+export async function requireRestore(db: Database, backup_id: string): Promise<{ is_complete: boolean }> {
+  const restore = await readRestore(db)
+  if (restore?.backup_id === backup_id) return restore
+  throw refused(
+    restore
+      ? `Another backup (${restore.backup_id}) is being restored. Finish that one, or use an empty service`
+      : 'This backup is not being restored here. Start npm run restore again',
+  )
+}
+
+const write = (db: Database, report: { backup_id: string; is_complete: boolean }) =>
+  db
+    .insert(heartbeats)
+    .values({ name: 'restore', at: Date.now(), report })
+    .onConflictDoUpdate({ target: heartbeats.name, set: { report } })
+
+/** Starts or continues a restore. Throws unless the service is empty and has the schema of the backup. */
+export async function startRestore(
+  { db }: Context,
+  backup_id: string,
+  schema_version: string,
+  current: BackupAnswers['describe'],
+): Promise<void> {
+  if (current.restore) {
+    await requireRestore(db, backup_id)
+    return
+  }
+  const { occupied } = current
+  if (occupied.length > 0)
+    throw refused(
+      `This service is not empty: ${occupied.join(', ')}. Restore into a new one: npm run deploy -- --empty`,
+    )
+  if (current.schema_version !== schema_version)
+    throw refused(
+      `The backup has the schema ${schema_version}, and this service ${current.schema_version}. Deploy the version that made the backup, restore, then upgrade`,
+    )
+  await write(db, { backup_id, is_complete: false })
+}
+
+/** Inserts a page of rows. */
+export async function insertRestored({ db }: Context, { backup_id, table, rows }: Request<'insert'>): Promise<void> {
+  if (!TABLES.includes(table)) throw invalid('table', `must be one of ${TABLES.join(', ')}`)
+  if ((await requireRestore(db, backup_id)).is_complete)
+    throw refused('All rows of this backup were restored already. Start npm run restore again')
+  await insertRows(db.$client, table, rows)
+}
+
+/** Number of organizations that one request repairs. */
+const AT_ONCE = 10
+
+/** Checks that all rows are there, then repairs organizations and returns where to continue. At the end, the service starts to work. */
+export async function finishRestore(
+  context: Context,
+  { backup_id, after, counts }: Request<'finish'>,
+): Promise<BackupAnswers['finish']> {
+  const { db } = context
+  if (!(await requireRestore(db, backup_id)).is_complete) {
+    const found = await countRows(db.$client)
+    const missing = Object.keys(counts).filter((name) => (found[name] ?? 0) < counts[name]!)
+    if (missing.length > 0)
+      throw refused(
+        `Rows are missing in ${missing.map((name) => `${name} (${found[name] ?? 0} of ${counts[name]})`).join(', ')}. Check the backup, and restore into a new service`,
+      )
+    await write(db, { backup_id, is_complete: true })
+  }
+  const { results } = await db.$client
+    .prepare('select id from organizations where id > ? order by id limit ?')
+    .bind(after, AT_ONCE)
+    .all<{ id: string }>()
+  let queued = 0
+  for (const { id } of results) queued += await repairOrganization(context, id)
+  if (results.length === AT_ONCE) return { after: results.at(-1)!.id, queued }
+  await db.$client.prepare(`delete from heartbeats where name = 'restore'`).run()
+  return { after: null, queued }
+}
+
+/** Resumes the endpoints that a restore has paused, and sends what was pending. */
+export async function resumeEndpoints(context: Context): Promise<BackupAnswers['resume']> {
+  const { meta } = await context.db.$client
+    .prepare(`update webhook_endpoints set state = 'active', reason = null where reason = 'restored'`)
+    .run()
+  await wake(context)
+  return { resumed: meta.changes }
+}
