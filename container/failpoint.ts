@@ -13,6 +13,7 @@ export type Failpoint =
   | 'uploaded'
   | 'cover_uploaded'
   | 'result_ready'
+  | 'handed_back'
   | 'result_fetched'
 
 let armed = new Map<string, string>()

@@ -14,3 +14,13 @@ export class JobError extends Error {
     this.retryable = retryable
   }
 }
+
+/** Stops a job whose source decodes to more audio than its slot is for (`HandBack`). */
+export class SlotTooSmall extends JobError {
+  readonly seconds: number
+
+  constructor(seconds: number) {
+    super('cancelled', 'The source decodes to more audio than the slot is for.', true)
+    this.seconds = seconds
+  }
+}

@@ -10,12 +10,14 @@ import { deliveredChannels } from './downmix.ts'
 import type { EarlyProcess } from './early.ts'
 import { createPcmMeter, type PcmSummary } from './measure/levels.ts'
 import type { Encode } from './plan.ts'
+import type { SlotLimit } from './slot_limit.ts'
 
 export type EncodeRequest = Omit<Command, 'measures'> & {
   directory: string
   tools: Tools
   signal: AbortSignal
   nice: number
+  slotLimit: SlotLimit
   /** The process that produces one of the files in parallel. */
   early: EarlyProcess | null
   /** Receives the completed fraction of the pass, 0–1. */
@@ -140,14 +142,14 @@ async function encodeSeparately(request: EncodeRequest, previousExit: Exit): Pro
 
 /** Runs ffmpeg once. `seconds` is the length of the audio, which the timeout needs when nothing is measured. */
 async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?: number }): Promise<Attempt> {
-  const { source, maxDuration, signal, tools } = request
+  const { source, maxDuration, slotLimit, signal, tools } = request
   const meter = createPcmMeter(deliveredChannels(source), source.end ?? undefined)
   const expected = Math.min(source.estimatedDuration ?? 0, maxDuration)
   const onStdout = (chunk: Buffer) => {
     meter.add(chunk)
     const seconds = meter.frames() / source.sampleRate
     request.onProgress(expected > 0 ? Math.min(0.99, seconds / expected) : seconds / (seconds + 300))
-    return seconds <= maxDuration
+    return seconds <= maxDuration && !slotLimit.isExceeded(seconds)
   }
   // A previous attempt may have left the files. Landlock allows ffmpeg to create files, but not to truncate them (confine.ts).
   for (const { file } of request.encodes) await rm(join(request.directory, file), { force: true })
@@ -162,9 +164,9 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
   })
   signal.throwIfAborted()
   const pcm = meter.summary()
-  if (meter.frames() / source.sampleRate > maxDuration) {
-    throw new JobError('too_long', `The audio is longer than ${maxDuration} seconds.`)
-  }
+  const decoded = meter.frames() / source.sampleRate
+  if (decoded > maxDuration) throw new JobError('too_long', `The audio is longer than ${maxDuration} seconds.`)
+  slotLimit.check(decoded)
   if (exit.code !== 0 && DISK_FULL.test(exit.stderr)) throw new JobError('disk_full', 'The disk is full.', true)
   if (exit.code !== 0 && NO_DECODER.test(exit.stderr)) {
     throw new JobError('unsupported_format', `Audio encoded as ${source.codec} cannot be decoded here.`)

@@ -21,6 +21,7 @@ import { audioFiles, dataFiles, type OutputFile, uploadAll } from './outputs.ts'
 import { writePicture } from './picture.ts'
 import { type Plan, plan } from './plan.ts'
 import { createProgress } from './progress.ts'
+import { createSlotLimit, type SlotLimit } from './slot_limit.ts'
 import { probe, type Source } from './source/probe.ts'
 import { sniffFile } from './source/sniff.ts'
 import { tagsToWrite } from './source/tags.ts'
@@ -33,6 +34,8 @@ export type TranscodeContext = {
   emit: (event: JobEvent) => void
   /** Niceness of the ffmpeg processes of the job, 0 to 19. */
   nice: number
+  /** Maximum seconds of audio in the job's slot (`HandBack`). */
+  maxSeconds: number
   limits: DownloadLimits
 }
 
@@ -53,6 +56,8 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
   const sniffed = await sniffFile(path)
   const source = await probe(path, sniffed, tools, signal)
   rejectTooLong(source, job.max_duration)
+  const slotLimit = createSlotLimit(source, context.maxSeconds)
+  slotLimit.check(source.duration ?? 0)
   const planned = plan(job.variants, source)
   const usesEmbeddedPicture = job.tags?.from_source && !job.picture?.wins
   const coverRequest = { source, sniffed, path, tools, signal }
@@ -65,12 +70,16 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
     return { tags: tagsToWrite(job.tags, source.tags), picture }
   })
   const request = { job, source, sniffed, labels, encodes: planned.encodes, directory, tools, signal, emit, nice }
-  const encoded = await encodeAll(request, progress)
+  const encoded = await encodeAll(request, slotLimit, progress)
   failpoint('encoded')
   return finish(job, { source, sniffed, embedded: await embedding, planned, encoded }, context, progress)
 }
 
-async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof createProgress>): Promise<EncodeResult> {
+async function encodeAll(
+  request: EarlyRequest,
+  slotLimit: SlotLimit,
+  progress: ReturnType<typeof createProgress>,
+): Promise<EncodeResult> {
   const { job, source, sniffed } = request
   // The early process starts first, because listeners wait for its file, and a copy does not need the labels.
   const early = startEarly(request)
@@ -81,6 +90,7 @@ async function encodeAll(request: EarlyRequest, progress: ReturnType<typeof crea
       pass: firstPass(job, sniffed),
       early,
       maxDuration: job.max_duration,
+      slotLimit,
       onProgress: (fraction: number) => progress.encoded(fraction),
       onFallback: (reason: string) => progress.fallback(reason),
     }

@@ -1,13 +1,14 @@
 import { JOB_SLOTS } from '../../src/contract/facts.ts'
-import type { JobResult, TranscodeJob, TranscoderHealth } from '../../src/contract/job.ts'
+import type { HandBack, JobResult, TranscodeJob, TranscoderHealth } from '../../src/contract/job.ts'
 import type { DiskSpace } from '../disk.ts'
 import { failpoint } from '../failpoint.ts'
+import { SlotTooSmall } from '../job_error.ts'
 import { log } from '../log.ts'
 import { canceled, detailOf, Job, type Listener, type Outcome, toFailure } from './job.ts'
 
 type Transcode = (
   job: TranscodeJob,
-  options: { signal: AbortSignal; emit: Listener; nice: number },
+  options: { signal: AbortSignal; emit: Listener; nice: number; maxSeconds: number },
 ) => Promise<JobResult>
 /** Returns whether a job fits on the disk in addition to the running jobs. */
 type FindRoom = (job: TranscodeJob, running: TranscodeJob[]) => DiskSpace
@@ -22,9 +23,11 @@ export type RefusalReason = 'busy' | 'disk_full' | 'stopping'
 const NICE = [9, 5, 1]
 /**
  * One slot for jobs of any size and two for shorter ones, so that short jobs need not wait for a long one. `max_size` is the maximum size
- * of a source in bytes: 2 MB are a minute or two of audio, and 20 MB are a song.
+ * of a source in bytes: 2 MB are a minute or two of audio, and 20 MB are a song. `max_seconds` is the maximum length of its audio, because
+ * hours of silence can have a few megabytes.
  */
-const SLOTS = JOB_SLOTS.map((max_size, slot) => ({ max_size, nice: NICE[slot]! }))
+const slotsOf = (seconds: number[]) =>
+  JOB_SLOTS.map((max_size, slot) => ({ max_size, max_seconds: seconds[slot]!, nice: NICE[slot]! }))
 /** Maximum number of jobs that wait for a slot. */
 const QUEUE_LIMIT = 4
 /** Maximum number of finished jobs that are kept, whether their outcome was fetched or not. A result has a few KB. */
@@ -41,19 +44,23 @@ export class Jobs {
   readonly #jobs = new Map<string, Job>()
   readonly #queue: Job[] = []
   /** The job of each slot; null if the slot is free. */
-  readonly #slots: (Job | null)[] = SLOTS.map(() => null)
+  readonly #slots: (Job | null)[]
+  readonly #limits: ReturnType<typeof slotsOf>
   #stopping = false
   #onSettled = () => {}
 
-  constructor(transcode: Transcode, findRoom: FindRoom) {
+  /** `slotSeconds` is the `max_seconds` of each slot. */
+  constructor(transcode: Transcode, findRoom: FindRoom, slotSeconds: number[]) {
     this.#transcode = transcode
     this.#findRoom = findRoom
+    this.#limits = slotsOf(slotSeconds)
+    this.#slots = this.#limits.map(() => null)
   }
 
   /** Returns the reason why a job is refused, or null if it is accepted or already exists. */
   refusal(request: TranscodeJob): RefusalReason | null {
     this.#dropOld()
-    if (this.#jobs.has(request.job_id)) return null
+    if (this.#find(request)) return null
     if (this.#stopping) return 'stopping'
     if (this.#findRoom(request, this.#runningRequests()) === 'not') return 'disk_full'
     return this.#queue.length < QUEUE_LIMIT || this.#canStart(request) ? null : 'busy'
@@ -64,7 +71,7 @@ export class Jobs {
    * a function that detaches the listener.
    */
   attach(request: TranscodeJob, listener: Listener): () => void {
-    let job = this.#jobs.get(request.job_id)
+    let job = this.#find(request)
     if (!job) {
       job = new Job(request)
       this.#jobs.set(job.id, job)
@@ -105,8 +112,9 @@ export class Jobs {
       stopping: this.#stopping,
       running: this.#running().length,
       queued: this.#queue.length,
-      slots: SLOTS.map(({ max_size }, slot) => ({
+      slots: this.#limits.map(({ max_size, max_seconds }, slot) => ({
         max_size: Number.isFinite(max_size) ? max_size : null,
+        max_seconds: Number.isFinite(max_seconds) ? max_seconds : null,
         is_free: this.#slots[slot] === null,
       })),
     }
@@ -135,9 +143,39 @@ export class Jobs {
     return this.#running().map((job) => job.request)
   }
 
-  /** Returns the index of the free slot with the smallest `max_size` that is sufficient for this job's source; -1 if there is none. */
-  #freeSlot({ source }: TranscodeJob): number {
-    return this.#slots.findLastIndex((job, slot) => !job && source.size <= SLOTS[slot]!.max_size)
+  /**
+   * Returns the job of a request, if it exists. A job that was handed back is dropped when it is requested for its larger slot, because
+   * `fetched` may not have been called yet.
+   */
+  #find({ job_id, known_seconds = 0 }: TranscodeJob): Job | undefined {
+    const job = this.#jobs.get(job_id)
+    const handBack = job?.outcome?.type === 'error' ? job.outcome.hand_back : undefined
+    if (!handBack || known_seconds < handBack.seconds) return job
+    this.#jobs.delete(job_id)
+    return undefined
+  }
+
+  #isLargeEnough(slot: number, { source, known_seconds = 0 }: TranscodeJob): boolean {
+    const { max_size, max_seconds } = this.#limits[slot]!
+    return source.size <= max_size && known_seconds <= max_seconds
+  }
+
+  /** Returns the index of the smallest slot that is large enough for a job, whether it is free or not. */
+  #smallestSlot(request: TranscodeJob): number {
+    return this.#slots.findLastIndex((_, slot) => this.#isLargeEnough(slot, request))
+  }
+
+  /** Returns the index of the smallest free slot that is large enough for a job; -1 if there is none. */
+  #freeSlot(request: TranscodeJob): number {
+    return this.#slots.findLastIndex((job, slot) => !job && this.#isLargeEnough(slot, request))
+  }
+
+  /**
+   * Returns the maximum length of a job's audio. It depends on the job's smallest slot and not on the slot in which it runs, because the
+   * rank of the job in the Worker's queue was derived from the same limit.
+   */
+  #maxSeconds(request: TranscodeJob): number {
+    return request.known_seconds === undefined ? Infinity : this.#limits[this.#smallestSlot(request)]!.max_seconds
   }
 
   #canStart(request: TranscodeJob): boolean {
@@ -173,7 +211,8 @@ export class Jobs {
     const seconds = () => (Date.now() - started) / 1000
     try {
       const emit: Listener = (event) => job.publish(event)
-      const result = await this.#transcode(request, { signal, emit, nice: SLOTS[slot]!.nice })
+      const maxSeconds = this.#maxSeconds(request)
+      const result = await this.#transcode(request, { signal, emit, nice: this.#limits[slot]!.nice, maxSeconds })
       failpoint('result_ready')
       const { duration, variants, failed } = result
       const made = { duration, variants: variants.length, failed: failed.length }
@@ -182,11 +221,18 @@ export class Jobs {
       this.#end(job, { type: 'result', result })
     } catch (thrown) {
       const error = signal.aborted ? canceled() : toFailure(thrown)
-      log('job_failed', { job_id, seconds: seconds(), ...error, detail: detailOf(thrown) })
+      const hand_back = !signal.aborted && thrown instanceof SlotTooSmall ? this.#handBack(request, thrown) : undefined
+      if (hand_back) log('job_handed_back', { job_id, seconds: seconds(), hand_back })
+      else log('job_failed', { job_id, seconds: seconds(), ...error, detail: detailOf(thrown) })
       this.#slots[slot] = null
-      this.#end(job, { type: 'error', error })
+      this.#end(job, { type: 'error', error, ...(hand_back && { hand_back }) })
     }
     this.#startQueued()
+  }
+
+  #handBack(request: TranscodeJob, { seconds }: SlotTooSmall): HandBack {
+    failpoint('handed_back')
+    return { seconds, slot: this.#smallestSlot({ ...request, known_seconds: seconds }) }
   }
 
   #abort(job: Job): Promise<void> {
@@ -200,7 +246,7 @@ export class Jobs {
 
   #end(job: Job, outcome: Outcome): void {
     // No client will fetch the outcome of a canceled job without listeners.
-    const isCanceled = outcome.type === 'error' && outcome.error.code === 'cancelled'
+    const isCanceled = outcome.type === 'error' && outcome.error.code === 'cancelled' && !outcome.hand_back
     if (isCanceled && !job.hasListeners) this.#jobs.delete(job.id)
     job.end(outcome)
     this.#dropOld()

@@ -17,7 +17,7 @@ import { createRoutes } from './routes.ts'
 import { readSettings } from './settings.ts'
 
 const { settings, binaries } = await prepare().catch((error: unknown) => giveUp(error, 2))
-const { workDir, timeoutSeconds, limits } = settings
+const { workDir, timeoutSeconds, limits, slotSeconds } = settings
 cleanWorkDir(workDir)
 armFailpoints(workDir)
 const { tools, confined, owner } = await confine(binaries, workDir)
@@ -40,6 +40,7 @@ const jobs = new Jobs(
     }
   },
   (job, running) => checkSpace(workDir, job, running),
+  slotSeconds,
 )
 const covers = createCovers(workDir, limits)
 const routes = createRoutes({ jobs, covers, version, confined, secret: settings.secret, signal: shutdown.signal })

@@ -31,6 +31,13 @@ export const Environment = z.object({
     .positive()
     .optional()
     .describe('seconds allowed per ffmpeg process; default: 120 plus twice the audio decoded so far'),
+  SLOT_SECONDS: z
+    .string()
+    .regex(/^\d+,\d+$/)
+    .default('3600,600')
+    .describe(
+      'maximum seconds of audio in the slots for files of at most 20 MB and 2 MB; longer audio uses the slot for large files',
+    ),
   GRACE_SECONDS: z.coerce
     .number()
     .min(0)
@@ -77,6 +84,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     ffprobePath: env.FFPROBE_PATH,
     parentPid: env.PARENT_PID,
     timeoutSeconds: env.FFMPEG_TIMEOUT,
+    slotSeconds: [Infinity, ...env.SLOT_SECONDS.split(',').map(Number)],
     graceMs: env.GRACE_SECONDS * 1000,
     lingerMs: env.LINGER_SECONDS * 1000,
     limits: {

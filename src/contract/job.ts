@@ -126,6 +126,11 @@ export const TranscodeJob = z.object({
   source: JobSource,
   /** Maximum duration of the decoded audio, in seconds. */
   max_duration: z.number().positive(),
+  /**
+   * The `seconds` of the last `HandBack`, or 0. They select the slot, together with the size of the source. Absent if the Worker does not accept a
+   * `HandBack`; then the transcoder must not send one.
+   */
+  known_seconds: z.number().min(0).optional(),
   variants: z.array(JobVariant).max(40).refine(haveUniqueIndexes, 'Two variants have the same index.'),
   /** URLs for the square images of the cover that is embedded in the source; null if the track already has a cover. */
   cover: CoverOutputs.nullable(),
@@ -191,6 +196,14 @@ export const JobResult = z.object({
 })
 export type JobResult = z.infer<typeof JobResult>
 
+/**
+ * The reason why a job was stopped although nothing failed: its source decodes to more audio than its slot is for. The job should run again in a larger
+ * slot. `seconds` is the length of the audio as far as it is known, in seconds of stereo at 48 kHz: audio with n times as many samples counts n times.
+ * `slot` is the index of the smallest slot that accepts it.
+ */
+export const HandBack = z.object({ seconds: z.number().positive(), slot: z.int().min(0) })
+export type HandBack = z.infer<typeof HandBack>
+
 export const JobEvent = z.discriminatedUnion('type', [
   /** Keeps the connection open. A ping is sent at least every 10 s. */
   z.object({ type: z.literal('ping') }),
@@ -204,7 +217,7 @@ export const JobEvent = z.discriminatedUnion('type', [
    */
   z.object({ type: z.literal('early'), file: MadeVariant }),
   z.object({ type: z.literal('result'), result: JobResult }),
-  z.object({ type: z.literal('error'), error: JobError }),
+  z.object({ type: z.literal('error'), error: JobError, hand_back: HandBack.optional() }),
 ])
 export type JobEvent = z.infer<typeof JobEvent>
 
@@ -223,10 +236,12 @@ export const TranscoderHealth = z.object({
   running: z.int().min(0),
   queued: z.int().min(0),
   /**
-   * Each slot is for sources of at most `max_size` bytes, or of any size (`null`). A job uses the free slot with the smallest `max_size` that is
-   * sufficient.
+   * Each slot is for sources of at most `max_size` bytes that decode to at most `max_seconds`, or of any size or length (`null`). A job uses the
+   * smallest free slot that is sufficient.
    */
-  slots: z.array(z.object({ max_size: z.int().nullable(), is_free: z.boolean() })),
+  slots: z.array(
+    z.object({ max_size: z.int().nullable(), max_seconds: z.number().nullable().optional(), is_free: z.boolean() }),
+  ),
 })
 export type TranscoderHealth = z.infer<typeof TranscoderHealth>
 

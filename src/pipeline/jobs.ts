@@ -29,9 +29,9 @@ export type Outcome =
   | { end: 'done' }
   /**
    * The job is retried after `delay` seconds. `counts`: whether the transcoder had started, in which case the run is counted as an attempt. `tries`:
-   * number of consecutive runs that could not start.
+   * number of consecutive runs that could not start. `moved` is set if the job continues in another size class.
    */
-  | { end: 'retry'; delay: number; counts: boolean; tries?: number }
+  | { end: 'retry'; delay: number; counts: boolean; tries?: number; moved?: MovedColumns }
   /** Nothing failed; the job continues in a new message after `delay` seconds. */
   | { end: 'again'; delay: number }
 
@@ -63,6 +63,12 @@ const newRow = ({ now }: System, organization_id: string, payload: JobPayload, d
 }
 
 type QueueColumns = Partial<Pick<SQLiteInsertValue<typeof jobs>, 'rank' | 'size_class' | 'is_background' | 'wake_at'>>
+/** The columns of a job that are changed when it is queued again in another size class. */
+export interface MovedColumns {
+  size_class: number
+  rank?: SQL
+  payload: SQL
+}
 
 /** Returns the statement that inserts a job. It belongs in the batch that makes the job necessary; call `sendJob` after that batch. */
 export function insertJob(
@@ -171,12 +177,20 @@ export async function renew({ db }: System, job: LeasedJob): Promise<boolean> {
 /**
  * Releases a job: its message arrives after `delay` seconds. A transcode goes back into the transcode queue, and cannot be claimed before that time.
  */
-export async function releaseLease({ db }: System, job: Job, delay: number, counts: boolean, tries = 0): Promise<void> {
+export async function releaseLease(
+  { db }: System,
+  job: Job,
+  delay: number,
+  counts: boolean,
+  tries = 0,
+  moved?: MovedColumns,
+): Promise<void> {
   const now = Date.now()
   const after = now + delay * 1000
   await db
     .update(jobs)
     .set({
+      ...moved,
       holder: null,
       slot: null,
       tries,

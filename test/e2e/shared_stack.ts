@@ -73,9 +73,12 @@ async function untilStarted(): Promise<Started> {
 
 /**
  * Starts a separate stack. It gets a copy of the fresh database, because wrangler would need three seconds of CPU time to create one. With `isEmpty`,
- * it has no organization.
+ * it has no organization. `settings` are environment variables.
  */
-export async function startOther({ isEmpty = false } = {}): Promise<Stack> {
+export async function startOther({
+  isEmpty = false,
+  settings = {},
+}: { isEmpty?: boolean; settings?: Record<string, string> } = {}): Promise<Stack> {
   const shared = await untilStarted()
   const state_dir = await mkdtemp(join(tmpdir(), 'tonearm-stack-'))
   const file = join(state_dir, relative(shared.state_dir, databaseFile(shared.state_dir)!))
@@ -86,7 +89,7 @@ export async function startOther({ isEmpty = false } = {}): Promise<Stack> {
     for (const table of ['organizations', 'api_keys', 'events', 'idempotency_keys'])
       database.exec(`delete from ${table}`)
   }
-  return startStack({ state_dir, isEmpty })
+  return startStack({ state_dir, isEmpty, settings })
 }
 
 /** Joins the shared stack with a new organization. */

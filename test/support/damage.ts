@@ -50,3 +50,10 @@ export function shiftClusters(file: Buffer, from: number, by: number): Buffer {
   }
   return moved
 }
+
+/** Removes the number of samples from a FLAC file, as encoders do that write to a pipe (RFC 9639 §8.2, STREAMINFO). */
+export function withoutFlacLength(file: Buffer): Buffer {
+  const changed = Buffer.from(file)
+  changed[21]! &= 0xf0
+  return changed.fill(0, 22, 26)
+}

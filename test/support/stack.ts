@@ -47,13 +47,20 @@ const root = join(import.meta.dirname, '../..')
  * no demo organization is created.
  */
 export async function startStack(
-  options: { state_dir?: string; log?: string; isEmpty?: boolean } = {},
+  options: { state_dir?: string; log?: string; isEmpty?: boolean; settings?: Record<string, string> } = {},
 ): Promise<Stack> {
   const state_dir = options.state_dir ?? (await mkdtemp(join(tmpdir(), 'tonearm-stack-')))
   const [PORT, TRANSCODER_PORT] = await freePorts()
   const root_key = randomBytes(24).toString('hex')
   const child = run(
-    { PORT, TRANSCODER_PORT, STATE_DIR: state_dir, ROOT_KEY: root_key, ...(options.isEmpty && { EMPTY: 1 }) },
+    {
+      PORT,
+      TRANSCODER_PORT,
+      STATE_DIR: state_dir,
+      ROOT_KEY: root_key,
+      ...options.settings,
+      ...(options.isEmpty && { EMPTY: 1 }),
+    },
     options.log,
   )
   showLog(`the stack on port ${PORT}`, child.output)

@@ -12,7 +12,7 @@ import { abortOutputs, joinOutputs } from './output_parts.ts'
 import { renewLease, switchToTolerantPass } from './progress.ts'
 import { jobRequest, loadTask, type TranscodeTask } from './request.ts'
 import { finishTranscode } from './result.ts'
-import { afterCrash, afterError, giveUpIfExhausted, requeue, retryLater } from './retry_policy.ts'
+import { afterCrash, afterError, giveUpIfExhausted, moveToLargerClass, requeue, retryLater } from './retry_policy.ts'
 
 /** Milliseconds between two renewals of the lease. */
 const RENEW_EVERY = LEASE / 3
@@ -137,7 +137,10 @@ async function followEvents(
       await abortOutputs(system.env, uploads)
       return DONE
     }
-    if (event.type === 'error') return endWith(event.error)
+    if (event.type === 'error') {
+      const moved = event.hand_back && (await moveToLargerClass(system, job, event.hand_back))
+      return moved ?? endWith(event.error)
+    }
     if (event.type === 'fallback') {
       await switchToTolerantPass(system, job)
       writtenProgress = null

@@ -24,6 +24,14 @@ export async function switchToTolerantPass({ db }: System, job: Job<'transcode'>
   ])
 }
 
+/** Sets the progress of a job that is about to be queued again to zero, so that its track shows that it is waiting. */
+export async function resetProgress({ db }: System, job: Job<'transcode'>): Promise<void> {
+  await db
+    .update(tracks)
+    .set({ progress: 0 })
+    .where(and(trackOf(job), ifLeaseHeld(job)))
+}
+
 /**
  * Renews the lease and writes the progress, which never decreases: after a fault, a restarted transcoder first has to catch up. Returns false when
  * the lease was lost, and null when the database does not respond. The latter is harmless, because several renewals can fail before the lease

@@ -9,10 +9,13 @@ import { SIZE_CLASSES, sizeClassOf } from './slots.ts'
 /** The transcode queue, which is fair between organizations (docs/decisions/0033). */
 
 /**
- * Fair-share rate in bytes per millisecond. It is lower than the speed of any transcoder, so the organization that has waited longest comes first.
+ * A job costs as many milliseconds of its organization's fair share as its audio lasts: at first as audio of 128 kbit/s, and once the transcoder knows
+ * its length, as that. All transcoders are faster, so the organization that has waited longest comes first.
  */
 const BYTES_PER_MS = 16
-/** Maximum milliseconds of fair share that one job costs. Without this limit, a large file would delay the next file of the organization for days. */
+/** Minimum cost in milliseconds. A slot may take as long for a tiny file, because it decodes minutes of audio before it hands the job back. */
+const MIN_COST = 10_000
+/** Maximum cost in milliseconds. Without this limit, a large file would delay the next file of the organization for days. */
 const MAX_COST = 3600_000
 /** Milliseconds added to the rank of jobs that reprocess a collection, so that they come after every upload. */
 const BACKGROUND_DELAY = 365 * 24 * 3600_000
@@ -39,10 +42,22 @@ export function insertTranscode(system: System, organization_id: string, payload
 }
 
 /** Milliseconds of its organization's fair share that a transcode costs. */
-const costOf = (source_size: number) => Math.min(MAX_COST, Math.ceil(source_size / BYTES_PER_MS))
-const nextRank = ({ now }: System, organization_id: string) => sql`max(${now}, coalesce((
+const costOf = (source_size: number) => limitCost(source_size / BYTES_PER_MS)
+const limitCost = (cost: number) => Math.min(MAX_COST, Math.max(MIN_COST, Math.ceil(cost)))
+const nextRank = ({ now }: { now: number }, organization_id: string) => sql`max(${now}, coalesce((
   select max(rank) from jobs where organization_id = ${organization_id}
     and state = 'open' and rank is not null and is_background = 0), 0))`
+
+/**
+ * Returns the columns of a job that is queued again with a known length in seconds: it comes after the other jobs of its organization and costs its
+ * length. The payload is changed in SQL, because the job may have stored its variants in it since it was read.
+ */
+export const requeuedColumns = ({ organization_id, is_background }: Job<'transcode'>, seconds: number) => ({
+  payload: sql`json_set(payload, '$.seconds', ${seconds})`,
+  ...(!is_background && {
+    rank: sql`${nextRank({ now: Date.now() }, organization_id)} + ${limitCost(seconds * 1000)}`,
+  }),
+})
 
 /** A source and the id of the job that transcodes it. */
 export interface QueuedSource {
@@ -97,7 +112,7 @@ export function insertRestoredTranscodes(system: System, organization_id: string
       ),
       wake_at: NEVER,
       rank: sql`${nextRank(system, organization_id)}
-        + sum(min(${MAX_COST}, (source_size + ${BYTES_PER_MS - 1}) / ${BYTES_PER_MS})) over (order by "order", id)`,
+        + sum(min(${MAX_COST}, max(${MIN_COST}, (source_size + ${BYTES_PER_MS - 1}) / ${BYTES_PER_MS}))) over (order by "order", id)`,
     }).returning({ id: jobs.id }),
   ] as const
 }

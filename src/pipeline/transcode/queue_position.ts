@@ -7,6 +7,8 @@ import { isQueued } from './queue.ts'
 
 /** Approximate number of bytes that a transcoder processes per second, for a mix of songs and speech, compressed and uncompressed. */
 const BYTES_PER_SECOND = 1_000_000
+/** The bytes that count for a second of audio if the transcoder knows the length of a source: those of MP3 at 128 kbit/s. */
+const BYTES_PER_AUDIO_SECOND = 16_000
 /** Maximum number of jobs that are counted in each size class. */
 const MAX_COUNTED = 200
 
@@ -17,16 +19,15 @@ export async function queuePosition({ db, env }: System, job_id: string) {
     .from(jobs)
     .where(and(eq(jobs.id, job_id), isQueued))
   if (!job) return null
-  const jobsAhead = (
-    size_class: number,
-  ) => sql`select * from (select 1 as is_before, payload ->> 'source_size' as bytes from jobs
+  const bytes = sql`max(payload ->> 'source_size', coalesce(payload ->> 'seconds', 0) * ${BYTES_PER_AUDIO_SECOND})`
+  const jobsAhead = (size_class: number) => sql`select * from (select 1 as is_before, ${bytes} as bytes from jobs
     where ${isQueued} and size_class = ${size_class} and rank < ${job.rank} limit ${MAX_COUNTED})`
   // Jobs of larger size classes do not delay this job, because they use other slots.
   const queuedAhead = sql.join(
     Array.from({ length: job.size_class + 1 }, (_, size_class) => jobsAhead(size_class)),
     sql` union all `,
   )
-  const running = sql`select 0 as is_before, (payload ->> 'source_size') / 2 as bytes from jobs where slot is not null`
+  const running = sql`select 0 as is_before, ${bytes} / 2 as bytes from jobs where slot is not null`
   const [ahead] = await db
     .select({
       before: sql<number>`coalesce(sum(is_before), 0)`.as('before'),

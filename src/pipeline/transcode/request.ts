@@ -170,6 +170,7 @@ export async function jobRequest(
       size: job.payload.source_size,
     },
     max_duration: Number(env.MAX_DURATION_SECONDS),
+    known_seconds: job.payload.seconds ?? 0,
     variants: await Promise.all(
       renditions.map(async (rendition) => {
         const upload = job.payload.uploads?.find(({ index }) => index === rendition.index)

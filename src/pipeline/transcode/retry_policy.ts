@@ -1,9 +1,11 @@
 import type { System } from '../../context.ts'
-import type { JobEvent } from '../../contract/job.ts'
+import type { HandBack, JobEvent } from '../../contract/job.ts'
 import type { TrackErrorCode } from '../../contract/track_errors.ts'
 import { backoff, DONE, type Job, MAX_ATTEMPTS, type Outcome, releaseLease, sendJob } from '../jobs.ts'
-import { switchToTolerantPass } from './progress.ts'
+import { resetProgress, switchToTolerantPass } from './progress.ts'
+import { requeuedColumns } from './queue.ts'
 import { failTranscode } from './result.ts'
+import { SLOTS } from './slots.ts'
 
 /** Decides when a transcode is retried and when it is given up. */
 
@@ -42,6 +44,21 @@ export async function afterError(
   return giveUp(system, job, code, message)
 }
 
+/**
+ * Moves a job into a larger size class, because its source decodes to more audio than the slots of its class are for. This does not use up an attempt.
+ * The class always grows, so a job is moved at most as many times as there are classes. Returns null if it is already in the largest one.
+ */
+export async function moveToLargerClass(
+  system: System,
+  job: TranscodeJob,
+  { seconds, slot }: HandBack,
+): Promise<Outcome | null> {
+  if (job.size_class >= SLOTS - 1) return null
+  await resetProgress(system, job)
+  const size_class = Math.min(SLOTS - 1, Math.max(job.size_class + 1, SLOTS - 1 - slot))
+  return { end: 'retry', delay: 0, counts: false, moved: { size_class, ...requeuedColumns(job, seconds) } }
+}
+
 /** Decides what follows after a stream that ended without a result, because the transcoder crashed. */
 export async function afterCrash(system: System, job: TranscodeJob, hasAdvanced: boolean): Promise<Outcome> {
   // This attempt got further than any earlier one, so the file is probably not the cause.
@@ -56,7 +73,7 @@ export async function afterCrash(system: System, job: TranscodeJob, hasAdvanced:
 
 /** Puts a job back into the queue, and schedules a message for the time at which the job is due again. */
 export async function requeue(system: System, job: TranscodeJob, outcome: Extract<Outcome, { end: 'retry' }>) {
-  await releaseLease(system, job, outcome.delay, outcome.counts, outcome.tries)
+  await releaseLease(system, job, outcome.delay, outcome.counts, outcome.tries, outcome.moved)
   await sendJob(system, job, outcome.delay)
 }
 

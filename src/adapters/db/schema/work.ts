@@ -58,6 +58,8 @@ export type JobPayload =
       track_id: string
       source_path: string
       source_size: number
+      /** The length of the audio in seconds, as far as a transcoder that handed the job back knows it (`HandBack`). */
+      seconds?: number
       /** The organization's variants when the job first ran. Later changes to them do not affect the job. */
       custom_variants?: StoredVariant[]
       /** The multipart uploads for its large files, which every attempt uses. */
@@ -108,7 +110,7 @@ export const jobs = sqliteTable(
      * kinds of jobs.
      */
     rank: integer(),
-    /** The size class of a transcode. 0 is the class of the smallest sources. */
+    /** The size class of a transcode. 0 is the class of the smallest sources. It grows when the transcoder hands the job back. */
     size_class: integer().notNull().default(0),
     /** The slot in which a transcode runs. It is set until the transcoder has stopped the job. */
     slot: integer(),
