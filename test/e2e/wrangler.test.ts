@@ -26,12 +26,18 @@ describe('in a clean clone after npm ci', () => {
   })
   afterAll(() => rmSync(clone, { recursive: true }))
 
-  /** Runs a command in the clone as in a new terminal, in which `node` is that of the machine. */
+  /** Runs a command in a folder of the clone as in a new terminal, in which `node` is that of the machine. */
   function run(command: string, ports: Record<string, string> = {}) {
     const PATH = process.env.PATH!.split(':').filter((directory) => !directory.endsWith('node_modules/.bin'))
     const { NODE_COMPILE_CACHE } = process.env
     const env = { HOME: clone, WRANGLER_LOG: 'log', NODE_COMPILE_CACHE, PATH: PATH.join(':'), ...ports }
-    const child = spawn(command, { shell: true, cwd: clone, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, {
+      shell: true,
+      cwd: path('docs'),
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (part: string) => (output += part))
@@ -40,7 +46,12 @@ describe('in a clean clone after npm ci', () => {
       if (child.exitCode === null) process.kill(-child.pid!, 'SIGINT')
       await ended
     })
-    return { ended, output: () => output }
+    /** Waits for a text in the output, until the command ends. */
+    async function printed(text: string): Promise<void> {
+      await expect.poll(() => output.includes(text) || child.exitCode !== null, { timeout: 120_000 }).toBe(true)
+      expect(output).toContain(text)
+    }
+    return { ended, printed, output: () => output }
   }
 
   test('wrangler deploy --dry-run builds the web pages, and prepares nothing for development', async () => {
@@ -55,7 +66,7 @@ describe('in a clean clone after npm ci', () => {
     const [PORT, TRANSCODER_PORT] = (await freePorts()).map(String) as [string, string]
     const ports = { PORT, TRANSCODER_PORT }
     const worker = run(`npx wrangler dev --port ${PORT} --inspector-port 0`, ports)
-    await expect.poll(worker.output, { timeout: 120_000 }).toContain('Ready on')
+    await worker.printed('Ready on')
     expect(worker.output()).toMatch(/Studio +http:\/\/localhost:\d+\/\n.*Transcoder +run `npm run transcoder`/)
     expect(statSync(path('.dev.vars')).mode & 0o777).toBe(0o600)
     expect(await (await fetch(`http://localhost:${PORT}/`)).text()).toContain('<title>Tonearm')
@@ -63,7 +74,7 @@ describe('in a clean clone after npm ci', () => {
     expect(await health.json()).toEqual({ ok: false, failing: ['transcoder'] })
 
     const transcoder = run('npm run transcoder', ports)
-    await expect.poll(transcoder.output, { timeout: 120_000 }).toContain('Ctrl-C stops the transcoder.')
+    await transcoder.printed('Ctrl-C stops the transcoder.')
     const doctor = run('npm run doctor', ports)
     expect(await doctor.ended, doctor.output()).toBe(0)
     expect(doctor.output()).toMatch(/ok {6}transcode: [^]*ok {6}a part of the audio[^]*All is well\./)
@@ -73,7 +84,7 @@ describe('in a clean clone after npm ci', () => {
     const before = 'ROOT_KEY=mine\nS3_ENDPOINT=http://localhost:9/s3\n'
     writeFileSync(path('.dev.vars'), before, { mode: 0o644 })
     const environment = { WRANGLER_COMMAND: 'dev', PORT: String((await freePorts())[0]) }
-    const { ended, output } = run('node_modules/.bin/node scripts/wrangler_build.ts', environment)
+    const { ended, output } = run('../node_modules/.bin/node ../scripts/wrangler_build.ts', environment)
     expect(await ended, output()).toBe(0)
     const after = readFileSync(path('.dev.vars'), 'utf8')
     expect(after.slice(0, before.length)).toBe(before)
