@@ -2,8 +2,9 @@ import type { IsolateCache } from './adapters/cache/isolate_cache.ts'
 import { openWithRetries } from './adapters/db/database.ts'
 import { createQueryBudget, limitQueries } from './adapters/db/query_budget.ts'
 import { systemOf } from './context.ts'
-import { missingSettings } from './core/configuration.ts'
+import { lacksSettings, missingSettings } from './core/configuration.ts'
 import { log } from './core/log.ts'
+import { errorResponse } from './http/answer.ts'
 import { createApp } from './http/app.ts'
 import { consume } from './pipeline/consume.ts'
 import { sweep } from './pipeline/sweep.ts'
@@ -13,11 +14,25 @@ import { createTranscoderPort } from './pipeline/transcode/port.ts'
 const SWEEP_QUERIES = 700
 const CONSUMER_QUERIES = 900
 
-/** Whether the Worker has all settings. Background work waits for them, because its jobs would use up their attempts. */
-function isConfigured(env: Env): boolean {
+/** The bindings that have all settings. Every request of an isolate gets the same object. */
+let complete: Env | undefined
+
+/**
+ * Returns the names of the settings that the Worker lacks, and logs them. Background work waits for them, because its jobs would use up their
+ * attempts. Requests are rejected, because without a setting some would fail, and others would sign with the text `undefined`.
+ */
+function settingsToWaitFor(env: Env): string[] {
+  if (env === complete) return []
   const missing = missingSettings(env)
-  if (missing.length > 0) log('error', 'not_configured', { missing })
-  return missing.length === 0
+  if (missing.length === 0) complete = env
+  else log('error', 'not_configured', { missing })
+  return missing
+}
+
+/** Whether a request is answered without all settings: the operator can read which are missing. */
+function isAnsweredAnyway({ method, url }: Request, { ROOT_KEY }: Env): boolean {
+  const { pathname } = new URL(url)
+  return method === 'OPTIONS' || pathname === '/health' || (Boolean(ROOT_KEY) && pathname.startsWith('/v1/system'))
 }
 
 /**
@@ -32,11 +47,18 @@ export function createService(cache: IsolateCache) {
     return { ...systemOf(env, cache, openWithRetries(limitQueries(env.DB, queries))), queries }
   }
   return {
-    answer: (request: Request, env: Env, context: ExecutionContext) => app.fetch(request, env, context),
+    answer(request: Request, env: Env, context: ExecutionContext) {
+      const missing = settingsToWaitFor(env)
+      return missing.length === 0 || isAnsweredAnyway(request, env)
+        ? app.fetch(request, env, context)
+        : errorResponse(lacksSettings(missing), env, request, crypto.randomUUID())
+    },
     consume: async (env: Env, batch: MessageBatch) =>
-      isConfigured(env) ? consume(limited(env, CONSUMER_QUERIES), batch) : batch.retryAll({ delaySeconds: 60 }),
+      settingsToWaitFor(env).length === 0
+        ? consume(limited(env, CONSUMER_QUERIES), batch)
+        : batch.retryAll({ delaySeconds: 60 }),
     sweep: async (env: Env) => {
-      if (isConfigured(env)) await sweep(limited(env, SWEEP_QUERIES))
+      if (settingsToWaitFor(env).length === 0) await sweep(limited(env, SWEEP_QUERIES))
     },
     transcoderPort: (env: Env) => createTranscoderPort(system(env)),
   }

@@ -3,7 +3,6 @@ import { routePath } from 'hono/route'
 
 import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
 import { operations } from '../contract/index.ts'
-import { lacksSettings, missingSettings } from '../core/configuration.ts'
 import { ApiError } from '../core/errors.ts'
 import { handlers } from '../resources/index.ts'
 import { errorResponse, HEADERS, requestId } from './answer.ts'
@@ -35,7 +34,6 @@ export function createApp(cache: IsolateCache) {
   app.options('/v1/*', () => new Response(null, { status: 204, headers: PREFLIGHT }))
 
   mountHealth(app)
-  app.use(configured)
   mountMetrics(app)
   mountBackup(app, cache)
   app.get('/openapi.json', (c) =>
@@ -71,16 +69,6 @@ export function createApp(cache: IsolateCache) {
 }
 
 const matchesRoute = (path: string, route: string) => new RegExp(`^${route.replaceAll(':_', '[^/]+')}$`).test(path)
-
-/**
- * Rejects requests while a setting is missing: without it, some would fail, and others would sign with the text `undefined`. The operator can still read
- * what is missing.
- */
-const configured: MiddlewareHandler<AppEnv> = async ({ env, req }, next) => {
-  const missing = missingSettings(env)
-  if (missing.length > 0 && !(env.ROOT_KEY && req.path.startsWith('/v1/system'))) throw lacksSettings(missing)
-  await next()
-}
 
 const logged: MiddlewareHandler<AppEnv> = async (c, next) => {
   const started_at = Date.now()

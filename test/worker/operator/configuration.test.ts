@@ -1,3 +1,4 @@
+import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 
@@ -53,6 +54,11 @@ describe('a Worker without a setting', () => {
       const { system } = await ok('GET', '/v1/system', { key: root, bindings })
       expect(system).toMatchObject({ missing: [name], failing: expect.arrayContaining(['configuration']) })
     }
+  })
+
+  it('still answers the preflight of browsers, so that pages can read the 503', async () => {
+    const request = new Request('https://tonearm.test/v1/collection', { method: 'OPTIONS' })
+    expect((await worker.fetch(request, without('SIGNING_SECRET'), createExecutionContext())).status).toBe(204)
   })
 
   it('names all that it lacks', async () => {
