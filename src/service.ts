@@ -32,7 +32,8 @@ function settingsToWaitFor(env: Env): string[] {
 /** Whether a request is answered without all settings: the operator can read which are missing. */
 function isAnsweredAnyway({ method, url }: Request, { ROOT_KEY }: Env): boolean {
   const { pathname } = new URL(url)
-  return method === 'OPTIONS' || pathname === '/health' || (Boolean(ROOT_KEY) && pathname.startsWith('/v1/system'))
+  const isOperator = Boolean(ROOT_KEY) && method === 'GET' && pathname.startsWith('/v1/system')
+  return method === 'OPTIONS' || pathname === '/health' || isOperator
 }
 
 /**

@@ -52,6 +52,7 @@ describe('a Worker without a setting', () => {
         continue
       }
       const { system } = await ok('GET', '/v1/system', { key: root, bindings })
+      await expectLacking(/lacks/, 'POST', '/v1/system/retry', { key: root, body: {}, bindings })
       expect(system).toMatchObject({ missing: [name], failing: expect.arrayContaining(['configuration']) })
     }
   })
