@@ -131,6 +131,12 @@ async function rowFilter(tables: Tables, index: ObjectIndex) {
     if (moved.playlist_id === home) places.set(home, count + 1)
     return moved
   }
+  /** The track may have left the trash after its row was read. */
+  const reserved = (row: Row): Row | null => {
+    const track_id = String(row.track_id)
+    if (!whole.has(track_id)) return null
+    return ids.trashed.track.has(track_id) ? row : { ...row, trashed: 0 }
+  }
   const covered = (row: Row): Row => (coverPathsOf(row).every((path) => index.has(path)) ? row : withoutCover(row))
   return (table: string, row: Row): Row | null => {
     const { organization_id } = row
@@ -150,6 +156,8 @@ async function rowFilter(tables: Tables, index: ObjectIndex) {
         return covered(row)
       case 'playlist_tracks':
         return placed(row)
+      case 'reservations':
+        return reserved(row)
       case 'shares':
         return exists[row.scope as keyof typeof exists](String(row.resource_id)) ? row : null
       case 'upload_sessions':

@@ -1,3 +1,4 @@
+import type { ExceededQuota } from '../contract/common.ts'
 import type { ErrorCode } from '../contract/error_status.ts'
 
 /** Failures, delays, retries and polling, for all modules of the client. */
@@ -11,6 +12,8 @@ export interface Failure {
   status: number
   api_request_id?: string
   errors?: { path: string; message: string }[]
+  /** The quota that an upload would exceed; only with the code `quota_exceeded`. */
+  quota?: ExceededQuota
 }
 
 /** Returns the failure of a call without a response: `aborted` if the caller aborted it, otherwise `network`. */

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Id, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
 import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
+import { Quota, QuotaLimit } from './quota.ts'
 
 export const KeyType = z.enum(['server', 'player', 'uploader'])
 export type KeyType = z.infer<typeof KeyType>
@@ -26,6 +27,9 @@ export const ApiKey = named('ApiKey', {
   is_downloadable: z.boolean(),
   /** Accepted values of the `Origin` header; null accepts all. */
   allowed_origins: z.array(z.string()).nullable(),
+  /** The bytes and tracks that all sessions of an uploader key may add on one day in UTC; null allows any number. */
+  max_bytes: z.int().nullable(),
+  max_tracks: z.int().nullable(),
   expires_at: Timestamp.nullable(),
   created_at: Timestamp,
   /** The time of the last use, accurate to a few minutes; null if the key was never used. */
@@ -50,6 +54,9 @@ export const ApiKeyUpdate = z.strictObject({
     .optional(),
   is_downloadable: z.boolean().optional(),
   allowed_origins: unique(z.array(Origin).min(1).max(MAX_ORIGINS)).nullable().optional(),
+  /** Only for uploader keys, as in `ApiKey`. By default, a new key has 20 GB and 500 tracks. */
+  max_bytes: QuotaLimit.optional(),
+  max_tracks: QuotaLimit.optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
 })
 
@@ -98,7 +105,8 @@ export const apiKeyOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: apiKeyResponse,
+    /** `quota` is null for keys that are not uploader keys. */
+    response: apiKeyResponse.extend({ quota: Quota.nullable() }),
   },
   updateApiKey: {
     method: 'put',

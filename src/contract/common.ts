@@ -86,7 +86,22 @@ export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[]).describe(
     .join('\n'),
 )
 
-/** The body of all error responses (specification §7). `code` and `errors` are not in the specification. */
+/** The quota that an upload would exceed (docs/upload.md#quotas). */
+export const ExceededQuota = named('ExceededQuota', {
+  /** The owner of the quota. */
+  scope: z.enum(['upload_session', 'api_key', 'organization']),
+  name: z.enum(['max_bytes', 'max_tracks']),
+  limit: z.int(),
+  /** The bytes or tracks that are used without this request. */
+  used: z.int(),
+  /** The bytes that this request would reserve, or 1 for a track. */
+  requested: z.int(),
+  /** When `used` starts at 0 again; null if it does not. */
+  resets_at: Timestamp.nullable(),
+})
+export type ExceededQuota = z.infer<typeof ExceededQuota>
+
+/** The body of all error responses (specification §7). `code`, `errors` and `quota` are not in the specification. */
 export const ErrorBody = named('Error', {
   ok: z.literal(false),
   message: z.string(),
@@ -94,5 +109,7 @@ export const ErrorBody = named('Error', {
   api_request_id: z.uuid().optional(),
   /** The invalid fields. `path` is the path from the root of the body, query or URL path, joined with dots. */
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  /** Only with the code `quota_exceeded`. */
+  quota: ExceededQuota.optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

@@ -34,6 +34,7 @@ export const ERROR_STATUS = {
   default_variant: 409,
   restore_refused: 409,
   collection_in_trash: 409,
+  quota_exceeded: 409,
   session_expired: 410,
   share_revoked: 410,
   version_mismatch: 412,

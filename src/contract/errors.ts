@@ -37,6 +37,8 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   restore_refused:
     'A backup cannot be restored here: the service is not empty, or its schema is another one. See the message.',
   collection_in_trash: 'Restore its collection first.',
+  quota_exceeded:
+    'A quota of the session, the API key or the organization does not allow this upload; `quota` says which.',
   session_expired: 'The session ended less than a day ago; later it is `not_found`.',
   share_revoked: 'The share was revoked, or what it shared deleted.',
   version_mismatch: 'The playlist has changed since the version in `If-Match`.',

@@ -23,6 +23,15 @@ const playlist = { playlist_id: id, organization_index, version: z.int() }
 const cover = { scope: PlayScope, resource_id: id, organization_index }
 const share = { share_id: id, scope: PlayScope, resource_id: id }
 const apiKey = { api_key_id: id, type: KeyType }
+/** `resource_id` is the id of the API key or of the organization. The use of a limit that is null is not counted. */
+const quota = {
+  scope: z.enum(['api_key', 'organization']),
+  resource_id: id,
+  max_bytes: z.int().nullable(),
+  used_bytes: z.int().nullable(),
+  max_tracks: z.int().nullable(),
+  used_tracks: z.int().nullable(),
+}
 const endpoint = { webhook_endpoint_id: id }
 
 /**
@@ -105,6 +114,11 @@ export const EVENTS = {
   'api_key.updated': { data: { ...apiKey, changed }, meaning: 'A key has other permissions, or another title.' },
   'api_key.rotated': { data: apiKey, meaning: 'A key has a new secret.' },
   'api_key.revoked': { data: apiKey, meaning: 'A key was deleted.' },
+  'quota.warning': { data: quota, meaning: '80 % of a quota is used.' },
+  'quota.reached': {
+    data: quota,
+    meaning: 'A quota is used up, or of the last 20 % less was left than an upload needed.',
+  },
   'webhook_endpoint.created': { data: endpoint, meaning: 'An endpoint was created.' },
   'webhook_endpoint.updated': {
     data: { ...endpoint, changed },
@@ -162,7 +176,7 @@ export const EventPattern = z.enum(
 )
 export type EventPattern = z.infer<typeof EventPattern>
 
-const SUBJECTS = ['track', 'collection', 'playlist', 'share', 'api_key', 'webhook_endpoint'] as const
+const SUBJECTS = ['track', 'collection', 'playlist', 'share', 'api_key', 'webhook_endpoint', 'organization'] as const
 /** A subject: the resource of an event, such as `track:{id}`. */
 export const EventSubject = z
   .string()

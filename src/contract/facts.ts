@@ -56,6 +56,9 @@ export const MAX_WEBHOOK_URL = 2048
 export const MAX_WEBHOOK_ANSWER = 1024
 /** Maximum number of tracks in a playlist. */
 export const MAX_PLAYLIST_TRACKS = 1000
+/** The bytes and tracks that an uploader key may add a day, unless it was created with other values. */
+export const UPLOADER_BYTES = 20_000_000_000
+export const UPLOADER_TRACKS = 500
 /** Maximum number of origins of an API key. */
 export const MAX_ORIGINS = 50
 /**

@@ -22,6 +22,8 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('duration', Number(env.MAX_DURATION_SECONDS), 'seconds', 'audio files'),
   limit('upload_ttl', limits.UPLOAD_TTL, 'seconds', 'upload URLs and upload sessions'),
   limit('multipart_ttl', limits.MULTIPART_TTL, 'seconds', 'uploads in parts'),
+  limit('uploader_bytes', limits.UPLOADER_BYTES, 'bytes', 'what a new uploader key may add a day'),
+  limit('uploader_tracks', limits.UPLOADER_TRACKS, 'tracks', 'what a new uploader key may add a day'),
   limit('trash_ttl', limits.TRASH_TTL, 'seconds', 'what is in the trash'),
   limit('part_size', limits.PART_SIZE, 'bytes', 'parts of an upload, at least'),
   limit('part_urls', limits.MAX_PART_URLS, 'URLs', 'one answer about an upload in parts'),

@@ -72,7 +72,7 @@ export const multipartOperations = defineOperations({
     params: track,
     body: start,
     response: partsResponse,
-    errors: ['file_too_large'],
+    errors: ['file_too_large', 'quota_exceeded'],
   },
   signTrackParts: {
     ...common,
@@ -124,7 +124,7 @@ export const multipartOperations = defineOperations({
     params: sessionTrack,
     body: start,
     response: partsResponse,
-    errors: ['session_expired', 'file_too_large', 'track_uploaded'],
+    errors: ['session_expired', 'file_too_large', 'track_uploaded', 'quota_exceeded'],
   },
   signSessionParts: {
     ...inSession,

@@ -4,6 +4,7 @@ import { HexColor, ImageColor } from './color.ts'
 import { Id, named, ok, Page, RequiredTitle, Title } from './common.ts'
 import { MAX_THEME_COLORS } from './facts.ts'
 import { defineOperations } from './operation.ts'
+import { QuotaLimit } from './quota.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
 
@@ -22,6 +23,8 @@ export const Organization = named('Organization', {
   player_subtitle: z.string(),
   /** Whether the tags of files are used for titles, subtitles, order and covers that are not set (docs/tags.md). */
   uses_tags: z.boolean(),
+  /** The bytes that the organization may store; null allows any number. */
+  max_bytes: z.int().nullable(),
 })
 export type Organization = z.infer<typeof Organization>
 
@@ -34,6 +37,8 @@ export const OrganizationUpdate = z.strictObject({
   player_color: HexColor.nullable().optional(),
   player_subtitle: Title.nullable().optional(),
   uses_tags: z.boolean().optional(),
+  /** Only the operator's root key may change it. */
+  max_bytes: QuotaLimit.optional(),
 })
 
 const tag = 'Organizations'
@@ -57,7 +62,7 @@ export const organizationOperations = defineOperations({
     summary: "Create an organization and its first server key (the operator's root key only)",
     tag,
     access: ['root'],
-    body: z.strictObject({ name: RequiredTitle }),
+    body: z.strictObject({ name: RequiredTitle, max_bytes: QuotaLimit.optional() }),
     response: ok({
       organization_id: z.uuid(),
       organization: Organization,
@@ -81,7 +86,7 @@ export const organizationOperations = defineOperations({
     grows: false,
     summary: 'Update an organization; fields left out stay as they are',
     tag,
-    access: ['server'],
+    access: ['root', 'server'],
     params,
     body: OrganizationUpdate,
     response: organizationResponse,

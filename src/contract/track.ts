@@ -137,7 +137,7 @@ export const trackOperations = defineOperations({
     access: ['server'],
     body: TrackCreate,
     response: trackResponse.extend({ track_upload: UploadHandle, track_cover_upload: UploadHandle }),
-    errors: ['not_found', 'file_too_large'],
+    errors: ['not_found', 'file_too_large', 'quota_exceeded'],
   },
   getTrack: {
     method: 'get',
@@ -189,7 +189,7 @@ export const trackOperations = defineOperations({
     params,
     body: z.strictObject({ file_name: RequiredText.optional(), ...UploadHints }),
     response: trackResponse.extend({ track_upload: UploadHandle }),
-    errors: ['file_too_large'],
+    errors: ['file_too_large', 'quota_exceeded'],
   },
   reprocessTrack: {
     method: 'post',

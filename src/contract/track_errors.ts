@@ -5,6 +5,7 @@
 export const FILE_ERRORS = {
   empty_file: '0 bytes',
   file_too_large: "more bytes than allowed, or than the transcoder's disk takes",
+  quota_exceeded: 'more bytes than a quota allowed when the file arrived',
   text_file: 'text of any kind: a web page, XML, a script',
   image_file: 'a picture',
   playlist_file: 'names other files and holds no audio itself: M3U, PLS, HLS, DASH, ffconcat, SDP',

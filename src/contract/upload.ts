@@ -4,6 +4,7 @@ import { Id, Metadata, named, ok, RequiredText, Text, Timestamp, Title } from '.
 import { TrackError } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
+import { Quota, QuotaLimit } from './quota.ts'
 import { Track, UploadHints } from './track.ts'
 
 /** A session in which tracks can be created in one collection for a limited time (specification §2, UploadSession). */
@@ -14,6 +15,9 @@ export const UploadSession = named('UploadSession', {
   organization_index: z.string(),
   metadata: z.record(z.string(), z.unknown()),
   expires_at: Timestamp,
+  /** The bytes and tracks that may be added in the session; null allows any number. */
+  max_bytes: z.int().nullable(),
+  max_tracks: z.int().nullable(),
 })
 export type UploadSession = z.infer<typeof UploadSession>
 
@@ -33,6 +37,8 @@ export const uploadOperations = defineOperations({
       creator_id: Id.nullable().optional(),
       organization_index: Text.nullable().optional(),
       metadata: Metadata.optional(),
+      max_bytes: QuotaLimit.optional(),
+      max_tracks: QuotaLimit.optional(),
     }),
     response: ok({
       upload_session_id: z.uuid(),
@@ -48,7 +54,8 @@ export const uploadOperations = defineOperations({
     tag,
     access: ['server', 'uploader'],
     params,
-    response: ok({ upload_session_id: z.uuid(), upload_session: UploadSession }),
+    /** `quota` has the bytes of the quota that leaves the fewest, and the same for tracks: of the session, its uploader key or the organization. */
+    response: ok({ upload_session_id: z.uuid(), upload_session: UploadSession, quota: Quota }),
     errors: ['session_expired'],
   },
   createSessionTrack: {
@@ -77,7 +84,7 @@ export const uploadOperations = defineOperations({
       track_upload: UploadHandle,
       track_cover_upload: UploadHandle,
     }),
-    errors: ['session_expired', 'file_too_large'],
+    errors: ['session_expired', 'file_too_large', 'quota_exceeded'],
   },
   getSessionTrack: {
     method: 'get',

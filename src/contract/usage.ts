@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
+import { Quota } from './quota.ts'
 
 /** The storage of an organization, and its activity on each day in UTC (docs/operate.md#usage). */
 export const Usage = named('Usage', {
@@ -26,6 +27,7 @@ export const usageOperations = defineOperations({
     tag: 'Organizations',
     access: ['server'],
     query: z.strictObject({ from: z.iso.date().optional(), to: z.iso.date().optional() }),
-    response: ok({ usage: Usage }),
+    /** `quota.used_bytes` also contains files that are not processed yet, tracks in the trash, and open upload handles. */
+    response: ok({ usage: Usage, quota: Quota.pick({ max_bytes: true, used_bytes: true }) }),
   },
 })

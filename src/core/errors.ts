@@ -1,22 +1,20 @@
+import type { ErrorBody } from '../contract/common.ts'
 import { type ErrorCode, ERROR_STATUS } from '../contract/error_status.ts'
+
+type Details = Pick<ErrorBody, 'errors' | 'quota'>
 
 /** An error whose message may be shown to the caller. Any other exception becomes a 500 response without details. */
 export class ApiError extends Error {
   readonly status: (typeof ERROR_STATUS)[ErrorCode]
   readonly code: ErrorCode
-  readonly errors: { path: string; message: string }[] | undefined
+  readonly details: Details
   readonly headers: Record<string, string>
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    errors?: { path: string; message: string }[],
-    headers: Record<string, string> = {},
-  ) {
+  constructor(code: ErrorCode, message: string, details: Details = {}, headers: Record<string, string> = {}) {
     super(message)
     this.status = ERROR_STATUS[code]
     this.code = code
-    this.errors = errors
+    this.details = details
     this.headers = headers
   }
 }
@@ -29,7 +27,7 @@ export const invalid = (
   path: string,
   message: string,
   code: 'invalid_request' | 'unknown_variant' = 'invalid_request',
-) => new ApiError(code, `${path} ${message}`, [{ path, message }])
+) => new ApiError(code, `${path} ${message}`, { errors: [{ path, message }] })
 
 /** Returns a 410 error for a session that ended less than a day ago (docs/architecture.md#sessions). */
 export const sessionExpired = (noun: string) => new ApiError('session_expired', `${noun} has expired; create a new one`)

@@ -37,7 +37,7 @@ export async function errorResponse(
     message: fault.message,
     code: fault.code,
     api_request_id,
-    errors: fault.errors,
+    ...fault.details,
   }
   return new Response(JSON.stringify(body), { status: fault.status, headers: { ...JSON_HEADERS, ...fault.headers } })
 }

@@ -10,6 +10,7 @@ import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
 import { purgeLaterFrom } from './cleanup/purge.ts'
 import { DONE, endJob, type Job, LATER, type Outcome } from './jobs.ts'
+import { countUploaded, fitsQuotas, quotaExceeded, type Upload } from './quota.ts'
 import { isMadeFrom } from './stored_files.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
@@ -48,9 +49,13 @@ export async function ingest(system: System, track: Waiting): Promise<boolean> {
   const arrived = await findUploads(system.env, track.upload_path, track.source_path)
   let newestFault: Fault | null = null
   for (const [at, source] of arrived.entries()) {
-    const fault = await faultOf(system.env, source)
+    let fault = await faultOf(system.env, source)
     if (!fault) {
-      if (!(await useAsSource(system, track, source))) continue
+      const isUsed = await useAsSource(system, track, source)
+      if (!isUsed) fault = await quotaFault(system, uploadOf(track, source))
+      if (!isUsed && !fault) continue
+    }
+    if (!fault) {
       // If the file at the newest handle is invalid, the next check rejects it: by then, the track has this valid file.
       for (const older of arrived.slice(at + 1)) await discardUpload(system, track.id, older)
       return true
@@ -80,13 +85,28 @@ async function faultOf(env: Env, { path, size }: { path: string; size: number })
   return 'code' in format ? failure(format.code, format.message) : null
 }
 
-/** Uses a file as the track's source, unless the track has a newer one. Newer handles stay open. */
+const uploadOf = ({ id, organization_id }: Waiting, { size }: { size: number }): Upload => ({
+  organization_id,
+  track_id: id,
+  bytes: size,
+})
+
+/** Returns why a file is rejected that is larger than its reservation; null if no quota forbids it. */
+async function quotaFault(system: System, upload: Upload): Promise<Fault | null> {
+  const error = await quotaExceeded(system, upload)
+  return error && failure('quota_exceeded', error.message)
+}
+
+/** Uses a file as the track's source, unless the track has a newer one or a quota forbids it. Newer handles stay open. */
 async function useAsSource(system: System, track: Waiting, source: { path: string; size: number }): Promise<boolean> {
   const { db } = system
-  return startTranscode(system, track, source, canTakeFile(track.id, source.path), {
+  const upload = uploadOf(track, source)
+  const canTake = sql`${canTakeFile(track.id, source.path)} and ${fitsQuotas(system, upload)}`
+  return startTranscode(system, track, source, canTake, {
     sourceChange: ({ isOwner }) => ({
       set: columnsOfTakenFile(source.path),
       after: [
+        countUploaded(system, upload, isOwner),
         // This update is a separate statement, because the trigger writes `track.uploaded` when the flag becomes false.
         db
           .update(tracks)
@@ -114,11 +134,12 @@ async function refuse(system: System, track: Waiting, fault: Fault): Promise<boo
 }
 
 /** Stops waiting for an upload. A track that has a valid file keeps it, even if the file became its source after `track` was read. */
-async function fail({ db }: System, track: Waiting, values: { info?: SQL } = {}): Promise<boolean> {
+async function fail({ db, now }: System, track: Waiting, values: { info?: SQL } = {}): Promise<boolean> {
   const status = sql`iif(source_path is null, 'failed', status)`
   const failed = await db
     .update(tracks)
-    .set({ awaiting_upload: false, status, ...values })
+    // An earlier end of the handle also ends its reservation, by a trigger.
+    .set({ awaiting_upload: false, status, upload_expires_at: sql`min(upload_expires_at, ${now})`, ...values })
     .where(waitsFor(track))
     .returning({ id: tracks.id })
   return failed.length > 0

@@ -15,6 +15,7 @@ import { eventsSwept, sweepEvents } from './cleanup/old_events.ts'
 import { dueTrash, sweepTrash } from './cleanup/trash.ts'
 import { ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
+import { endedReservations, endReservations } from './quota.ts'
 import { fillSearch } from './search.ts'
 import { isMadeFromSource } from './stored_files.ts'
 import { cancelUnwanted } from './transcode/cancel_unwanted.ts'
@@ -63,6 +64,7 @@ const ROTATING: readonly Phase[] = [
   { name: 'expired', isDue: (due) => due.is_session_uncounted || due.ended.length > 0, run: deleteExpired },
   { name: 'events', isDue: (due) => !due.are_events_swept, run: sweepEvents },
   { name: 'deliveries', isDue: (due) => due.is_webhook_old, run: sweepWebhooks },
+  { name: 'quotas', isDue: (due) => due.is_reservation_ended, run: (system) => endReservations(system, CHUNK) },
   { name: 'search', isDue: (due) => due.is_unsearched, run: fillSearch },
 ]
 
@@ -136,6 +138,7 @@ async function findDueTasks({ db, now }: System) {
       is_webhook_due: exists(dueWebhooks(now), 'is_webhook_due'),
       is_webhook_old: exists(expiredDeliveries(now), 'is_webhook_old'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
+      is_reservation_ended: exists(endedReservations(now), 'is_reservation_ended'),
       are_events_swept: exists(eventsSwept(now), 'are_events_swept'),
       ended: sql`json_array(${sql.join(expiredTables.map(hasRows), sql`, `)})`.mapWith(JSON.parse).as('ended'),
     })

@@ -26,6 +26,8 @@ const WORDS: Record<EventType, string> = {
   'share.created': 'Share created',
   'share.updated': 'Share changed',
   'share.revoked': 'Share revoked',
+  'quota.warning': '80 % of a quota used',
+  'quota.reached': 'Quota used up',
   'webhook_endpoint.created': 'Webhook created',
   'webhook_endpoint.updated': 'Webhook changed',
   'webhook_endpoint.rotated': 'Webhook secret rotated',
@@ -44,6 +46,7 @@ const GROUPS: Record<Group, string> = {
   'playlist.*': 'All playlist events',
   'api_key.*': 'All key events',
   'share.*': 'All share events',
+  'quota.*': 'All quota events',
   'webhook_endpoint.*': 'All webhook events',
   'webhook.*': 'All webhook tests',
 }

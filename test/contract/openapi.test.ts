@@ -161,7 +161,7 @@ describe('bodies', () => {
 /** The fields in the tables of the specification (§2), written by hand; fields that we added come last. */
 const FIELDS = {
   Organization:
-    'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags',
+    'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags max_bytes',
   Collection:
     'id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle created_at updated_at',
   Track:
@@ -169,7 +169,7 @@ const FIELDS = {
   ImageColor: 'hex area lightness saturation',
   UploadHandle: 'method upload_url ttl expires_at',
   Variant: 'id name type format bitrate index codec channels start length',
-  UploadSession: 'id creator_id collection_id organization_index metadata expires_at',
+  UploadSession: 'id creator_id collection_id organization_index metadata expires_at max_bytes max_tracks',
   PlaySession: 'id creator_id organization_index metadata variants is_downloadable expires_at',
   CoverImage: 'icon small regular',
   Levels: 'levels',

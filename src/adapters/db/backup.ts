@@ -22,7 +22,7 @@ const withTrash = (name: string, scope: string): Walk => ({
 /**
  * The walks in the order in which they run, which is the order in which a restore inserts the tables. Rows that refer to others come before them, so
  * what they refer to is read later and still exists, unless it was deleted. While tracks are inserted there are no organizations, and while events
- * are inserted there are no endpoints: no trigger counts usage or creates deliveries.
+ * are inserted there are no endpoints: no trigger counts usage or the trash, or creates deliveries.
  */
 export const WALKS: Record<string, Walk> = {
   jobs: table('jobs', 'id'),
@@ -35,6 +35,7 @@ export const WALKS: Record<string, Walk> = {
   retired_slugs: table('retired_slugs', 'slug'),
   upload_sessions: table('upload_sessions', 'id'),
   playlist_tracks: table('playlist_tracks', 'playlist_id', 'position', 'id'),
+  reservations: table('reservations', 'organization_id', 'track_id'),
   tracks: withTrash('tracks', 'track'),
   playlists: withTrash('playlists', 'playlist'),
   collections: withTrash('collections', 'collection'),

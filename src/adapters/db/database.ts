@@ -39,16 +39,18 @@ export const isDuplicate = (error: unknown) => describeError(error).includes('UN
 
 /**
  * Runs a batch that inserts a row with the id of this request (`rowId`), and returns the row. An earlier attempt may have inserted the row, although
- * its response was lost; `read` then returns it. Resolves to undefined if the condition of the insert does not hold.
+ * its response was lost; `read` then returns it. Resolves to undefined if the condition of the insert does not hold. `firstStatements` run before the
+ * insert.
  */
 export async function insertOnce<R>(
   db: Database,
   insert: Statement & { _: { result: R[] } },
   otherStatements: readonly Statement[],
   read: () => Promise<R | undefined>,
+  firstStatements: readonly Statement[] = [],
 ): Promise<R | undefined> {
   try {
-    const resultOf = await retrying(() => runBatch(db, [insert, ...otherStatements]))
+    const resultOf = await retrying(() => runBatch(db, [...firstStatements, insert, ...otherStatements]))
     const [row] = resultOf(insert) as R[]
     return row ?? (await read())
   } catch (error) {

@@ -12,6 +12,7 @@ const EVENT_COLUMNS = {
   api_key: ['api_key_id', 'type'],
   share: ['share_id', 'scope', 'resource_id'],
   webhook_endpoint: ['webhook_endpoint_id'],
+  quota: [],
 }
 type Scope = keyof typeof EVENT_COLUMNS
 
@@ -24,13 +25,14 @@ export interface Recorder {
 /**
  * Returns a statement that writes an event for each row of a source (`tracks where …`). It belongs in the batch that changes these rows. It must come
  * before the statement of the change and have the same condition, so that each change has an event. If the change creates the rows, the event's
- * statement comes after it. `extraFields` adds fields or replaces columns; its values can be SQL.
+ * statement comes after it. `extraFields` adds fields or replaces columns; its values can be SQL. `subject` is the kind of resource that the rows are.
  */
 export function recordEvents(
   { db, actor }: Recorder,
   type: EventType & (`${Scope}.${string}` | 'webhook.test'),
   source: SQL,
   extraFields: Record<string, unknown> = {},
+  subject?: string,
 ) {
   const scope = (type === 'webhook.test' ? 'webhook_endpoint' : type.split('.')[0]) as Scope
   const columns = EVENT_COLUMNS[scope].map((name) => [name, sql.raw(name === `${scope}_id` ? 'id' : name)])
@@ -43,7 +45,7 @@ export function recordEvents(
     // The same expression as in drizzle/0001_triggers.sql.
     seq: sql`max(${lastSeq} + 1, cast(unixepoch('subsec') * 1000 as integer)) + row_number() over () - 1`,
     type,
-    subject: sql`${`${scope}:`} || id`,
+    subject: sql`${`${subject ?? scope}:`} || id`,
     actor,
     data: sql`data`,
   }

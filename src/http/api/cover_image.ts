@@ -13,9 +13,9 @@ type Chunks = AsyncGenerator<Uint8Array, void>
 const imageTooLarge = () => new ApiError('image_too_large', `A cover must be at most ${MAX_COVER_BYTES} bytes`)
 const notWhole = () => new ApiError('invalid_request', 'The image has not arrived whole')
 const noFile = () =>
-  new ApiError('invalid_request', 'Send the image as the multipart field "file"', [
-    { path: 'file', message: 'is missing' },
-  ])
+  new ApiError('invalid_request', 'Send the image as the multipart field "file"', {
+    errors: [{ path: 'file', message: 'is missing' }],
+  })
 
 /** The size of a request according to its headers, in bytes; undefined if it has none. */
 export function announcedSize({ headers }: Request): number | undefined {

@@ -65,7 +65,9 @@ function parse(text: string): unknown {
   }
   const issues = issuesOf(value)
   if (issues.length === 0) return value
-  throw new ApiError('invalid_request', `${issues[0]!.path}: ${issues[0]!.message}`, issues.slice(0, MAX_ERRORS))
+  throw new ApiError('invalid_request', `${issues[0]!.path}: ${issues[0]!.message}`, {
+    errors: issues.slice(0, MAX_ERRORS),
+  })
 }
 
 /**

@@ -57,7 +57,7 @@ function refuse(operation: Operation, target: Target, error: z.core.$ZodError): 
     ? 'unknown_field'
     : 'invalid_request'
   const [first] = errors
-  throw new ApiError(code, `${first?.path}: ${first?.message}`, errors.slice(0, MAX_ERRORS))
+  throw new ApiError(code, `${first?.path}: ${first?.message}`, { errors: errors.slice(0, MAX_ERRORS) })
 }
 
 /** Parses and validates the body. Hono's validator is not used because it would skip the checks of `readJson`. */

@@ -7,9 +7,11 @@ import { recordEvents } from '../../adapters/db/record_event.ts'
 import { retrying } from '../../adapters/db/retry.ts'
 import { apiKeys } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
-import type { ApiKey, apiKeyOperations } from '../../contract/api_key.ts'
-import { ApiError, notFound } from '../../core/errors.ts'
+import type { ApiKey, apiKeyOperations, KeyType } from '../../contract/api_key.ts'
+import { UPLOADER_BYTES, UPLOADER_TRACKS } from '../../contract/facts.ts'
+import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
+import { readQuotas } from '../../pipeline/quota.ts'
 import { readPage } from '../list/page.ts'
 import { checkBinding } from './access.ts'
 import { optionalTimestamp, toColumns } from './restrictions.ts'
@@ -45,6 +47,13 @@ const lastServerKey = (done: string) =>
     `This is the last server key that never expires; create another one before you ${done}`,
   )
 
+/** Throws 400 for a quota of a key that cannot upload. */
+function checkQuota(type: KeyType, body: { max_bytes?: unknown; max_tracks?: unknown }): void {
+  for (const field of ['max_bytes', 'max_tracks'] as const) {
+    if (type !== 'uploader' && (body[field] ?? null) !== null) throw invalid(field, 'can be set for uploader keys only')
+  }
+}
+
 export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   async listApiKeys({ query }, { db, principal }) {
     const list = {
@@ -61,9 +70,11 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
   async createApiKey({ body }, context) {
     const { db, principal, now } = context
     await checkBinding(context, body.type, body)
+    checkQuota(body.type, body)
     const secret = newSecret(body.type, await secretBase62(context))
     const id = rowId(context)
     const values = {
+      ...(body.type === 'uploader' && { max_bytes: UPLOADER_BYTES, max_tracks: UPLOADER_TRACKS }),
       ...(await toColumns(context, body)),
       id,
       organization_id: principal.organization_id,
@@ -80,11 +91,17 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
 
   async getApiKey({ params }, context) {
     const row = await findApiKey(context, params.api_key_id)
-    return { api_key_id: row.id, api_key: toApiKey(row) }
+    const isUploader = row.type === 'uploader'
+    const quotas = isUploader
+      ? await readQuotas(context, { organization_id: row.organization_id, api_key_id: row.id })
+      : []
+    const quota = quotas.find(({ scope }) => scope === 'api_key') ?? null
+    return { api_key_id: row.id, api_key: toApiKey(row), quota }
   },
 
   async updateApiKey({ params, body }, context) {
     let row = await findApiKey(context, params.api_key_id)
+    checkQuota(row.type, body)
     const values = await toColumns(context, body)
     if (Object.keys(values).length > 0) {
       const setsExpiry = 'expires_at' in values && values.expires_at !== null

@@ -11,7 +11,7 @@ import { webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import type { Organization, organizationOperations } from '../../contract/organization.ts'
-import { notFound } from '../../core/errors.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
 import { purgeJobs } from '../../pipeline/cleanup/purge.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { DELETED_ENDPOINT } from '../../pipeline/webhooks/sweep.ts'
@@ -27,12 +27,13 @@ const toOrganization = (row: OrganizationRow): Organization => ({
   player_subtitle: row.player_subtitle ?? '',
 })
 
-/** Returns the caller's organization; throws 404 for any other id. */
+/** Returns the caller's organization; throws 404 for any other id. The operator's root key reaches every organization with `isRoot`. */
 export async function findOrganization(
   { db, principal }: Context,
   id = principal.organization_id,
+  isRoot = false,
 ): Promise<OrganizationRow> {
-  if (id !== principal.organization_id) throw notFound('organization')
+  if (id !== principal.organization_id && !isRoot) throw notFound('organization')
   const row = await db.select().from(organizations).where(eq(organizations.id, id)).get()
   if (!row) throw notFound('organization')
   return row
@@ -62,7 +63,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       .insert(organizations)
       .values({
         id: key.organization_id,
-        name: body.name,
+        ...body,
         theme: [],
         seq: sql`(select coalesce(max(seq), 0) + 1 from organizations)`,
         created_at: now,
@@ -84,11 +85,15 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
   },
 
   async updateOrganization({ params, body }, context) {
-    let row = await findOrganization(context, params.organization_id)
+    const isRoot = context.principal.kind === 'root'
+    let row = await findOrganization(context, params.organization_id, isRoot)
+    if (body.max_bytes !== undefined && !isRoot)
+      throw new ApiError('insufficient_scope', 'Only the root key may set max_bytes')
     if (Object.keys(body).length > 0) {
       const [updated] = await context.db.update(organizations).set(body).where(eq(organizations.id, row.id)).returning()
       if (!updated) throw notFound('organization')
       row = updated
+      context.invalidate(row.id)
     }
     return { organization_id: row.id, organization: toOrganization(row) }
   },

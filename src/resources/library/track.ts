@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 
 import { findFile, nextUploadPath, trackPrefixes } from '../../adapters/bucket/media.ts'
 import { folderOf, trackPath } from '../../adapters/bucket/track_paths.ts'
@@ -17,6 +17,7 @@ import type { trackOperations, TrackUpdate } from '../../contract/track.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
 import { discardReplaced, ingest } from '../../pipeline/ingest.ts'
+import { quotaExceeded, reportLevels, reserveUpload } from '../../pipeline/quota.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { queuePosition } from '../../pipeline/transcode/queue_position.ts'
 import { noActiveJob, startTranscode } from '../../pipeline/transcode/start.ts'
@@ -25,6 +26,7 @@ import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from
 import { moveToTrash } from './move_to_trash.ts'
 import {
   audioUpload,
+  bytesOf,
   checkUploadHints,
   coverUpload,
   type UploadHints,
@@ -97,8 +99,15 @@ type NewTrack = Pick<TrackTableRow, 'collection_id' | 'file_name'> &
     is_theme_overridable?: boolean | undefined
   }
 
-/** Adds a track at the end of its collection, and returns it with its upload handles. Throws 404 when the collection does not exist. */
-export async function insertTrack(context: Context, { file_size, content_type, ...values }: NewTrack) {
+/**
+ * Adds a track at the end of its collection, and returns it with its upload handles. `api_key_id` is the uploader key whose quota the track takes. Throws
+ * 404 when the collection does not exist, and 409 when the file exceeds a quota.
+ */
+export async function insertTrack(
+  context: Context,
+  { file_size, content_type, ...values }: NewTrack,
+  api_key_id: string | null = null,
+) {
   const { db, principal, now } = context
   checkUploadHints(context.env, { file_size, content_type })
   const identity = {
@@ -107,6 +116,16 @@ export async function insertTrack(context: Context, { file_size, content_type, .
     collection_id: values.collection_id,
     folder_id: null,
   }
+  const collection = sql`collections where id = ${values.collection_id} and organization_id = ${principal.organization_id}`
+  const upload = {
+    organization_id: principal.organization_id,
+    track_id: identity.id,
+    bytes: bytesOf(context.env, { file_size }),
+    upload_session_id: values.upload_session_id,
+    api_key_id,
+    isNew: true,
+  }
+  const { statement, isReserved, changesLevel } = reserveUpload(context, upload, now + UPLOAD_TTL * 1000, collection)
   const file_name = safeFileName(values.file_name)
   const insert = insertFrom(
     db,
@@ -126,13 +145,18 @@ export async function insertTrack(context: Context, { file_size, content_type, .
       created_at: now,
       info: {},
     },
-    sql`collections where id = ${values.collection_id} and organization_id = ${principal.organization_id}`,
-  ).returning()
+    sql`${collection} and ${isReserved}`,
+  ).returning({ ...getTableColumns(tracks), changes_level: changesLevel })
   const event = recordEvents(context, 'track.created', sql`tracks where id = ${identity.id}`, { is_restored: false })
-  const row = await insertOnce(db, insert, [event], () =>
-    db.select().from(tracks).where(isOwnedByCaller(context, identity.id)).get(),
-  )
-  if (!row) throw notFound('collection')
+  const find = () =>
+    db
+      .select({ ...getTableColumns(tracks), changes_level: sql<number>`0` })
+      .from(tracks)
+      .where(isOwnedByCaller(context, identity.id))
+      .get()
+  const row = await insertOnce(db, insert, [event], find, [statement])
+  if (!row) throw (await quotaExceeded(context, upload)) ?? notFound('collection')
+  if (row.changes_level) await reportLevels(context, upload)
   return {
     row,
     path: trackPath(row),
@@ -162,10 +186,15 @@ export async function renewUpload(
   const row = await findTrack(context, id)
   const path = nextUploadPath(row, now)
   const handle = { path, expires_at: now + UPLOAD_TTL * 1000, ...namesOf({ file_name }) }
-  const { statements, update } = addHandle(context, row.organization_id, isOwnedByCaller(context, id)!, handle)
-  const resultOf = await retrying(() => runBatch(db, statements))
+  const isOwned = sql`${isOwnedByCaller(context, id)}`
+  const upload = { organization_id: row.organization_id, track_id: id, bytes: bytesOf(env, facts) }
+  const reservation = reserveUpload(context, upload, handle.expires_at, sql`tracks where ${isOwned}`)
+  const condition = sql`${isOwned} and ${reservation.isReserved}`
+  const { statements, update } = addHandle(context, row.organization_id, condition, handle)
+  const resultOf = await retrying(() => runBatch(db, [reservation.statement, ...statements]))
   const [updated] = resultOf(update)
-  if (!updated) throw notFound('track')
+  if (!updated) throw (await quotaExceeded(context, upload)) ?? notFound('track')
+  if (resultOf(reservation.statement)[0]?.changes_level) await reportLevels(context, upload)
   return { row: updated, track_upload: await audioUpload(context, path, facts) }
 }
 

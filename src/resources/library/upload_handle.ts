@@ -25,9 +25,12 @@ export function checkUploadHints(env: Env, { file_size = 0 }: UploadHints): void
   const limit = Number(env.MAX_UPLOAD_BYTES)
   if (file_size > limit) {
     const message = `must be at most ${limit} bytes`
-    throw new ApiError('file_too_large', `file_size ${message}`, [{ path: 'file_size', message }])
+    throw new ApiError('file_too_large', `file_size ${message}`, { errors: [{ path: 'file_size', message }] })
   }
 }
+
+/** Returns the bytes that an upload handle reserves: the largest file that it accepts. */
+export const bytesOf = (env: Env, { file_size }: UploadHints) => file_size ?? Number(env.MAX_UPLOAD_BYTES)
 
 /** Returns the handle with which a client sends audio directly to R2, with `PUT`. */
 export async function audioUpload({ env, now }: Context, path: string, facts: UploadHints): Promise<UploadHandle> {

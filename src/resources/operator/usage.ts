@@ -4,6 +4,7 @@ import { usageDays } from '../../adapters/db/schema/usage.ts'
 import type { Handlers } from '../../context.ts'
 import type { usageOperations } from '../../contract/usage.ts'
 import { invalid } from '../../core/errors.ts'
+import { readQuotas } from '../../pipeline/quota.ts'
 import { firstReportedDay } from '../../pipeline/usage.ts'
 
 const DAY = 24 * 3600_000
@@ -13,7 +14,8 @@ const DEFAULT_DAYS = 30
 const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 export const usageHandlers: Handlers<typeof usageOperations> = {
-  async getUsage({ query }, { db, now, principal }) {
+  async getUsage({ query }, context) {
+    const { db, now, principal } = context
     const [first, today] = [firstReportedDay(now), dateOf(now)]
     const { to = today } = query
     if (to < first || to > today) throw invalid('to', `must lie between ${first} and ${today}`)
@@ -39,6 +41,8 @@ export const usageHandlers: Handlers<typeof usageOperations> = {
       const { uploads = 0, upload_bytes = 0, sessions = 0 } = byDate.get(date) ?? {}
       days.push({ date, uploads, upload_bytes, sessions })
     }
+    const quotas = await readQuotas(context, { organization_id: principal.organization_id })
+    const quota = quotas.find(({ scope }) => scope === 'organization')
     return {
       usage: {
         tracks: original!.files,
@@ -47,6 +51,7 @@ export const usageHandlers: Handlers<typeof usageOperations> = {
         variants,
         days,
       },
+      quota: quota!,
     }
   },
 }

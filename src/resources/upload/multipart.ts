@@ -9,7 +9,7 @@ import {
   partUrl,
 } from '../../adapters/bucket/media.ts'
 import { newId } from '../../adapters/crypto/id.ts'
-import { insertOnce } from '../../adapters/db/database.ts'
+import { insertFrom, insertOnce } from '../../adapters/db/database.ts'
 import { jobs, multipartUploads, type MultipartRow } from '../../adapters/db/schema/work.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { MAX_PARTS, MULTIPART_TTL, PART_SIZE, PART_URLS, UPLOAD_TTL } from '../../contract/facts.ts'
@@ -18,6 +18,7 @@ import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
 import { endMultipart } from '../../pipeline/cleanup/abandoned_uploads.ts'
 import { discardReplaced } from '../../pipeline/ingest.ts'
+import { quotaExceeded, reportLevels, reserveUpload } from '../../pipeline/quota.ts'
 import { isAbandoned } from '../../pipeline/upload_handles.ts'
 import { findTrack, refreshTrack } from '../library/track.ts'
 import { checkUploadHints, addHandle, namesOf } from '../library/upload_handle.ts'
@@ -78,7 +79,7 @@ interface MultipartRequest {
 
 /**
  * Starts a multipart upload, which gets a new path. An open upload of a different file is abandoned; one that is already complete remains valid until
- * the new one is complete.
+ * the new one is complete. Throws 409 if the file exceeds a quota.
  */
 async function start(
   context: Context,
@@ -116,17 +117,28 @@ async function start(
   }
   const isInserted = sql`id = ${track_id} and exists (select 1 from multipart_uploads where id = ${row.id})`
   const handle = { path, expires_at: row.expires_at, ...namesOf(body) }
-  const insert = db.insert(multipartUploads).values(row).onConflictDoNothing().returning({ id: multipartUploads.id })
+  const upload = { organization_id: row.organization_id, track_id, bytes: row.file_size }
+  const reservation = reserveUpload(context, upload, row.expires_at, sql`tracks where id = ${track_id}`)
+  const insert = insertFrom(db, multipartUploads, row, sql`(select 1) where ${reservation.isReserved}`)
+    .onConflictDoNothing()
+    .returning({ id: multipartUploads.id, changes_level: reservation.changesLevel })
   const { statements } = addHandle(context, row.organization_id, isInserted, handle)
   // Without a row, the upload in the bucket would stay until the bucket itself removes it.
-  const inserted = await insertOnce(db, insert, statements, () =>
-    db.select({ id: multipartUploads.id }).from(multipartUploads).where(eq(multipartUploads.id, row.id)).get(),
-  )
+  const find = () =>
+    db
+      .select({ id: multipartUploads.id, changes_level: sql<number>`0` })
+      .from(multipartUploads)
+      .where(eq(multipartUploads.id, row.id))
+      .get()
+  const inserted = await insertOnce(db, insert, statements, find, [reservation.statement])
   if (!inserted) {
-    // A concurrent request has started a multipart upload, so this upload is aborted.
+    // A quota forbids the upload, or a concurrent request has started another one, so this upload is aborted.
     await abortParts(env, row)
+    const error = await quotaExceeded(context, upload)
+    if (error) throw error
     return start(context, await findTrack(context, track_id), body)
   }
+  if (inserted.changes_level) await reportLevels(context, upload)
   return answer(context, row, missingOf(row, PART_URLS))
 }
 

@@ -6,9 +6,11 @@ import { uploadSessions } from '../../adapters/db/schema/library.ts'
 import { multipartUploads } from '../../adapters/db/schema/work.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { UPLOAD_TTL } from '../../contract/facts.ts'
+import type { Quota } from '../../contract/quota.ts'
 import type { uploadOperations } from '../../contract/upload.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
+import { readQuotas } from '../../pipeline/quota.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { mayReach } from '../keys/access.ts'
 import { findCollection } from '../library/collection.ts'
@@ -24,6 +26,32 @@ export async function findUploadSession(context: Context, id: string, mayContinu
   if (session && !(await mayReach(context, 'collection', session.collection_id))) throw notFound('upload session')
   if (session && session.expires_at <= context.now && (await mayContinue?.())) return session
   return checkExpiry('upload session', session, context.now)
+}
+
+type UploadSessionRow = Awaited<ReturnType<typeof findUploadSession>>
+
+const uploaderKey = ({ principal }: Context) => (principal.kind === 'uploader' ? principal.api_key_id : null)
+
+/** Returns the uploader key whose quota the tracks of a session take: that of the caller, or the one that created the session. */
+const keyOfQuota = (context: Context, session: UploadSessionRow) => uploaderKey(context) ?? session.api_key_id
+
+/** Returns the bytes of the quota that leaves the fewest, and the tracks of the quota that leaves the fewest. */
+async function smallestQuota(context: Context, session: UploadSessionRow): Promise<Quota> {
+  const { organization_id, id } = session
+  const of = { organization_id, upload_session_id: id, api_key_id: keyOfQuota(context, session) }
+  const quotas = await readQuotas(context, of)
+  const left = (most: number | null, used: number) => (most === null ? Infinity : most - used)
+  const smallest = (leftOf: (quota: Quota) => number) =>
+    quotas.reduce((least, quota) => (leftOf(quota) < leftOf(least) ? quota : least))
+  const byBytes = smallest((quota) => left(quota.max_bytes, quota.used_bytes))
+  const byTracks = smallest((quota) => left(quota.max_tracks, quota.used_tracks))
+  return {
+    max_bytes: byBytes.max_bytes,
+    used_bytes: byBytes.used_bytes,
+    max_tracks: byTracks.max_tracks,
+    used_tracks: byTracks.used_tracks,
+    resets_at: byBytes.resets_at ?? byTracks.resets_at,
+  }
 }
 
 /** Returns a track that an upload session created. */
@@ -57,6 +85,7 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
     const session = {
       metadata: {},
       ...body,
+      api_key_id: uploaderKey(context),
       id: rowId(context),
       organization_id: collection.organization_id,
       expires_at: context.now + UPLOAD_TTL * 1000,
@@ -83,18 +112,21 @@ export const uploadHandlers: Handlers<typeof uploadOperations> = {
         organization_index: session.organization_index ?? '',
         expires_at: timestamp(session.expires_at),
       },
+      quota: await smallestQuota(context, session),
     }
   },
 
   async createSessionTrack({ params, body: { title, ...body } }, context) {
     const session = await findUploadSession(context, params.upload_session_id)
-    const { row, path, track_upload, track_cover_upload } = await insertTrack(context, {
+    const track = {
       ...body,
       player_title: title,
       collection_id: session.collection_id,
       upload_session_id: session.id,
       creator_id: session.creator_id,
-    })
+    }
+    const api_key_id = keyOfQuota(context, session)
+    const { row, path, track_upload, track_cover_upload } = await insertTrack(context, track, api_key_id)
     return {
       upload_session_id: session.id,
       track_id: row.id,

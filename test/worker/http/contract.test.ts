@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { newSecret } from '../../../src/adapters/crypto/secret.ts'
 import { operations, type OperationName } from '../../../src/contract/index.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
-import { anOrganization, call, ok, query, expectError, UNKNOWN_ID } from '../support/api.ts'
+import { anApiKey, anOrganization, call, ok, query, expectError, UNKNOWN_ID } from '../support/api.ts'
 import { cases } from '../support/contract_cases.ts'
 import { aWorkspace, pathIn, type Workspace } from '../support/contract_workspace.ts'
 import { keyOf } from '../support/requests.ts'
@@ -115,7 +115,12 @@ describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, op
 
   it('returns 403 for a kind of key that it does not accept', async () => {
     const { key } = await anOrganization()
-    const wrong = operation.access.includes('root') ? key : env.ROOT_KEY
+    const player = (await anApiKey(key)).secret
+    const wrong = operation.access.includes('root')
+      ? operation.access.includes('server')
+        ? player
+        : key
+      : env.ROOT_KEY
     await expectError(403, 'insufficient_scope', ...send(operation, path, wrong, operation.body && {}))
   })
 })

@@ -17,11 +17,14 @@ UPLOADER.push('deleteSessionMultipart', 'deleteSessionTrack')
 const ROOT = [
   'listOrganizations',
   'createOrganization',
+  'updateOrganization',
   'deleteOrganization',
   'listLimits',
   'getSystem',
   'retryFailedTracks',
 ]
+/** Operations for root and server keys. */
+const SHARED = ['listLimits', 'updateOrganization']
 const PUBLIC = ['playSession', 'downloadAll', 'playTrack', 'downloadTrack']
 /** Operations that name no resource of an organization. A key of any organization may call them. */
 const WITHOUT_OWNER = [
@@ -51,7 +54,7 @@ function expected(name: OperationName, caller: string): number {
   if (PUBLIC.includes(name)) return 200
   const inside = /another/.test(caller) && !WITHOUT_OWNER.includes(name) ? 404 : 200
   if (caller === 'root') return ROOT.includes(name) ? 200 : 403
-  if (caller.startsWith('server')) return ROOT.includes(name) && name !== 'listLimits' ? 403 : inside
+  if (caller.startsWith('server')) return ROOT.includes(name) && !SHARED.includes(name) ? 403 : inside
   if (caller.startsWith('player')) return PLAYER.includes(name) ? inside : 403
   return UPLOADER.includes(name) ? inside : 403
 }

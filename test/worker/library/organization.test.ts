@@ -18,6 +18,7 @@ describe('an organization', () => {
       player_color: '#2B3440',
       player_subtitle: '',
       uses_tags: true,
+      max_bytes: null,
     })
   })
 

@@ -12,6 +12,8 @@ import {
   SQUARE,
   TRACK,
   UPLOAD_HANDLE,
+  UPLOAD_SESSION,
+  USAGE,
   VARIANT,
 } from './contract_keys.ts'
 import { multipartCases } from './contract_multipart.ts'
@@ -112,12 +114,7 @@ export const cases: Record<OperationName, Case> = {
       upload_session: 'id collection_id expires_at',
     },
   },
-  getUploadSession: {
-    keys: {
-      '': `${ENVELOPE} upload_session_id upload_session`,
-      upload_session: 'id creator_id collection_id organization_index metadata expires_at',
-    },
-  },
+  getUploadSession: { keys: UPLOAD_SESSION },
   createSessionTrack: {
     body: () => ({ file_name: 'a.mp3' }),
     keys: {
@@ -230,7 +227,7 @@ export const cases: Record<OperationName, Case> = {
     body: () => ({ title: 'Another', type: 'uploader' }),
     keys: { '': `${ENVELOPE} api_key_id api_key secret`, api_key: API_KEY },
   },
-  getApiKey: { keys: { '': `${ENVELOPE} api_key_id api_key`, api_key: API_KEY } },
+  getApiKey: { keys: { '': `${ENVELOPE} api_key_id api_key quota`, api_key: API_KEY } },
   updateApiKey: {
     body: () => ({ title: 'Changed' }),
     keys: { '': `${ENVELOPE} api_key_id api_key`, api_key: API_KEY },
@@ -241,7 +238,7 @@ export const cases: Record<OperationName, Case> = {
   },
   revokeApiKey: { keys: { '': `${ENVELOPE} api_key_id deleted_api_key`, deleted_api_key: API_KEY } },
   ...shareCases,
-  getUsage: { keys: { '': `${ENVELOPE} usage`, usage: 'tracks duration bytes variants days' } },
+  getUsage: { keys: USAGE },
   listEvents: {
     keys: {
       '': `${ENVELOPE} events after has_more`,

@@ -2,7 +2,7 @@
 
 export const ENVELOPE = 'ok api_request_id'
 export const ORGANIZATION =
-  'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags'
+  'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags max_bytes'
 export const COLLECTION =
   'created_at updated_at id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
 const PLAYED_TRACK =
@@ -14,7 +14,17 @@ const PLAY_SESSION = 'id creator_id organization_index metadata variants is_down
 export const PLAYLIST =
   'created_at updated_at id creator_id organization_index title metadata image_colors theme player_color player_subtitle track_count version'
 export const API_KEY =
-  'id organization_id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins expires_at created_at last_used_at'
+  'id organization_id title type hint collection_id track_id playlist_id variants is_downloadable allowed_origins max_bytes max_tracks expires_at created_at last_used_at'
+export const USAGE = {
+  '': `${ENVELOPE} usage quota`,
+  usage: 'tracks duration bytes variants days',
+  quota: 'max_bytes used_bytes',
+}
+export const UPLOAD_SESSION = {
+  '': `${ENVELOPE} upload_session_id upload_session quota`,
+  upload_session: 'id creator_id collection_id organization_index metadata expires_at max_bytes max_tracks',
+  quota: 'max_bytes used_bytes max_tracks used_tracks resets_at',
+}
 // The fields of a variant in the specification, followed by the settings, which we added.
 export const VARIANT = 'id name type format bitrate index codec channels start length'
 export const REPROCESS = 'state all total done failed started_at finished_at'

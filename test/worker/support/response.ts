@@ -1,3 +1,4 @@
+import type { ExceededQuota } from '../../../src/contract/common.ts'
 import type { ErrorCode } from '../../../src/contract/error_status.ts'
 import type { Calls } from '../../../src/contract/index.ts'
 
@@ -85,6 +86,8 @@ export interface Refusal {
   api_request_id: string
   /** The invalid fields of a 400 response. */
   errors: { path: string; message: string }[]
+  /** Only with the code `quota_exceeded`. */
+  quota: ExceededQuota
 }
 
 type WithoutOk<T> = T extends unknown ? Omit<T, 'ok'> : never

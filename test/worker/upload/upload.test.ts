@@ -58,7 +58,8 @@ describe('an upload session', () => {
     const fields = { creator_id: CREATOR, organization_index: 'batch 7', metadata: { from: 'studio' } }
     const { upload_session_id: id, expires_at } = await anUploadSession(key, collection_id, fields)
     const { upload_session } = await ok('GET', `/v1/upload_session/${id}`, { key })
-    expect(upload_session).toEqual({ id, collection_id, ...fields, expires_at })
+    const quota = { max_bytes: null, max_tracks: null }
+    expect(upload_session).toEqual({ id, collection_id, ...fields, expires_at, ...quota })
   })
 
   it('has no creator, an empty index and no metadata by default', async () => {

@@ -38,6 +38,13 @@ const appearanceColumns = () => ({
   /** The id of the newest cover job. Late results of older jobs are ignored. */
   cover_job_id: text(),
 })
+/** The quota of a key or an organization (docs/decisions/0078). */
+const quotaColumns = () => ({
+  /** Null allows any number of bytes. */
+  max_bytes: integer(),
+  /** The last reported level: 1 from 80 % on, 2 when the quota is used up. For a key, four times the day is added. */
+  quota_level: integer().notNull().default(0),
+})
 
 export const organizations = sqliteTable(
   'organizations',
@@ -51,6 +58,7 @@ export const organizations = sqliteTable(
     player_subtitle: text(),
     /** Whether the tags of files are used for values that were not set. */
     uses_tags: flag().notNull().default(true),
+    ...quotaColumns(),
     seq: integer().notNull(),
     created_at: created_at(),
   },
@@ -80,6 +88,8 @@ export const apiKeys = sqliteTable(
     is_downloadable: flag().notNull().default(false),
     expires_at: integer(),
     last_used_at: integer(),
+    ...quotaColumns(),
+    max_tracks: integer(),
     seq: integer().notNull(),
     created_at: created_at(),
   },
@@ -300,6 +310,10 @@ export const uploadSessions = sqliteTable(
     metadata: json<Json>().notNull(),
     expires_at: integer().notNull(),
     created_at: created_at(),
+    /** The uploader key that created the session; null for a server key. */
+    api_key_id: text(),
+    max_bytes: integer(),
+    max_tracks: integer(),
   },
   (t) => [index('upload_sessions_expiry').on(t.expires_at), index('upload_sessions_collection').on(t.collection_id)],
 )

@@ -1,0 +1,19 @@
+import * as z from 'zod'
+
+import { named, Timestamp } from './common.ts'
+
+/** The bytes or tracks that a quota allows; null allows any number. */
+export const QuotaLimit = z.int().min(0).nullable()
+
+/** A quota, and the bytes and tracks that count for it (docs/upload.md#quotas). */
+export const Quota = named('Quota', {
+  /** Null allows any number of bytes. */
+  max_bytes: z.int().nullable(),
+  used_bytes: z.int(),
+  /** Null allows any number of tracks. */
+  max_tracks: z.int().nullable(),
+  used_tracks: z.int(),
+  /** When the used bytes and tracks of an API key start at 0 again: at the end of the day in UTC. Null for other quotas. */
+  resets_at: Timestamp.nullable(),
+})
+export type Quota = z.infer<typeof Quota>
