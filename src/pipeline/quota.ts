@@ -222,7 +222,8 @@ export async function quotaExceeded(system: System, upload: Upload): Promise<Api
     requested: isBytes ? upload.bytes : 1,
     resets_at: resetsAt(scope, now),
   }
-  await reportLevels(system, upload, used * 5 >= limit * 4 ? id : null)
+  const isReported = scope === 'upload_session' || row.quota_level >= usedUp(row.level)
+  if (used * 5 >= limit * 4 && !isReported) await reportLevels(system, upload, id)
   return new ApiError('quota_exceeded', messageOf(quota), { quota })
 }
 
@@ -239,6 +240,9 @@ function messageOf({ scope, name, limit, used, requested, resets_at }: ExceededQ
   return `The ${OWNERS[scope]} may add ${limit} ${unit}: ${used} are used, and this upload needs ${requested}. ${advice[scope]}${hint}`
 }
 
+/** The level of a quota that is used up, on the same day as the given level. */
+const usedUp = (level: number) => level - (level % 4) + 2
+
 const TABLES = { api_key: apiKeys, organization: organizations }
 
 /**
@@ -252,7 +256,7 @@ export async function reportLevels(system: System, upload: Upload, rejected: str
   const rows = await db.all<QuotaRow>(quotasAfter(now, { ...upload, track_id, bytes: 0, isNew: false }))
   const statements = rows.flatMap(({ scope, id, level: current, quota_level, ...quota }) => {
     if (scope === 'upload_session') return []
-    const level = id === rejected ? current - (current % 4) + 2 : current
+    const level = id === rejected ? usedUp(current) : current
     const isReset = scope === 'organization' && level === 0 && quota_level > 0
     if (!isReset && (level <= quota_level || level % 4 === 0)) return []
     const table = TABLES[scope]

@@ -124,14 +124,15 @@ describe('the events of quotas', () => {
 
   it('come again for an organization after less than 80 % were used', async () => {
     await own.limitOrganization(100)
-    const full = () => createTrack(key, collection_id, { file_size: 99 })
-    const { track_id } = await full()
+    const create = (file_size: number) => createTrack(key, collection_id, { file_size })
+    const { track_id } = await create(85)
     const subject = `organization:${own.organization_id}`
-    expect(await own.quotaEvents()).toMatchObject([{ type: 'quota.warning', subject, data: { used_bytes: 99 } }])
+    expect(await own.quotaEvents()).toMatchObject([{ type: 'quota.warning', subject, data: { used_bytes: 85 } }])
     await ok('DELETE', `/v1/track/${track_id}`, { key })
-    await createTrack(key, collection_id, { file_size: 1 })
-    await full()
-    expect((await own.quotaEvents()).map(({ type }) => type)).toEqual(['quota.warning', 'quota.reached'])
+    await create(1)
+    await create(90)
+    await create(1)
+    expect((await own.quotaEvents()).map(({ type }) => type)).toEqual(['quota.warning', 'quota.warning'])
   })
 
   it('do not come for a file that is too large for a quota that is hardly used', async () => {
