@@ -2,6 +2,7 @@ import { cost } from './cost/bench.ts'
 import { fairness } from './fairness/bench.ts'
 import { growth } from './growth/bench.ts'
 import { layouts } from './layouts/bench.ts'
+import { restore } from './restore/bench.ts'
 import { transcode } from './transcode/bench.ts'
 import { upload } from './upload/bench.ts'
 import { worker } from './worker/bench.ts'
@@ -18,6 +19,7 @@ const benches: Record<string, { about: string; run: (args: string[]) => Promise<
   fairness,
   growth,
   zip,
+  restore,
 }
 
 const [name, ...args] = process.argv.slice(2)

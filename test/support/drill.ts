@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { HAS_FINAL_FILES, indexSql } from '../../src/adapters/bucket/track_storage.ts'
 
@@ -62,7 +63,8 @@ export async function readEverything(
 ): Promise<Seen> {
   const seen: Seen = { answers: {}, files: {} }
   const read = async <T>(path: string, key?: string): Promise<T> => {
-    const response = await fetch(`${base_url}${path}`, { headers: key ? { authorization: `Bearer ${key}` } : {} })
+    const headers = key ? { authorization: `Bearer ${key}` } : undefined
+    const response = await fetchPatiently(`${base_url}${path}`, headers)
     const text = await response.text()
     const { api_request_id: _, ...body } = JSON.parse(text) as { api_request_id?: string }
     const plain = JSON.stringify(body)
@@ -115,6 +117,16 @@ export async function readEverything(
     }
   }
   return seen
+}
+
+/** Waits while the caller is above its rate limit. */
+async function fetchPatiently(url: string, headers: Record<string, string> = {}): Promise<Response> {
+  for (;;) {
+    const response = await fetch(url, { headers })
+    if (response.status !== 429) return response
+    await response.body?.cancel()
+    await sleep(1000)
+  }
 }
 
 /** Returns the differences between two readings, by path. */
