@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import type { Manifest } from '../../scripts/backup/manifest.ts'
+import type { State } from '../../scripts/backup/state.ts'
+import { readSettings } from '../../scripts/shared/settings.ts'
 import { databaseFile } from '../../scripts/start/service.ts'
 import { type Client, createClient, verifyWebhook } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
@@ -25,6 +27,11 @@ const sessions: { play_session_id: string; track_id: string }[] = []
 /** The tracks that existed before the backup was started. */
 const before = new Set<string>()
 let seen: Seen
+/** A track that moves to a new collection during the backup, and one whose collection is deleted. */
+let [moved, deleted] = [
+  { track_id: '', collection_id: '' },
+  { track_id: '', collection_id: '' },
+]
 
 const manifest = async () => JSON.parse(await readFile(join(place, 'manifest.json'), 'utf8')) as Manifest
 
@@ -32,6 +39,27 @@ const manifest = async () => JSON.parse(await readFile(join(place, 'manifest.jso
 async function runUntil(killAt: RegExp, command: 'backup' | 'restore', stack: Stack, option: string): Promise<void> {
   const { code, output } = await runCommand(command, stack, [option, place], { killAt })
   expect(code, output).toBe(null)
+}
+
+/**
+ * Moves one track to a new collection and deletes the previous collections of both, as if a backup had been killed right after it had read the tracks.
+ */
+async function changeAfterTracks(): Promise<void> {
+  const path = join(place, '.work/state.json')
+  const state = JSON.parse(await readFile(path, 'utf8')) as State
+  const walks = Object.keys(state.walks)
+  for (const walk of walks.slice(walks.indexOf('tracks') + 1)) {
+    delete state.walks[walk]
+    state.sizes[walk] = 0
+  }
+  await writeFile(path, JSON.stringify(state))
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Moved to' } }))
+  const changes = [{ action: 'move' as const, track_id: moved.track_id, collection_id }]
+  await must(client.post('/v1/track/batch', { body: { changes } }))
+  for (const gone of [moved, deleted]) {
+    const params = { collection_id: gone.collection_id }
+    await must(client.delete('/v1/collection/{collection_id}', { params }))
+  }
 }
 
 beforeAll(async () => {
@@ -59,6 +87,14 @@ beforeAll(async () => {
     sessions.push({ play_session_id: session.play_session_id, track_id })
     before.add(track_id)
   }
+  const inOther = async (title: string) => {
+    const other = await must(client.post('/v1/collection', { body: { title } }))
+    const { track_id } = await upload(client, other.collection_id, `${title}.mp3`, audio)
+    expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
+    return { track_id, collection_id: other.collection_id }
+  }
+  ;[moved, deleted] = await Promise.all([inOther('moved'), inOther('deleted')])
+  before.add(moved.track_id)
   const ids = created.map(({ track_id }) => track_id)
   const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'Both' } }))
   await must(client.put('/v1/playlist/{playlist_id}/track', { params: { playlist_id }, body: { track_ids: ids } }))
@@ -89,8 +125,10 @@ test(
         await runUntil(killAt, 'backup', source!, '--to')
         expect(existsSync(join(place, 'manifest.json'))).toBe(false)
       }
+      await changeAfterTracks()
       const { code, output } = await runCommand('backup', source!, ['--to', place])
       expect(output).toContain('continues the backup')
+      expect(output).toContain('tracks changed meanwhile; they are read again')
       expect(code, output).toBe(0)
     } finally {
       ending.abort()
@@ -98,6 +136,9 @@ test(
     }
     expect((await manifest()).sources.map(({ name }) => name)).toEqual(['MEDIA', 'DB'])
     expect(await readFile(join(place, 'manifest.json'), 'utf8')).not.toContain(source!.root_key)
+    const { backup_id } = await manifest()
+    const rows = await readFile(join(place, `backups/${backup_id}/tracks.ndjson`), 'utf8')
+    expect([rows.includes(moved.track_id), rows.includes(deleted.track_id)]).toEqual([true, false])
 
     const ended = async () => {
       const { webhook_deliveries } = await must(client.get('/v1/webhook_delivery', { query: { state: 'pending' } }))
@@ -109,6 +150,27 @@ test(
     expect(Object.keys(seen.files).length).toBeGreaterThan(8)
   },
 )
+
+test('a backup in a bucket is complete, and the next one copies only new files', TIMEOUT, async () => {
+  const { R2_ACCESS_KEY_ID, R2_SECRET_ACCESS_KEY } = readSettings().secrets
+  const env = {
+    BACKUP_S3_ENDPOINT: `${source!.base_url}/cdn-cgi/local/r2/s3`,
+    BACKUP_ACCESS_KEY_ID: R2_ACCESS_KEY_ID,
+    BACKUP_SECRET_ACCESS_KEY: R2_SECRET_ACCESS_KEY,
+  }
+  const bucket = 's3://tonearm-media/copies/one'
+  const first = await runCommand('backup', source!, ['--to', bucket], { env })
+  expect(first.code, first.output).toBe(0)
+  const second = await runCommand('backup', source!, ['--to', bucket], { env })
+  expect(second.code, second.output).toBe(0)
+  expect(second.output).toContain(', 0 copied')
+  // All rows are read and their checksums compared before the service is asked.
+  const restored = await runCommand('restore', source!, ['--from', bucket], { env })
+  expect(restored.output).toContain('restore_refused This service is not empty: ')
+  const without = await runCommand('backup', source!, ['--to', bucket], { env: { BACKUP_S3_ENDPOINT: '' } })
+  expect(without).toMatchObject({ code: 1 })
+  expect(without.output).toContain('BACKUP_S3_ENDPOINT')
+})
 
 test('a restore refuses a service that is not empty, and a backup with a damaged file', TIMEOUT, async () => {
   const occupied = await runCommand('restore', source!, ['--from', place])
