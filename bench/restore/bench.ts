@@ -24,12 +24,12 @@ const AT_ONCE = 4
 
 type Result = { ok: boolean; status?: number; message?: string }
 
-/** Repeats a call while the key is above its rate limit. */
+/** Repeats a call while the key is above its rate limit, or the busy service does not respond. */
 async function must<T extends Result>(call: () => Promise<T>): Promise<Extract<T, { ok: true }>> {
   for (;;) {
     const result = await call()
     if (result.ok) return result as Extract<T, { ok: true }>
-    if (result.status !== 429 && result.status !== 503) throw new Error(result.message)
+    if (![0, 429, 503].includes(result.status ?? 0)) throw new Error(result.message)
     await sleep(1000)
   }
 }
