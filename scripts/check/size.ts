@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
@@ -8,7 +8,7 @@ import type { ELEMENTS } from '../build.ts'
 
 /**
  * Checks sizes after `npm run build`, and fails if one exceeds its budget. An element is measured as most servers and CDNs send it: its
- * entry and every static import, compressed with gzip at the default level. Languages other than English are loaded on demand and do not
+ * entry and every static import, compressed with gzip at the default level. Modules that are loaded on demand, such as languages, do not
  * count. Also checks the Worker's bundle, gzipped, which an isolate reads when it starts, and the minified code in it that runs at start-up
  * (docs/decisions/0029).
  */
@@ -19,6 +19,8 @@ const WORKER_BUDGET = 191_000
 const START_BUDGET = 30_100
 /** Maximum size in bytes of `@tonearm/client` in the bundle of a page. */
 const CLIENT_BUDGET = 4_000
+/** Maximum size in bytes of the module that joins the tracks of an album (docs/decisions/0084). */
+const GAPLESS_BUDGET = 2_700
 /** Maximum size of each element in bytes. */
 const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
   player: 26_000,
@@ -59,6 +61,8 @@ for (const [name, budget] of Object.entries(BUDGETS)) {
   const bytes = modules.reduce((sum, path) => sum + gzipSync(readFileSync(join(directory, path))).length, 0)
   judge(name, modules.length > 1 ? bytes : 0, budget, `, ${modules.length} modules`)
 }
+const gapless = readdirSync(join(directory, 'assets')).find((name) => /^gapless-.*\.js$/.test(name))!
+judge('gapless, on demand', gzipSync(readFileSync(join(directory, 'assets', gapless))).length, GAPLESS_BUDGET)
 const client = await build({ ...BUNDLED, entryPoints: ['packages/client/index.ts'], write: false })
 judge('client without engines', gzipSync(client.outputFiles[0]!.contents).length, CLIENT_BUDGET)
 judge('worker', gzipSync(readFileSync(join(directory, '../worker/index.js'))).length, WORKER_BUDGET)

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, vi } from 'vitest'
 
 import { Playback } from '../../src/client/playback/playback.ts'
 import type { PlaybackOptions, StartOptions } from '../../src/client/playback/state.ts'
+// Loaded first, because the time of the tests does not pass while the engine loads it.
+import '../../src/client/playback/take_over.ts'
 import { FakeAudio } from './fake_audio.ts'
 
 /** The playback engine with a fake service and a fake media element. */

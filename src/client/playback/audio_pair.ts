@@ -1,8 +1,8 @@
-import { Latest, sleep } from '../retry.ts'
+import { Latest } from '../retry.ts'
 
 /**
- * Plays through two audio elements: one plays, and the other takes over when the next track starts or the file gets a new URL. The gap
- * between two tracks is about a hundredth of a second. This module does not depend on sessions.
+ * Plays through two audio elements: one plays, and the other takes over when the next track starts or the file gets a new URL. Without
+ * `gapless.ts`, the gap between two tracks is about a hundredth of a second. This module does not depend on sessions.
  */
 
 interface Callbacks {
@@ -22,6 +22,7 @@ export class AudioPair {
   readonly #callbacks: Callbacks
   readonly #signal: AbortSignal
   readonly #latest: Latest
+  readonly both: readonly [HTMLAudioElement, HTMLAudioElement]
   #active: HTMLAudioElement
   #other: HTMLAudioElement
   /** URL that the other element has preloaded. */
@@ -32,13 +33,15 @@ export class AudioPair {
   #isPausing = false
   #isSingle = false
   #lead = LEAD
+  /** Called before playback starts. Resolves to false if playback is no longer wanted. */
+  prepare?: () => Promise<boolean>
 
   constructor(callbacks: Callbacks, signal: AbortSignal, make: () => HTMLAudioElement) {
     this.#callbacks = callbacks
     this.#signal = signal
     this.#latest = new Latest(signal)
-    this.#active = this.#listenTo(make())
-    this.#other = this.#listenTo(make())
+    this.both = [this.#listenTo(make()), this.#listenTo(make())]
+    ;[this.#active, this.#other] = this.both
   }
 
   /** The element that plays. */
@@ -78,8 +81,9 @@ export class AudioPair {
   }
 
   /** Starts playback. Resolves to false if the browser requires a user gesture first. */
-  play(): Promise<boolean> {
-    return this.#active.play().then(
+  async play(): Promise<boolean> {
+    if ((await this.prepare?.()) === false) return true
+    return await this.#active.play().then(
       () => true,
       (error: DOMException) => error.name !== 'NotAllowedError',
     )
@@ -160,7 +164,10 @@ export class AudioPair {
     const isCurrent = this.#latest.next()
     this.#preloaded = null
     Object.assign(this.#other, { preload: 'auto', src: url })
-    const isDone = await takeOver(this.#active, this.#other, this.#lead, isCurrent)
+    const isDone = await import('./take_over.ts').then(
+      ({ takeOver }) => isCurrent() && takeOver(this.#active, this.#other, this.#lead, isCurrent),
+      () => false,
+    )
     if (isDone) this.#swap()
     else if (isCurrent()) {
       // The next attempt uses a longer lead, which gives a slow machine or network more time.
@@ -171,13 +178,12 @@ export class AudioPair {
   }
 
   setVolume(volume: number, muted: boolean): void {
-    for (const each of [this.#active, this.#other]) Object.assign(each, { volume, muted })
+    for (const each of this.both) Object.assign(each, { volume, muted })
   }
 
   setRate(rate: number): void {
     // The default rate is set as well, because the element resets its rate to the default when it loads another file.
-    for (const each of [this.#active, this.#other])
-      Object.assign(each, { defaultPlaybackRate: rate, playbackRate: rate })
+    for (const each of this.both) Object.assign(each, { defaultPlaybackRate: rate, playbackRate: rate })
   }
 
   #listenTo(audio: HTMLAudioElement): HTMLAudioElement {
@@ -244,50 +250,3 @@ function unload(audio: HTMLAudioElement): void {
 /** Seconds of playback until the takeover position. Within this time, the other element must become ready to play from there. */
 const LEAD = 1.5
 const LONGEST_LEAD = 12
-/** Approximate seconds between `play()` and the first sound. */
-const START = 0.03
-const LOAD_TIMEOUT = 20_000
-
-/**
- * Hands over from `now`, which is playing, to `next`, which loads the same audio: `next` waits at a position a little ahead of `now` and
- * starts when `now` reaches it. Resolves to false if `next` did not load, was late, or is no longer wanted; then `now` keeps playing.
- */
-async function takeOver(
-  now: HTMLAudioElement,
-  next: HTMLAudioElement,
-  lead: number,
-  isWanted: () => boolean,
-): Promise<boolean> {
-  next.load()
-  if (!(await until(next, 'canplay')) || !isWanted()) return false
-  const at = now.currentTime + lead * now.playbackRate
-  if (at > now.duration) return false
-  next.currentTime = at
-  if (!(await until(next, 'canplaythrough')) || !isWanted()) return false
-  const remaining = (at - START - now.currentTime) / now.playbackRate
-  if (remaining < 0) return false
-  await sleep(remaining * 1000)
-  if (!isWanted() || now.paused) return false
-  // `now` may have stalled during the sleep.
-  if (Math.abs(now.currentTime - at) > 0.25) next.currentTime = now.currentTime
-  next.playbackRate = now.playbackRate
-  return await next.play().then(
-    () => isWanted() || (next.pause(), false),
-    () => false,
-  )
-}
-
-/** Waits for an event. Resolves to false after an error or a timeout. */
-function until(audio: HTMLAudioElement, name: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const ended = new AbortController()
-    const finish = (result: boolean) => {
-      clearTimeout(timer)
-      ended.abort()
-      resolve(result)
-    }
-    const timer = setTimeout(finish, LOAD_TIMEOUT, false)
-    audio.addEventListener(name, () => finish(true), { signal: ended.signal })
-    audio.addEventListener('error', () => finish(false), { signal: ended.signal })
-  })
-}

@@ -21,6 +21,7 @@ import {
   NO_ATTEMPTS,
   type PlaybackOptions,
   type PlayView,
+  type Prefetched,
   type StartOptions,
   type State,
   type Store,
@@ -100,18 +101,24 @@ export class Loader {
     this.#refused(answer, () => void this.reload())
   }
 
+  /** Returns the preloaded file of a track that starts at its beginning. */
+  ahead(index: number): Prefetched | null {
+    const { store } = this.#core
+    const { prefetched } = this.#state
+    // Compares ids, because the index of a track may differ in a renewed session.
+    return prefetched?.trackId === store.track(index)?.id && !store.resumeAt(index) ? prefetched : null
+  }
+
   /** Continues with the next track. If the other element has preloaded it, that element plays it. */
   async advance(index: number): Promise<void> {
     const { store, audio } = this.#core
-    const { prefetched, order } = this.#state
-    // Compares ids, because the index of a track may differ in a renewed session.
-    const isAhead = prefetched?.trackId === store.track(index)?.id && !store.resumeAt(index)
-    if (!isAhead || !audio.swapTo(prefetched!.url)) return await this.select(index, 0, true, order.length)
+    const ahead = this.ahead(index)
+    if (!ahead || !audio.swapTo(ahead.url)) return await this.select(index, 0, true, this.#state.order.length)
     const isCurrent = this.#leave()
-    const { gain, view } = prefetched!
+    const { gain, view } = ahead
     this.setGain(gain)
     const started = audio.play()
-    store.set({ index, view, status: 'ready', loaded: prefetched })
+    store.set({ index, view, status: 'ready', loaded: ahead })
     store.emit('trackchange', store.detail())
     if ((await started) || !isCurrent()) return
     // iOS lets an element play only if a gesture has started that element before.

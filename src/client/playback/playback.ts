@@ -45,9 +45,17 @@ export class Playback {
     const store = new Store({ ...callbacks, onChange: () => this.#changed() })
     const onRefresh = ({ play_session }: Pick<Session, 'play_session'>, renewed = false) =>
       store.emit('sessionrefresh', { playSessionId: play_session.id, expiresAt: play_session.expires_at, renewed })
+    let joined: Promise<void> | undefined
+    const next = () => {
+      const after = afterEnded(store.state, options)
+      return after.next === 'play' ? this.#loader.ahead(after.index) : null
+    }
     const onSession = (session: Session, renewed: boolean) => {
       store.set({ ...adoptSession(store.state, session, options), expiryAnnounced: false })
       if (renewed) onRefresh(session, true)
+      // Without this module, there is a short silence between tracks.
+      if (session.tracks.length > 1)
+        joined ??= import('./gapless.ts').then(({ joinTracks }) => joinTracks(this.#core, next)).catch(() => {})
     }
     const audio = new AudioPair(
       {

@@ -37,7 +37,7 @@ export class Refresher {
   }
 
   /**
-   * Preloads the next track near the end of the current one, so that albums play without gaps. `remaining` is the rest of the current track
+   * Preloads the next track near the end of the current one, so that it can start at once. `remaining` is the rest of the current track
    * in seconds.
    */
   prefetch(remaining: number): void {
