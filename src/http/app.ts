@@ -15,9 +15,8 @@ import type { AppEnv } from './context.ts'
 import { mountHealth } from './health.ts'
 import { logRequest } from './log_request.ts'
 import { mountMetrics } from './metrics.ts'
-import { mountEmbed } from './pages/embed.ts'
 import { mountOembed } from './pages/oembed.ts'
-import { mountShare } from './pages/share.ts'
+import { mountPages } from './pages/share.ts'
 import { mountZip } from './zip.ts'
 
 const PREFLIGHT = {
@@ -42,9 +41,8 @@ export function createApp(cache: IsolateCache) {
 
   mount(app, operations, handlers, cache)
   mountCoverUpload(app, cache)
-  mountEmbed(app, cache)
   mountOembed(app, cache)
-  mountShare(app, cache)
+  mountPages(app, cache)
   mountZip(app, cache)
 
   const methods = new Map<string, string[]>()

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 
 import { transcoderSlots } from '../adapters/transcoder/client.ts'
-import { missingSettings } from '../core/configuration.ts'
+import { missingSettings } from '../core/required_settings.ts'
 import { failingRows } from '../resources/operator/system.ts'
 import type { AppEnv } from './context.ts'
 

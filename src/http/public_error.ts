@@ -1,7 +1,8 @@
 import { isTransientError } from '../adapters/db/retry.ts'
-import { lacksMigration, lacksSettings, missingSettings, schemaFault } from '../core/configuration.ts'
+import { lacksMigration, lacksSettings, schemaFault } from '../core/configuration.ts'
 import { ApiError, describeError, isFull, storageFull } from '../core/errors.ts'
 import { log } from '../core/log.ts'
+import { missingSettings } from '../core/required_settings.ts'
 
 /** Returns advice for a caller that repeats the request, which may have taken effect (docs/decisions/0075). */
 function advice({ method, headers }: Request): string {

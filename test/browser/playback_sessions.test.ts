@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 
+import type { Session } from '../../src/client/playback/state.ts'
 import { FakeAudio } from './fake_audio.ts'
 import {
   audio,
@@ -11,10 +12,47 @@ import {
   playback,
   requests,
   service,
+  session,
   settle,
 } from './playback_setup.ts'
 
 /** Sessions that end, are renewed, or change their track list. */
+
+describe('a session that the page has', () => {
+  const given = () => session('first') as unknown as Session
+
+  test('plays without a request to the service', async () => {
+    create({ session: given() })
+    await playback.open()
+    await playback.play()
+    await settle()
+    expect(requests).toEqual([])
+    expect(playback.state).toMatchObject({ status: 'ready', playing: true, view: { track_id: 'one' } })
+    expect(playback.state.session?.tracks).toHaveLength(3)
+  })
+
+  test('is opened once: a retry reads the session again', async () => {
+    create({ session: { ...given(), tracks: [], first_track: null } })
+    await playback.open()
+    expect([playback.state.status, requests]).toEqual(['empty', []])
+    await playback.retry()
+    await settle()
+    expect([playback.state.status, requests]).toEqual(['ready', ['GET /v1/play/first']])
+  })
+
+  test('is renewed if it has ended by the time it is played, as on a page that was restored', async () => {
+    const old = given()
+    service.refusals = { first: { status: 410, code: 'session_expired' } }
+    await open({ session: { ...old, first_track: null }, apiKey: 'k' })
+    await playback.play()
+    await settle()
+    expect(playback.state).toMatchObject({
+      status: 'ready',
+      playing: true,
+      session: { play_session: { id: 'renewed' } },
+    })
+  })
+})
 
 describe('an expired session', () => {
   const gone = { status: 410, code: 'session_expired' }

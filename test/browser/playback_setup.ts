@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 
 import { Playback } from '../../src/client/playback/playback.ts'
-import type { PlaybackOptions, StartOptions } from '../../src/client/playback/state.ts'
+import type { PlaybackOptions, Session, StartOptions } from '../../src/client/playback/state.ts'
 // Loaded first, because the time of the tests does not pass while the engine loads it.
 import '../../src/client/playback/take_over.ts'
 import { FakeAudio } from './fake_audio.ts'
@@ -49,7 +49,8 @@ export let requests: string[]
 /** Options passed to the engine. A page changes them in place. */
 export let sourceOptions: PlaybackOptions
 
-const session = (id: string) => ({
+/** The response of the service to a request for a session. */
+export const session = (id: string) => ({
   ok: true,
   play_session_id: id,
   play_session: { id, variants: ['aac-160'], is_downloadable: false, expires_at: END },
@@ -125,7 +126,12 @@ const OPTIONS: PlaybackOptions = {
 }
 
 export function create(
-  wanted: { apiKey?: string; options?: Partial<PlaybackOptions>; start?: Partial<StartOptions> } = {},
+  wanted: {
+    apiKey?: string
+    session?: Session
+    options?: Partial<PlaybackOptions>
+    start?: Partial<StartOptions>
+  } = {},
 ) {
   const source = {
     baseUrl: 'https://service',
@@ -137,6 +143,7 @@ export function create(
     isDownloadable: false,
     normalize: false,
     expiresIn: null,
+    ...(wanted.session && { session: wanted.session }),
   }
   sourceOptions = { ...OPTIONS, ...wanted.options }
   playback = new Playback(

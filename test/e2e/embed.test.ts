@@ -67,7 +67,12 @@ test('a link is expanded through oEmbed, and its frame plays on another origin w
 
   const { page, problems } = await openTab(browser)
   const origins = new Set<string>()
-  page.on('request', (request) => origins.add(new URL(request.url()).origin))
+  const paths: string[] = []
+  page.on('request', (request) => {
+    const { origin, pathname } = new URL(request.url())
+    origins.add(origin)
+    paths.push(pathname)
+  })
   // This is the strictest policy with which a page can still show a frame.
   host.show(`<!doctype html><title>Blog</title>${oembed.html}`, {
     'content-security-policy': `default-src 'none'; frame-src ${stack.base_url}; style-src 'unsafe-inline'`,
@@ -78,6 +83,8 @@ test('a link is expanded through oEmbed, and its frame plays on another origin w
   await frame.getByRole('button', { name: 'Play', exact: true }).click()
   await untilPlaying(frame, 0.3)
   expect([...origins].toSorted()).toEqual([host.origin, stack.base_url].toSorted())
+  // The page carries the session and its first play view.
+  expect(paths).not.toContain(new URL(address).pathname.replace('/embed', '/v1/play'))
   expect(problems).toEqual([])
   await page.context().close()
 })

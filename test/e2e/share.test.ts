@@ -14,7 +14,7 @@ import { findings } from './axe.ts'
 import { expire } from './expired.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
-import { expectNoOverflow, openTab, TIMEOUT, signIn, untilPlaying, visit } from './studio_steps.ts'
+import { expectNoOverflow, openTab, requestsIn, TIMEOUT, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** Tests share links as visitors see them. */
 
@@ -125,7 +125,8 @@ test('the frame plays on a strict page of another origin until the share is revo
   const frame = page.frameLocator('iframe')
   await frame.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
   await untilPlaying(frame, 0.3)
-  expect(problems).toEqual([])
+  // The page carries its session, so the player requests none.
+  expect([problems, await requestsIn(frame, '/v1/play_session')]).toEqual([[], []])
   await must(client.delete('/v1/share/{share_id}', { params: { share_id: made.id } }))
   await page.reload()
   await frame.getByText('This link has ended').waitFor(TIMEOUT)

@@ -65,6 +65,13 @@ export async function untilPlaying(place: { locator: Page['locator'] }, seconds:
   await expect.poll(position, { ...TIMEOUT, interval: 100 }).toBeGreaterThan(seconds)
 }
 
+/** Returns the URLs containing `part` that a page or frame has requested so far. */
+export const requestsIn = (place: { locator: Page['locator'] }, part: string): Promise<string[]> =>
+  place.locator('html').evaluate((_, wanted) => {
+    const urls = performance.getEntriesByType('resource').map(({ name }) => name)
+    return urls.filter((url) => url.includes(wanted))
+  }, part)
+
 /** Expects that the page does not overflow horizontally. */
 export async function expectNoOverflow(page: Page, name: string): Promise<void> {
   const { width } = page.viewportSize()!

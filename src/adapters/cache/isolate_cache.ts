@@ -1,5 +1,6 @@
 import type { SignedUrls } from '../bucket/presign.ts'
 import type { TrackFile } from '../bucket/track_files.ts'
+import { createDatabaseSize } from '../db/database_size.ts'
 import type { PlayedIn, PlayedSession, PlayedTrack } from '../db/play_rows.ts'
 import { createKeyCache } from './key_cache.ts'
 import { createLru } from './lru.ts'
@@ -30,6 +31,7 @@ export function createIsolateCache() {
     sessions: createLru<PlayedSession>({ entries: 5000, bytes: 8e6 }),
     tracks,
     responses,
+    size: createDatabaseSize(),
     /** Clients that are blocked because they tried too many ids, by IP address. */
     blockedClients: createLru<true>({ entries: 10_000, bytes: 1e6 }),
     /** Clients that entered a wrong password within the last minute, by share and IP address. */

@@ -1,3 +1,5 @@
+import { type Growth, GROWTH_UNTIL } from '../../contract/facts.ts'
+
 /** Milliseconds for which an isolate uses a known size. Meanwhile the database can grow by a small part of its reserve. */
 const KNOWN_FOR = 10_000
 
@@ -37,6 +39,12 @@ export function createDatabaseSize() {
   }
 }
 export type DatabaseSize = ReturnType<typeof createDatabaseSize>
+
+/** Whether the database may grow, as far as its size is known. */
+export function hasRoom(env: Pick<Env, 'DATABASE_LIMIT_BYTES'>, size: DatabaseSize, growth: Growth): boolean {
+  const bytes = size.known()
+  return bytes === null || fillLevel(env, bytes) < GROWTH_UNTIL[growth]
+}
 
 /** Returns which fraction of DATABASE_LIMIT_BYTES this size is. */
 export const fillLevel = (env: Pick<Env, 'DATABASE_LIMIT_BYTES'>, size: number) =>

@@ -2,7 +2,7 @@ import type { PlayScope } from '../../contract/play.ts'
 import { FIRST_COVER, type FirstCover } from './first_cover.ts'
 import { columnsOf, selectOf } from './query.ts'
 import type { collections, organizations, playlists, tracks } from './schema/library.ts'
-import { KEYS, type ListOwner } from './session_list.ts'
+import { type ListOwner, OWNERS } from './session_list.ts'
 
 /** The reference of a play session or a share to a collection, track or playlist. A share without an end gets a distant one. */
 interface Owner {
@@ -18,9 +18,9 @@ const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag'
 
 const rowsOf = (owner: ListOwner) =>
   selectOf({
-    session: columnsOf<Owner>('sessions')(
+    session: columnsOf<Owner>(owner)(
       { organization_id: 'plain', scope: 'plain', resource_id: 'plain', expires_at: 'plain' },
-      { expires_at: 'coalesce(sessions.expires_at, 9e15)' },
+      { expires_at: `coalesce(${owner}.expires_at, 9e15)` },
     ),
     track: columnsOf<typeof tracks.$inferSelect>('tracks')({
       file_name: 'plain',
@@ -40,13 +40,13 @@ const rowsOf = (owner: ListOwner) =>
       ...overridable,
       uses_tags: 'flag',
     }),
-  })(`from ${owner} as sessions
-    left join tracks on sessions.scope = 'track' and tracks.id = sessions.resource_id
-    left join collections on collections.id = iif(sessions.scope = 'collection', sessions.resource_id, tracks.collection_id)
-    left join playlists on sessions.scope = 'playlist' and playlists.id = sessions.resource_id
-    left join organizations on organizations.id = sessions.organization_id
-    where sessions.${KEYS[owner]} = :key`)
+  })(`from ${owner}
+    left join tracks on ${owner}.scope = 'track' and tracks.id = ${owner}.resource_id
+    left join collections on collections.id = iif(${owner}.scope = 'collection', ${owner}.resource_id, tracks.collection_id)
+    left join playlists on ${owner}.scope = 'playlist' and playlists.id = ${owner}.resource_id
+    left join organizations on organizations.id = ${owner}.organization_id
+    where ${OWNERS[owner]}`)
 
-/** Statements that select a session or share with the rows that contain its title and its cover. Parameter: `key`. */
+/** Statements that select a session or share with the rows that contain its title and its cover. The parameters are those of `OWNERS`. */
 export const embedRows = { play_sessions: rowsOf('play_sessions'), shares: rowsOf('shares') }
 export type EmbedRow = NonNullable<Awaited<ReturnType<ReturnType<typeof rowsOf>['get']>>>

@@ -46,12 +46,20 @@ const entry = (place: string) => `json_object(
     'player_color', collections.player_color, 'is_theme_overridable', collections.is_theme_overridable),
   'file', json(${FILE}))`
 
-/** The tables whose rows refer to a list of tracks, each with the column by which a row is found. */
-export const KEYS = { play_sessions: 'id', shares: 'slug' }
-export type ListOwner = keyof typeof KEYS
+/**
+ * The tables whose rows refer to a list of tracks, each with the condition that finds a row. The parameters are the id of the session, or the slug of the
+ * share and the hash of its password: without the right hash, nothing of a share with a password is read.
+ */
+export const OWNERS = {
+  play_sessions: 'play_sessions.id = :play_session_id',
+  shares: 'shares.slug = :slug and shares.password_hash is :password_hash',
+}
+export type ListOwner = keyof typeof OWNERS
+export type ListKey = { play_session_id: string } | { slug: string; password_hash: string | null }
+export const ownerOf = (key: ListKey): ListOwner => ('slug' in key ? 'shares' : 'play_sessions')
 
 /**
- * Returns the statements by scope, with the parameters `key` and `limit`. Each one returns no rows if the session or share has another scope, so a
+ * Returns the statements by scope. They have the parameter `limit` and those of the owner's condition. Each one returns no rows if the session or share has another scope, so a
  * batch of all three needs no earlier query for the scope. They omit tracks that failed without a playable file, and tracks without an upload.
  */
 function listsOf(owner: ListOwner) {
@@ -59,7 +67,7 @@ function listsOf(owner: ListOwner) {
   const list = (scope: PlayScope, source: string, resource: string, column: string, place = column) =>
     selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
       `from ${source} join collections on collections.id = tracks.collection_id
-        where ${resource} = (select resource_id from ${owner} where ${KEYS[owner]} = :key and scope = '${scope}')
+        where ${resource} = (select resource_id from ${owner} where ${OWNERS[owner]} and scope = '${scope}')
         and (tracks.status not in ('failed', 'initializing') or ${HAS_FILES})
         order by ${column} limit :limit`,
     )

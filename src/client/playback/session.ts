@@ -44,8 +44,11 @@ export class SessionClient {
     return Boolean(apiKey && scope && resourceId)
   }
 
-  /** Opens the session of the source, or creates one. */
+  /** Opens the session that the page has or that the source names, or creates one. */
   async open(): Promise<Answer<Session>> {
+    const { session } = this.#source
+    this.#source.session = null
+    if (session) return this.#accept(session, false)
     if (this.#id === null) return await this.#renew(false)
     const answer = await this.#readSession(this.#id)
     if (answer.ok) return this.#accept(answer, false)

@@ -116,6 +116,8 @@ export interface Source {
   normalize: boolean
   /** Lifetime of the sessions that are created, in seconds; null for the service's default. */
   expiresIn: number | null
+  /** The session, if the page has it already: a response of `GET /v1/play/{play_session_id}`. It is opened once without a request. */
+  session?: Session | null
 }
 
 /** Options that can change at any time. */

@@ -115,5 +115,9 @@ function execute(player: TonearmPlayer, command: Command): void {
 if (typeof document !== 'undefined' && window.parent !== window) {
   const player = document.querySelector('tonearm-player')
   const origins = document.querySelector<HTMLElement>('[data-origins]')?.dataset.origins
-  if (player) connectFrame(player, origins === undefined ? null : [location.origin, ...origins.split(' ')])
+  // The page loads this module before that of the player, which may play without any request: its first events must not be missed.
+  if (player)
+    void customElements
+      .whenDefined('tonearm-player')
+      .then(() => connectFrame(player, origins === undefined ? null : [location.origin, ...origins.split(' ')]))
 }

@@ -1,4 +1,4 @@
-import type { Loop, PlaybackOptions, Source, StartOptions } from '../../client/playback/state.ts'
+import type { Loop, PlaybackOptions, Session, Source, StartOptions } from '../../client/playback/state.ts'
 
 /** Reads the attributes of `<tonearm-player>`. */
 
@@ -28,9 +28,14 @@ export function seconds(text: string | null): number {
 export const loopOf = (value: string | null): Loop =>
   value === null || value === 'none' ? 'none' : value === 'one' ? 'one' : 'all'
 
-type Host = Pick<Element, 'getAttribute' | 'hasAttribute'>
+type Host = Pick<Element, 'getAttribute' | 'hasAttribute' | 'querySelector'>
 
+/**
+ * Reads what to play. A data block in the element, which contains the session, is removed: it must not be opened again when the attributes change.
+ */
 export function readSource(host: Host, home: string, baseURI: string): Source {
+  const block = host.querySelector<HTMLScriptElement>('script[type$=json]')
+  block?.remove()
   const get = (name: string) => host.getAttribute(name) || null
   const expiresIn = get('expires-in')
   return {
@@ -43,6 +48,7 @@ export function readSource(host: Host, home: string, baseURI: string): Source {
     isDownloadable: host.hasAttribute('download'),
     normalize: host.hasAttribute('normalize'),
     expiresIn: expiresIn === null ? null : number(expiresIn, 60, 86_400, 3600),
+    session: block && (JSON.parse(block.text) as Session),
   }
 }
 

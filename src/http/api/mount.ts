@@ -5,10 +5,10 @@ import type * as z from 'zod'
 
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { openDatabase, openForRequest } from '../../adapters/db/database.ts'
-import { createDatabaseSize, fillLevel } from '../../adapters/db/database_size.ts'
+import { hasRoom } from '../../adapters/db/database_size.ts'
 import type { Context } from '../../context.ts'
 import type { ErrorCode } from '../../contract/error_status.ts'
-import { type Growth, GROWTH_UNTIL, MAX_BODY_BYTES } from '../../contract/facts.ts'
+import { type Growth, MAX_BODY_BYTES } from '../../contract/facts.ts'
 import type { Operation, Operations } from '../../contract/operation.ts'
 import { ApiError, notFound, storageFull } from '../../core/errors.ts'
 import { keyOf, type Principal } from '../../core/principal.ts'
@@ -105,11 +105,11 @@ export function mount(
   handlers: Record<string, unknown>,
   cache: IsolateCache,
 ): void {
-  const size = createDatabaseSize()
+  const { size } = cache
   /** A new play session costs no extra query: each one that is created updates the size for the next one. */
   const requireRoom = async ({ env, db }: Context, growth: Growth) => {
-    const bytes = growth === 'session' ? size.known() : await size.measured(db.$client)
-    if (bytes !== null && fillLevel(env, bytes) >= GROWTH_UNTIL[growth]) throw storageFull()
+    if (growth !== 'session') await size.measured(db.$client)
+    if (!hasRoom(env, size, growth)) throw storageFull()
   }
   for (const [name, operation] of Object.entries(operations)) {
     const handler = handlers[name] as AnyHandler

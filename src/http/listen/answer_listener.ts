@@ -8,8 +8,10 @@ import { contextOf } from '../context.ts'
 import { readNearest } from './read_nearest.ts'
 import { storeResponse } from './response_cache.ts'
 
-/** The part of Hono's context that this file uses. */
-interface RequestLike {
+/** The part of Hono's context that requests of listeners use. */
+export interface ListenerRequest {
+  /** The id of the request (`api_request_id`). */
+  id: string
   env: Env
   req: { raw: Request; url: string }
   /** Stores the organization for the request log. */
@@ -18,7 +20,7 @@ interface RequestLike {
 
 /** Responds to a caller without a key. The response is cached if that is allowed. */
 export async function answerListener(
-  request: RequestLike,
+  request: Omit<ListenerRequest, 'id'>,
   cache: IsolateCache,
   { secret, reuse }: { secret: string; reuse: boolean },
   read: (context: Context<Client>) => Promise<object>,

@@ -10,3 +10,9 @@ export async function readAgain<T>(error: unknown, readPrimary: () => Promise<T>
   if (!mayBeStale && !isTransientError(error)) throw error
   return retrying(readPrimary)
 }
+
+/** Repeats a read after a transient error. Throws any other error. */
+export async function retryTransient<T>(error: unknown, read: () => Promise<T>): Promise<T> {
+  if (!isTransientError(error)) throw error
+  return retrying(read)
+}

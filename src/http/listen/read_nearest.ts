@@ -8,3 +8,9 @@ export const readNearest = <T>({ DB }: Env, read: (client: Client) => Promise<T>
   read({ $client: DB.withSession('first-unconstrained') as unknown as D1Database }).catch(async (error: unknown) =>
     (await import('./read_again.ts')).readAgain(error, () => read({ $client: DB })),
   )
+
+/** Reads from the primary. The read may be repeated after transient errors, so it must be idempotent. */
+export const readPrimary = <T>($client: D1Database, read: (client: Client) => Promise<T>): Promise<T> =>
+  read({ $client }).catch(async (error: unknown) =>
+    (await import('./read_again.ts')).retryTransient(error, () => read({ $client })),
+  )

@@ -1,8 +1,7 @@
 import type { Hono } from 'hono'
-import { html } from 'hono/html'
 
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
-import { openDatabase } from '../../adapters/db/database.ts'
+import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
 import { Id } from '../../contract/common.ts'
 import { EMBED_HEIGHTS, EMBED_MIN_WIDTH, EMBED_ROWS, EMBED_WIDTH, embedHeight } from '../../contract/embed.ts'
@@ -17,6 +16,7 @@ import { limitReading } from '../auth/limit_rate.ts'
 import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { readNearest } from '../listen/read_nearest.ts'
+import { html } from './html.ts'
 import { attributesOf, type AppearanceParameters, appearanceOf } from './page.ts'
 import { slugOf } from './share.ts'
 
@@ -46,15 +46,13 @@ function parseAddress(url: string | undefined, base: string): Target & { appeara
 }
 
 /** Returns the embed for a URL, the URL of its frame, and the number of tracks that the frame lists. */
-async function findTarget(context: Context, base: string, target: Target) {
+async function findTarget(context: Context<Client>, base: string, target: Target) {
   const found = await findFrame(context, base, target)
-  const rows = target.id
-    ? await countTracks(context, 'play_sessions', target.id, EMBED_ROWS)
-    : await countTracks(context, 'shares', target.slug!, EMBED_ROWS)
-  return { ...found, rows }
+  const key = target.id ? { play_session_id: target.id } : { slug: target.slug!, password_hash: null }
+  return { ...found, rows: await countTracks(context, key, EMBED_ROWS) }
 }
 
-async function findFrame(context: Context, base: string, { id, slug }: Target) {
+async function findFrame(context: Context<Client>, base: string, { id, slug }: Target) {
   if (id) return { embed: await findEmbed(context, id), frame_url: `${base}/embed/${id}` }
   const { share, embed } = await linkPreview(context, slug ?? '')
   return { embed: withLastingPictures(embed, `${base}/s/${share.slug}`), frame_url: `${base}/embed/s/${share.slug}` }
@@ -79,9 +77,7 @@ export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
     const room = { width: maximumOf('maxwidth', maxwidth), height: maximumOf('maxheight', maxheight) }
     const secret = target.id ?? `share:${target.slug}`
     const { embed, frame_url, rows } = await limitReading(c, cache, secret, () =>
-      readNearest(c.env, ({ $client }) =>
-        findTarget(contextOf(c, LISTENER, cache, openDatabase($client)), base, target),
-      ),
+      readNearest(c.env, (client) => findTarget(contextOf(c, LISTENER, cache, client), base, target)),
     ).catch(asNotFound)
     const { title, subtitle, cover_image, seconds_left } = embed
     const full = embedHeight(embed.scope, rows)
@@ -101,7 +97,7 @@ export function mountOembed(app: Hono<AppEnv>, cache: IsolateCache): void {
       provider_url: base,
       cache_age: Math.min(seconds_left, 600),
       ...thumbnail(cover_image, Math.min(room.width, room.height)),
-      html: String(await html`<iframe${attributesOf(frame)}></iframe>`),
+      html: html`<iframe${attributesOf(frame)}></iframe>`.html,
       width,
       height,
     })

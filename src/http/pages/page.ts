@@ -1,14 +1,10 @@
-import type { Context as Request } from 'hono'
-import { html, raw } from 'hono/html'
-
-import { isTransientError } from '../../adapters/db/retry.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Embed } from '../../resources/share/embed.ts'
-import { requestId } from '../answer.ts'
-import type { AppEnv } from '../context.ts'
-import { publicError } from '../public_error.ts'
+import type { ListenerRequest } from '../listen/answer_listener.ts'
+import { checkAnswer } from '../listen/check_answer.ts'
+import { dataBlock, type Html, html } from './html.ts'
 
-/** HTML pages with a player, and the error pages for them. */
+/** HTML pages with a player, and the error pages for them. A new isolate loads this file when it starts (docs/decisions/0029). */
 
 /** The module of the player element. It imports files that have a hash in their names. */
 const PLAYER = '/elements/player.js'
@@ -33,8 +29,6 @@ export function appearanceOf(address: string): AppearanceParameters {
   })
   return Object.fromEntries(parameters) as AppearanceParameters
 }
-
-export type Html = ReturnType<typeof html>
 
 /** Returns the attributes of an element. Each starts with a space. */
 export const attributesOf = (attributes: Record<string, string | number>): Html[] =>
@@ -86,10 +80,10 @@ interface Page extends PageStyle {
  * Responds with an HTML page. All origins may show it in a frame, unless `ancestors` lists some. It loads scripts only from its own origin and sends
  * no referrer.
  */
-export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Response> {
+export function answerPage(page: Page): Response {
   const { status, title, head = '', body, theme = 'auto', style = '', ancestors = '*', form = "'none'" } = page
   const nonce = crypto.randomUUID()
-  const text = await html`<!doctype html>
+  const text = html`<!doctype html>
     <html lang="en" data-theme="${theme}">
       <head>
         <meta charset="utf-8" />
@@ -97,7 +91,7 @@ export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Respon
         <title>${title}</title>
         <link rel="icon" href="/cover/icon.jpg" />
         <style nonce="${nonce}">
-          ${raw(STYLE + style)}
+          ${{ html: STYLE + style }}
         </style>
         ${head}
       </head>
@@ -105,7 +99,7 @@ export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Respon
         ${body}
       </body>
     </html>`
-  return c.body(String(text), status as 200, {
+  const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': [
       "default-src 'none'",
@@ -123,7 +117,8 @@ export async function answerPage(c: Request<AppEnv>, page: Page): Promise<Respon
     'referrer-policy': 'no-referrer',
     ...(!page.isPublic && { 'x-robots-tag': 'noindex' }),
     ...page.headers,
-  })
+  }
+  return new Response(text.html, { status, headers })
 }
 
 /** The types of https://ogp.me for the scopes of a session. */
@@ -154,18 +149,37 @@ export function previewOf(
     <link rel="alternate" type="application/json+oembed" href="${oembed}" title="${title}" />`
 }
 
-/** Returns the scripts of a page with a player. A frame has an additional script. */
+/**
+ * Whether a browser will show the page at once. Only such a page carries the view of a session: other callers, which read the link preview, have no use
+ * for it. Browsers send these headers since 2023 at the latest, and no script can set them (https://www.w3.org/TR/fetch-metadata/).
+ */
+export const isShown = ({ method, headers }: Request) =>
+  method !== 'HEAD' && /^(document|i?frame)$/.test(headers.get('sec-fetch-dest') ?? '') && !headers.has('sec-purpose')
+
+/** Returns the scripts of a page with a player. A frame has an additional script, which must run first. */
 export const scripts = (isFrame: boolean) =>
-  html`${[PLAYER, ...(isFrame ? [FRAME] : [])].map((src) => html`<script type="module" src="${src}"></script>`)}`
+  html`${[...(isFrame ? [FRAME] : []), PLAYER].map((src) => html`<script type="module" src="${src}"></script>`)}`
+
+/** Returns a link with which browsers connect to the storage while the player loads. */
+export const preconnect = ({ S3_ENDPOINT }: Env) =>
+  html`<link rel="preconnect" href="${new URL(S3_ENDPOINT).origin}" />`
+
+/** Returns the response of `GET /v1/play/{play_session_id}` as a data block, from which the player opens without a request. */
+export async function sessionBlock({ env, id: api_request_id }: ListenerRequest, view: object): Promise<Html> {
+  const answer = { ok: true, api_request_id, ...view }
+  await checkAnswer(env, answer, 'playSession')
+  return dataBlock(answer)
+}
 
 /**
- * Returns the player of a frame. The title is for screen readers and for browsers without scripts. The frame sends titles and ids only to pages from
+ * Returns the body of a frame. The title is for screen readers and for browsers without scripts. `session` is a data block with
+ * the player's session. The frame sends titles and ids only to pages from
  * `origins`, or to all pages if that is undefined.
  */
-export const framed = (title: string, attributes: Html[], origins?: readonly string[]) =>
-  html`<main class="frame"${attributesOf(origins ? { 'data-origins': origins.join(' ') } : {})}>
+export const framed = (title: string, attributes: Html[], session: Html | '', origins?: readonly string[]) =>
+  html`<main${attributesOf({ class: 'frame', ...(origins && { 'data-origins': origins.join(' ') }) })}>
     <h1>${title}</h1>
-    <tonearm-player${attributes}></tonearm-player>
+    <tonearm-player${attributes}>${session}</tonearm-player>
     <noscript><p>The player needs JavaScript.</p></noscript>
   </main>`
 
@@ -196,17 +210,23 @@ export function problemOf(error: ApiError): Problem {
 
 /** Responds with an error page. Rethrows errors that are neither refusals nor transient. */
 export async function problemPage(
-  c: Request<AppEnv>,
+  request: ListenerRequest,
   error: unknown,
   pageStyle: PageStyle,
   describe = problemOf,
 ): Promise<Response> {
-  if (!(error instanceof ApiError) && !isTransientError(error)) throw error
-  const fault = error instanceof ApiError ? error : publicError(error, c.env, c.req.raw, requestId(c))
+  const fault = error instanceof ApiError ? error : await transientFault(error, request)
   const { status, title, text } = describe(fault)
   const body = html`<main class="message">
     <h1>${title}</h1>
     <p>${text}</p>
   </main>`
-  return answerPage(c, { ...pageStyle, status, title, body, headers: fault.headers })
+  return answerPage({ ...pageStyle, status, title, body, headers: fault.headers })
+}
+
+/** Returns the error that the visitor sees instead of a transient one. Rethrows any other error. */
+async function transientFault(error: unknown, { env, req, id }: ListenerRequest): Promise<ApiError> {
+  const { isTransientError } = await import('../../adapters/db/retry.ts')
+  if (!isTransientError(error)) throw error
+  return (await import('../public_error.ts')).publicError(error, env, req.raw, id)
 }

@@ -3,25 +3,26 @@ import { bodyLimit } from 'hono/body-limit'
 
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { isPassword } from '../../adapters/crypto/password.ts'
-import { type Database, openDatabase, openForRequest } from '../../adapters/db/database.ts'
-import type { Context } from '../../context.ts'
-import { SLUG } from '../../contract/facts.ts'
+import { openForRequest } from '../../adapters/db/database.ts'
 import { PlaySessionCreate } from '../../contract/play.ts'
 import { ApiError, notFound, unauthorized } from '../../core/errors.ts'
 import { LISTENER } from '../../core/principal.ts'
 import { playHandlers } from '../../resources/play/play.ts'
 import { findZip } from '../../resources/play/zip.ts'
 import { isShareKey } from '../../resources/share/share_holder.ts'
-import { openShare, type ShareRow, linkPreview } from '../../resources/share/share_view.ts'
+import { linkPreview } from '../../resources/share/share_view.ts'
+import { requestId } from '../answer.ts'
 import { shareOf } from '../auth/authenticate.ts'
 import { checkPassword, limitKey } from '../auth/limit_key.ts'
 import { clientOf, limitReading } from '../auth/limit_rate.ts'
 import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
+import type { ListenerRequest } from '../listen/answer_listener.ts'
 import { readNearest } from '../listen/read_nearest.ts'
-import { answerPage, type AppearanceParameters, appearanceOf, problemOf, problemPage } from './page.ts'
+import { answerEmbed } from './embed.ts'
+import { problemPage } from './page.ts'
 import { qrCode } from './qr_code.ts'
-import { passwordForm, showShare, STYLE } from './share_page.ts'
+import { answerShare, LINK_ENDED, normalizeSlug, STYLE } from './share_page.ts'
 
 /**
  * The routes of a share: the page `/s/{slug}`, the same page for frames at `/embed/s/{slug}` (docs/decisions/0052), the image of the card, a QR code,
@@ -29,14 +30,6 @@ import { passwordForm, showShare, STYLE } from './share_page.ts'
  */
 
 type Page = Request<AppEnv, '/s/:slug'>
-
-const SHAPE = new RegExp(`^${SLUG}$`)
-
-/** Returns the slug in its normal form; null if it is invalid. */
-function normalizeSlug(text = ''): string | null {
-  const slug = text.toLowerCase()
-  return SHAPE.test(slug) ? slug : null
-}
 
 /** Returns the slug in the URL of a share's page or frame; null for other URLs. */
 export function slugOf({ origin, pathname }: URL, base: string): string | null {
@@ -50,70 +43,6 @@ function slugParam({ req }: Page): string {
   const slug = normalizeSlug(req.param('slug'))
   if (!slug) throw notFound('share')
   return slug
-}
-
-/**
- * Returns the page that the visitor may see: the share, or the form for its password. `password` is the visitor's input; it is undefined in a GET
- * request.
- */
-async function answer(
-  c: Page,
-  context: Context,
-  slug: string,
-  appearance: AppearanceParameters | null,
-  password: string | undefined,
-) {
-  const share = await openShare(context, slug)
-  c.set('organization_id', share.organization_id)
-  if (share.password_hash !== null) {
-    const ask = (isWrong: boolean) => ({ share, title: 'Protected', body: passwordForm(appearance !== null, isWrong) })
-    if (password === undefined) return { ...ask(false), status: 200 }
-    const { password_hash } = share
-    const isRight = () => isPassword(password, password_hash)
-    if (!(await checkPassword(c.env, context.cache, share.id, clientOf(c.env, c.req.raw.headers), isRight)))
-      return { ...ask(true), status: 403 }
-  }
-  return { ...(await showShare(context, share, appearance)), share, status: 200 }
-}
-
-/** The texts for a link that cannot be opened, and for a visitor who has entered too many passwords. */
-const LINK_ENDED = { title: 'This link has ended', text: 'Ask for a new one where you found it.' }
-const TOO_MANY_ATTEMPTS = { title: 'Too many attempts', text: 'Please try again in a minute.' }
-
-/** Returns the origins whose pages may show a share in a frame. A password form may be shown only by the sites that the share lists. */
-const ancestorsOf = ({ allowed_origins, password_hash }: ShareRow) =>
-  allowed_origins === null && password_hash === null ? '*' : ["'self'", ...(allowed_origins ?? [])].join(' ')
-
-async function respond(c: Page, cache: IsolateCache, isFrame: boolean, password?: string): Promise<Response> {
-  const appearance = isFrame ? appearanceOf(c.req.url) : null
-  const pageStyle = { theme: appearance?.theme, style: STYLE }
-  try {
-    const slug = slugParam(c)
-    const answerFrom = (db: Database) => answer(c, contextOf(c, LISTENER, cache, db), slug, appearance, password)
-    // A password is checked at the primary, because a replica may still have the previous one.
-    const { share, ...page } = await limitReading(c, cache, `share:${slug}`, () =>
-      password === undefined
-        ? readNearest(c.env, ({ $client }) => answerFrom(openDatabase($client)))
-        : answerFrom(openForRequest(c.env.DB)),
-    )
-    return await answerPage(c, {
-      ...pageStyle,
-      ...page,
-      ancestors: ancestorsOf(share),
-      form: "'self'",
-      isPublic: share.password_hash === null && share.is_custom_slug && !isFrame,
-    })
-  } catch (error) {
-    return problemPage(c, error, pageStyle, (error) => {
-      const problem = problemOf(error)
-      return {
-        ...problem,
-        ...(problem.status === 410
-          ? LINK_ENDED
-          : problem.status === 429 && password !== undefined && TOO_MANY_ATTEMPTS),
-      }
-    })
-  }
 }
 
 /** Returns the value of a text field in a form. It is empty if the field is missing or the form cannot be parsed. */
@@ -145,19 +74,35 @@ async function sessionForZip(c: Request<AppEnv>, cache: IsolateCache, key: strin
   return play_session_id
 }
 
-export function mountShare(app: Hono<AppEnv>, cache: IsolateCache): void {
+/** Returns a request in the form in which src/http/first_requests.ts passes it on. */
+const listenerOf = (c: Request<AppEnv>): ListenerRequest => ({
+  id: requestId(c),
+  env: c.env,
+  req: { raw: c.req.raw, url: c.req.url },
+  set: (name, value) => c.set(name, value),
+})
+
+/** Adds the pages with a player. Most requests for them are answered before the app is loaded (src/http/first_requests.ts). */
+export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
+  app.get('/embed/:play_session_id', (c) => answerEmbed(listenerOf(c), cache, c.req.param('play_session_id')))
   for (const [path, isFrame] of [
     ['/s/:slug', false],
     ['/embed/s/:slug', true],
   ] as const) {
-    app.get(path, (c) => respond(c as Page, cache, isFrame))
-    app.post(path, formLimit, async (c) => respond(c, cache, isFrame, await formField(c, 'password')))
+    app.get(path, (c) => answerShare(listenerOf(c), cache, c.req.param('slug'), isFrame))
+    app.post(path, formLimit, async (c) => {
+      const password = await formField(c, 'password')
+      const client = clientOf(c.env, c.req.raw.headers)
+      return answerShare(listenerOf(c), cache, c.req.param('slug'), isFrame, ({ id, password_hash }) =>
+        checkPassword(c.env, cache, id, client, () => isPassword(password, password_hash!)),
+      )
+    })
   }
   // The image of the card is a redirect to a signed URL, because cards are cached for longer than the hour for which a signed URL is valid.
   app.get('/s/:slug/cover.jpg', async (c) => {
     const slug = slugParam(c)
     const { embed } = await limitReading(c, cache, `share:${slug}`, () =>
-      readNearest(c.env, ({ $client }) => linkPreview(contextOf(c, LISTENER, cache, openDatabase($client)), slug)),
+      readNearest(c.env, (client) => linkPreview(contextOf(c, LISTENER, cache, client), slug)),
     )
     const size = c.req.query('size')
     const picture = Object.values(embed.cover_image).find(({ type }) => type === size) ?? embed.card_image
@@ -178,7 +123,7 @@ export function mountShare(app: Hono<AppEnv>, cache: IsolateCache): void {
     try {
       return c.redirect(`/zip/${await sessionForZip(c, cache, await formField(c, 'key'))}`, 303)
     } catch (error) {
-      return problemPage(c, error, { style: STYLE }, ({ status, message }) => ({
+      return problemPage(listenerOf(c), error, { style: STYLE }, ({ status, message }) => ({
         status,
         ...(status === 401 ? LINK_ENDED : { title: 'This cannot be downloaded', text: message }),
       }))

@@ -1,13 +1,36 @@
-import { html } from 'hono/html'
-
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { hasRoom } from '../../adapters/db/database_size.ts'
+import type { Client } from '../../adapters/db/query.ts'
 import type { Context } from '../../context.ts'
-import { clock, MAX_PASSWORD, SHARE_SESSION_TTL } from '../../contract/facts.ts'
-import { readList } from '../../resources/play/session_view.ts'
-import { shareKey } from '../../resources/share/share_holder.ts'
-import { embedOfShare, storedTrackCount, type ShareRow, withLastingPictures } from '../../resources/share/share_view.ts'
-import { attributesOf, framed, type AppearanceParameters, previewOf, scripts } from './page.ts'
+import { clock, MAX_PASSWORD, SHARE_KEY, SHARE_SESSION_TTL, SLUG } from '../../contract/facts.ts'
+import { isFull, notFound } from '../../core/errors.ts'
+import { LISTENER } from '../../core/principal.ts'
+import { readShare } from '../../resources/play/shared_session.ts'
+import type { Embed } from '../../resources/share/embed.ts'
+import { openShare, storedTrackCount, type ShareRow, withLastingPictures } from '../../resources/share/share_view.ts'
+import { limitReading } from '../auth/limit_rate.ts'
+import { contextOf } from '../context.ts'
+import type { ListenerRequest } from '../listen/answer_listener.ts'
+import { readNearest, readPrimary } from '../listen/read_nearest.ts'
+import { html } from './html.ts'
+import {
+  answerPage,
+  type AppearanceParameters,
+  appearanceOf,
+  attributesOf,
+  framed,
+  isShown,
+  preconnect,
+  previewOf,
+  problemOf,
+  problemPage,
+  scripts,
+  sessionBlock,
+} from './page.ts'
 
-/** The contents of a share's page and of the same page in a frame (docs/decisions/0052). */
+/**
+ * The page of a share, and the same page in a frame (docs/decisions/0052). A new isolate loads this file when it starts (docs/decisions/0029).
+ */
 
 export const STYLE = `
   .share { max-width: 720px; margin: 0 auto; padding: clamp(16px, 5vw, 48px); display: grid; gap: 24px }
@@ -46,7 +69,7 @@ export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
         type="password"
         maxlength="${MAX_PASSWORD}"
         required
-        ${isFrame ? '' : html` autofocus`}
+        ${isFrame ? '' : { html: ' autofocus' }}
         autocomplete="current-password"
         ${isWrong ? html` aria-invalid="true" aria-describedby="wrong"` : ''}
       />
@@ -62,14 +85,17 @@ const zipForm = (slug: string, secret: string) =>
     <button>Download all (ZIP)</button>
   </form>`
 
+type Opened = Awaited<ReturnType<typeof readShare>>
+
 /** Returns the title, head and body of the page for a share that the visitor may see. The page is for a frame if `appearance` is not null. */
-export async function showShare(context: Context, share: ShareRow, appearance: AppearanceParameters | null) {
+async function showShare(
+  request: ListenerRequest,
+  context: Context<Client>,
+  { share, tracks, isComplete, view }: Omit<Opened, 'embed'>,
+  embed: Embed,
+  appearance: AppearanceParameters | null,
+) {
   const { slug } = share
-  // The list is for browsers without scripts. Frames do not have this list.
-  const [embed, { tracks = [] }] = await Promise.all([
-    embedOfShare(context, share),
-    appearance ? { tracks: [] } : readList(context, 'shares', slug, PAGE_ROWS + 1),
-  ])
   const base = context.base_url
   const address = `${base}/s/${slug}`
   const { title, subtitle, cover_image, has_cover } = embed
@@ -78,8 +104,8 @@ export async function showShare(context: Context, share: ShareRow, appearance: A
     share.password_hash === null
       ? html`${previewOf(withLastingPictures(embed, address), base, address)}<link rel="canonical" href="${address}" />`
       : ''
-  const head = html`${preview}${scripts(appearance !== null)}`
-  const secret = await shareKey(context.env, share, context.now)
+  const head = html`${view ? preconnect(context.env) : ''}${preview}${scripts(appearance !== null)}`
+  const secret = await secretOf(context, share)
   const attributes = attributesOf({
     'base-url': base,
     'api-key': secret,
@@ -91,9 +117,10 @@ export async function showShare(context: Context, share: ShareRow, appearance: A
     ...(share.is_downloadable && { download: '' }),
     ...appearance,
   })
-  if (appearance) return { title, head, body: framed(title, attributes, share.allowed_origins ?? []) }
+  const session = view ? await sessionBlock(request, view) : ''
+  if (appearance) return { title, head, body: framed(title, attributes, session, share.allowed_origins ?? []) }
   const isLong = tracks.length > PAGE_ROWS
-  const total = isLong ? await storedTrackCount(context, share) : tracks.length
+  const total = isComplete ? tracks.length : await storedTrackCount(context, share)
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
   const count = total === 1 ? '1 track' : `${total} tracks`
   const details = [
@@ -111,7 +138,7 @@ export async function showShare(context: Context, share: ShareRow, appearance: A
           <p>${details.join(' · ')}</p>
         </div>
       </header>
-      <tonearm-player${attributes}></tonearm-player>
+      <tonearm-player${attributes}>${session}</tonearm-player>
       ${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret) : ''}
       <noscript>
         <p>The player needs JavaScript.</p>
@@ -123,4 +150,98 @@ export async function showShare(context: Context, share: ShareRow, appearance: A
     </main>
   </div>`
   return { title: subtitle ? `${title} – ${subtitle}` : title, head, body }
+}
+
+/** Returns the key with which the player of the page creates sessions. That of a share with a password is signed. */
+async function secretOf({ env, now }: Context<Client>, share: ShareRow): Promise<string> {
+  if (share.password_hash === null) return `${SHARE_KEY}${share.slug}`
+  return (await import('../../resources/share/share_holder.ts')).shareKey(env, share, now)
+}
+
+/** Returns the slug in its normal form; null if it is invalid. */
+export function normalizeSlug(text = ''): string | null {
+  const slug = text.toLowerCase()
+  return SHAPE.test(slug) ? slug : null
+}
+const SHAPE = new RegExp(`^${SLUG}$`)
+
+/** The texts for a link that cannot be opened, and for a visitor who has entered too many passwords. */
+export const LINK_ENDED = { title: 'This link has ended', text: 'Ask for a new one where you found it.' }
+const TOO_MANY_ATTEMPTS = { title: 'Too many attempts', text: 'Please try again in a minute.' }
+
+/** Returns the origins whose pages may show a share in a frame. A password form may be shown only by the sites that the share lists. */
+const ancestorsOf = ({ allowed_origins, password_hash }: ShareRow) =>
+  allowed_origins === null && password_hash === null ? '*' : ["'self'", ...(allowed_origins ?? [])].join(' ')
+
+/**
+ * Responds with the page of a share, or with the form for its password. `isRight` checks the password that the visitor has entered; it is undefined in a
+ * GET request.
+ */
+export async function answerShare(
+  request: ListenerRequest,
+  cache: IsolateCache,
+  text: string,
+  isFrame: boolean,
+  isRight?: (share: ShareRow) => Promise<boolean>,
+): Promise<Response> {
+  const { env, req } = request
+  const appearance = isFrame ? appearanceOf(req.url) : null
+  const pageStyle = { theme: appearance?.theme, style: STYLE }
+  const ask = (share: ShareRow, isWrong: boolean) => ({
+    share,
+    title: 'Protected',
+    body: passwordForm(isFrame, isWrong),
+    status: isWrong ? 403 : 200,
+  })
+
+  /** Reads the share, and builds its page. */
+  const reader = (slug: string, password_hash: string | null, isPlayed: boolean) => async (client: Client) => {
+    const context = contextOf(request, LISTENER, cache, client)
+    const limit = isFrame ? 0 : PAGE_ROWS + 1
+    const { embed, ...found } = await readShare(context, { slug, password_hash, limit, isPlayed })
+    const { share } = found
+    request.set('organization_id', share.organization_id)
+    if (!embed) return ask(share, false)
+    return { ...(await showShare(request, context, found, embed, appearance)), share, status: 200 }
+  }
+
+  async function answer(slug: string) {
+    let password_hash: string | null = null
+    if (isRight) {
+      // A password is checked at the primary, because a replica may still have the previous one.
+      const share = await readPrimary(env.DB, (client) => openShare(contextOf(request, LISTENER, cache, client), slug))
+      request.set('organization_id', share.organization_id)
+      ;({ password_hash } = share)
+      if (password_hash !== null && !(await isRight(share))) return ask(share, true)
+    }
+    const readOnly = reader(slug, password_hash, false)
+    if (isShown(req.raw) && hasRoom(env, cache.size, 'session')) {
+      return readPrimary(cache.size.watch(env.DB), reader(slug, password_hash, true)).catch((error: unknown) => {
+        if (!isFull(error)) throw error
+        return readPrimary(env.DB, readOnly)
+      })
+    }
+    return isRight ? readPrimary(env.DB, readOnly) : readNearest(env, readOnly)
+  }
+
+  try {
+    const slug = normalizeSlug(text)
+    if (!slug) throw notFound('share')
+    const { share, ...page } = await limitReading(request, cache, `share:${slug}`, () => answer(slug))
+    return answerPage({
+      ...pageStyle,
+      ...page,
+      ancestors: ancestorsOf(share),
+      form: "'self'",
+      isPublic: share.password_hash === null && share.is_custom_slug && !isFrame,
+    })
+  } catch (error) {
+    return problemPage(request, error, pageStyle, (error) => {
+      const problem = problemOf(error)
+      return {
+        ...problem,
+        ...(problem.status === 410 ? LINK_ENDED : problem.status === 429 && isRight !== undefined && TOO_MANY_ATTEMPTS),
+      }
+    })
+  }
 }

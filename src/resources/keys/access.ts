@@ -5,7 +5,7 @@ import { batch } from '../../adapters/db/query.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import type { Context } from '../../context.ts'
 import type { KeyType } from '../../contract/api_key.ts'
-import { CATALOG } from '../../contract/catalog.ts'
+import { DEFAULT_VARIANTS } from '../../contract/catalog.ts'
 import { PlayScope } from '../../contract/play.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
 import { keyOf, type Principal } from '../../core/principal.ts'
@@ -54,9 +54,6 @@ export async function mayReach({ db, principal }: Context, scope: PlayScope, id:
 /** Whether a key may create sessions that allow downloads. A server key always may. */
 export const mayDownload = (principal: Principal) =>
   principal.kind === 'server' || keyOf(principal)?.is_downloadable === true
-
-/** The default transcodes, AAC first. A session plays them if its creator chose no variants (docs/decisions/0019). */
-export const DEFAULT_VARIANTS = CATALOG.filter((v) => v.type === 'transcode').map((v) => v.index)
 
 /** Returns the variants that a session plays. Throws for unknown variants and for variants that a player key does not allow. */
 export async function chosenVariants(context: Context, variants: string[] = []): Promise<string[]> {

@@ -5,13 +5,14 @@ import type { PlayedSession, PlayRow } from '../../adapters/db/play_rows.ts'
 import { batch, type Client } from '../../adapters/db/query.ts'
 import type { playSessions } from '../../adapters/db/schema/play_sessions.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
-import { type ListedRow, type ListOwner, sessionLists } from '../../adapters/db/session_list.ts'
+import { type ListedRow, type ListKey, ownerOf, sessionLists } from '../../adapters/db/session_list.ts'
 import type { Context } from '../../context.ts'
 import { MAX_SESSION_TRACKS, PLAY_CACHE_SECONDS } from '../../contract/facts.ts'
 import type { PlaySession, SessionTrack } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
 import { labelsOf } from '../library/appearance.ts'
+import { toEmbed } from '../share/embed.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
 import { findPlayback, listOf, toPlaybackParts, playable, playback } from './playback.ts'
 
@@ -23,8 +24,8 @@ export const toPlaySession = (row: typeof playSessions.$inferSelect): PlaySessio
 })
 
 /** Returns the statements that read the list of a session or share. At most one of them returns rows. */
-const bindLists = (db: Client, owner: ListOwner, key: string, limit: number) =>
-  Object.values(sessionLists[owner]).map((list) => list.bind(db, { key, limit }))
+export const bindLists = (db: Client, key: ListKey, limit: number) =>
+  Object.values(sessionLists[ownerOf(key)]).map((list) => list.bind(db, { ...key, limit }))
 
 const toRows = (lists: Record<string, unknown>[][]) =>
   JSON.parse(
@@ -45,24 +46,36 @@ function ownersOf({ organization, collection, playlist }: Owners) {
 const withLabels = (rows: ListedRow[], { organization, playlist }: ReturnType<typeof ownersOf>) =>
   rows.map((track) => ({ ...track, ...labelsOf({ track, collection: track.collection, playlist, organization }) }))
 
-/**
- * Reads the embed row of a session or share, and its tracks up to a limit, each with its effective title, subtitle and color. Both are undefined if
- * there is no such session or share.
- */
-export async function readList({ db }: Context<Client>, owner: ListOwner, key: string, limit: number) {
-  const [first, ...lists] = await batch(db, [embedRows[owner].bind(db, { key }), ...bindLists(db, owner, key, limit)])
-  const [row] = embedRows[owner].decode(first!)
-  return { row, tracks: row && withLabels(toRows(lists), ownersOf(row)) }
+/** Returns the tracks in the rows of `bindLists`, each with its effective title, subtitle and color. */
+export const toTracks = (lists: Record<string, unknown>[][], owners: Owners) =>
+  withLabels(toRows(lists), ownersOf(owners))
+
+/** Reads the embed row of a session, and its tracks up to a limit. Both are undefined if there is no such session. */
+export async function readList({ db }: Context<Client>, play_session_id: string, limit: number) {
+  const key = { play_session_id }
+  const [first, ...lists] = await batch(db, [embedRows.play_sessions.bind(db, key), ...bindLists(db, key, limit)])
+  const [row] = embedRows.play_sessions.decode(first!)
+  return { row, tracks: row && toTracks(lists, row) }
+}
+
+/** Reads the embed data of a session, with its view, in one trip to the database. */
+export async function readEmbed(context: Context<Client>, play_session_id: string) {
+  const { db, now } = context
+  checkSessionId(play_session_id, now)
+  const statements = [embedRows.play_sessions.bind(db, { play_session_id }), ...bindView(db, play_session_id)]
+  const [embedded, ...rows] = await batch(db, statements)
+  const embed = await toEmbed(context, embedRows.play_sessions.decode(embedded!)[0])
+  return { embed, view: (await toView(context, rows)).view }
 }
 
 /** Returns the number of tracks that a session or share lists, up to a limit. */
-export const countTracks = async ({ db }: Context<Client>, owner: ListOwner, key: string, limit: number) =>
-  toRows(await batch(db, bindLists(db, owner, key, limit))).length
+export const countTracks = async ({ db }: Context<Client>, key: ListKey, limit: number) =>
+  toRows(await batch(db, bindLists(db, key, limit))).length
 
 /** Returns the statements that read a session's view, for one batch. */
-export const bindView = (db: Client, session_id: string) => [
-  firstPlayRows.bind(db, { session_id }),
-  ...bindLists(db, 'play_sessions', session_id, MAX_SESSION_TRACKS),
+export const bindView = (db: Client, play_session_id: string) => [
+  firstPlayRows.bind(db, { session_id: play_session_id }),
+  ...bindLists(db, { play_session_id }, MAX_SESSION_TRACKS),
 ]
 
 /**

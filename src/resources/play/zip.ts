@@ -49,12 +49,7 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   }
   if (wanted !== undefined && !session.variants.includes(wanted)) throw notFound('variant')
   const order = [...(wanted === undefined ? [] : [wanted]), ...session.variants]
-  const { row: owner, tracks: sessionTracks = [] } = await readList(
-    context,
-    'play_sessions',
-    play_session_id,
-    MAX_ZIP_FILES + 1,
-  )
+  const { row: owner, tracks: sessionTracks = [] } = await readList(context, play_session_id, MAX_ZIP_FILES + 1)
   const { title } = await toEmbed(context, owner)
   const tooLarge = () =>
     new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)

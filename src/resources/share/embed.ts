@@ -29,7 +29,7 @@ export interface Embed {
 /** Reads the embed data of a session. No API key is needed, because the session's id is the secret (specification §5). */
 export async function findEmbed(context: Context<Client>, play_session_id: string): Promise<Embed> {
   checkSessionId(play_session_id, context.now)
-  return toEmbed(context, await embedRows.play_sessions.get(context.db, { key: play_session_id }))
+  return toEmbed(context, await embedRows.play_sessions.get(context.db, { play_session_id }))
 }
 
 /** Returns the embed data of a session, or of a share that is shown as one. */

@@ -2,18 +2,18 @@ import type { KeyCache } from '../../adapters/cache/key_cache.ts'
 import { fromHex, toHex } from '../../adapters/crypto/secret.ts'
 import { openForRequest } from '../../adapters/db/database.ts'
 import type { ShareRow } from '../../adapters/db/schema/shares.ts'
-import { SLUG } from '../../contract/facts.ts'
+import { shareRows } from '../../adapters/db/share_rows.ts'
+import { DEFAULT_VARIANTS } from '../../contract/catalog.ts'
+import { SHARE_KEY, SLUG } from '../../contract/facts.ts'
 import { unauthorized } from '../../core/errors.ts'
 import type { KeyHolder } from '../../core/principal.ts'
-import { DEFAULT_VARIANTS } from '../keys/access.ts'
-import { isExpired, shareAt } from './share_view.ts'
+import { isExpired } from './share_view.ts'
 
 /**
  * The key of a share. A share's page plays with a player key that is limited to the share, `ta_sh_{slug}`. For a share with a password, the key also
  * has a signed proof after the slug, `ta_sh_{slug}.{end}.{signature}`, which becomes invalid when the password is changed.
  */
-const PREFIX = 'ta_sh_'
-const SHAPE = new RegExp(`^${PREFIX}(${SLUG})(?:\\.(\\d{1,15})\\.([0-9a-f]{64}))?$`)
+const SHAPE = new RegExp(`^${SHARE_KEY}(${SLUG})(?:\\.(\\d{1,15})\\.([0-9a-f]{64}))?$`)
 
 /** Milliseconds for which a page can play after the password has been entered. */
 const UNLOCKED_FOR = 24 * 3600 * 1000
@@ -41,10 +41,10 @@ const signedText = ({ id, password_hash }: LockedShare, ends: string) =>
 
 /** Returns the key for the page of a share. Only call this after the password has been checked. */
 export async function shareKey(env: Env, share: ShareRow, now: number): Promise<string> {
-  if (share.password_hash === null) return `${PREFIX}${share.slug}`
+  if (share.password_hash === null) return `${SHARE_KEY}${share.slug}`
   const ends = String(now + UNLOCKED_FOR)
   const signature = await crypto.subtle.sign('HMAC', await keyOf(env, 'sign'), signedText(share, ends))
-  return `${PREFIX}${share.slug}.${ends}.${toHex(new Uint8Array(signature))}`
+  return `${SHARE_KEY}${share.slug}.${ends}.${toHex(new Uint8Array(signature))}`
 }
 
 /** Whether a key opens a share. This is checked on every request, because the cache key contains only the slug. */
@@ -56,7 +56,7 @@ async function opens(env: Env, secret: string, share: LockedShare): Promise<bool
 }
 
 /** Returns the cache key of a share. It is the same for all keys of the share, because a client can invent any number of them. */
-const nameOf = (secret: string) => PREFIX + partsOf(secret)[0]
+const nameOf = (secret: string) => SHARE_KEY + partsOf(secret)[0]
 
 export const shareNotFound = () => unauthorized('There is no such share, or not any more')
 
@@ -70,7 +70,8 @@ export async function cachedShare(env: Env, keys: KeyCache, secret: string): Pro
  * Reads the share for a key from the primary database, and caches it for a short time. A replica may lag behind, and a revoked share must not play. Throws 401 when the share does not exist or has expired, or when its password is needed.
  */
 export async function readShareKey(env: Env, keys: KeyCache, secret: string, base_url: string): Promise<KeyHolder> {
-  const share = await shareAt(openForRequest(env.DB), partsOf(secret)[0])
+  const slug = partsOf(secret)[0]
+  const { share } = (await shareRows.get(openForRequest(env.DB), { slug })) ?? {}
   if (!share || isExpired(share, Date.now())) throw shareNotFound()
   if (!(await opens(env, secret, share))) throw unauthorized('This share needs its password')
   const holder: KeyHolder = {

@@ -22,14 +22,29 @@ export async function openPage(
   password?: string,
   bindings: Env = env,
   client = '192.0.2.1',
+  headers: Record<string, string> = {},
 ): Promise<PageResponse> {
   const request = new Request(`https://tonearm.test${path}`, {
     redirect: 'manual',
-    headers: { 'cf-connecting-ip': client },
+    headers: { 'cf-connecting-ip': client, ...headers },
     ...(password !== undefined && { method: 'POST', body: new URLSearchParams({ password }) }),
   })
   const response = await worker.fetch(request, bindings, createExecutionContext())
   return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** Opens a page like a browser that shows it at once. */
+export const showPage = (path: string, password?: string, bindings?: Env) =>
+  openPage(path, password, bindings, undefined, {
+    'sec-fetch-dest': path.startsWith('/embed/') ? 'iframe' : 'document',
+  })
+
+/** The session in the data block of a page, without the id of the request; undefined if the page has no data block. */
+export function sessionIn({ text }: PageResponse) {
+  const block = /<script type="application\/json">([^<]*)<\/script><\/tonearm-player>/.exec(text)?.[1]
+  if (block === undefined) return undefined
+  const { api_request_id, ...session } = JSON.parse(block) as Record<string, unknown> & { play_session_id: string }
+  return { ...session, hasRequestId: typeof api_request_id === 'string' }
 }
 
 /** The API key that the player of a page uses. */

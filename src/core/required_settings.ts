@@ -1,0 +1,17 @@
+/** Settings without which the Worker does not work. All other variables may be empty (docs/decisions/0074). */
+const REQUIRED = [
+  'ROOT_KEY',
+  'SIGNING_SECRET',
+  'TRANSCODER_SECRET',
+  'R2_ACCESS_KEY_ID',
+  'R2_SECRET_ACCESS_KEY',
+  'S3_ENDPOINT',
+  'S3_BUCKET',
+  'MAX_UPLOAD_BYTES',
+  'MAX_DURATION_SECONDS',
+  'DATABASE_LIMIT_BYTES',
+  'WEBHOOK_TIMEOUT',
+] as const satisfies (keyof Env)[]
+
+/** Returns the names of the required settings that are not set or empty. */
+export const missingSettings = (env: Env): string[] => REQUIRED.filter((name) => !env[name])

@@ -1,0 +1,75 @@
+import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
+import { isIssuedId } from '../adapters/crypto/id.ts'
+import type { Client } from '../adapters/db/query.ts'
+import type { Context } from '../context.ts'
+import { LOGGED_SHARE } from '../contract/facts.ts'
+import { missingSettings } from '../core/required_settings.ts'
+import { playTrack } from '../resources/play/playback.ts'
+import { playSession } from '../resources/play/session_view.ts'
+import { errorResponse } from './answer.ts'
+import { answerListener, type ListenerRequest } from './listen/answer_listener.ts'
+import { checkAnswer } from './listen/check_answer.ts'
+import { logRequest } from './log_request.ts'
+import { answerEmbed } from './pages/embed.ts'
+import { answerShare } from './pages/share_page.ts'
+
+/**
+ * Answers the first requests of listeners without Hono, zod and Drizzle: play sessions, play views, embeds and shares. A new isolate can thus respond
+ * before it has loaded them (docs/decisions/0029). The app has these routes too, for `HEAD`, for forms, and for ids that were never issued.
+ */
+
+type Respond = (request: ListenerRequest) => Promise<Response>
+type Route = [name: string, respond: Respond]
+
+/** Returns the route of a request and the function that answers it; null if the app answers it. */
+function routeOf(cache: IsolateCache, path: string): Route | null {
+  const [, session = '', track] = /^\/(?:v1\/play|embed)\/([\w-]+)(?:\/([\w-]+))?$/.exec(path.toLowerCase()) ?? []
+  if (isIssuedId(session)) {
+    const answer =
+      (operation: 'playTrack' | 'playSession', read: (context: Context<Client>) => Promise<object>): Respond =>
+      (request) =>
+        answerListener(request, cache, { secret: session, reuse: true }, read, async (found) => {
+          const answer = { ok: true, api_request_id: request.id, ...found }
+          await checkAnswer(request.env, answer, operation)
+          return answer
+        })
+    const params = { play_session_id: session }
+    if (path.startsWith('/embed/'))
+      return track === undefined ? ['/embed/:play_session_id', (request) => answerEmbed(request, cache, session)] : null
+    if (track === undefined)
+      return ['/v1/play/:play_session_id', answer('playSession', (context) => playSession({ params }, context))]
+    const view = { params: { ...params, play_track_id: track } }
+    return isIssuedId(track)
+      ? ['/v1/play/:play_session_id/:play_track_id', answer('playTrack', (context) => playTrack(view, context))]
+      : null
+  }
+  const [, frame, slug] = /^(\/embed)?\/s\/([\w-]+)$/.exec(path) ?? []
+  return slug === undefined
+    ? null
+    : [`${frame ?? ''}/s/:slug`, (request) => answerShare(request, cache, slug, frame !== undefined)]
+}
+
+/** Answers a first request of a listener. Returns null for any other request. */
+export function answerFirst(cache: IsolateCache, raw: Request, env: Env): Promise<Response> | null {
+  if (raw.method !== 'GET') return null
+  const [route, respond] = routeOf(cache, new URL(raw.url).pathname) ?? []
+  if (!route || !respond) return null
+  // The app responds that the Worker is not configured. Play views need few settings, so they are tried.
+  if (!route.startsWith('/v1/') && missingSettings(env).length > 0) return null
+  const api_request_id = crypto.randomUUID()
+  const started_at = Date.now()
+  let organization_id: string | undefined
+  const request = {
+    id: api_request_id,
+    env,
+    req: { raw, url: raw.url },
+    set: (_: 'organization_id', id: string) => void (organization_id = id),
+  }
+  const answer = respond(request).catch((error: unknown) => errorResponse(error, env, raw, api_request_id))
+  return answer.then((response) => {
+    const { status } = response
+    if (route.endsWith('play_track_id') && status < 400 && Math.random() > LOGGED_SHARE) return response
+    logRequest(env, { api_request_id, method: raw.method, route, status, started_at, organization_id })
+    return response
+  })
+}

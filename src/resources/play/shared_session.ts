@@ -1,0 +1,66 @@
+import { newHourlyId } from '../../adapters/crypto/id.ts'
+import { embedRows } from '../../adapters/db/embed_rows.ts'
+import { firstPlayRows } from '../../adapters/db/first_play_rows.ts'
+import { batch, type Client } from '../../adapters/db/query.ts'
+import { bindSharedSession, shareRows } from '../../adapters/db/share_rows.ts'
+import type { Context } from '../../context.ts'
+import { DEFAULT_VARIANTS } from '../../contract/catalog.ts'
+import { MAX_SESSION_TRACKS, SHARE_SESSION_TTL } from '../../contract/facts.ts'
+import { ApiError } from '../../core/errors.ts'
+import { toEmbed } from '../share/embed.ts'
+import { toShare, withTitle } from '../share/share_view.ts'
+import { bindLists, toTracks, toView } from './session_view.ts'
+
+interface Wanted {
+  slug: string
+  /** The hash of the password that the visitor has entered; null if there is none. */
+  password_hash: string | null
+  /** Maximum number of tracks to list; 0 for none. */
+  limit: number
+  /** Whether to create a session for the page's player. Its view is part of the result. */
+  isPlayed: boolean
+}
+
+/**
+ * Reads a share for its page in one trip to the database. `embed` and `view` are null if the share has another password. Throws 404 or 410 if there is
+ * no such share or not any more.
+ */
+export async function readShare(context: Context<Client>, { slug, password_hash, limit, isPlayed }: Wanted) {
+  const { db, now } = context
+  const key = { slug, password_hash }
+  const max = isPlayed ? MAX_SESSION_TRACKS : limit
+  const session = isPlayed ? bindSession(db, key, now) : []
+  const results = await batch(db, [
+    ...session,
+    shareRows.bind(db, { slug }),
+    embedRows.shares.bind(db, key),
+    ...(max > 0 ? bindLists(db, key, max) : []),
+  ])
+  const [shared, embedded, ...lists] = results.slice(session.length)
+  const share = toShare(shareRows.decode(shared!)[0], now)
+  const [row] = embedRows.shares.decode(embedded!)
+  if (!row || share.password_hash !== password_hash)
+    return { share, embed: null, tracks: [], isComplete: true, view: null }
+  const embed = withTitle(await toEmbed(context, row), share)
+  const tracks = toTracks(lists, row)
+  const view = isPlayed ? await viewOf(context, [results[1]!, ...lists]) : null
+  return { share, embed, tracks, isComplete: tracks.length < max, view }
+}
+
+/** Returns the statements that create a session of the share, and read it with its first track. */
+function bindSession(db: Client, key: { slug: string; password_hash: string | null }, now: number) {
+  const expires_at = (Math.floor(now / 1000) + SHARE_SESSION_TTL) * 1000
+  const id = newHourlyId(expires_at)
+  const session = { ...key, id, expires_at, now, variants: DEFAULT_VARIANTS }
+  return [bindSharedSession(db.$client, session), firstPlayRows.bind(db, { session_id: id })]
+}
+
+/** Returns the view of the created session; null if the share ends within this second. */
+async function viewOf(context: Context<Client>, rows: Record<string, unknown>[][]) {
+  try {
+    return (await toView(context, rows)).view
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
