@@ -13,7 +13,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, TIMEOUT, untilPlaying } from './studio_steps.ts'
 
-/** Tests the embed page in frames on third-party pages, which discover it through oEmbed, as editors do. */
+/** Tests the embed page in frames on third-party pages, which discover it through oEmbed, as editors do, and the addresses of elements. */
 
 let stack: Shared
 let browser: Browser
@@ -214,3 +214,14 @@ test.each(['light', 'dark'] as const)(
     await page.context().close()
   },
 )
+
+test('the stable address of an element is cached only briefly, and the modules that it loads are immutable', async () => {
+  const address = await fetch(`${stack.base_url}/elements/1/player.js`)
+  expect(address.headers.get('cache-control')).toMatch(/max-age=300\b/)
+  const text = await address.text()
+  expect(text).toContain('customElements')
+  const [, path = ''] = /import\("(.+?)"\)/.exec(text) ?? []
+  const module = await fetch(new URL(path, address.url))
+  expect(module.status).toBe(200)
+  expect(module.headers.get('cache-control')).toContain('immutable')
+})

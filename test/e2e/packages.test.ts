@@ -240,15 +240,6 @@ test('a webhook receiver without its secret exits with a message', async () => {
   await expect(starting).rejects.toThrow('TONEARM_WEBHOOK_SECRET is missing')
 })
 
-test('the stable address of an element is cached only briefly, and its module is immutable', async () => {
-  const address = await fetch(`${workspace.stack.base_url}/elements/1/player.js`)
-  expect(address.headers.get('cache-control')).toMatch(/max-age=300\b/)
-  const [, path = ''] = /'(.+)'/.exec(await address.text()) ?? []
-  const module = await fetch(new URL(path, address.url))
-  expect(module.headers.get('cache-control')).toContain('immutable')
-  expect(await module.text()).toContain('customElements')
-})
-
 test('the example Worker provides a session and a key, and its page uses them to play and upload', async () => {
   // Wrangler fails to start if it cannot create a directory below HOME, and its registry would announce this instance to others.
   for (const name of ['XDG_CONFIG_HOME', 'WRANGLER_REGISTRY_PATH']) vi.stubEnv(name, join(project, '.wrangler', name))

@@ -258,8 +258,8 @@ test('a session whose only track has no file shows a message, and plays once the
 test('the example page plays on another origin', async () => {
   const example = await readFile(join(import.meta.dirname, '../../examples/player.html'), 'utf8')
   const page = example
-    .replace('http://localhost:8787', workspace.stack.base_url)
-    .replace('play-session-id="PLAY_SESSION_ID"', `play-session-id="${play_session_id}"`)
+    .replaceAll('http://localhost:8787', workspace.stack.base_url)
+    .replaceAll('PLAY_SESSION_ID', play_session_id)
   workspace.host.show(page)
   const opened = await openPage(workspace.browser, workspace.host.origin)
   await opened.until('ready')

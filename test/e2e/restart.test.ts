@@ -82,12 +82,12 @@ test('after all processes were killed mid-job, the next start applies migrations
 
 test('a text file behind long files on every slot is rejected without waiting, and deleting the collection ends their jobs', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Long' } }))
-  // Each slot gets files of an hour or half an hour in its range of sizes (docs/decisions/0032). There are more files
-  // than slots, so some files wait.
+  // Each slot gets files in its range of sizes and lengths (docs/decisions/0079). There are more files than slots, so
+  // some files wait.
   const long = [
     [8000, 60],
-    ...Array.from({ length: 5 }, () => [2000, 60]),
-    ...Array.from({ length: 4 }, () => [1000, 30]),
+    ...Array.from({ length: 5 }, () => [2000, 50]),
+    ...Array.from({ length: 4 }, () => [1000, 9]),
   ]
   for (const [rate = 0, minutes = 0] of long) {
     await upload(client, collection_id, 'long.wav', noiseWav(rate, minutes * 60))

@@ -148,9 +148,9 @@ describe('searched, sorted and filtered lists', () => {
     const titled = await countCallRows('PUT', path, { key, body: { title: 'New' } })
     const annotated = await countCallRows('PUT', path, { key, body: { metadata: { a: 1 } } })
     // A created track writes six rows for the track and its entries in the collection's lists, four for the counts, one each for the list by title,
-    // the two lists by time and the search, and one for the event.
+    // the two lists by time and the search, one for the event, and one for the quotas.
     expect({ created: created.written, titled: titled.written, noted: annotated.written }).toEqual({
-      created: 15,
+      created: 16,
       titled: 5,
       noted: 3,
     })
