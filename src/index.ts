@@ -1,4 +1,5 @@
 import { createIsolateCache } from './adapters/cache/isolate_cache.ts'
+import { securityHeaders } from './http/answer.ts'
 import { answerFirst } from './http/first_requests.ts'
 import { serveCached } from './http/listen/response_cache.ts'
 import { TranscodeFollower } from './pipeline/transcode/follower.ts'
@@ -15,25 +16,13 @@ export class TranscoderContainer extends TranscodeFollower {
   }
 }
 
-/** Adds the headers that all responses have. Strict-Transport-Security must not be sent without TLS (RFC 6797 §7.2). */
-async function secured({ url }: Request, answer: Response | Promise<Response>): Promise<Response> {
-  const response = await answer
-  response.headers.set('x-content-type-options', 'nosniff')
-  if (url.startsWith('https:')) response.headers.set('strict-transport-security', 'max-age=31536000')
-  return response
-}
-
 export default {
   fetch: (request: Request, env: Env, context: ExecutionContext) =>
-    secured(
-      request,
-      serveCached(
-        cache,
-        request,
-        env,
-        async () => answerFirst(cache, request, env) ?? (await load()).answer(request, env, context),
-      ),
-    ),
+    serveCached(cache, request, env, async () => {
+      const response = await (answerFirst(cache, request, env) ?? (await load()).answer(request, env, context))
+      for (const [name, value] of Object.entries(securityHeaders(request))) response.headers.set(name, value)
+      return response
+    }),
   queue: async (batch, env) => (await load()).consume(env, batch),
   scheduled: async (_event, env) => (await load()).sweep(env),
 } satisfies ExportedHandler<Env>

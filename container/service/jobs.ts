@@ -160,12 +160,12 @@ export class Jobs {
     return source.size <= max_size && known_seconds <= max_seconds
   }
 
-  /** Returns the index of the smallest slot that is large enough for a job, whether it is free or not. */
+  /** Returns the index of the smallest slot that fits a job, free or not. */
   #smallestSlot(request: TranscodeJob): number {
     return this.#slots.findLastIndex((_, slot) => this.#isLargeEnough(slot, request))
   }
 
-  /** Returns the index of the smallest free slot that is large enough for a job; -1 if there is none. */
+  /** Returns the index of the smallest free slot that fits a job, or -1. */
   #freeSlot(request: TranscodeJob): number {
     return this.#slots.findLastIndex((job, slot) => !job && this.#isLargeEnough(slot, request))
   }

@@ -53,7 +53,7 @@ export interface CopiedObject extends Checksums {
 export const MANIFEST = 'manifest.json'
 export const objectPath = (path: string) => `objects/${path}`
 
-/** Reads the manifest of a finished backup; null if there is none. */
+/** Reads the manifest, which exists once a backup has finished. Returns null before that. */
 export async function readManifest(store: Store): Promise<Manifest | null> {
   const bytes = await store.read(MANIFEST)
   if (!bytes) return null

@@ -50,8 +50,9 @@ async function haveCursorsMoved(service: Service, store: Store): Promise<boolean
 async function restart(store: Store, state: State, walk: string): Promise<void> {
   delete state.walks[walk]
   state.sizes[walk] = 0
-  await truncate(tableFile(store, walk), 0)
+  // The state first: after a kill, the next run truncates the file to the size in the state, which must not be larger than the file.
   await writeState(store, state)
+  await truncate(tableFile(store, walk), 0)
 }
 
 /** Reads the rows of a table from the work directory. */

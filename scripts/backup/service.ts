@@ -104,7 +104,7 @@ export async function runCommand(run: () => Promise<void>): Promise<void> {
 
 /** Returns a function that prints a line at most once a second, for the progress of long steps. */
 export function progressPrinter(): (line: () => string) => void {
-  let printedAt = 0
+  let printedAt = Date.now()
   return (line) => {
     if (Date.now() - printedAt < 1000) return
     printedAt = Date.now()

@@ -12,6 +12,12 @@ export const HEADERS = {
 }
 export const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
 
+/** Returns the headers that all responses have. Strict-Transport-Security must not be sent without TLS (RFC 6797 §7.2). */
+export const securityHeaders = ({ url }: Request) => ({
+  'x-content-type-options': 'nosniff',
+  ...(url.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
+})
+
 /** Returns the id of the request. It is never taken from the caller, because `api_request_id` must be a UUID (specification §2). */
 export function requestId(c: HonoContext<AppEnv>): string {
   const existing = c.get('requestId')

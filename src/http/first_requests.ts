@@ -23,7 +23,8 @@ type Route = [name: string, respond: Respond]
 
 /** Returns the route of a request and the function that answers it; null if the app answers it. */
 function routeOf(cache: IsolateCache, path: string): Route | null {
-  const [, session = '', track] = /^\/(?:v1\/play|embed)\/([\w-]+)(?:\/([\w-]+))?$/.exec(path.toLowerCase()) ?? []
+  const parts = /^\/(v1\/play|embed)\/([\w-]+)(?:\/([\w-]+))?$/.exec(path) ?? []
+  const [, prefix, session = '', track] = parts.map((part) => part?.toLowerCase())
   if (isIssuedId(session)) {
     const answer =
       (operation: 'playTrack' | 'playSession', read: (context: Context<Client>) => Promise<object>): Respond =>
@@ -34,7 +35,7 @@ function routeOf(cache: IsolateCache, path: string): Route | null {
           return answer
         })
     const params = { play_session_id: session }
-    if (path.startsWith('/embed/'))
+    if (prefix === 'embed')
       return track === undefined ? ['/embed/:play_session_id', (request) => answerEmbed(request, cache, session)] : null
     if (track === undefined)
       return ['/v1/play/:play_session_id', answer('playSession', (context) => playSession({ params }, context))]

@@ -86,23 +86,24 @@ describe('audio that is longer than its slot is for', () => {
 })
 
 describe('a job that was handed back', () => {
-  it('starts in the larger slot even if its outcome has not been fetched', async () => {
+  /** Runs a job until it is handed back, while no consumer listens. */
+  async function handedBack() {
     const { job, go } = workspace.heldJob()
     const consumer = new AbortController()
     await post(service, { ...job, known_seconds: 0 }, job.job_id, consumer.signal)
     consumer.abort()
     go()
     await expect.poll(() => service.logs.map(({ event }) => event)).toContain('job_handed_back')
+    return job
+  }
+
+  it('starts in the larger slot even if its outcome has not been fetched', async () => {
+    const job = await handedBack()
     expect((await run(job, LENGTH)).result?.duration).toBe(LENGTH)
   })
 
   it('is handed back again to a consumer that has missed the outcome', async () => {
-    const { job, go } = workspace.heldJob()
-    const consumer = new AbortController()
-    await post(service, { ...job, known_seconds: 0 }, job.job_id, consumer.signal)
-    consumer.abort()
-    go()
-    await expect.poll(() => service.logs.map(({ event }) => event)).toContain('job_handed_back')
+    const job = await handedBack()
     expect((await handBack(job)).slot).toBe(1)
     expect(startedIn()).toEqual([2])
   })

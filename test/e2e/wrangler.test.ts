@@ -100,7 +100,7 @@ describe('after npm run deploy', () => {
   beforeAll(async () => (cloudflare = await playAccount(await joinStack())))
   afterAll(() => cloudflare?.close())
 
-  test('a bare wrangler deploy keeps every variable, secret and binding, also those that the account has besides', async () => {
+  test('a bare wrangler deploy keeps every variable, secret and binding of the account', async () => {
     const variables = ['--var', 'TRANSCODER_URL:https://transcoder.example.com']
     expect(await deploy(cloudflare, [...IMAGE, ...variables])).toMatchObject({ code: 0 })
     const { account } = cloudflare

@@ -1,5 +1,5 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
-import { JSON_HEADERS } from '../answer.ts'
+import { JSON_HEADERS, securityHeaders } from '../answer.ts'
 import { clientOf, mayRead } from '../auth/limit_rate.ts'
 
 /**
@@ -42,6 +42,6 @@ export function serveCached(
   return mayRead(env, cached.secret, clientOf(env, request.headers)).then((isAllowed) => {
     if (!isAllowed) return load()
     const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix
-    return new Response(text, { headers: JSON_HEADERS })
+    return new Response(text, { headers: { ...JSON_HEADERS, ...securityHeaders(request) } })
   }, load)
 }

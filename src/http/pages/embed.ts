@@ -1,4 +1,5 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { isIssuedId } from '../../adapters/crypto/id.ts'
 import { notFound } from '../../core/errors.ts'
 import { LISTENER } from '../../core/principal.ts'
 import { readEmbed } from '../../resources/play/session_view.ts'
@@ -22,19 +23,16 @@ import {
   sessionBlock,
 } from './page.ts'
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
-
 /**
  * `GET /embed/{play_session_id}` is a page with a player that any page may show in a frame. It needs no key, because the id of the session is the
- * secret.
+ * secret. `id` is in lower case.
  */
-export async function answerEmbed(request: ListenerRequest, cache: IsolateCache, text: string): Promise<Response> {
+export async function answerEmbed(request: ListenerRequest, cache: IsolateCache, id: string): Promise<Response> {
   const { env, req } = request
   const appearance = appearanceOf(req.url)
   const { theme } = appearance
   try {
-    const id = text.toLowerCase()
-    if (!UUID.test(id)) throw notFound('play session')
+    if (!isIssuedId(id)) throw notFound('play session')
     const { embed, view } = await limitReading(request, cache, id, () =>
       readNearest(env, async (client) => {
         const context = contextOf(request, LISTENER, cache, client)

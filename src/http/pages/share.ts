@@ -84,7 +84,9 @@ const listenerOf = (c: Request<AppEnv>): ListenerRequest => ({
 
 /** Adds the pages with a player. Most requests for them are answered before the app is loaded (src/http/first_requests.ts). */
 export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
-  app.get('/embed/:play_session_id', (c) => answerEmbed(listenerOf(c), cache, c.req.param('play_session_id')))
+  app.get('/embed/:play_session_id', (c) =>
+    answerEmbed(listenerOf(c), cache, c.req.param('play_session_id').toLowerCase()),
+  )
   for (const [path, isFrame] of [
     ['/s/:slug', false],
     ['/embed/s/:slug', true],

@@ -1,6 +1,6 @@
 import { countRows, insertRows, TABLES } from '../../adapters/db/backup.ts'
 import type { Database } from '../../adapters/db/database.ts'
-import { heartbeats } from '../../adapters/db/schema/counters.ts'
+import { heartbeats, type RestoreReport } from '../../adapters/db/schema/counters.ts'
 import type { Context } from '../../context.ts'
 import type { BackupAnswers, BackupRequest } from '../../contract/backup.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
@@ -16,24 +16,24 @@ type Request<A extends BackupRequest['action']> = Extract<BackupRequest, { actio
 
 const refused = (message: string) => new ApiError('restore_refused', message)
 
-/** Reads the restore that has not finished. `is_complete`: all of its rows were inserted. */
+/** Reads the restore that has not finished; null if there is none. */
 export async function readRestore({ $client }: Pick<Database, '$client'>) {
   const report = await $client.prepare(`select report from heartbeats where name = 'restore'`).first<string>('report')
-  return report ? (JSON.parse(report) as { backup_id: string; is_complete: boolean }) : null
+  return report ? (JSON.parse(report) as RestoreReport) : null
 }
 
 /** Throws unless this backup is being restored. */
-export async function requireRestore(db: Database, backup_id: string): Promise<{ is_complete: boolean }> {
+export async function requireRestore(db: Database, backup_id: string): Promise<RestoreReport> {
   const restore = await readRestore(db)
   if (restore?.backup_id === backup_id) return restore
   throw refused(
     restore
       ? `Another backup (${restore.backup_id}) is being restored. Finish that one, or use an empty service`
-      : 'This backup is not being restored here. Start npm run restore again',
+      : 'This backup is not being restored. Start npm run restore again',
   )
 }
 
-const write = (db: Database, report: { backup_id: string; is_complete: boolean }) =>
+const write = (db: Database, report: RestoreReport) =>
   db
     .insert(heartbeats)
     .values({ name: 'restore', at: Date.now(), report })
@@ -52,9 +52,7 @@ export async function startRestore(
   }
   const { occupied } = current
   if (occupied.length > 0)
-    throw refused(
-      `This service is not empty: ${occupied.join(', ')}. Restore into a new one: npm run deploy -- --empty`,
-    )
+    throw refused(`This service is not empty: ${occupied.join(', ')}. Restore into an empty one (docs/backup.md)`)
   if (current.schema_version !== schema_version)
     throw refused(
       `The backup has the schema ${schema_version}, and this service ${current.schema_version}. Deploy the version that made the backup, restore, then upgrade`,
@@ -66,7 +64,7 @@ export async function startRestore(
 export async function insertRestored({ db }: Context, { backup_id, table, rows }: Request<'insert'>): Promise<void> {
   if (!TABLES.includes(table)) throw invalid('table', `must be one of ${TABLES.join(', ')}`)
   if ((await requireRestore(db, backup_id)).is_complete)
-    throw refused('All rows of this backup were restored already. Start npm run restore again')
+    throw refused('All rows of this backup are restored. Start npm run restore again')
   await insertRows(db.$client, table, rows)
 }
 
@@ -84,7 +82,7 @@ export async function finishRestore(
     const missing = Object.keys(counts).filter((name) => (found[name] ?? 0) < counts[name]!)
     if (missing.length > 0)
       throw refused(
-        `Rows are missing in ${missing.map((name) => `${name} (${found[name] ?? 0} of ${counts[name]})`).join(', ')}. Check the backup, and restore into a new service`,
+        `Rows are missing in ${missing.map((name) => `${name} (${found[name] ?? 0} of ${counts[name]})`).join(', ')}. Check the backup, and restore into an empty service`,
       )
     await write(db, { backup_id, is_complete: true })
   }

@@ -13,7 +13,7 @@ import { bindLists, toTracks, toView } from './session_view.ts'
 
 interface Wanted {
   slug: string
-  /** The hash of the password that the visitor has entered; null if there is none. */
+  /** The hash of the password that the visitor entered. Null if the visitor entered none. */
   password_hash: string | null
   /** Maximum number of tracks to list; 0 for none. */
   limit: number
@@ -22,8 +22,8 @@ interface Wanted {
 }
 
 /**
- * Reads a share for its page in one trip to the database. `embed` and `view` are null if the share has another password. Throws 404 or 410 if there is
- * no such share or not any more.
+ * Reads a share for its page in one trip to the database. `embed` and `view` are null if the share has another password. Throws 404 for an
+ * unknown share, and 410 for one that has ended.
  */
 export async function readShare(context: Context<Client>, { slug, password_hash, limit, isPlayed }: Wanted) {
   const { db, now } = context

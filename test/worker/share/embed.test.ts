@@ -120,6 +120,14 @@ describe('the embed page', () => {
     }
   })
 
+  it('accepts its id in upper case, and has no other path', async () => {
+    const id = await sessionOf('track', track_id)
+    const statuses = []
+    for (const path of [`embed/${id.toUpperCase()}`, `EMBED/${id}`, `embed/${id}/${track_id}`])
+      statuses.push((await exports.default.fetch(`https://tonearm.test/${path}`)).status)
+    expect(statuses).toEqual([200, 404, 404])
+  })
+
   it('returns 404 when the resource of its session was deleted', async () => {
     const tenant = await aTenant()
     const { play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id)

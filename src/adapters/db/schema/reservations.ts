@@ -1,9 +1,9 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * What tracks take of quotas in addition to the stored files that `usage_days` counts (docs/decisions/0078): open upload handles, files that were not
- * processed yet, and tracks in the trash. A track has at most one row. Triggers delete the row when it counts nothing anymore, so the migration is
- * handwritten (drizzle/0003_quotas.sql).
+ * The bytes that tracks use besides the stored files in `usage_days` (docs/decisions/0078): open upload handles, files that wait to be processed, and
+ * tracks in the trash. A track has at most one row. Triggers delete a row that counts nothing, so the migration is handwritten
+ * (drizzle/0003_quotas.sql).
  */
 export const reservations = sqliteTable(
   'reservations',
