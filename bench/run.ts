@@ -3,6 +3,7 @@ import { fairness } from './fairness/bench.ts'
 import { growth } from './growth/bench.ts'
 import { layouts } from './layouts/bench.ts'
 import { restore } from './restore/bench.ts'
+import { sound } from './sound/bench.ts'
 import { transcode } from './transcode/bench.ts'
 import { upload } from './upload/bench.ts'
 import { worker } from './worker/bench.ts'
@@ -20,6 +21,7 @@ const benches: Record<string, { about: string; run: (args: string[]) => Promise<
   growth,
   zip,
   restore,
+  sound,
 }
 
 const [name, ...args] = process.argv.slice(2)
