@@ -13,5 +13,9 @@ const REQUIRED = [
   'WEBHOOK_TIMEOUT',
 ] as const satisfies (keyof Env)[]
 
+/** Settings of a domain of one's own, which MEDIA_DELIVERY=zone requires (docs/decisions/0088). */
+const ZONE = ['MEDIA_BASE_URL', 'MEDIA_KEY'] as const satisfies (keyof Env)[]
+
 /** Returns the names of the required settings that are not set or empty. */
-export const missingSettings = (env: Env): string[] => REQUIRED.filter((name) => !env[name])
+export const missingSettings = (env: Env): string[] =>
+  [...REQUIRED, ...(env.MEDIA_DELIVERY === 'zone' ? ZONE : [])].filter((name) => !env[name])

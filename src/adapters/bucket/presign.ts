@@ -1,21 +1,21 @@
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
 
 /**
- * Signs the `GET` URLs of files and covers for listeners; a usual play view has seven. All other URLs, which are for uploads and jobs, are signed
- * with aws4fetch (media.ts), which imports five keys for each URL.
+ * Signs the `GET` URLs of files and covers for listeners (AWS Signature Version 4); a usual play view has seven. All other URLs, which are for uploads
+ * and jobs, are signed with aws4fetch (media.ts), which imports five keys for each URL. media_url.ts chooses between these URLs and those of a domain.
  */
 
-const encoder = new TextEncoder()
+export const encoder = new TextEncoder()
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 const hex = (bytes: ArrayBuffer) => Array.from(new Uint8Array(bytes), (byte) => HEX[byte]).join('')
 
 /** Percent-encodes all characters except the unreserved ones (RFC 3986). */
-const encode = (text: string) =>
+export const encode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${HEX[char.charCodeAt(0)]!.toUpperCase()}`)
 
-const importKey = (key: BufferSource) =>
+export const importKey = (key: BufferSource) =>
   crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
-const hmac = (key: CryptoKey, text: string) => crypto.subtle.sign('HMAC', key, encoder.encode(text))
+export const hmac = (key: CryptoKey, text: string) => crypto.subtle.sign('HMAC', key, encoder.encode(text))
 
 /**
  * The signing key of the last day for which a URL was signed. The promise of the key is not stored, because it would end with the request that
@@ -37,7 +37,7 @@ async function keyOf(env: Env, day: string): Promise<CryptoKey> {
  * rounded down to a multiple of a power of two, which is at most a third of the remaining time. A browser thus gets the same URL again and can use
  * its cached file.
  */
-function validityOf(now: number, ends_at: number): { signed_at: number; expires: number } {
+export function validityOf(now: number, ends_at: number): { signed_at: number; expires: number } {
   const second = Math.floor(now / 1000)
   const ends = Math.floor(ends_at / 1000)
   const third = Math.max(1, Math.min(PLAYBACK_TTL, ends - second) / 3)
@@ -54,6 +54,13 @@ export type Sign = (path: string, query?: Record<string, string>) => Promise<str
 export type SignedUrls = Map<string, string>
 /** Maximum number of cached URLs: enough for the files of a track at a few signing times. */
 const MAX_CACHED_URLS = 40
+
+/** Stores a signed URL, and returns it. */
+export function keepUrl(cache: SignedUrls, unsigned: string, url: string): string {
+  if (cache.size >= MAX_CACHED_URLS) cache.clear()
+  cache.set(unsigned, url)
+  return url
+}
 
 /**
  * Returns a function that signs URLs (AWS Signature Version 4, query form). They expire with the session, which ends at `ends_at` in milliseconds
@@ -83,9 +90,6 @@ export async function viewSigner(env: Env, now: number, ends_at: number, cache: 
     const request = `GET\n${address}\n${parameters}\nhost:${host}\n\nhost\nUNSIGNED-PAYLOAD`
     const digest = hex(await crypto.subtle.digest('SHA-256', encoder.encode(request)))
     const signature = hex(await hmac(key, `AWS4-HMAC-SHA256\n${time}\n${scope}\n${digest}`))
-    const url = `${unsigned}&X-Amz-Signature=${signature}`
-    if (cache.size >= MAX_CACHED_URLS) cache.clear()
-    cache.set(unsigned, url)
-    return url
+    return keepUrl(cache, unsigned, `${unsigned}&X-Amz-Signature=${signature}`)
   }
 }

@@ -1,3 +1,4 @@
+import { mediaHost } from '../../adapters/bucket/media_url.ts'
 import { ApiError } from '../../core/errors.ts'
 import type { Embed } from '../../resources/share/embed.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
@@ -161,8 +162,7 @@ export const scripts = (isFrame: boolean) =>
   html`${[...(isFrame ? [FRAME] : []), PLAYER].map((src) => html`<script type="module" src="${src}"></script>`)}`
 
 /** Returns a link with which browsers connect to the storage while the player loads. */
-export const preconnect = ({ S3_ENDPOINT }: Env) =>
-  html`<link rel="preconnect" href="${new URL(S3_ENDPOINT).origin}" />`
+export const preconnect = (env: Env) => html`<link rel="preconnect" href="${new URL(mediaHost(env)).origin}" />`
 
 /** Returns the response of `GET /v1/play/{play_session_id}` as a data block, from which the player opens without a request. */
 export async function sessionBlock({ env, id: api_request_id }: ListenerRequest, view: object): Promise<Html> {

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 
-import { viewSigner } from '../../adapters/bucket/presign.ts'
+import { mediaUrls } from '../../adapters/bucket/media_url.ts'
 import { collections, organizations } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import type { coverOperations } from '../../contract/cover.ts'
@@ -15,8 +15,8 @@ import { coverUpload } from './upload_handle.ts'
 
 /** Returns a cover as the API shows it, including the large square. */
 export async function ownCover({ env, base_url, now }: Context, cover: StoredCover): Promise<OwnCover> {
-  const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
-  return { ...(await coverImage(base_url, cover.cover_path, sign)), large: await largeCover(cover, sign) }
+  const mediaUrl = await mediaUrls(env, now, now + PLAYBACK_TTL * 1000)
+  return { ...(await coverImage(base_url, cover.cover_path, mediaUrl)), large: await largeCover(cover, mediaUrl) }
 }
 
 export const coverHandlers: Handlers<typeof coverOperations> = {

@@ -1,13 +1,13 @@
-import type { Sign } from '../../adapters/bucket/presign.ts'
+import type { MediaUrl } from '../../adapters/bucket/media_url.ts'
 import type { FirstCover } from '../../adapters/db/first_cover.ts'
 import { COVER_SIZES, type CoverSize } from '../../contract/facts.ts'
 import type { CoverImage, OwnCover } from '../../contract/media.ts'
 
 /** Returns the signed URLs of the three squares below a storage prefix; without a cover, returns the URLs of the neutral picture. */
-export async function coverImage(base_url: string, cover_path: string | null, sign: Sign): Promise<CoverImage> {
+export async function coverImage(base_url: string, cover_path: string | null, mediaUrl: MediaUrl): Promise<CoverImage> {
   const square = async <T extends CoverSize>(type: T) => {
     const size = COVER_SIZES[type]
-    const url = cover_path ? await sign(`${cover_path}/${type}.jpg`) : `${base_url}/cover/${type}.jpg`
+    const url = cover_path ? await mediaUrl(`${cover_path}/${type}.jpg`) : `${base_url}/cover/${type}.jpg`
     return { type, width: size, height: size, url }
   }
   const [icon, small, regular] = await Promise.all([square('icon'), square('small'), square('regular')])
@@ -23,9 +23,12 @@ export interface StoredCover {
 /**
  * Returns the large square. It is omitted in the views of listeners: playback does not need it, and its URL would have to be signed on each request.
  */
-export async function largeCover({ cover_path, cover_size }: StoredCover, sign: Sign): Promise<OwnCover['large']> {
+export async function largeCover(
+  { cover_path, cover_size }: StoredCover,
+  mediaUrl: MediaUrl,
+): Promise<OwnCover['large']> {
   if (cover_path === null || cover_size === null) return null
-  return { type: 'large', width: cover_size, height: cover_size, url: await sign(`${cover_path}/large.jpg`) }
+  return { type: 'large', width: cover_size, height: cover_size, url: await mediaUrl(`${cover_path}/large.jpg`) }
 }
 
 /** Returns a collection with its own cover, or else with the cover of its first track. */

@@ -1,6 +1,6 @@
 import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 
-import { viewSigner } from '../../adapters/bucket/presign.ts'
+import { mediaUrls } from '../../adapters/bucket/media_url.ts'
 import { inJsonList } from '../../adapters/db/database.ts'
 import { collections, organizations, tracks } from '../../adapters/db/schema/library.ts'
 import { LOUDNESS_SQL, unpackLoudness } from '../../adapters/db/track_info.ts'
@@ -37,8 +37,8 @@ const isIncluded = (include: Include, name: string) => include?.split(',').inclu
 
 /** Returns a function that signs the URLs of a cover's squares. */
 async function covers({ env, now, base_url }: Context) {
-  const sign = await viewSigner(env, now, now + PLAYBACK_TTL * 1000)
-  return (cover_path: string | null) => coverImage(base_url, cover_path, sign)
+  const mediaUrl = await mediaUrls(env, now, now + PLAYBACK_TTL * 1000)
+  return (cover_path: string | null) => coverImage(base_url, cover_path, mediaUrl)
 }
 
 /** Reads the covers of collections. If `borrows` is set, a collection without a cover has the cover of its first track. */

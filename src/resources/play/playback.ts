@@ -1,4 +1,4 @@
-import { viewSigner } from '../../adapters/bucket/presign.ts'
+import { mediaUrls } from '../../adapters/bucket/media_url.ts'
 import { filesOf } from '../../adapters/bucket/track_files.ts'
 import type { CachedTrack } from '../../adapters/cache/isolate_cache.ts'
 import { isIssuedId } from '../../adapters/crypto/id.ts'
@@ -141,10 +141,14 @@ export async function playback(
 ): Promise<Playback> {
   const { session, track, tags, list, levels, is_preliminary } = found
   const { cover_path, image_colors, is_dark, ...letters } = found.appearance
-  const sign = await viewSigner(context.env, context.now, session.expires_at, found.urls)
+  const mediaUrl = await mediaUrls(context.env, context.now, session.expires_at, found.urls)
   const [cover_image, ...variants] = await Promise.all([
-    coverImage(context.base_url, cover_path, sign),
-    ...found.files.map(async ({ index, path }) => ({ path, url: await sign(path), variant: { index } })),
+    coverImage(context.base_url, cover_path, mediaUrl),
+    ...found.files.map(async ({ index, path, size }) => ({
+      path,
+      url: await mediaUrl(path, size),
+      variant: { index },
+    })),
   ])
   return {
     track_id: track.id,

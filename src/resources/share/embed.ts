@@ -1,4 +1,4 @@
-import { viewSigner } from '../../adapters/bucket/presign.ts'
+import { mediaUrls } from '../../adapters/bucket/media_url.ts'
 import { type EmbedRow, embedRows } from '../../adapters/db/embed_rows.ts'
 import type { Client } from '../../adapters/db/query.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
@@ -44,8 +44,8 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
     ? labelsOf(levels)
     : { player_title: list.title, player_subtitle: list.player_subtitle ?? organization.player_subtitle }
   const { cover_path, cover_size = null } = levels ? effectiveCover(levels) : list
-  const sign = await viewSigner(env, now, session.expires_at)
-  const cover_image = await coverImage(base_url, cover_path, sign)
+  const mediaUrl = await mediaUrls(env, now, session.expires_at)
+  const cover_image = await coverImage(base_url, cover_path, mediaUrl)
   const seconds_left = Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000))
   return {
     scope: session.scope,
@@ -53,7 +53,7 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
     title,
     subtitle: player_subtitle ?? '',
     cover_image,
-    card_image: (await largeCover({ cover_path, cover_size }, sign)) ?? cover_image.regular,
+    card_image: (await largeCover({ cover_path, cover_size }, mediaUrl)) ?? cover_image.regular,
     has_cover: cover_path !== null,
     seconds_left,
   }
