@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { type Account, ApiError, type AccountState, openAccount, Refusal } from './deploy/account.ts'
 import { withConfig } from './deploy/config.ts'
 import { enableReplication } from './deploy/database.ts'
+import { attachMediaDomain } from './deploy/media_domain.ts'
 import { migrate } from './deploy/migrate.ts'
 import { isBuiltHere, type Plan, readPlan } from './deploy/plan.ts'
 import { preflight } from './deploy/preflight.ts'
@@ -46,6 +47,11 @@ async function deploy(plan: Plan): Promise<void> {
   await configureBucket(plan, account, found)
   await enableReplication(account, database)
   if ('R2_ACCESS_KEY_ID' in found.pair) await verifyKeyPair(plan, account.id, found.pair, true)
+
+  if (found.media) {
+    title('media domain')
+    await attachMediaDomain(plan, account, found.media)
+  }
 
   title('migrations')
   await migrate(plan, account, database)

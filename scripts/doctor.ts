@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 import { createClient, waitForTrack } from '../src/client/index.ts'
 import { FILL_WARNING } from '../src/contract/facts.ts'
 import { request, checkPlayback, checkUpload } from './deploy/bucket_checks.ts'
+import { checkMedia } from './deploy/media_checks.ts'
 import { check, countFailures, expect, unwrap } from './deploy/report_check.ts'
 import { makePng, makeWav } from './deploy/sample_files.ts'
 import { SETTINGS } from './shared/settings.ts'
@@ -12,7 +13,8 @@ import { SETTINGS } from './shared/settings.ts'
 /**
  * `ROOT_KEY=… npm run doctor -- --url …`: tests a deployment by uploading, processing and playing one second of audio. It reports each
  * fault with its remedy, and deletes its test data. Without arguments it checks the system that `npm start` runs. With ROOT_KEY it also
- * checks the operator's view, and creates an organization for the test unless TONEARM_KEY contains a server key.
+ * checks the operator's view, and creates an organization for the test unless TONEARM_KEY contains a server key. With `--media`, it also checks the
+ * domain of the files.
  */
 
 /** Timeout in milliseconds, including the start of a container. */
@@ -30,10 +32,10 @@ let client = createClient({ base_url, api_key: process.env.TONEARM_KEY || (value
 
 function readArguments() {
   try {
-    return parseArgs({ options: { url: { type: 'string' } } })
+    return parseArgs({ options: { url: { type: 'string' }, media: { type: 'boolean', default: false } } })
   } catch {
     console.error(
-      'Usage: [ROOT_KEY=… | TONEARM_KEY=ta_sk_…] [PORT=…] [STATE_DIR=…] npm run doctor [-- --url https://audio.example.com]',
+      'Usage: [ROOT_KEY=… | TONEARM_KEY=ta_sk_…] [PORT=…] [STATE_DIR=…] npm run doctor [-- --url https://audio.example.com] [--media]',
     )
     process.exit(2)
   }
@@ -61,18 +63,26 @@ async function eventArrives(collection_id: string): Promise<[string, true]> {
   throw new Error('still initializing after 30 s')
 }
 
+/** Returns the URLs of a play view whose session lasts `expires_in` seconds, with the names of its variants. */
+async function viewUrls(track_id: string, expires_in: number) {
+  const body = { track_id, expires_in }
+  const session = await unwrap(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+  const params = { play_session_id: session.play_session_id, play_track_id: track_id }
+  const { variants } = await unwrap(
+    createClient({ base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }),
+  )
+  expect(variants[0], 'no variant can be played')
+  return { urls: variants.map(({ url }) => url), names: variants.map(({ variant }) => variant.index) }
+}
+
 async function play(track_id: string): Promise<void> {
   const view = await check('play view without a key', 'look at the logs: npx wrangler tail', async () => {
-    const body = { track_id, expires_in: 60 }
-    const session = await unwrap(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
-    const params = { play_session_id: session.play_session_id, play_track_id: track_id }
-    const { variants } = await unwrap(
-      createClient({ base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }),
-    )
-    expect(variants[0], 'no variant can be played')
-    return [variants.map(({ variant }) => variant.index).join(', '), variants[0].url]
+    const { urls, names } = await viewUrls(track_id, 60)
+    return [names.join(', '), urls]
   })
-  if (view) await checkPlayback(view.value, origin)
+  if (!view) return
+  await checkPlayback(view.value[0]!, origin)
+  if (values.media) await checkMedia(view.value, (await viewUrls(track_id, 120)).urls[0]!)
 }
 
 async function checkUploadAndPlayback(collection_id: string, cover_url: string): Promise<void> {
@@ -117,7 +127,8 @@ async function checkSystem(root_key: string): Promise<void> {
   const checked = await check('system', 'docs/operate.md#watch', async () => {
     const { system } = await unwrap(createClient({ base_url, api_key: root_key }).get('/v1/system'))
     const missing = system.missing.length > 0 ? `; missing: ${system.missing.join(', ')}` : ''
-    expect(system.failing.length === 0, `${system.failing.join(' and ')} failing${missing}`)
+    const open = system.media.is_open ? '; the domain of the files serves them without a token' : ''
+    expect(system.failing.length === 0, `${system.failing.join(' and ')} failing${missing}${open}`)
     const count = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + row.count, 0)
     const openJobs = count(system.jobs.filter(({ state }) => state === 'open'))
     return [`${openJobs} open jobs; ${count(system.failures)} failed in 24 hours`, system]

@@ -37,8 +37,22 @@ export interface AccountState {
   url: string
   /** The custom domain of this deployment or of an earlier one. */
   domain: string | undefined
+  /** The domain of the bucket that this deployment sets up. */
+  media: MediaDomain | null
   /** R2's key pair, if the Worker does not have it yet or the environment contains a new one. */
   pair: { R2_ACCESS_KEY_ID?: string; R2_SECRET_ACCESS_KEY?: string }
+}
+
+/** The domain at which the bucket's files open with a token (docs/media.md). */
+export interface MediaDomain {
+  domain: string
+  zone_id: string
+  /** Keys whose tokens the zone accepts; the Worker signs with the first. */
+  keys: string[]
+  /** The base URL of the domain. */
+  url: string
+  /** Whether the bucket has the domain already. */
+  isAttached: boolean
 }
 
 export interface Binding {

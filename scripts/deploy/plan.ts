@@ -32,6 +32,10 @@ export interface Plan {
   /** Names of variables that the command line sets to an empty value, which replaces the Worker's value. */
   cleared: string[]
   domain: string | undefined
+  /** The domain from which listeners get files. */
+  mediaDomain: string | undefined
+  /** Whether the command line sets MEDIA_DELIVERY. */
+  setsDelivery: boolean
   leavesContainer: boolean
   skipsDoctor: boolean
   /** Whether nothing is created in the deployed service, so that a backup can be restored into it. */
@@ -42,6 +46,7 @@ export interface Plan {
 const OPTIONS = {
   config: { type: 'string', default: 'wrangler.toml' },
   domain: { type: 'string' },
+  'media-domain': { type: 'string' },
   location: { type: 'string' },
   image: { type: 'string' },
   var: { type: 'string', multiple: true },
@@ -54,6 +59,8 @@ const OPTIONS = {
 const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --dry-run                    looks at the account, changes nothing
   --domain audio.example.com   a custom domain, of a zone in the account
+  --media-domain media.example.com
+                               a cached domain for files, of a zone with the Pro plan or above (docs/media.md)
   --location weur              where bucket and database are created: wnam, enam, weur, eeur, apac or oc
   --config wrangler.staging.toml
   --image docker.io/NAME/tonearm-transcoder:VERSION
@@ -72,6 +79,7 @@ export function readPlan(): Plan {
   const {
     config,
     domain,
+    'media-domain': mediaDomain,
     location,
     image,
     var: overrides = [],
@@ -109,6 +117,10 @@ export function readPlan(): Plan {
   if (container?.max_instances !== expected)
     throw new Refusal(`${config}: max_instances of [[containers]] must be ${expected}, TRANSCODER_INSTANCES plus one`)
   if (domain) vars.PUBLIC_BASE_URL = `https://${domain}`
+  const setsDelivery = mediaDomain !== undefined || overrides.some((override) => override.startsWith('MEDIA_DELIVERY:'))
+  if (mediaDomain !== undefined) vars.MEDIA_DELIVERY = 'zone'
+  if (!/^(r2|zone)$/.test(vars.MEDIA_DELIVERY ?? ''))
+    throw new Refusal(`MEDIA_DELIVERY may be r2 or zone, not ${vars.MEDIA_DELIVERY}`)
   return {
     config: path,
     account_id: wranglerConfig.account_id,
@@ -125,6 +137,8 @@ export function readPlan(): Plan {
     vars,
     cleared: overrides.filter((override) => override.endsWith(':')).map((override) => override.slice(0, -1)),
     domain,
+    mediaDomain,
+    setsDelivery,
     leavesContainer: rollout === 'none',
     skipsDoctor: skipsDoctor || isEmpty,
     isEmpty,

@@ -2,10 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto'
 
 import { type Account, ApiError, type Binding, callApi, findResource, type AccountState, Refusal } from './account.ts'
 import { checkDatabase } from './database.ts'
+import { checkMediaDomain, requireMedia } from './media_domain.ts'
 import { isBuiltHere, type Plan } from './plan.ts'
 import { check, countFailures, expect } from './report_check.ts'
 import { readKeyPair } from './secrets.ts'
 import { capture } from './wrangler.ts'
+import { findZone } from './zone.ts'
 
 /** Checks all requirements of a deployment without changing anything. Throws when a requirement is not met. */
 export async function preflight(plan: Plan, account: Account): Promise<AccountState> {
@@ -16,12 +18,14 @@ export async function preflight(plan: Plan, account: Account): Promise<AccountSt
     bindings: null,
     url: '',
     domain: plan.domain,
+    media: null,
     pair: {},
   }
   await checkRights(plan, account)
   if (countFailures() === 0) await checkNames(plan, account, found)
   if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL) await checkImage(plan)
   if (countFailures() === 0) await checkAddress(plan, account, found)
+  if (countFailures() === 0) await checkDelivery(plan, account, found)
   if (countFailures() === 0)
     await check('keys of the bucket', 'docs/deploy.md#the-keys-of-the-bucket', async () => {
       found.pair = await readKeyPair(plan, account, found)
@@ -124,6 +128,20 @@ async function checkImage(plan: Plan): Promise<void> {
   )
 }
 
+/** Checks the domain of the files, if they are delivered from one. */
+async function checkDelivery(plan: Plan, account: Account, found: AccountState): Promise<void> {
+  const deployed = found.bindings?.find(({ name }) => name === 'MEDIA_DELIVERY')?.text
+  // A deployment keeps the delivery of the last one, unless the command line names another.
+  if (deployed === 'zone' && !plan.setsDelivery) plan.vars.MEDIA_DELIVERY = deployed
+  if (!plan.mediaDomain && plan.vars.MEDIA_DELIVERY !== 'zone') return
+  const remedy = 'docs/media.md lists what the zone and the token need'
+  await check(`media domain ${plan.mediaDomain ?? ''}`.trim(), remedy, async () => {
+    if (plan.mediaDomain) found.media = await checkMediaDomain(plan, account)
+    requireMedia(plan, found)
+    return [found.media ? (found.media.isAttached ? 'is attached' : 'will be attached') : 'stays', true]
+  })
+}
+
 /** Determines the URL of the service: the custom domain, the URL of the last deployment, or a subdomain of workers.dev. */
 async function checkAddress(plan: Plan, { id, token }: Account, found: AccountState): Promise<void> {
   const remedy = plan.domain
@@ -153,16 +171,8 @@ async function checkAddress(plan: Plan, { id, token }: Account, found: AccountSt
  * asking.
  */
 async function requireZone(token: string, id: string, domain: string): Promise<void> {
-  const labels = domain.split('.')
-  for (const name of labels.slice(0, -1).map((_, at) => labels.slice(at).join('.'))) {
-    const zones = await callApi<{ id: string; name: string }[]>(token, 'GET', `/zones?name=${name}&account.id=${id}`)
-    const zone = zones.find((candidate) => candidate.name === name)
-    if (!zone) continue
-    // The token may lack the permission to read DNS records.
-    const records = await callApi<unknown[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`).catch(
-      () => [],
-    )
-    return expect(records.length === 0, `${domain} has a DNS record already: delete it, or take another name`)
-  }
-  throw new Error(`${domain} belongs to no zone of this account`)
+  const zone = await findZone(token, id, domain)
+  // The token may lack the permission to read DNS records.
+  const records = await callApi<unknown[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`).catch(() => [])
+  expect(records.length === 0, `${domain} has a DNS record already: delete it, or take another name`)
 }

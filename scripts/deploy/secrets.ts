@@ -137,7 +137,8 @@ export function requireRootKey(found: AccountState): void {
 
 /** Returns all secrets that this deployment sets. */
 export function secretsToSet(plan: Plan, account_id: string, found: AccountState): Record<string, string> {
-  const secrets: Record<string, string> = { ...found.pair }
+  const { url, keys = [] } = found.media ?? {}
+  const secrets: Record<string, string> = { ...found.pair, ...(url && { MEDIA_BASE_URL: url, MEDIA_KEY: keys[0] }) }
   for (const name of plan.secrets) {
     if (name in secrets) continue
     if (name === 'ROOT_KEY' && process.env.ROOT_KEY) secrets[name] = process.env.ROOT_KEY

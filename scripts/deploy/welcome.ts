@@ -52,8 +52,9 @@ export async function runDoctor(plan: Plan, found: AccountState, database: strin
     )
   // With the root key, the doctor creates an organization; TONEARM_KEY may be a key of another service.
   if (root_key) Object.assign(process.env, { ROOT_KEY: root_key, TONEARM_KEY: '' })
-  if (await runNode('scripts/doctor.ts', '--url', found.url)) return
-  const again = `ROOT_KEY=… npm run doctor -- --url ${found.url}`
+  const media = plan.vars.MEDIA_DELIVERY === 'zone' ? ['--media'] : []
+  if (await runNode('scripts/doctor.ts', '--url', found.url, ...media)) return
+  const again = `ROOT_KEY=… npm run doctor -- --url ${[found.url, ...media].join(' ')}`
   throw new Refusal(`The doctor found faults in the deployed version; see above.\n${rollbackAdvice(plan, found, database)}
 To check again: ${again}`)
 }

@@ -85,6 +85,9 @@ export function databaseFile(stateDir: string): string | undefined {
 /** The line that wrangler prints after the death of one of its two workerd processes. */
 const CRASH = 'runtime crashed unexpectedly'
 
+/** Variables of the Worker that the environment may set, for tests. */
+const OVERRIDES = ['CHECK_ANSWERS', 'REUSE_ANSWERS', 'MEDIA_DELIVERY', 'MEDIA_BASE_URL', 'MEDIA_KEY']
+
 /** Starts the Worker with local D1, R2 and queues. Calls `onCrash` when wrangler reports a crash of workerd. */
 export function startWorker(settings: Settings, onCrash: () => void): Child {
   const { port, stateDir } = settings
@@ -94,8 +97,7 @@ export function startWorker(settings: Settings, onCrash: () => void): Child {
     CLIENT_IP_HEADER: '',
     // The Worker does not log requests, because wrangler already prints a line for each.
     REQUEST_LOG: process.env.REQUEST_LOG || 'false',
-    ...(process.env.CHECK_ANSWERS && { CHECK_ANSWERS: process.env.CHECK_ANSWERS }),
-    ...(process.env.REUSE_ANSWERS && { REUSE_ANSWERS: process.env.REUSE_ANSWERS }),
+    ...Object.fromEntries(OVERRIDES.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
     ...(D1_FAULT_RATE && { D1_FAULT_RATE }),
   }
   const command = [

@@ -6,9 +6,17 @@ import { SERVICE_ERRORS } from './track_errors.ts'
 
 /**
  * The parts without which the service does not work. `/health` lists those that fail. `database_full`: requests that add rows are rejected.
- * `configuration`: the Worker lacks a setting. `migrations`: the database lacks a migration.
+ * `configuration`: the Worker lacks a setting. `migrations`: the database lacks a migration. `media`: the domain of the files serves them without a token.
  */
-export const SystemPart = z.enum(['configuration', 'migrations', 'database', 'database_full', 'sweep', 'transcoder'])
+export const SystemPart = z.enum([
+  'configuration',
+  'migrations',
+  'database',
+  'database_full',
+  'sweep',
+  'transcoder',
+  'media',
+])
 export type SystemPart = z.infer<typeof SystemPart>
 
 /** The state of the service. Open jobs are all counted; ended jobs and failures are counted only if the job started in the last 24 hours. */
@@ -46,6 +54,11 @@ export const System = named('System', {
    * The D1 queries of the last sweep, the phases that it had to leave to the next sweeps, and the phases that failed; null before the first sweep.
    */
   last_sweep: z.object({ queries: z.int(), left: z.array(z.string()), failed: z.array(z.string()) }).nullable(),
+  /**
+   * Where listeners get files (MEDIA_DELIVERY), when the service last requested one from the bucket's domain without a token, and whether that was
+   * served. It is requested once a day; null before the first time.
+   */
+  media: z.object({ delivery: z.enum(['r2', 'zone']), checked_at: Timestamp.nullable(), is_open: z.boolean() }),
   /** When R2 last reported an upload, accurate to a minute. Local installations do not receive these events. */
   last_event_at: Timestamp.nullable(),
 })

@@ -15,6 +15,7 @@ import { eventsSwept, sweepEvents } from './cleanup/old_events.ts'
 import { dueTrash, sweepTrash } from './cleanup/trash.ts'
 import { ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
+import { checkMedia, isMediaDue } from './media_check.ts'
 import { endedReservations, endReservations } from './quota.ts'
 import { fillSearch } from './search.ts'
 import { isMadeFromSource } from './stored_files.ts'
@@ -37,7 +38,7 @@ const LAST = 5
 /** Queries that are kept for a phase while the phases before it run. */
 const SHARE = 15
 
-type Due = Awaited<ReturnType<typeof findDueTasks>>
+type Due = Awaited<ReturnType<typeof findDueTasks>> & { is_media_due: boolean }
 
 interface Phase {
   name: string
@@ -65,6 +66,7 @@ const ROTATING: readonly Phase[] = [
   { name: 'events', isDue: (due) => !due.are_events_swept, run: sweepEvents },
   { name: 'deliveries', isDue: (due) => due.is_webhook_old, run: sweepWebhooks },
   { name: 'quotas', isDue: (due) => due.is_reservation_ended, run: (system) => endReservations(system, CHUNK) },
+  { name: 'media', isDue: (due) => due.is_media_due, run: checkMedia },
   { name: 'search', isDue: (due) => due.is_unsearched, run: fillSearch },
 ]
 
@@ -102,7 +104,8 @@ export async function sweep(system: System & { queries: QueryBudget }): Promise<
     if (fillLevel(env, vitals.size) >= FILL_WARNING && now % HOUR < MINUTE)
       log('error', 'database_filling', { bytes: vitals.size, limit: Number(env.DATABASE_LIMIT_BYTES) })
     // Half of the rows may be missing.
-    if (vitals.beats.restore === undefined) due = await findDueTasks(system)
+    if (vitals.beats.restore === undefined)
+      due = { ...(await findDueTasks(system)), is_media_due: isMediaDue(env, vitals, now) }
   })
   const phases = due ? duePhases(due, now) : []
   for (const [at, phase] of phases.entries()) {

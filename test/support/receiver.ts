@@ -14,7 +14,8 @@ export interface Received {
  * A server on loopback that receives webhooks, because workerd cannot listen. A request to `/{name}/{behavior}` is
  * recorded and gets the response that the behavior defines; `GET /{name}` returns the recorded requests. `?next=` sets
  * the behavior for all later requests to the name, which overrides their path, and lets pending `late` requests
- * complete. The server is started once for all tests of the Worker.
+ * complete. `GET /media/{name}` stands for a domain of files: it returns 403, or the status in `?next=`. The server is started once for all tests of the
+ * Worker.
  */
 export default async function serveReceivers(project: TestProject) {
   const received = new Map<string, Received[]>()
@@ -72,12 +73,19 @@ export default async function serveReceivers(project: TestProject) {
     },
   }
 
+  const answerAsMedia = (request: IncomingMessage, response: ServerResponse) => {
+    const status = Number(behaviorOf.get('media') ?? 403)
+    received.set('media', [...(received.get('media') ?? []), { path: request.url!, headers: {}, body: '' }])
+    if (status > 0) response.writeHead(status).end()
+    else request.socket.destroy()
+  }
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
     const [, name = '', behavior = 'ok'] = pathname.split('/')
     if (request.method === 'GET') {
       const next = searchParams.get('next')
       if (next) behaviorOf.set(name, next)
+      else if (name === 'media') return void answerAsMedia(request, response)
       if (next) for (const end of waiting.get(name) ?? []) end()
       return void response.end(JSON.stringify(received.get(name) ?? []))
     }

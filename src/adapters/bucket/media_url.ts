@@ -1,4 +1,4 @@
-import { type SignedUrls, viewSigner } from './presign.ts'
+import { type MediaUrl, type SignedUrls, viewSigner } from './presign.ts'
 
 declare global {
   interface Env {
@@ -10,12 +10,6 @@ declare global {
     MEDIA_KEY?: string
   }
 }
-
-/**
- * Returns the signed `GET` URL of a file or a cover for listeners. `size` is the file's size in bytes, unless it is small. Downloads are not among
- * them: only R2's S3 endpoint can rename a file.
- */
-export type MediaUrl = (path: string, size?: number) => Promise<string>
 
 /** The address from which listeners get files. */
 export const mediaHost = ({ MEDIA_DELIVERY, MEDIA_BASE_URL = '', S3_ENDPOINT }: Env) =>

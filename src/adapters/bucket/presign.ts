@@ -50,6 +50,12 @@ export function validityOf(now: number, ends_at: number): { signed_at: number; e
 /** Signs the URL of one object. `query` has additional parameters, such as `response-content-disposition`. */
 export type Sign = (path: string, query?: Record<string, string>) => Promise<string>
 
+/**
+ * Returns the signed `GET` URL of a file or a cover for listeners. `size` is the file's size in bytes, unless it is small. Downloads are not among
+ * them: only R2's S3 endpoint can rename a file.
+ */
+export type MediaUrl = (path: string, size?: number) => Promise<string>
+
 /** Maps unsigned URLs to signed ones. */
 export type SignedUrls = Map<string, string>
 /** Maximum number of cached URLs: enough for the files of a track at a few signing times. */

@@ -1,7 +1,7 @@
 import { PLAYBACK_TTL, ZONE_FILE_LIMIT } from '../../contract/facts.ts'
-import type { MediaUrl } from './media_url.ts'
 import {
   encode,
+  type MediaUrl,
   hmac,
   importKey,
   encoder,

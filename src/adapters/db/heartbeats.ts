@@ -2,12 +2,17 @@ import { sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
 import { LATEST_MIGRATION } from './latest_migration.ts'
-import { heartbeats, type SweepReport } from './schema/counters.ts'
+import { heartbeats, type MediaReport, type SweepReport } from './schema/counters.ts'
 
 type HeartbeatName = typeof heartbeats.$inferSelect.name
 
 /** Records a heartbeat, at most once every `pause` milliseconds. It costs one row written. */
-export async function heartbeat(db: Database, name: HeartbeatName, pause = 0, report?: SweepReport): Promise<void> {
+export async function heartbeat(
+  db: Database,
+  name: HeartbeatName,
+  pause = 0,
+  report?: SweepReport | MediaReport,
+): Promise<void> {
   const at = Date.now()
   // `abs` lets heartbeats continue after a clock that was ahead has been set back.
   const setWhere = sql`abs(${heartbeats.at} - ${at}) >= ${pause}`
@@ -18,12 +23,13 @@ export async function heartbeat(db: Database, name: HeartbeatName, pause = 0, re
 }
 
 /**
- * The times of the last heartbeats in milliseconds since 1970, the report of the last sweep, the size of the database in bytes, and whether
- * LATEST_MIGRATION was applied.
+ * The times of the last heartbeats in milliseconds since 1970, the reports of the last sweep and of the last check of the media domain, the size of the
+ * database in bytes, and whether LATEST_MIGRATION was applied.
  */
 export interface Vitals {
   beats: Partial<Record<HeartbeatName, number>>
   report: SweepReport | null
+  media: MediaReport | null
   size: number
   is_migrated: boolean
 }
@@ -37,11 +43,13 @@ export async function readVitals({ $client }: Pick<Database, '$client'>): Promis
     )
     .bind(LATEST_MIGRATION)
     .all<{ name: HeartbeatName | 'migration'; at: number; report: string | null }>()
-  const report = results.find(({ name }) => name === 'sweep')?.report
+  const reportOf = <T>(beat: HeartbeatName): T | null =>
+    JSON.parse(results.find(({ name }) => name === beat)?.report ?? 'null') as T | null
   const { migration, ...beats } = Object.fromEntries(results.map(({ name, at }) => [name, at]))
   return {
     beats,
-    report: report ? (JSON.parse(report) as SweepReport) : null,
+    report: reportOf<SweepReport>('sweep'),
+    media: reportOf<MediaReport>('media'),
     size: meta.size_after,
     is_migrated: migration === 1,
   }

@@ -1,4 +1,4 @@
-import type { MediaUrl } from '../../adapters/bucket/media_url.ts'
+import type { MediaUrl } from '../../adapters/bucket/presign.ts'
 import type { FirstCover } from '../../adapters/db/first_cover.ts'
 import { COVER_SIZES, type CoverSize } from '../../contract/facts.ts'
 import type { CoverImage, OwnCover } from '../../contract/media.ts'

@@ -45,6 +45,9 @@ async function timeQuery<T>(query: Promise<T>): Promise<{ answer: T; millisecond
 const isStalled = ({ beats: { sweep, seen }, report }: Vitals, now: number) =>
   now - Math.min(sweep ?? seen ?? now, report?.failing_since ?? now) > SWEEP_TIMEOUT
 
+/** Whether the domain of the files served one without a token when it was last checked. */
+const isOpen = ({ media }: Pick<Vitals, 'media'>, env: Env) => Boolean(env.MEDIA_BASE_URL && media?.is_open)
+
 /** Returns `fallback` if the database lacks a table or a column. */
 const ifMigrated = <T>(query: Promise<T>, fallback: T): Promise<T> =>
   query.catch((error: unknown) => {
@@ -53,13 +56,14 @@ const ifMigrated = <T>(query: Promise<T>, fallback: T): Promise<T> =>
   })
 
 const timeVitals = (db: Database) =>
-  timeQuery(ifMigrated<Vitals>(readVitals(db), { beats: {}, report: null, size: 0, is_migrated: false }))
+  timeQuery(ifMigrated<Vitals>(readVitals(db), { beats: {}, report: null, media: null, size: 0, is_migrated: false }))
 
 /** Returns which parts of the system are failing, as far as the database shows it. */
 const failingOf = (vitals: Vitals, env: Env, now: number): SystemPart[] => [
   ...(vitals.is_migrated ? [] : ['migrations' as const]),
   ...(fillLevel(env, vitals.size) >= GROWTH_UNTIL.content ? ['database_full' as const] : []),
   ...(isStalled(vitals, now) ? ['sweep' as const] : []),
+  ...(isOpen(vitals, env) ? ['media' as const] : []),
 ]
 
 /**
@@ -146,7 +150,7 @@ export async function readSystem(
     ? await ifMigrated(readJobs(db, now - period), [[], [], []])
     : [[], [], []]
   const vitals = databaseCheck?.answer
-  const { beats = {}, report = null } = vitals ?? {}
+  const { beats = {}, report = null, media = null } = vitals ?? {}
   const failing: SystemPart[] = [
     ...(missing.length > 0 ? ['configuration' as const] : []),
     ...(vitals ? failingOf(vitals, env, now) : ['database' as const]),
@@ -179,6 +183,11 @@ export async function readSystem(
     failures,
     last_sweep_at: beats.sweep === undefined ? null : timestamp(beats.sweep),
     last_sweep: report && { queries: report.queries, left: report.left, failed: report.failed },
+    media: {
+      delivery: env.MEDIA_DELIVERY === 'zone' ? 'zone' : 'r2',
+      checked_at: beats.media === undefined ? null : timestamp(beats.media),
+      is_open: isOpen({ media }, env),
+    },
     last_event_at: beats.event === undefined ? null : timestamp(beats.event),
   }
 }

@@ -22,6 +22,8 @@ const FAILING: Record<System['failing'][number], string> = {
   database_full: 'The database is nearly full: nothing can be added until something is deleted for good.',
   sweep: 'The sweep stands still: what queues lose is not picked up, and what has ended is not deleted.',
   transcoder: 'The transcoder does not answer.',
+  media:
+    'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket.',
 }
 const KINDS: Record<string, string> = {
   transcode: 'Tracks to process',

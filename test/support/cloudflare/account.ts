@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 
+import type { Ruleset } from './rulesets.ts'
+
 /** The contents and permissions of a simulated account. Tests read and change them. */
 export interface Account {
   id: string
@@ -16,6 +18,10 @@ export interface Account {
   containers: Map<string, Application>
   /** Maps each domain to its Worker. */
   domains: Map<string, string>
+  /** The DNS records of the zone, by id. */
+  records: Map<string, DnsRecord>
+  /** The rules of the zone, by the id of their ruleset. */
+  rulesets: Map<string, Ruleset>
   /** Whether the service reports existing organizations. */
   hasOrganization: boolean
   /** Path at which the service responds with 500. */
@@ -27,6 +33,17 @@ export interface Bucket {
   location: string | undefined
   cors: unknown
   rules: { queueId: string; rules: unknown[] }[]
+  /** Domains at which the bucket is public. */
+  domains: Set<string>
+  /** Whether the bucket is public at its r2.dev address. */
+  isPublic: boolean
+}
+
+export interface DnsRecord {
+  id: string
+  name: string
+  type: string
+  content: string
 }
 
 export interface Database {
@@ -85,13 +102,17 @@ export interface Application {
   rollout_steps?: number[]
 }
 
-export type Permission = 'workers' | 'r2' | 'd1' | 'queues' | 'containers' | 'zones'
+export type Permission = 'workers' | 'r2' | 'd1' | 'queues' | 'containers' | 'zones' | 'dns' | 'rulesets'
 
 interface Rules {
   permissions: Set<Permission>
   hasR2: boolean
   isPaid: boolean
   hasSubdomain: boolean
+  /** The plan of the zone. */
+  zonePlan: 'free' | 'pro'
+  /** When the edge does not apply the rules of the zone: never, always, or once the bucket has the domain. */
+  unguarded: 'never' | 'always' | 'attached'
   /** The number of queries that create a trigger and are refused, which D1 does occasionally. Imports with triggers are accepted. */
   refusedTriggers: number
   refusesImports: boolean
@@ -106,10 +127,12 @@ export function reset(account: Account): void {
   account.hasOrganization = false
   account.brokenPath = ''
   account.rules = {
-    permissions: new Set<Permission>(['workers', 'r2', 'd1', 'queues', 'containers', 'zones']),
+    permissions: new Set<Permission>(['workers', 'r2', 'd1', 'queues', 'containers', 'zones', 'dns', 'rulesets']),
     hasR2: true,
     isPaid: true,
     hasSubdomain: true,
+    zonePlan: 'pro',
+    unguarded: 'never',
     refusedTriggers: 0,
     refusesImports: false,
     hasReplication: true,
@@ -123,10 +146,17 @@ export function openAccount(): Account {
     R2_ACCESS_KEY_ID: randomBytes(16).toString('hex'),
     R2_SECRET_ACCESS_KEY: createHash('sha256').update(token).digest('hex'),
   }
-  const maps = ['buckets', 'queues', 'databases', 'files', 'workers', 'containers', 'domains'].map((name) => [
-    name,
-    new Map(),
-  ])
+  const maps = [
+    'buckets',
+    'queues',
+    'databases',
+    'files',
+    'workers',
+    'containers',
+    'domains',
+    'records',
+    'rulesets',
+  ].map((name) => [name, new Map()])
   const account = { id: randomBytes(16).toString('hex'), token, pair, ...Object.fromEntries(maps) } as Account
   reset(account)
   return account
@@ -173,6 +203,14 @@ interface Body {
   jurisdiction?: string
   read_replication: { mode: 'auto' | 'disabled' }
   versions: { version_id: string }[]
+  /** Type and content are fields of DNS records. */
+  type: string
+  content: string
+  /** Phase and position are fields of rulesets and their rules. */
+  phase: string
+  position?: { index: number }
+  /** A custom domain of a bucket. */
+  domain: string
 }
 
 /** Handlers by `METHOD /path/:word`. */

@@ -6,6 +6,7 @@ import { AwsClient } from 'aws4fetch'
 import { type Account, type Call, ApiError, openAccount, type Permission, type Routes } from './account.ts'
 import { d1, queues, r2 } from './storage.ts'
 import { containers, workers } from './workers.ts'
+import { dns, rulesets, zones } from './zone.ts'
 
 /**
  * A simulated Cloudflare account with the part of the API that a deployment uses. It enforces rules that Cloudflare
@@ -25,13 +26,11 @@ const user: Routes = {
   'GET /accounts': ({ account }) => [{ id: account.id, name: 'Played' }],
   'GET /user/tokens/verify': ({ account }) => ({ id: account.pair.R2_ACCESS_KEY_ID, status: 'active' }),
 }
-const zones: Routes = {
-  'GET /zones': ({ query }) => [{ id: 'zone1', name: 'example.com' }].filter(({ name }) => name === query.get('name')),
-  'GET /zones/:id/dns_records': () => [],
-}
 const ROUTES: [Permission | null, Routes][] = [
   [null, user],
   ['zones', zones],
+  ['dns', dns],
+  ['rulesets', rulesets],
   ['r2', r2],
   ['queues', queues],
   ['d1', d1],

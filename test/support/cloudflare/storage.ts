@@ -14,7 +14,7 @@ export const r2: Routes = {
   'POST /r2/buckets': ({ account, body: { name, locationHint } }) => {
     if (account.buckets.has(name))
       throw new ApiError(409, 10_004, 'The bucket you tried to create already exists, and you own it.')
-    account.buckets.set(name, { location: locationHint, cors: null, rules: [] })
+    account.buckets.set(name, { location: locationHint, cors: null, rules: [], domains: new Set(), isPublic: false })
     return { name }
   },
   'GET /r2/buckets/:name/cors': (call) => {
@@ -23,6 +23,23 @@ export const r2: Routes = {
     throw new ApiError(404, 10_059, 'The CORS configuration does not exist.')
   },
   'PUT /r2/buckets/:name/cors': (call) => ((bucketOf(call).cors = call.body), {}),
+  'GET /r2/buckets/:name/domains/managed': (call) => ({ enabled: bucketOf(call).isPublic }),
+  'GET /r2/buckets/:name/domains/custom/:domain': (call) => {
+    const [, domain = ''] = call.words
+    if (bucketOf(call).domains.has(domain)) return { domain, enabled: true }
+    throw new ApiError(404, 10_007, 'The domain does not exist.')
+  },
+  'POST /r2/buckets/:name/domains/custom': (call) => {
+    const { domain } = call.body
+    if ([...call.account.records.values()].some(({ name }) => name === domain))
+      throw new ApiError(409, 10_054, 'A DNS record for this domain already exists.')
+    bucketOf(call).domains.add(domain)
+    return { domain, enabled: true }
+  },
+  'DELETE /r2/buckets/:name/domains/custom/:domain': (call) => {
+    bucketOf(call).domains.delete(call.words[1]!)
+    return { domain: call.words[1] }
+  },
   'GET /event_notifications/r2/:name/configuration': (call) => {
     const { rules } = bucketOf(call)
     if (rules.length > 0) return { bucketName: call.words[0], queues: rules }

@@ -70,6 +70,7 @@ describe('the metrics', () => {
       'failing{part="database_full"}': 0,
       'failing{part="sweep"}': 0,
       'failing{part="transcoder"}': 0,
+      'failing{part="media"}': 0,
       database_limit_bytes: Number(env.DATABASE_LIMIT_BYTES),
       'jobs{kind="transcode",state="open"}': 2,
       'jobs{kind="transcode",state="failed"}': 1,

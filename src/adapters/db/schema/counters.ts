@@ -35,13 +35,19 @@ export interface RestoreReport {
   is_complete: boolean
 }
 
+/** The last request for a file of the media domain without a token (src/pipeline/media_check.ts). */
+export interface MediaReport {
+  /** Whether it was served. */
+  is_open: boolean
+}
+
 /**
  * When each background activity last happened (src/adapters/db/heartbeats.ts). `seen` is the time of the first request for the service's status. The
  * row `restore` exists while a backup is being restored.
  */
 export const heartbeats = sqliteTable('heartbeats', {
-  name: text().$type<'sweep' | 'event' | 'seen' | 'events' | 'restore'>().primaryKey(),
+  name: text().$type<'sweep' | 'event' | 'seen' | 'events' | 'restore' | 'media'>().primaryKey(),
   at: integer().notNull(),
-  /** Set only for `sweep` and `restore`. */
-  report: text({ mode: 'json' }).$type<SweepReport | RestoreReport>(),
+  /** Set only for `sweep`, `restore` and `media`. */
+  report: text({ mode: 'json' }).$type<SweepReport | RestoreReport | MediaReport>(),
 })
