@@ -29,7 +29,7 @@ export async function checkMedia([url = '', other = '']: string[], later: string
         'without a token': file,
         'with the token of another file': `${other.split('?')[0]}?${query}`,
         'with a later expiry': url.replace(/verify=(\d+)/, (_, time) => `verify=${Number(time) + 60}`),
-        'for another spelling of the path': `${file.replace('/media/', '/%6dedia/')}?${query}`,
+        'for another spelling of the path': `${file.replace('/media/', '/med%69a/')}?${query}`,
       }
       for (const [attempt, address] of Object.entries(attempts))
         for (const method of ['GET', 'HEAD']) {

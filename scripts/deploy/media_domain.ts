@@ -57,6 +57,7 @@ export async function checkMediaDomain(plan: Plan, { id, token }: Account): Prom
   const managed = await findResource<{ enabled: boolean }>(token, `${domains}/managed`, plan.jurisdiction)
   expect(!managed?.enabled, 'the bucket is public at its r2.dev address: disable that in the settings of the bucket')
   const attached = await findResource<{ enabled: boolean }>(token, `${domains}/custom/${domain}`, plan.jurisdiction)
+  expect(attached?.enabled !== false, `${domain} is disabled in the settings of the bucket: enable or remove it there`)
   const records = await callApi<DnsRecord[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`)
   const isFree = records.every(({ content }) => content === NOWHERE)
   expect(attached || isFree, `${domain} has a DNS record already: delete it, or take another name`)

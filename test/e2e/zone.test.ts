@@ -12,13 +12,13 @@ import { type Edge, startEdge } from '../support/cloudflare/edge.ts'
 import { type Cloudflare, startFakeCloudflare } from '../support/cloudflare/server.ts'
 import type { Stack } from '../support/stack.ts'
 import { root } from './deploy_setup.ts'
+import { aBucket, DOMAIN } from './media_setup.ts'
 import { openPage, setUp, type Workspace } from './player_setup.ts'
 import { startOther } from './shared_stack.ts'
 import { must } from './steps.ts'
 
-/** A service that delivers from a domain (docs/decisions/0088): its bucket stands behind a zone with the rules of a deployment. */
+/** A service that delivers from a domain (docs/decisions/0088): its bucket is behind a zone with the rules of a deployment. */
 
-const DOMAIN = 'media.example.com'
 const KEY = 'f00d'.repeat(16)
 
 let cloudflare: Cloudflare
@@ -41,8 +41,7 @@ beforeAll(async () => {
       return response.ok ? { body, headers: Object.fromEntries(stored) } : null
     },
   })
-  const bucket = { location: undefined, cors: null, rules: [], domains: new Set([DOMAIN]), isPublic: false }
-  cloudflare.account.buckets.set('tonearm-media', bucket)
+  cloudflare.account.buckets.set('tonearm-media', aBucket(DOMAIN))
   const settings = { MEDIA_DELIVERY: 'zone', MEDIA_BASE_URL: edge.url, MEDIA_KEY: KEY }
   workspace = await setUp(async () => (stack = await startOther({ settings })))
   vi.stubEnv('CLOUDFLARE_API_BASE_URL', `${cloudflare.url}/client/v4`)

@@ -85,7 +85,7 @@ export default async function serveReceivers(project: TestProject) {
     if (request.method === 'GET') {
       const next = searchParams.get('next')
       if (next) behaviorOf.set(name, next)
-      else if (name === 'media') return void answerAsMedia(request, response)
+      else if (name === 'media') return answerAsMedia(request, response)
       if (next) for (const end of waiting.get(name) ?? []) end()
       return void response.end(JSON.stringify(received.get(name) ?? []))
     }

@@ -43,13 +43,13 @@ export async function readVitals({ $client }: Pick<Database, '$client'>): Promis
     )
     .bind(LATEST_MIGRATION)
     .all<{ name: HeartbeatName | 'migration'; at: number; report: string | null }>()
-  const reportOf = <T>(beat: HeartbeatName): T | null =>
-    JSON.parse(results.find(({ name }) => name === beat)?.report ?? 'null') as T | null
+  const reportOf = (beat: HeartbeatName): unknown =>
+    JSON.parse(results.find(({ name }) => name === beat)?.report ?? 'null')
   const { migration, ...beats } = Object.fromEntries(results.map(({ name, at }) => [name, at]))
   return {
     beats,
-    report: reportOf<SweepReport>('sweep'),
-    media: reportOf<MediaReport>('media'),
+    report: reportOf('sweep') as SweepReport | null,
+    media: reportOf('media') as MediaReport | null,
     size: meta.size_after,
     is_migrated: migration === 1,
   }

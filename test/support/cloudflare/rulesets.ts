@@ -29,7 +29,7 @@ export interface Seen {
   now: number
 }
 
-type Condition = (seen: Seen) => boolean | Promise<boolean>
+type Condition = (seen: Seen) => Promise<boolean>
 
 const HOST = /^http\.host eq "([^"]*)"$/
 const HOST_PREFIX = /^starts_with\(lower\(http\.host\), "([^"]*)"\)$/
@@ -48,9 +48,9 @@ export function parse(text: string): Condition {
     return async (seen) => (await Promise.all(parts.map((part) => part(seen)))).includes(true)
   }
   const host = HOST.exec(text)?.[1]
-  if (host !== undefined) return (seen) => seen.host === host
+  if (host !== undefined) return async (seen) => seen.host === host
   const prefix = HOST_PREFIX.exec(text)?.[1]
-  if (prefix !== undefined) return (seen) => seen.host.toLowerCase().startsWith(prefix)
+  if (prefix !== undefined) return async (seen) => seen.host.toLowerCase().startsWith(prefix)
   const [, key, ttl, separator, flags = ''] = TOKEN.exec(text) ?? []
   if (key === undefined) throw new Error(`expression syntax error: ${text}`)
   const rule: TokenRule = { key, ttl: Number(ttl), separator: Number(separator), flags }
