@@ -17,13 +17,13 @@ export function length(seconds: number): string {
 
 export const percent = (fraction: number) => `${Math.round(fraction * 100)} %`
 
-const UNITS = ['B', 'KB', 'MB', 'GB']
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
 
-/** `1234567` → `1.2 MB`. */
+/** Formats `1234567` as `1.2 MB` and `20000000000` as `20 GB`. */
 export function bytes(size: number): string {
   const step = Math.min(UNITS.length - 1, size < 1000 ? 0 : Math.floor(Math.log10(size) / 3))
   const value = size / 1000 ** step
-  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[step]}`
+  return `${step === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[step]}`
 }
 
 /** `-14.2` → `−14.2 LUFS`, with a real minus. */
@@ -37,6 +37,9 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 export const date = (timestamp: string) => day.format(new Date(timestamp))
 export const dateTime = (timestamp: string) => minute.format(new Date(timestamp))
+
+const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
+export const time = (timestamp: string) => clockTime.format(new Date(timestamp))
 
 const second = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 export const exactTime = (timestamp: string) => second.format(new Date(timestamp))

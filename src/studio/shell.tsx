@@ -25,6 +25,7 @@ import { useConnection } from './state/client.ts'
 import { findOrganization, organization } from './state/organization.ts'
 import { useStore } from './state/store.ts'
 import { upload, uploadAsCollection } from './state/uploads.ts'
+import { UsagePage } from './usage/usage_page.tsx'
 
 const PAGES: Record<string, ComponentType<PageProperties>> = {
   collections: CollectionsPage,
@@ -37,6 +38,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   webhooks: WebhooksPage,
   webhook: WebhookPage,
   delivery: DeliveryPage,
+  usage: UsagePage,
   activity: ActivityPage,
   trash: TrashPage,
 }
@@ -48,6 +50,7 @@ const PLACES = [
   ['keys', 'Keys', ['keys']],
   ['variants', 'Variants', ['variants']],
   ['webhooks', 'Webhooks', ['webhooks', 'webhook', 'delivery']],
+  ['usage', 'Usage', ['usage']],
   ['activity', 'Activity', ['activity']],
   ['trash', 'Trash', ['trash']],
 ] as const

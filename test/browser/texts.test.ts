@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
+import { problemText } from '../../src/elements/shared/upload_status.ts'
 import * as en from '../../src/elements/texts/en.ts'
 import { languageOf, LOCALES } from '../../src/elements/texts/languages.ts'
 import { fill, fillNumber, pickLocale, withOverrides } from '../../src/elements/texts/texts.ts'
@@ -66,4 +67,23 @@ test('the plural form of the language is used', async () => {
     '1個のファイルを追加しました',
   ])
   expect(new Set([1, 2, 3, 11, 100].map((n) => textOf('ar', n).replace(/\P{L}/gu, ''))).size).toBe(5)
+})
+
+test.each(LOCALES)('in %s, the text of an exceeded quota names the limit, the use and the reset', async (locale) => {
+  const { uploader: texts } = locale === 'en' ? en : await load(locale)
+  const resets_at = '2026-11-26T00:00:00.000Z'
+  const textOf = (scope: 'upload_session' | 'api_key' | 'organization', name: 'max_bytes' | 'max_tracks') => {
+    const quota = { scope, name, limit: 21e9, used: 19.5e9, requested: 2e9, resets_at }
+    return problemText({ code: 'quota_exceeded', message: 'English', quota }, { texts, locale })
+  }
+  const number = (value: number) => value.toLocaleString(locale, { maximumFractionDigits: 1 })
+  for (const scope of ['upload_session', 'api_key', 'organization'] as const) {
+    const text = textOf(scope, 'max_bytes')
+    expect(text).toContain(number(21))
+    expect(text).toContain(number(19.5))
+    expect(text).not.toMatch(/[{}]|English/)
+    expect(textOf(scope, 'max_tracks')).toContain(fillNumber(texts.files, 21e9, locale))
+  }
+  const when = new Date(resets_at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  expect(textOf('api_key', 'max_tracks')).toContain(when)
 })

@@ -29,6 +29,7 @@ export async function fillOrganization(client: Client) {
   await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id: gone }, query: { trash: 'true' } }))
   const key = { title: 'Web', type: 'player' as const, collection_id, allowed_origins: ['https://www.example.com'] }
   await must(client.post('/v1/api_key', { body: key }))
+  await must(client.post('/v1/api_key', { body: { title: 'Inbox', type: 'uploader' as const, collection_id } }))
   // Nothing listens on this port.
   const hook = {
     url: 'http://127.0.0.1:9/a-path-that-is-longer-than-a-phone-is-wide',
@@ -60,6 +61,7 @@ export async function fillOrganization(client: Client) {
     webhooks: ['#/webhooks', 'Webhooks'],
     webhook: [`#/webhook/${webhook_endpoint_id}`, 'Shop'],
     delivery: [`#/delivery/${tested.webhook_delivery_id}`, 'Webhook tested'],
+    usage: ['#/usage', 'Usage'],
     activity: ['#/activity', 'Activity'],
     trash: ['#/trash', 'Trash'],
   } as const satisfies Record<string, StudioPage>

@@ -1,3 +1,4 @@
+import type { ExceededQuota } from '../../contract/common.ts'
 import type { UploadHandle } from '../../contract/media.ts'
 import type { TrackStatus } from '../../contract/track.ts'
 import type { Client } from '../client.ts'
@@ -32,6 +33,8 @@ export interface Problem {
   message: string
   /** Maximum size of a file in bytes. Set only if the code is `too_large`. */
   limit?: number
+  /** The quota that the file would exceed. Set only if the service rejects it with `quota_exceeded`. */
+  quota?: ExceededQuota | undefined
 }
 
 /** Fields that the page provides for a file; they are stored with the track (specification §4, Upload sessions). */

@@ -1,4 +1,3 @@
-import type { SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/track_errors.ts'
 import { type Client, createClient, randomKey } from '../client.ts'
 import { type Backoff, type Failure, isTransient, noResponse } from '../retry.ts'
 import type { Description, Problem, Target, TrackRequest, UploadEvents, UploadItem, UploadOptions } from './item.ts'
@@ -198,10 +197,10 @@ export type Verdict = 'retry' | 'renew' | 'stop' | 'fail'
 /** How a step of an upload ended. */
 export type Step = { ok: true } | { ok: false; verdict: Verdict; problem: Problem }
 
-export const stepOf = ({ code, message }: Problem, verdict: Verdict): Step => ({
+export const stepOf = ({ code, message, quota }: Problem, verdict: Verdict): Step => ({
   ok: false,
   verdict,
-  problem: { code, message },
+  problem: { code, message, quota },
 })
 
 /** Decides what follows a failed call to the service. */
@@ -223,26 +222,13 @@ export const problemOfUpload = ({ status, code, message }: Failure): Problem => 
 })
 
 /**
- * Codes of the errors that are not caused by the file. They are repeated here because the contract's messages would add half a kilobyte to
- * the bundle.
+ * Whether another attempt with the same file may succeed: the codes of SERVICE_ERRORS and TRACK_ERRORS. All other errors are due to the file
+ * itself. The codes are repeated here because the tables, with their meanings, would add half a kilobyte to the bundle.
  */
-const RETRIABLE_CODES: Record<keyof typeof SERVICE_ERRORS | keyof typeof TRACK_ERRORS, 1> = {
-  timed_out: 1,
-  source_unavailable: 1,
-  source_forbidden: 1,
-  source_stalled: 1,
-  source_too_slow: 1,
-  upload_failed: 1,
-  disk_full: 1,
-  cancelled: 1,
-  killed: 1,
-  internal: 1,
-  upload_expired: 1,
-  transcoder_unavailable: 1,
-}
-
-/** Whether another attempt with the same file may succeed. All other errors are due to the file itself. */
-export const isRetriable = (code: string) => Object.hasOwn(RETRIABLE_CODES, code)
+export const isRetriable = (code: string) =>
+  /^(timed_out|source_(unavailable|forbidden|stalled|too_slow)|upload_(failed|expired)|disk_full|cancelled|killed|internal|transcoder_unavailable)$/.test(
+    code,
+  )
 
 /** Maximum number of consecutive attempts before an upload fails. With the delays, they take about two minutes. */
 export const MAX_ATTEMPTS = 8

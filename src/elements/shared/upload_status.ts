@@ -1,5 +1,6 @@
 import type { Problem, UploadItem } from '../../client/upload/item.ts'
-import { fill, type UploaderTexts } from '../texts/texts.ts'
+import type { ExceededQuota } from '../../contract/common.ts'
+import { fill, fillNumber, type UploaderTexts } from '../texts/texts.ts'
 import { clock } from './clock.ts'
 
 /** Returns the texts for the states and error codes of uploads, which the uploader and the studio show. */
@@ -25,18 +26,28 @@ export function formatSize(bytes: number, locale: string): string {
 export const formatPercent = (fraction: number, locale: string) =>
   new Intl.NumberFormat(locale, { style: 'percent' }).format(Math.floor(fraction * 100) / 100)
 
-/** Error codes that have the same text as another code. */
-const ALIASES: Record<string, string> = { storage_429: 'rate_limited', storage_503: 'rate_limited' }
-
 /** Returns the text of a problem in the user's language, or the service's message if there is no text. */
-export function problemText({ code, message, limit }: Problem, { texts, locale }: Language, item?: UploadItem): string {
+export function problemText(problem: Problem, { texts, locale }: Language, item?: UploadItem): string {
+  const { code, message, limit, quota } = problem
   const { errors } = texts
   // If the service has examined the file, the service's message explains what is wrong with it.
   const isExamined = item?.status === 'failed' && message !== ''
-  const isImage = code === 'not_accepted' && item?.file?.type.startsWith('image/')
-  const key = item?.state === 'uploaded' ? 'unfollowed' : isImage ? 'image_alone' : (ALIASES[code] ?? code)
+  const key = item?.state === 'uploaded' ? 'unfollowed' : textKey(problem, item)
   const text = isExamined || !Object.hasOwn(errors, key) ? message || errors.failed || code : errors[key]!
+  if (quota) return fill(text, quotaValues(quota, texts, locale))
   return fill(text, { size: formatSize(limit ?? 0, locale), origin: location.origin, name: item?.name ?? '' })
+}
+
+function textKey({ code, quota }: Problem, item?: UploadItem): string {
+  if (quota) return `quota_${quota.scope}`
+  if (code === 'not_accepted' && item?.file?.type.startsWith('image/')) return 'image_alone'
+  return /^storage_(429|503)$/.test(code) ? 'rate_limited' : code
+}
+
+function quotaValues({ name, limit, used, resets_at }: ExceededQuota, texts: UploaderTexts, locale: string) {
+  const amount = (n: number) => (name === 'max_bytes' ? formatSize(n, locale) : fillNumber(texts.files, n, locale))
+  const time = new Date(resets_at ?? 0).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' })
+  return { limit: amount(limit), used: amount(used), time }
 }
 
 /** The status of a file as it is displayed. */

@@ -12,7 +12,8 @@ const LOADERS: Record<string, () => Promise<Language>> = {
   ja: () => import('./ja.ts'),
 }
 export const LOCALES = ['en', ...Object.keys(LOADERS)]
-const loaded = new Map<string, Language | null>()
+const loaded: Record<string, Language | null> = {}
+const loading: Record<string, Promise<void>> = {}
 
 /**
  * Returns the language of a locale if it is loaded. Otherwise returns undefined, loads the language, and then calls `onLoad`. English is
@@ -20,19 +21,13 @@ const loaded = new Map<string, Language | null>()
  */
 export function languageOf(locale: string, onLoad: () => void): Language | undefined {
   const name = locale.split('-')[0]!
-  if (!loaded.has(name) && LOADERS[name]) void load(name, LOADERS[name]).then(onLoad)
-  return loaded.get(name) ?? undefined
-}
-
-const loading = new Map<string, Promise<void>>()
-function load(name: string, loader: () => Promise<Language>): Promise<void> {
-  const pending = loading.get(name)
-  if (pending) return pending
-  // If a language fails to load, it is not requested again.
-  const request = loader().then(
-    (language) => void loaded.set(name, language),
-    () => void loaded.set(name, null),
-  )
-  loading.set(name, request)
-  return request
+  const loader = LOADERS[name]
+  if (loader && loaded[name] === undefined) {
+    // If a language fails to load, it is not requested again.
+    loading[name] ??= loader()
+      .catch(() => null)
+      .then((language) => void (loaded[name] = language))
+    void loading[name].then(onLoad)
+  }
+  return loaded[name] ?? undefined
 }

@@ -98,6 +98,7 @@ export interface UploaderTexts {
   filesReady: Plural
   filesFailed: Plural
   added: Plural
+  files: Plural
   percentDone: string
   titleOf: string
   progressOf: string

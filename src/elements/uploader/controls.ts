@@ -2,15 +2,14 @@ import { element } from '../shared/dom.ts'
 
 /** Path data of 24 × 24 icons, drawn for this project. */
 export const icons = {
-  upload: 'M11 16V7.8L7.9 10.9 6.5 9.5 12 4l5.5 5.5-1.4 1.4L13 7.8V16h-2zM5 20v-5h2v3h10v-3h2v5H5z',
+  upload: 'M11 16V7.8L7.9 10.9 6.5 9.5 12 4l5.5 5.5-1.4 1.4L13 7.8V16zM5 20v-5h2v3h10v-3h2v5z',
   note: 'M10 21a3.5 3.5 0 1 1 1.5-6.66V4l8-1.5v4L13.5 7.6v9.9A3.5 3.5 0 0 1 10 21z',
-  pause: 'M7 5h3.5v14H7V5zm6.5 0H17v14h-3.5V5z',
-  play: 'M8 5v14l11-7L8 5z',
-  retry:
-    'M12 5a7 7 0 1 1-6.9 8.2h2.05A5 5 0 1 0 12 7c-1.3 0-2.48.5-3.37 1.31L11 10.7H4.5V4.2l2.7 2.7A6.97 6.97 0 0 1 12 5z',
-  close: 'M6.4 5 12 10.6 17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4L12 13.4 6.4 19 5 17.6 10.6 12 5 6.4 6.4 5z',
-  check: 'M9.5 16.2 5.3 12l-1.4 1.4 5.6 5.6L20.6 7.9l-1.4-1.4L9.5 16.2z',
-  alert: 'M12 3 1.5 21h21L12 3zm1 14.5h-2v-2h2v2zm0-3.5h-2V9.5h2V14z',
+  pause: 'M7 5h3.5v14H7zm6.5 0H17v14h-3.5z',
+  play: 'M8 5v14l11-7z',
+  retry: 'M12 5V2L7 6.5l5 4.5V7a5 5 0 1 1-5 5H5a7 7 0 1 0 7-7z',
+  close: 'M6.4 5 12 10.6 17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4-5.6-5.6L6.4 19 5 17.6l5.6-5.6L5 6.4z',
+  check: 'M9.5 16.2 5.3 12l-1.4 1.4 5.6 5.6L20.6 7.9l-1.4-1.4z',
+  alert: 'M12 3 1.5 21h21zm1 14.5h-2v-2h2zm0-3.5h-2V9.5h2z',
 }
 
 /** Creates a progress bar. It is indeterminate while it has no fraction. */

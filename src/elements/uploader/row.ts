@@ -9,21 +9,24 @@ export type RowAction = 'pause' | 'resume' | 'retry' | 'cancel' | 'remove' | 'pi
 /** Called when the user presses a button of a row. */
 type OnAction = (action: RowAction, item: UploadItem) => void
 
+/** The names of the texts that a button can show. */
+type TextName = 'pause' | 'pauseHint' | 'resume' | 'retry' | 'retryNow' | 'cancel' | 'remove' | 'chooseFile'
+
 interface Choice {
   action: RowAction
   icon: string
-  label: (texts: UploaderTexts) => string
-  hint?: (texts: UploaderTexts) => string
+  label: TextName
+  hint?: TextName
 }
 
-const PAUSE: Choice = { action: 'pause', icon: icons.pause, label: (t) => t.pause, hint: (t) => t.pauseHint }
-const PAUSE_PARTS: Choice = { action: 'pause', icon: icons.pause, label: (t) => t.pause }
-const CHOOSE: Choice = { action: 'pickFile', icon: icons.upload, label: (t) => t.chooseFile }
-const RESUME: Choice = { action: 'resume', icon: icons.play, label: (t) => t.resume }
-const RETRY: Choice = { action: 'retry', icon: icons.retry, label: (t) => t.retry }
-const RETRY_NOW: Choice = { action: 'retry', icon: icons.retry, label: (t) => t.retryNow }
-const CANCEL: Choice = { action: 'cancel', icon: icons.close, label: (t) => t.cancel }
-const REMOVE: Choice = { action: 'remove', icon: icons.close, label: (t) => t.remove }
+const PAUSE: Choice = { action: 'pause', icon: icons.pause, label: 'pause', hint: 'pauseHint' }
+const PAUSE_PARTS: Choice = { action: 'pause', icon: icons.pause, label: 'pause' }
+const CHOOSE: Choice = { action: 'pickFile', icon: icons.upload, label: 'chooseFile' }
+const RESUME: Choice = { action: 'resume', icon: icons.play, label: 'resume' }
+const RETRY: Choice = { action: 'retry', icon: icons.retry, label: 'retry' }
+const RETRY_NOW: Choice = { action: 'retry', icon: icons.retry, label: 'retryNow' }
+const CANCEL: Choice = { action: 'cancel', icon: icons.close, label: 'cancel' }
+const REMOVE: Choice = { action: 'remove', icon: icons.close, label: 'remove' }
 
 /** Returns the current action of a row's first button; null if it has none. */
 function mainChoice({ state, retriable, problem, parts }: UploadItem): Choice | null {
@@ -132,8 +135,8 @@ class ActionButton {
   update(choice: Choice | null, name: string, texts: UploaderTexts): void {
     this.root.hidden = choice === null
     if (choice) {
-      const title = (choice.hint ?? choice.label)(texts)
-      setAttributes(this.root, { 'aria-label': fill(texts.actionOn, { action: choice.label(texts), name }), title })
+      const title = texts[choice.hint ?? choice.label]
+      setAttributes(this.root, { 'aria-label': fill(texts.actionOn, { action: texts[choice.label], name }), title })
       if (choice !== this.#choice) this.root.replaceChildren(icon(choice.icon))
     }
     this.#choice = choice

@@ -154,7 +154,7 @@ class Zone {
   readonly root = element('div', { class: 'zone', part: 'dropzone' })
 
   constructor(onFiles: (files: File[]) => void) {
-    this.#browse.classList.add('button', 'primary')
+    this.#browse.classList.add('button')
     const emblem = element('span', { class: 'emblem' }, icon(icons.upload))
     const prompt = element('div', { class: 'prompt' }, this.#title, this.#hint)
     this.root.append(emblem, prompt, this.#browse, this.#limit, this.#input)
@@ -170,6 +170,7 @@ class Zone {
     this.#title.textContent = isDragging ? texts.dropNow : texts.drop
     this.#hint.textContent = texts.orPaste
     this.#browse.textContent = isEmpty ? texts.browse : texts.addMore
+    this.#browse.classList.toggle('primary', isEmpty)
     this.#limit.textContent = maxSize === null ? '' : fill(texts.limit, { size: formatSize(maxSize, locale) })
     this.#input.accept = accept
   }

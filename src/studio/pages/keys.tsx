@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks'
 import { announce } from '../announce.ts'
 import type { ApiKey } from '../api.ts'
 import { date, explain, plural } from '../format.ts'
+import { EditKey } from '../keys/edit_key.tsx'
+import { KeyUse } from '../keys/key_use.tsx'
 import { Button } from '../parts/button.tsx'
 import { confirmed } from '../parts/dialog.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -19,6 +21,7 @@ export function KeysPage() {
   const client = useClient()
   const { entries, count, loading, problem, reload } = useAll('/v1/api_key', ({ api_keys }) => api_keys)
   const [making, setMaking] = useState(false)
+  const [editing, setEditing] = useState<ApiKey | null>(null)
   const [rotating, setRotating] = useState<ApiKey | null>(null)
   useTitle('Keys')
 
@@ -44,10 +47,17 @@ export function KeysPage() {
       {loading && <Loading rows={4} />}
       <ul class="keys" aria-label="Keys">
         {entries.map((key) => (
-          <KeyRow key={key.id} api_key={key} onRotate={() => setRotating(key)} onRevoke={() => revoke(key)} />
+          <KeyRow
+            key={key.id}
+            api_key={key}
+            onEdit={() => setEditing(key)}
+            onRotate={() => setRotating(key)}
+            onRevoke={() => revoke(key)}
+          />
         ))}
       </ul>
       {making && <NewKey onMade={reload} onClose={() => setMaking(false)} />}
+      {editing && <EditKey api_key={editing} onSaved={reload} onClose={() => setEditing(null)} />}
       {rotating && (
         <NewSecret
           title={rotating.title}
@@ -67,11 +77,12 @@ export function KeysPage() {
 
 interface RowProperties {
   api_key: ApiKey
+  onEdit: () => void
   onRotate: () => void
   onRevoke: () => unknown
 }
 
-function KeyRow({ api_key, onRotate, onRevoke }: RowProperties) {
+function KeyRow({ api_key, onEdit, onRotate, onRevoke }: RowProperties) {
   const { title, type, hint, allowed_origins, variants, is_downloadable, expires_at, created_at, last_used_at } =
     api_key
   const bound = (['collection', 'track', 'playlist'] as const).find((scope) => api_key[`${scope}_id`])
@@ -102,10 +113,12 @@ function KeyRow({ api_key, onRotate, onRevoke }: RowProperties) {
       <Menu
         label={`More for ${title}`}
         items={[
+          { label: 'Edit key …', onSelect: onEdit },
           { label: 'New secret …', onSelect: onRotate },
           { label: 'Revoke key …', danger: true, onSelect: onRevoke },
         ]}
       />
+      {type === 'uploader' && <KeyUse api_key={api_key} />}
     </li>
   )
 }

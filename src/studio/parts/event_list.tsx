@@ -1,6 +1,6 @@
 import type { Failure, TonearmEvent } from '../api.ts'
 import { wordsOf } from '../event.ts'
-import { clock, exactTime } from '../format.ts'
+import { bytes, clock, exactTime, plural } from '../format.ts'
 import { href } from '../route.ts'
 import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
@@ -95,6 +95,12 @@ function factsOf({ data }: TonearmEvent): string {
     ['', typeof facts.duration === 'number' && clock(facts.duration)],
     ['', facts.is_restored && 'from the trash'],
     ['', facts.is_trashed && 'into the trash'],
+    ['', useOf(facts.used_bytes, facts.max_bytes, bytes)],
+    ['', useOf(facts.used_tracks, facts.max_tracks, (tracks) => plural(tracks, 'track'))],
   ]
   return told.flatMap(([label, value]) => (value ? [label + String(value)] : [])).join(' · ')
 }
+
+/** Returns the use of a quota, such as `16 GB of 20 GB`; an empty text if it has no limit. */
+const useOf = (used: unknown, limit: unknown, format: (value: number) => string) =>
+  typeof used === 'number' && typeof limit === 'number' ? `${format(used)} of ${format(limit)}` : ''

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 
 import type { ApiKey, KeyType } from '../api.ts'
 import { type Faults, faultsOf } from '../format.ts'
+import { DEFAULT_LIMITS, LimitFields, limitsOf } from '../keys/key_limits.tsx'
 import { sitesOf } from '../sites.ts'
 import { useAll } from '../state/all.ts'
 import { useClient } from '../state/client.ts'
@@ -34,6 +35,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
   const [bound, setBound] = useState('')
   const [sites, setSites] = useState('')
   const [downloadable, setDownloadable] = useState(false)
+  const [limitTexts, setLimitTexts] = useState(DEFAULT_LIMITS)
   const [made, setMade] = useState<Made>()
   const [faults, setFaults] = useState<Faults>({})
 
@@ -48,15 +50,18 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
     const [field, id] = type === 'server' ? [] : bound.split(' ')
     const { origins: allowed, fault } = sitesOf(type === 'server' ? '' : sites)
     if (fault) return setFaults({ allowed_origins: fault })
+    const { limits, faults: limitFaults } = limitsOf(limitTexts)
+    if (type === 'uploader' && limitFaults) return setFaults(limitFaults)
     const body = {
       title: title.trim(),
       type,
       ...(field && id && { [field]: id }),
       ...(allowed.length > 0 && { allowed_origins: allowed }),
       ...(type === 'player' && { is_downloadable: downloadable }),
+      ...(type === 'uploader' && limits),
     }
     const answer = await client.post('/v1/api_key', { body })
-    if (!answer.ok) return setFaults(faultsOf(answer, ['title', 'allowed_origins']))
+    if (!answer.ok) return setFaults(faultsOf(answer, ['title', 'allowed_origins', 'max_bytes', 'max_tracks']))
     setMade(answer)
     onMade()
   }
@@ -96,6 +101,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
           {type === 'player' && (
             <Check label="Listeners may download" checked={downloadable} onChange={setDownloadable} />
           )}
+          {type === 'uploader' && <LimitFields value={limitTexts} onChange={setLimitTexts} faults={faults} />}
           <Message>{faults.other}</Message>
           <div class="actions end">
             <Cancel />

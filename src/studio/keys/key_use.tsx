@@ -1,0 +1,35 @@
+import type { ApiKey } from '../api.ts'
+import { bytes, explain, time } from '../format.ts'
+import { useClient, useLoad } from '../state/client.ts'
+import { useVisible } from '../state/visible.ts'
+import { Meter } from '../ui/meter.tsx'
+
+const count = (value: number) => value.toLocaleString('en')
+
+/** Shows what an uploader key has added today, and its limits. Reads that once the key is in view. */
+export function KeyUse({ api_key }: { api_key: ApiKey }) {
+  const [ref, isVisible] = useVisible<HTMLDivElement>()
+  return (
+    <div class="key-use" ref={ref}>
+      {isVisible && <Meters api_key={api_key} />}
+    </div>
+  )
+}
+
+function Meters({ api_key: { id, max_bytes, max_tracks } }: { api_key: ApiKey }) {
+  const client = useClient()
+  const { answer, problem } = useLoad(
+    () => client.get('/v1/api_key/{api_key_id}', { params: { api_key_id: id } }),
+    [client, id, max_bytes, max_tracks],
+  )
+  if (problem) return <span class="soft">Its use could not be loaded: {explain(problem)}</span>
+  const quota = answer?.quota
+  if (!quota) return null
+  const note = quota.resets_at ? `resets at ${time(quota.resets_at)}` : undefined
+  return (
+    <>
+      <Meter label="Data today" used={quota.used_bytes} limit={quota.max_bytes} format={bytes} note={note} />
+      <Meter label="Tracks today" used={quota.used_tracks} limit={quota.max_tracks} format={count} />
+    </>
+  )
+}

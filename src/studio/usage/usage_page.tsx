@@ -1,0 +1,82 @@
+import type { ComponentChildren } from 'preact'
+
+import { bytes, length, plural } from '../format.ts'
+import { NotLoaded } from '../parts/states.tsx'
+import { useClient, useLoad } from '../state/client.ts'
+import { useTitle } from '../title.ts'
+import { Meter } from '../ui/meter.tsx'
+
+/** What the organization stores, of which limit, and in which variants. */
+export function UsagePage() {
+  const client = useClient()
+  const { answer, problem, reload } = useLoad(() => client.get('/v1/usage'), [client])
+  useTitle('Usage')
+  if (!answer) return <NotLoaded problem={problem} reload={reload} />
+  const { usage, quota } = answer
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>Usage</h1>
+          <p class="soft">What your organization stores.</p>
+        </div>
+      </div>
+      <dl class="figures">
+        <Figure term="Tracks">{usage.tracks.toLocaleString('en')}</Figure>
+        <Figure term="Length">{usage.tracks > 0 ? length(usage.duration) : '–'}</Figure>
+        <Figure term="Stored">{bytes(usage.bytes.total)}</Figure>
+        <Figure term="Uploaded files">{bytes(usage.bytes.original)}</Figure>
+      </dl>
+      {quota.max_bytes !== null && (
+        <section class="card storage" aria-labelledby="storage-title">
+          <h2 id="storage-title">Storage limit</h2>
+          <Meter label="Storage" used={quota.used_bytes} limit={quota.max_bytes} format={bytes} />
+          <p class="soft">
+            Includes tracks in the trash, files that are not processed yet, and uploads that are in progress. Uploads
+            that do not fit are rejected. The operator of this service sets the limit.
+          </p>
+        </section>
+      )}
+      {usage.variants.length > 0 && (
+        <section class="table-group" aria-labelledby="variants-title">
+          <h2 id="variants-title">By variant</h2>
+          <Variants variants={usage.variants} />
+        </section>
+      )}
+    </>
+  )
+}
+
+const Figure = ({ term, children }: { term: string; children: ComponentChildren }) => (
+  <div class="card">
+    <dt class="soft">{term}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+const Variants = ({ variants }: { variants: { variant: string; bytes: number; files: number }[] }) => (
+  <div class="card table-box">
+    <table class="stacked">
+      <thead>
+        <tr>
+          <th>Variant</th>
+          <th class="number">Files</th>
+          <th class="number">Size</th>
+        </tr>
+      </thead>
+      <tbody>
+        {variants.map(({ variant, bytes: size, files }) => (
+          <tr key={variant}>
+            <th scope="row">{variant}</th>
+            <td class="number" data-label="Files">
+              {plural(files, 'file')}
+            </td>
+            <td class="number" data-label="Size">
+              {bytes(size)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
