@@ -1,5 +1,3 @@
-import { percent } from '../format.ts'
-
 /** Fraction from which a meter has the color of a warning, as the event `quota.warning` (docs/upload.md#quotas). */
 const WARNING = 0.8
 
@@ -16,7 +14,8 @@ interface Properties {
 /** Shows how much of a limit is used, as a bar and as text. */
 export function Meter({ label, used, limit, format, note }: Properties) {
   const text = limit === null ? `${format(used)}, no limit` : `${format(used)} of ${format(limit)}`
-  const fraction = limit === null ? 0 : limit === 0 ? 1 : used / limit
+  const fraction = limit === null ? 0 : limit === 0 ? 1 : Math.min(1, used / limit)
+  const full = Math.floor(fraction * 100)
   return (
     <div class="meter">
       <span class="meter-text">
@@ -30,12 +29,12 @@ export function Meter({ label, used, limit, format, note }: Properties) {
           aria-label={label}
           aria-valuemin={0}
           aria-valuemax={100}
-          aria-valuenow={Math.min(100, Math.floor(fraction * 100))}
-          aria-valuetext={`${text}, ${percent(Math.min(1, fraction))}`}
+          aria-valuenow={full}
+          aria-valuetext={`${text}, ${full} %`}
         >
           <div
             class={fraction >= 1 ? 'full' : fraction >= WARNING ? 'near' : undefined}
-            style={{ inlineSize: `${Math.min(100, fraction * 100)}%` }}
+            style={{ inlineSize: `${fraction * 100}%` }}
           />
         </div>
       )}
