@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-import { bytes, length, plural } from '../format.ts'
+import { bytes, length } from '../format.ts'
 import { NotLoaded } from '../parts/states.tsx'
 import { useClient, useLoad } from '../state/client.ts'
 import { useTitle } from '../title.ts'
@@ -69,7 +69,7 @@ const Variants = ({ variants }: { variants: { variant: string; bytes: number; fi
           <tr key={variant}>
             <th scope="row">{variant}</th>
             <td class="number" data-label="Files">
-              {plural(files, 'file')}
+              {files.toLocaleString('en')}
             </td>
             <td class="number" data-label="Size">
               {bytes(size)}
