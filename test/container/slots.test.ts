@@ -93,7 +93,8 @@ describe('a job that was handed back', () => {
     await post(service, { ...job, known_seconds: 0 }, job.job_id, consumer.signal)
     consumer.abort()
     go()
-    await expect.poll(() => service.logs.map(({ event }) => event)).toContain('job_handed_back')
+    const events = () => service.logs.map(({ event }) => event)
+    await expect.poll(events, { timeout: 60_000 }).toContain('job_handed_back')
     return job
   }
 

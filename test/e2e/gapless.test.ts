@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import type { TonearmPlayer } from '../../src/elements/player/index.ts'
 import { findFirefox } from '../support/firefox.ts'
@@ -104,6 +104,8 @@ describe('every frame of a lossless album is heard once', () => {
   })
   test.skipIf(firefoxPath === null)('in Firefox', REPEATED, async () => {
     const firefox = await setUpFirefox(firefoxPath!)
+    // Also before the test is repeated.
+    onTestFinished(() => firefox.dispose())
     const session = await workspace.aSession(album, { variants: ['lossless'] })
     const { page, problems, until, close } = await firefox.openHost('')
     await page.evaluateOnNewDocument(startRecording)
@@ -126,7 +128,6 @@ describe('every frame of a lossless album is heard once', () => {
     expect(wrongFrames(heard, whole, 44_100 / 2)).toBe(0)
     expect(problems).toEqual([])
     await close()
-    await firefox.dispose()
   })
 })
 

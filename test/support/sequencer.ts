@@ -1,7 +1,16 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** The files that start first. The two e2e files mostly wait, so the longest Worker files can use the cores. */
-const FIRST = ['e2e/player_session', 'e2e/player_early', 'worker/fuzz', 'worker/contract', 'worker/rows_deep']
+const FIRST = [
+  'e2e/player_session',
+  'e2e/player_early',
+  'worker/http/fuzz',
+  'worker/http/contract',
+  'worker/list/rows_deep',
+]
 
 /** The files of other projects that take longest or mostly wait. */
 const LONG = [
@@ -20,6 +29,8 @@ const LONG = [
  */
 export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const moved = [...FIRST, ...LONG].filter((name) => !existsSync(join(import.meta.dirname, `../${name}.test.ts`)))
+    if (moved.length > 0) throw new Error(`test/support/sequencer.ts names no file: ${moved.join(', ')}`)
     // oxlint-disable-next-line unicorn/no-array-sort -- not an array's
     const sorted = await super.sort(specifications)
     const named = (names: string[]) =>
