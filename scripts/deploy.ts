@@ -37,7 +37,8 @@ async function deploy(plan: Plan): Promise<void> {
   if (plan.isDry) return console.log('\nNothing was changed. Without --dry-run this would be deployed.')
 
   title('browser code and transcoder')
-  if (!(await runNode('scripts/build.ts'))) throw new Refusal('The build failed. Nothing was changed.')
+  if (!process.env.TONEARM_BUILT && !(await runNode('scripts/build.ts')))
+    throw new Refusal('The build failed. Nothing was changed.')
   // The image is built now, so that a failure is reported before the deployment. After the Worker, wrangler builds it again from Docker's
   // cache.
   if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL && isBuiltHere(plan)) await buildImage(plan)
@@ -117,12 +118,18 @@ async function upload(
   throw new Refusal(`wrangler deploy failed; see its output above. Fix that and run this again.${key}`)
 }
 
-try {
-  await deploy(readPlan())
-} catch (error) {
-  if (!(error instanceof Refusal) && !(error instanceof ApiError)) throw error
-  const plan =
-    error instanceof ApiError && error.code === 100129 ? '\nSwitch on Workers Paid. Nothing was changed.' : ''
-  console.error(`\nFAILED: ${error.message}${plan}`)
-  process.exitCode = 1
+/** Runs the command with the arguments of the process. Returns the exit code. */
+export async function runDeploy(): Promise<number> {
+  try {
+    await deploy(readPlan())
+    return 0
+  } catch (error) {
+    if (!(error instanceof Refusal) && !(error instanceof ApiError)) throw error
+    const plan =
+      error instanceof ApiError && error.code === 100129 ? '\nSwitch on Workers Paid. Nothing was changed.' : ''
+    console.error(`\nFAILED: ${error.message}${plan}`)
+    return 1
+  }
 }
+
+if (import.meta.main) process.exitCode = await runDeploy()

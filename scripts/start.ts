@@ -179,7 +179,7 @@ async function start(): Promise<void> {
   print('Starting …')
   // The transcoder starts first, because it reports within a second if it cannot run.
   keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
-  await Promise.all([buildPublic(), migrate(settings)])
+  await Promise.all([process.env.TONEARM_BUILT ? undefined : buildPublic(), migrate(settings)])
   if (stopping) return
   keepRunning('worker', () => startWorker(settings, onCrash)).catch(fail)
   await waitUntilReady(settings)

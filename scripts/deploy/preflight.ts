@@ -21,17 +21,19 @@ export async function preflight(plan: Plan, account: Account): Promise<AccountSt
     media: null,
     pair: {},
   }
+  const before = countFailures()
+  const isFine = () => countFailures() === before
   await checkRights(plan, account)
-  if (countFailures() === 0) await checkNames(plan, account, found)
+  if (isFine()) await checkNames(plan, account, found)
   if (!plan.leavesContainer && !plan.vars.TRANSCODER_URL) await checkImage(plan)
-  if (countFailures() === 0) await checkAddress(plan, account, found)
-  if (countFailures() === 0) await checkDelivery(plan, account, found)
-  if (countFailures() === 0)
+  if (isFine()) await checkAddress(plan, account, found)
+  if (isFine()) await checkDelivery(plan, account, found)
+  if (isFine())
     await check('keys of the bucket', 'docs/deploy.md#the-keys-of-the-bucket', async () => {
       found.pair = await readKeyPair(plan, account, found)
       return [Object.keys(found.pair).length > 0 ? 'to be set' : 'are set', true]
     })
-  if (countFailures() > 0) throw new Refusal('Nothing was changed.')
+  if (!isFine()) throw new Refusal('Nothing was changed.')
   return found
 }
 

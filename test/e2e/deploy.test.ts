@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MIGRATIONS_TABLE, readMigrations, triggersOf } from '../../scripts/shared/migrations.ts'
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
-import { deploy, IMAGE, playAccount, root, startDeploy } from './deploy_setup.ts'
+import { deploy, IMAGE, planDeploy, playAccount, root, startDeploy } from './deploy_setup.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 
 const migrations = readMigrations(join(root, 'drizzle'))
@@ -33,8 +33,8 @@ afterAll(async () => {
 describe('a deployment reports missing prerequisites before it changes anything', () => {
   beforeEach(() => reset(cloudflare.account))
 
-  async function expectRefusal(says: RegExp[], args = IMAGE, environment: NodeJS.ProcessEnv = {}) {
-    const { code, output, changes } = await deploy(cloudflare, args, environment)
+  async function expectRefusal(says: RegExp[], args = IMAGE, environment: NodeJS.ProcessEnv = {}, run = planDeploy) {
+    const { code, output, changes } = await run(cloudflare, args, environment)
     for (const pattern of says) expect(output).toMatch(pattern)
     expect(changes).toEqual([])
     expect(code).toBe(1)
@@ -56,6 +56,8 @@ describe('a deployment reports missing prerequisites before it changes anything'
         /FAILED: Nothing was changed/,
       ],
       [],
+      {},
+      deploy,
     )
   })
 
@@ -143,7 +145,8 @@ describe('a deployment', () => {
   })
 
   test('resumes after the failure and prints the service, the key, the organization and the link to the studio', async () => {
-    const { code, output, changes } = await deploy(cloudflare, IMAGE)
+    const { code, output, changes } = await deploy(cloudflare, IMAGE, { TONEARM_BUILT: '' })
+    expect(output).toMatch(/^dist\/public: \d+ files changed$/m)
     expect(output).toContain(
       `ROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${secrets().ROOT_KEY}\n`,
     )

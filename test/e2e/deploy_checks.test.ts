@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
-import { CHECKED, deploy, IMAGE, playAccount, root, wrangler } from './deploy_setup.ts'
+import { CHECKED, deploy, IMAGE, planDeploy, playAccount, root, wrangler } from './deploy_setup.ts'
 import { joinStack } from './shared_stack.ts'
 
 /** Tests the checks of a deployment, the places that it chooses, and its doctor. */
@@ -26,7 +26,7 @@ afterAll(async () => {
 beforeEach(() => reset(cloudflare.account))
 
 test('a dry run of an empty account lists all migrations, and changes nothing', async () => {
-  const { code, output, changes } = await deploy(cloudflare, [...IMAGE, '--dry-run'])
+  const { code, output, changes } = await planDeploy(cloudflare, [...IMAGE, '--dry-run'])
   expect(output).toMatch(/database tonearm: will be created\nok {6}read replication: will be switched on\n/)
   const migrations = readdirSync(join(root, 'drizzle')).filter((name) => name.endsWith('.sql'))
   expect(output).toContain(`migrations: to be applied: ${migrations.toSorted().join(', ')}\n`)
@@ -48,7 +48,7 @@ test('a deployment places bucket and database, and switches on read replication,
     insert into usage_days (organization_id, date) select 'o' || i, '2026-01-01' from n;
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 1234)
     insert into collections (id, organization_id, title, metadata, theme, cover_colors, seq, created_at) select i, 'o1', '', '{}', '', '[]', i, 1 from n`)
-  const dry = await deploy(cloudflare, [...IMAGE, '--dry-run'])
+  const dry = await planDeploy(cloudflare, [...IMAGE, '--dry-run'])
   expect(dry.output).toMatch(/read replication: is on\nok {6}migrations: to be applied: 0001_triggers.sql\n/)
   expect(dry.output).toMatch(
     /They name .*collections \(1,234 rows\).*usage_days \(more than 100,000 rows\).*the database has \d+\.\d MB\./,
@@ -56,33 +56,35 @@ test('a deployment places bucket and database, and switches on read replication,
   expect(dry.changes).toEqual([])
 
   databases.delete('tonearm')
-  const without = await deploy(cloudflare, [...IMAGE, '--dry-run'])
+  const without = await planDeploy(cloudflare, [...IMAGE, '--dry-run'])
   expect(without.output).toMatch(
     /FAILED {2}database tonearm: does not exist, but the deployed Worker is bound to a database/,
   )
   expect(without.code).toBe(1)
 })
 
-test('a database outside the jurisdiction of the bucket is refused, and a new one is created inside it', async () => {
+test('a deployment goes on without read replication if D1 rejects it, and its database is in the jurisdiction of the bucket', async () => {
+  cloudflare.account.rules.hasReplication = false
   const args = [...IMAGE, '--config', european]
   const environment = { S3_ENDPOINT: `${cloudflare.url}/s3` }
-  expect((await deploy(cloudflare, args, environment)).code).toBe(0)
+  const first = await deploy(cloudflare, args, environment)
+  expect(first.output).toMatch(/- {7}read replication is off: .*not available/)
+  expect(first.code).toBe(0)
   const database = cloudflare.account.databases.get('tonearm')!
   expect(database.jurisdiction).toBe('eu')
+
+  // One that is elsewhere is refused.
   database.jurisdiction = null
-  const { code, output, changes } = await deploy(cloudflare, args, environment)
+  const { code, output, changes } = await planDeploy(cloudflare, args, environment)
   expect(output).toMatch(/FAILED {2}database tonearm: is not in the jurisdiction eu of the bucket/)
   expect(changes).toEqual([])
   expect(code).toBe(1)
 })
 
-test('a deployment goes on without read replication if D1 rejects it', async () => {
-  cloudflare.account.rules.hasReplication = false
-  const { code, output } = await deploy(cloudflare, IMAGE)
-  expect(output).toMatch(/- {7}read replication is off: .*not available/)
-  expect(code).toBe(0)
-  const again = await deploy(cloudflare, [...IMAGE, '--location', 'mars'])
-  expect(again.output).toMatch(/FAILED: --location may be wnam/)
+test('an unknown location is refused', async () => {
+  const { code, output } = await planDeploy(cloudflare, [...IMAGE, '--location', 'mars'])
+  expect(output).toMatch(/FAILED: --location may be wnam/)
+  expect(code).toBe(1)
 })
 
 test('a first deployment whose doctor fails shows the keys, and says that there is no version to return to', async () => {
@@ -95,10 +97,10 @@ test('a first deployment whose doctor fails shows the keys, and says that there 
 test('a file in which max_instances does not fit TRANSCODER_INSTANCES is refused', async () => {
   const text = readFileSync(join(root, 'wrangler.toml'), 'utf8')
   writeFileSync(uneven, text.replace('TRANSCODER_INSTANCES = "5"', 'TRANSCODER_INSTANCES = "7"'))
-  const { code, output } = await deploy(cloudflare, [...IMAGE, '--config', uneven])
+  const { code, output } = await planDeploy(cloudflare, [...IMAGE, '--config', uneven])
   expect(output).toMatch(/FAILED: .*: max_instances of \[\[containers\]\] must be 8, TRANSCODER_INSTANCES plus one/)
   expect(code).toBe(1)
-  const invalid = await deploy(cloudflare, [...IMAGE, '--var', 'TRANSCODER_INSTANCES:many'])
+  const invalid = await planDeploy(cloudflare, [...IMAGE, '--var', 'TRANSCODER_INSTANCES:many'])
   expect(invalid.output).toMatch(/FAILED: TRANSCODER_INSTANCES must be a positive whole number, not many/)
 })
 

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
+import { vi } from 'vitest'
+
 import { type Cloudflare, startFakeCloudflare } from '../support/cloudflare/server.ts'
 import type { Shared } from './shared_stack.ts'
 
@@ -38,6 +40,19 @@ export function playAccount(stack: Shared): Promise<Cloudflare> {
   return played
 }
 
+const settingsOf = (cloudflare: Cloudflare) => ({
+  CI: '',
+  CLOUDFLARE_API_BASE_URL: `${cloudflare.url}/client/v4`,
+  CLOUDFLARE_API_TOKEN: cloudflare.account.token,
+  S3_ENDPOINT: `${cloudflare.url}/s3`,
+  DOCKER_HUB_URL: cloudflare.url,
+  PUBLIC_BASE_URL: cloudflare.url,
+  WRANGLER_DOCKER_BIN: '/nowhere/docker',
+  WRANGLER_LOG: 'log',
+  // Wrangler is large. The compile cache shortens its start by a third.
+  NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
+})
+
 /** Starts the script without a terminal. */
 export function startDeploy(
   cloudflare: Cloudflare,
@@ -45,20 +60,7 @@ export function startDeploy(
   environment: NodeJS.ProcessEnv = {},
   [program = '', ...programArgs] = SCRIPT,
 ) {
-  const env = {
-    ...process.env,
-    CI: '',
-    CLOUDFLARE_API_BASE_URL: `${cloudflare.url}/client/v4`,
-    CLOUDFLARE_API_TOKEN: cloudflare.account.token,
-    S3_ENDPOINT: `${cloudflare.url}/s3`,
-    DOCKER_HUB_URL: cloudflare.url,
-    PUBLIC_BASE_URL: cloudflare.url,
-    WRANGLER_DOCKER_BIN: '/nowhere/docker',
-    WRANGLER_LOG: 'log',
-    // Wrangler is large. The compile cache shortens its start by a third.
-    NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
-    ...environment,
-  }
+  const env = { ...process.env, ...settingsOf(cloudflare), ...environment }
   cloudflare.changes = []
   const child = spawn(program, [...programArgs, ...args], { cwd: root, env, stdio: ['pipe', 'pipe', 'pipe'] })
   let output = ''
@@ -66,6 +68,29 @@ export function startDeploy(
     stream.setEncoding('utf8').on('data', (part: string) => (output += part))
   const ended = once(child, 'close').then(([code]) => ({ code: code as number, output, changes: cloudflare.changes }))
   return { stdin: child.stdin, output: () => output, ended }
+}
+
+/**
+ * Runs the script in this process, which imports wrangler only once and not in a second for each run. Only for runs that end before the deployment, because
+ * the output of the programs that it starts is not captured.
+ */
+export async function planDeploy(cloudflare: Cloudflare, args: string[], environment: NodeJS.ProcessEnv = {}) {
+  const { runDeploy } = await import('../../scripts/deploy.ts')
+  const { argv } = process
+  let output = ''
+  const print = (...parts: unknown[]) => void (output += `${parts.join(' ')}\n`)
+  const spies = (['log', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name).mockImplementation(print))
+  for (const [name, value] of Object.entries({ ...settingsOf(cloudflare), ...environment })) vi.stubEnv(name, value)
+  process.argv = [process.execPath, ...SCRIPT.slice(1), ...args]
+  cloudflare.changes = []
+  try {
+    const code = await runDeploy()
+    return { code, output, changes: cloudflare.changes }
+  } finally {
+    process.argv = argv
+    vi.unstubAllEnvs()
+    for (const spy of spies) spy.mockRestore()
+  }
 }
 
 export const deploy = (...how: Parameters<typeof startDeploy>) => startDeploy(...how).ended

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { inject, vi } from 'vitest'
 import type { TestProject } from 'vitest/node'
 
+import { buildPublic } from '../../scripts/build.ts'
 import { databaseFile } from '../../scripts/start/service.ts'
 import { showLog } from '../support/logs.ts'
 import { type Stack, startStack } from '../support/stack.ts'
@@ -30,8 +31,13 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup of the project `e2e`. Test files that do not need the shared stack can start while it boots. */
+/**
+ * Vitest's global setup of the project `e2e`: builds the web pages once for all stacks and deployments, and starts the shared stack. Test files that do
+ * not need the stack can start while it boots.
+ */
 export default async function startForAll(project: TestProject) {
+  await buildPublic()
+  process.env.TONEARM_BUILT = '1'
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-shared-'))
   const [log, started] = [join(directory, 'log'), join(directory, 'started')]
   const dispose = startShared(log, started)
