@@ -44,6 +44,8 @@ rm mp3-128.mp3
 exit 0`
 
 const ffmpeg = process.env.FFMPEG_PATH ?? tools.ffmpeg
+// Another user may be unable to run the one from npm.
+const PROBE = { FFPROBE_PATH: process.env.FFPROBE_PATH ?? tools.ffprobe }
 
 /** Whether an unprivileged user can run a program, which is impossible if the checkout is below a directory that only root can enter. */
 function othersMayRun(path: string): boolean {
@@ -62,7 +64,7 @@ async function confinement(service: Service): Promise<string[]> {
 describe('ffmpeg', () => {
   it('is confined exactly as the service reports', async ({ skip }) => {
     skip(noLimits !== null, noLimits ?? '')
-    const service = await workspace.start({ ...(await workspace.fakeFfmpeg(SPY)), SOME_SECRET: SECRET })
+    const service = await workspace.start({ ...(await workspace.fakeFfmpeg(SPY)), ...PROBE, SOME_SECRET: SECRET })
     const job = workspace.newLightJob()
     await succeed(service, job)
     const report = workspace.storage.files.get(`${job.job_id}/mp3-128`)!.toString()
@@ -93,7 +95,11 @@ describe('ffmpeg', () => {
   it('runs unconfined if no layer works', async () => {
     const none = join(workspace.scratch, 'none')
     await mkdir(none)
-    const service = await workspace.start({ ...(await workspace.fakeFfmpeg('exec "$REAL" "$@"')), PATH: none })
+    const service = await workspace.start({
+      ...(await workspace.fakeFfmpeg('exec "$REAL" "$@"')),
+      ...PROBE,
+      PATH: none,
+    })
     expect(await confinement(service)).toEqual([])
     await succeed(service, workspace.newLightJob())
   })
@@ -103,7 +109,7 @@ describe('ffmpeg', () => {
     const workDir = join(parent, 'work')
     await mkdir(workDir, { recursive: true })
     if (!process.env.SERVICE_COMMAND) await chmod(parent, 0o700)
-    const service = await workspace.start({ WORK_DIR: workDir })
+    const service = await workspace.start({ ...PROBE, WORK_DIR: workDir })
     expect(await confinement(service)).not.toContain('user')
     await succeed(service, workspace.newLightJob())
   })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { decode, probeAudio } from '../support/audio.ts'
 import { BAD } from '../support/corpus/bad.ts'
@@ -7,8 +7,8 @@ import { CUTS, DAMAGED, ODD } from '../support/corpus/damaged.ts'
 import { INTACT } from '../support/corpus/intact.ts'
 import { watchMemory } from './memory.ts'
 import { descendants } from './processes.ts'
-import { lightVariants, newJob, runJob } from './service.ts'
-import { shareService } from './shared.ts'
+import { lightVariants, newJob, runJob, startService } from './service.ts'
+import { startStorage } from './storage.ts'
 
 /** Maximum memory in megabytes that a job may use, whatever the file is. Node alone needs about 120. */
 const MEMORY_LIMITS_MB = { service: 350, child: 256 }
@@ -16,7 +16,9 @@ const MEMORY_LIMITS_MB = { service: 350, child: 256 }
 /** Every kind of file that is uploaded in practice, intact and damaged, and many that should never be uploaded. */
 const CORPUS = [...INTACT, ...CUTS, ...DAMAGED, ...ODD, ...BAD]
 
-const { storage, service } = await shareService()
+// A separate service, because its memory is measured.
+const [storage, service] = await Promise.all([startStorage(), startService()])
+afterAll(() => Promise.all([storage.close(), service.stop()]))
 const memory = watchMemory(service.pid)
 
 async function run({ name, make }: CorpusFile) {

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { decode, ffmpeg, type Format, formats, probeAudio } from '../support/audio.ts'
 import { movieTimes } from '../support/containers.ts'
 import { chirps, lagOf, sample } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
-import { type JobRunner, startMeasuring } from './measuring.ts'
+import { startMeasuring } from './measuring.ts'
+import { sharedService } from './shared.ts'
 
 /**
  * Encoding adds, removes and moves no audio, so tracks that follow each other without a gap still do.
  * test/e2e/seek.test.ts tests the same in Chromium.
  */
 
-let measuring: JobRunner
-
-beforeAll(async () => {
-  measuring = await startMeasuring()
-})
+const measuring = await startMeasuring(await sharedService())
 afterAll(() => measuring.stop())
 
 const SECONDS = 3.1234

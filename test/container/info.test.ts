@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { ffmpeg, type Format, formats, lavfi, makeAudio, makeImage, noise, type Signal } from '../support/audio.ts'
-import { type JobRunner, startMeasuring } from './measuring.ts'
+import { startMeasuring } from './measuring.ts'
+import { sharedService } from './shared.ts'
 
 /** The `info` of realistic files: tags, chapters and a cover, in each form in which a format stores them. */
 
-let measuring: JobRunner
-
-beforeAll(async () => {
-  measuring = await startMeasuring()
-})
+const measuring = await startMeasuring(await sharedService())
 afterAll(() => measuring.stop())
 
 const SECONDS = 4

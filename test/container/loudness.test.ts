@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { makeAudio, tone as toneExpression } from '../support/audio.ts'
 import { amplitude, sample, silence, sine, steps, type Wave } from '../support/signal.ts'
 import { wavFile } from '../support/wav.ts'
-import { type JobRunner, startMeasuring } from './measuring.ts'
+import { startMeasuring } from './measuring.ts'
+import { sharedService } from './shared.ts'
 
 /**
  * The signals, values and tolerances published for loudness meters in EBU Tech 3341 (table 1) and Tech 3342 (table 1): 24 bit, 48 kHz.
@@ -12,11 +13,7 @@ import { type JobRunner, startMeasuring } from './measuring.ts'
  * their integrated loudness is also known.
  */
 
-let measuring: JobRunner
-
-beforeAll(async () => {
-  measuring = await startMeasuring()
-})
+const measuring = await startMeasuring(await sharedService())
 afterAll(() => measuring.stop())
 
 const RATE = 48000

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
-import { newJob, startService, succeed } from './service.ts'
+import { newJob, type Service, startService, succeed } from './service.ts'
 import { startStorage } from './storage.ts'
 
-/** Starts a service and a storage for tests that run jobs on known signals and check the output. `stop` ends both. */
-export async function startMeasuring() {
+/** Starts a service and a storage for tests that run jobs on known signals and check the output. `stop` ends both, but not a shared service. */
+export async function startMeasuring(shared?: Service) {
   const storage = await startStorage()
-  const service = await startService()
+  const service = shared ?? (await startService())
   let sources = 0
 
   return {
@@ -23,10 +23,8 @@ export async function startMeasuring() {
       return { result, file, json: (index: string) => JSON.parse(file(index).toString()) }
     },
     async stop() {
-      await service.stop()
+      if (!shared) await service.stop()
       await storage.close()
     },
   }
 }
-
-export type JobRunner = Awaited<ReturnType<typeof startMeasuring>>

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { decode, probeAudio } from '../support/audio.ts'
 import { sample, sine } from '../support/signal.ts'
-import { type JobRunner, startMeasuring } from './measuring.ts'
+import { startMeasuring } from './measuring.ts'
+import { sharedService } from './shared.ts'
 
 /** WAV files whose samples have fewer valid bits than their storage (WAVEFORMATEXTENSIBLE, `wValidBitsPerSample`). */
 
-let measuring: JobRunner
-
-beforeAll(async () => {
-  measuring = await startMeasuring()
-})
+const measuring = await startMeasuring(await sharedService())
 afterAll(() => measuring.stop())
 
 const RATE = 44_100

@@ -29,7 +29,7 @@ export async function startService(
   const [program, ...args] = wrap(COMMAND)
   const child = spawn(program!, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const logs: Record<string, unknown>[] = []
-  showLog(`the transcoder ${child.pid}`, () => logs.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  showServiceLog({ pid: child.pid!, logs })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const port = await new Promise<number>((resolve, reject) => {
     // Waits for `close`, not `exit`: the log line with the reason may still be unread at exit.
@@ -57,6 +57,11 @@ export async function startService(
       await rm(workDir, { recursive: true, force: true })
     },
   }
+}
+
+/** Makes failing tests of the current file show the log of the service. */
+export function showServiceLog({ pid, logs }: { pid: number; logs: unknown[] }): void {
+  showLog(`the transcoder ${pid}`, () => logs.map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
 
 async function end(child: ChildProcess, exited: Promise<unknown>) {

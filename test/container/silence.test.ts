@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { silenceAtEnds } from '../../container/audio/measure/duration.ts'
 import { createPcmMeter } from '../../container/audio/measure/levels.ts'
 import { wavFile } from '../support/wav.ts'
-import { type JobRunner, startMeasuring } from './measuring.ts'
+import { startMeasuring } from './measuring.ts'
+import { sharedService } from './shared.ts'
 
 /** Tests the silence at the start and the end: all samples before the first and after the last one that exceeds -60 dBFS in any channel. */
 
-let measuring: JobRunner
-
-beforeAll(async () => {
-  measuring = await startMeasuring()
-})
+const measuring = await startMeasuring(await sharedService())
 afterAll(() => measuring.stop())
 
 const RATE = 48000

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 
 import { createPcmMeter } from '../../container/audio/measure/levels.ts'
 import { waveform } from '../../container/audio/measure/waveform.ts'
@@ -8,13 +8,10 @@ import { ffmpeg, formats } from '../support/audio.ts'
 import type { Pcm } from '../support/signal.ts'
 import { waveformCases } from '../support/signal_waveforms.ts'
 import { wavFile } from '../support/wav.ts'
-import { type JobRunner, startMeasuring } from './measuring.ts'
+import { startMeasuring } from './measuring.ts'
+import { sharedService } from './shared.ts'
 
-let measuring: JobRunner
-
-beforeAll(async () => {
-  measuring = await startMeasuring()
-})
+const measuring = await startMeasuring(await sharedService())
 afterAll(() => measuring.stop())
 
 async function waveformOf(source: Buffer) {

@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { TranscodeJob } from '../../src/contract/job.ts'
-import { tools } from '../support/audio.ts'
+import { fixtureTools, tools } from '../support/audio.ts'
 import { lightVariants, newJob, type Service, startService } from './service.ts'
 import { startStorage } from './storage.ts'
 
 /** A fake ffmpeg that runs at real-time speed in the strict pass, so a test can act mid-job. */
 export const SLOW = 'case "$*" in *-xerror*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"'
+
+/** These tests are not about what ffprobe reads, so they use the one that starts fastest. */
+const FAST_PROBE = { FFPROBE_PATH: process.env.FFPROBE_PATH ?? fixtureTools.ffprobe }
 
 /** A storage, a scratch directory and any number of services; `dispose` ends all of them. */
 export async function createWorkspace(audio: Buffer) {
@@ -34,7 +37,7 @@ export async function createWorkspace(audio: Buffer) {
       return { job: newLightJob(promise), go: resolve }
     },
     async start(environment: Record<string, string> = {}, wrap?: (command: string[]) => string[]): Promise<Service> {
-      const service = await startService(environment, wrap)
+      const service = await startService({ ...FAST_PROBE, ...environment }, wrap)
       services.push(service)
       return service
     },
@@ -43,7 +46,7 @@ export async function createWorkspace(audio: Buffer) {
       const path = join(scratch, `ffmpeg-${names++}`)
       await writeFile(path, `#!/bin/sh\nREAL='${process.env.FFMPEG_PATH ?? tools.ffmpeg}'\n${script}\n`)
       await chmod(path, 0o755)
-      return { FFMPEG_PATH: path, FFPROBE_PATH: process.env.FFPROBE_PATH ?? tools.ffprobe }
+      return { FFMPEG_PATH: path, ...FAST_PROBE }
     },
     async dispose() {
       for (const service of services) await service.stop()

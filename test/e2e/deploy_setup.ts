@@ -76,19 +76,18 @@ export function startDeploy(
  */
 export async function planDeploy(cloudflare: Cloudflare, args: string[], environment: NodeJS.ProcessEnv = {}) {
   const { runDeploy } = await import('../../scripts/deploy.ts')
-  const { argv } = process
+  const { argv, env } = process
   let output = ''
   const print = (...parts: unknown[]) => void (output += `${parts.join(' ')}\n`)
   const spies = (['log', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name).mockImplementation(print))
-  for (const [name, value] of Object.entries({ ...settingsOf(cloudflare), ...environment })) vi.stubEnv(name, value)
+  process.env = { ...env, ...settingsOf(cloudflare), ...environment }
   process.argv = [process.execPath, ...SCRIPT.slice(1), ...args]
   cloudflare.changes = []
   try {
     const code = await runDeploy()
     return { code, output, changes: cloudflare.changes }
   } finally {
-    process.argv = argv
-    vi.unstubAllEnvs()
+    Object.assign(process, { argv, env })
     for (const spy of spies) spy.mockRestore()
   }
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { AccountState } from '../../scripts/deploy/account.ts'
 import { requireMedia } from '../../scripts/deploy/media_domain.ts'
 import type { Plan } from '../../scripts/deploy/plan.ts'
-import { deploy, IMAGE, playAccount } from './deploy_setup.ts'
+import { deploy, IMAGE, planDeploy, playAccount } from './deploy_setup.ts'
 import { DOMAIN, FILE, startZone, type Zone } from './media_setup.ts'
 import { joinStack } from './shared_stack.ts'
 
@@ -157,7 +157,7 @@ test('a deployment sets up the domain, keeps it without the option, and goes bac
   account.hasOrganization = true
   const given = { MEDIA_BASE_URL: edge.url, MEDIA_PATIENCE: '1' }
   account.rules.zonePlan = 'free'
-  const refused = await deploy(cloudflare, [...IMAGE, '--media-domain', DOMAIN], given)
+  const refused = await planDeploy(cloudflare, [...IMAGE, '--media-domain', DOMAIN], given)
   expect(refused.output).toMatch(
     /FAILED {2}media domain media\.example\.com: the zone example\.com has the plan free.*\n.*docs\/media\.md[^]*Nothing was changed/,
   )
@@ -184,6 +184,6 @@ test('a deployment sets up the domain, keeps it without the option, and goes bac
   })
   expect(back.code).toBe(0)
   expect(worker().vars.MEDIA_DELIVERY).toBe('r2')
-  const wrong = await deploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:cdn'], given)
+  const wrong = await planDeploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:cdn'], given)
   expect(wrong.output).toMatch(/FAILED: MEDIA_DELIVERY may be r2 or zone, not cdn/)
 })

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 import { createPcmMeter } from '../../container/audio/measure/levels.ts'
 import { loudness } from '../../container/audio/measure/loudness.ts'
-import { tools } from './audio.ts'
+import { fixtureTools } from './audio.ts'
 
 const execute = promisify(execFile)
 
@@ -35,7 +35,7 @@ export async function levelOf(file: Buffer): Promise<Level> {
       'null',
       '-',
     ]
-    const { stderr } = await execute(tools.ffmpeg, args, { cwd })
+    const { stderr } = await execute(fixtureTools.ffmpeg, args, { cwd })
     const found = loudness(stderr, createPcmMeter(1).summary())
     return { lufs: found.integrated_lufs ?? Number.NaN, peak: found.true_peak_dbtp ?? Number.NaN }
   } finally {
