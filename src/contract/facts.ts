@@ -8,6 +8,8 @@ export const MAX_THEME_COLORS = 12
 /** Maximum number of tracks that a play session lists, and maximum number of variants that it may name. */
 export const MAX_SESSION_TRACKS = 1000
 export const MAX_SESSION_VARIANTS = 20
+/** Maximum number of play views in one response for a session. Players request as many. */
+export const MAX_VIEWS = 5
 /** Maximum lifetime in seconds of a play session and of a signed playback URL. Players request a new play view before a URL expires. */
 export const MAX_SESSION_TTL = 86_400
 export const PLAYBACK_TTL = 3600

@@ -37,6 +37,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('share_password_length', limits.MAX_PASSWORD, 'characters', 'passwords of shares'),
   limit('playback_ttl', limits.PLAYBACK_TTL, 'seconds', 'URLs in play views'),
   limit('session_tracks', limits.MAX_SESSION_TRACKS, 'tracks', 'the list of a play session'),
+  limit('session_views', limits.MAX_VIEWS, 'play views', 'one response for a play session'),
   limit('session_variants', limits.MAX_SESSION_VARIANTS, 'variants', 'play sessions'),
   limit('playlist_tracks', limits.MAX_PLAYLIST_TRACKS, 'tracks', 'playlists'),
   limit('variants', limits.MAX_VARIANTS, 'variants', "an organization's own"),

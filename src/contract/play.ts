@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
-import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, PLAY_CACHE_SECONDS } from './facts.ts'
+import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, MAX_VIEWS, PLAY_CACHE_SECONDS } from './facts.ts'
 import { SourceInfo } from './info.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -90,7 +90,24 @@ export const PlaySessionCreate = z.strictObject({
   creator_id: Id.nullable().optional(),
   organization_index: Text.nullable().optional(),
   metadata: Metadata.optional(),
+  /** How many play views the response contains, from the first track on. */
+  views: z.int().min(1).max(MAX_VIEWS).optional(),
 })
+
+/**
+ * The query of a session's public view: how many play views the response contains, and the track of the list with which they begin, instead of the first.
+ * A query without `views` is ignored. It is parsed by src/http/listen/views_query.ts, before zod is loaded.
+ */
+export const ViewsQuery = z.strictObject({
+  views: z.enum(Array.from({ length: MAX_VIEWS }, (_, at) => String(at + 1))).optional(),
+  from: Id.optional(),
+})
+export type ViewsQuery = z.infer<typeof ViewsQuery>
+
+/** A play view, as the response for its track contains it. */
+const playView = { play_session_id: z.uuid(), ...playback, play_session: ListenersSession }
+export const PlayView = named('PlayView', playView)
+export type PlayView = z.infer<typeof PlayView>
 
 const tag = 'Play sessions'
 const session = {
@@ -102,6 +119,10 @@ const session = {
   tracks: z.array(SessionTrack),
   /** The first track that can be played; null if there is none yet. */
   first_track: Playback.nullable(),
+}
+const views = {
+  /** Only if the request has `views`: the play views of so many tracks of the list. Tracks that cannot be played yet are left out. */
+  views: z.array(PlayView).optional(),
 }
 const playParams = z.object({ play_session_id: Id, play_track_id: Id })
 /** Settings of public operations, for which the id of the session grants access. */
@@ -117,7 +138,7 @@ export const playOperations = defineOperations({
     access: ['server', 'player'],
     params: z.object({ scope: PlayScope }),
     body: PlaySessionCreate,
-    response: ok({ ...session, expires_at: Timestamp }),
+    response: ok({ ...session, expires_at: Timestamp, ...views }),
     invisibleToListeners: true,
     errors: ['unknown_variant'],
   },
@@ -138,7 +159,8 @@ export const playOperations = defineOperations({
     tag,
     ...listeners,
     params: z.object({ play_session_id: Id }),
-    response: ok({ ...session, play_session: ListenersSession }),
+    query: ViewsQuery,
+    response: ok({ ...session, play_session: ListenersSession, ...views }),
     reuse: PLAY_CACHE_SECONDS,
     errors: ['session_expired'],
   },
@@ -164,11 +186,7 @@ export const playOperations = defineOperations({
     tag,
     ...listeners,
     params: playParams,
-    response: ok({
-      play_session_id: z.uuid(),
-      ...playback,
-      play_session: ListenersSession,
-    }),
+    response: ok(playView),
     reuse: PLAY_CACHE_SECONDS,
     errors: ['track_not_ready', 'session_expired'],
   },

@@ -26,7 +26,7 @@ export const notFound = (noun: string) => new ApiError('not_found', `${noun} not
 export const invalid = (
   path: string,
   message: string,
-  code: 'invalid_request' | 'unknown_variant' = 'invalid_request',
+  code: 'invalid_request' | 'unknown_field' | 'unknown_variant' = 'invalid_request',
 ) => new ApiError(code, `${path} ${message}`, { errors: [{ path, message }] })
 
 /** Returns a 410 error for a session that ended less than a day ago (docs/architecture.md#sessions). */

@@ -9,6 +9,7 @@ import { playSession } from '../resources/play/session_view.ts'
 import { errorResponse } from './answer.ts'
 import { answerListener, type ListenerRequest } from './listen/answer_listener.ts'
 import { checkAnswer } from './listen/check_answer.ts'
+import { viewsQuery } from './listen/views_query.ts'
 import { logRequest } from './log_request.ts'
 import { answerEmbed } from './pages/embed.ts'
 import { answerShare } from './pages/share_page.ts'
@@ -38,7 +39,13 @@ function routeOf(cache: IsolateCache, path: string): Route | null {
     if (prefix === 'embed')
       return track === undefined ? ['/embed/:play_session_id', (request) => answerEmbed(request, cache, session)] : null
     if (track === undefined)
-      return ['/v1/play/:play_session_id', answer('playSession', (context) => playSession({ params }, context))]
+      return [
+        '/v1/play/:play_session_id',
+        async (request) => {
+          const query = viewsQuery(request.req.url)
+          return answer('playSession', (context) => playSession({ params, query }, context))(request)
+        },
+      ]
     const view = { params: { ...params, play_track_id: track } }
     return isIssuedId(track)
       ? ['/v1/play/:play_session_id/:play_track_id', answer('playTrack', (context) => playTrack(view, context))]

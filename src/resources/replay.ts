@@ -4,14 +4,14 @@ import { findCollection } from './library/collection.ts'
 import { findPlaylist } from './library/playlist.ts'
 import { findTrack, renewUpload, trackCoverUpload } from './library/track.ts'
 import { coverUpload, type UploadHints } from './library/upload_handle.ts'
-import { playHandlers } from './play/play.ts'
+import { findPlaySession } from './play/play.ts'
 
 /** The stored response to the first request with an `Idempotency-Key`. */
 export type StoredResponse = Record<string, unknown>
 
 /** The parts of a repeated request that are needed to renew the response. */
 export interface RepeatedRequest {
-  body?: UploadHints | undefined
+  body?: (UploadHints & { views?: number }) | undefined
 }
 
 /** Returns the part of a response that is stored. The view of a play session is left out, because it is built again for a repeated request. */
@@ -48,12 +48,7 @@ export async function renewAnswer(
   context: Context,
 ): Promise<StoredResponse> {
   if (typeof answer.play_session_id === 'string') {
-    const params = { play_session_id: answer.play_session_id }
-    const view = await playHandlers.getPlaySession(
-      { params, query: undefined, headers: undefined, body: undefined },
-      context,
-    )
-    return { ...answer, ...view }
+    return { ...answer, ...(await findPlaySession(context, answer.play_session_id, input.body)) }
   }
   const { file_size, content_type } = input.body ?? {}
   const renewed = { ...answer }

@@ -74,6 +74,7 @@ describe('opening', () => {
 
 describe('playing', () => {
   test('continues an album with the preloaded file', async () => {
+    service.views = 1
     await openPlaying()
     const before = playback.audio
     audio().advance(80)

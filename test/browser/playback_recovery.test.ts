@@ -79,6 +79,7 @@ describe('an expiring URL', () => {
 })
 
 test('a failure leaves a paused player that can be started again', async () => {
+  service.views = 1
   await openPlaying()
   service.refusals = { two: { status: 404, code: 'not_found' } }
   await playback.next()

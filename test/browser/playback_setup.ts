@@ -20,6 +20,9 @@ export const service = {
   preliminary: false,
   /** The time on the test's clock at which the first session and its URLs expire. */
   endsAt: null as number | null,
+  tracks: TRACKS,
+  /** Maximum number of play views in a response. */
+  views: 5,
   /** Tracks that are missing from a renewed session. */
   removed: [] as string[],
   /** Loudness of the tracks, for sessions that include the analysis. */
@@ -49,19 +52,30 @@ export let requests: string[]
 /** Options passed to the engine. A page changes them in place. */
 export let sourceOptions: PlaybackOptions
 
-/** The response of the service to a request for a session. */
-export const session = (id: string) => ({
+/** The response of the service to a request for a session, with `count` play views from the track `from` on. */
+export const session = (id: string, count = 0, from: string | null = null) => ({
   ok: true,
   play_session_id: id,
   play_session: { id, variants: ['aac-160'], is_downloadable: false, expires_at: END },
-  tracks: TRACKS.filter((track) => !isRemoved(id, track)).map((track) => ({
-    id: track,
-    player_title: track,
-    duration: 100,
-  })),
+  tracks: service.tracks
+    .filter((track) => !isRemoved(id, track))
+    .map((track) => ({
+      id: track,
+      player_title: track,
+      duration: 100,
+    })),
   // The session includes a play view of the first track if it is playable.
-  first_track: service.refusals.one ? null : view(id, 'one'),
+  first_track: service.refusals.one ? null : view(id, service.tracks[0]!),
+  ...(count > 0 && {
+    views: following(id, from)
+      .slice(0, Math.min(count, service.views))
+      .map((track) => view(id, track)),
+  }),
 })
+const following = (session_id: string, from: string | null) =>
+  service.tracks
+    .slice(from === null ? 0 : service.tracks.indexOf(from))
+    .filter((track) => !isRemoved(session_id, track) && !service.refusals[track])
 const isRemoved = (session_id: string, track_id: string) =>
   session_id === 'renewed' && service.removed.includes(track_id)
 const isEnding = (session_id: string) => session_id === 'first' && service.endsAt !== null
@@ -97,13 +111,20 @@ function answerOfStorage(url: URL): Response {
   return new Response('x', { status: storage.answer, headers: { 'retry-after': storage.retryAfter } })
 }
 
-async function answer(url: URL, method: string): Promise<Response> {
+async function answer(url: URL, { method = 'GET', body }: RequestInit): Promise<Response> {
   if (url.host === 'r2') {
     const response = answerOfStorage(url)
     return response.ok && url.pathname.endsWith('/analysis') ? Response.json(await service.analysis) : response
   }
-  const [, , noun, session_id = '', track_id] = url.pathname.split('/')
-  requests.push(`${method} ${url.pathname}`)
+  const [, , noun, session_id = '', track] = url.pathname.split('/')
+  requests.push(`${method} ${url.pathname}${url.search}`)
+  const from = url.searchParams.get('from')
+  // The list contains tracks that are not ready, but no deleted ones.
+  const track_id =
+    track ??
+    ((service.refusals[from ?? ''] as { status?: number } | undefined)?.status === 409
+      ? undefined
+      : (from ?? undefined))
   const refusal = service.refusals[track_id ?? session_id] ?? service.refusals[session_id] ?? service.refusals.all
   if (isEnding(session_id) && service.endsAt! <= Date.now())
     return Response.json({ ok: false, message: 'Over', code: 'session_expired' }, { status: 410 })
@@ -111,8 +132,10 @@ async function answer(url: URL, method: string): Promise<Response> {
   if (refusal) return Response.json({ ok: false, message: 'No', code: refusal.code }, { status: refusal.status })
   if (track_id && isRemoved(session_id, track_id))
     return Response.json({ ok: false, message: 'No', code: 'not_found' }, { status: 404 })
-  if (noun === 'play_session') return Response.json(session('renewed'))
-  return Response.json(track_id ? view(session_id, track_id) : session(session_id))
+  const count = Number(url.searchParams.get('views'))
+  if (noun === 'play_session')
+    return Response.json(session('renewed', (JSON.parse(body as string) as { views?: number }).views))
+  return Response.json(track ? view(session_id, track) : session(session_id, count, from))
 }
 
 const OPTIONS: PlaybackOptions = {
@@ -182,13 +205,16 @@ export async function openPlaying(wanted: Parameters<typeof create>[0] = {}) {
   events.length = 0
   requests.length = 0
 }
-export const views = (id: string) => requests.filter((request) => request.endsWith(`/${id}`)).length
+/** The number of requests for the play view of a track. */
+export const views = (id: string) => requests.filter((request) => /\w+$/.exec(request)?.[0] === id).length
 
 beforeEach(() => {
   vi.useFakeTimers()
   Object.assign(service, {
     ttl: 3600,
     signed: 0,
+    tracks: TRACKS,
+    views: 5,
     refusals: {},
     preliminary: false,
     endsAt: null,
@@ -201,9 +227,7 @@ beforeEach(() => {
   events = []
   requests = []
   vi.stubGlobal('fetch', (url: string, init: RequestInit = {}) =>
-    init.signal?.aborted
-      ? Promise.reject(new DOMException('', 'AbortError'))
-      : answer(new URL(url), init.method ?? 'GET'),
+    init.signal?.aborted ? Promise.reject(new DOMException('', 'AbortError')) : answer(new URL(url), init),
   )
 })
 afterEach(() => {

@@ -1,10 +1,31 @@
 import { describe, expect, test } from 'vitest'
 
 import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
+import { elementCode, playerCode } from '../../src/studio/parts/snippets.ts'
 import { sitesOf } from '../../src/studio/sites.ts'
 import { dayText, pauseOf } from '../../src/studio/webhook.ts'
 
 /** Tests the logic of the studio without a browser. */
+
+test('the code for a page preloads the session that the player opens, and connects to a storage with another origin', () => {
+  const lines = (...rest: [values: Record<string, string>, storage?: string]) =>
+    playerCode('https://a.test', ...rest).split('\n')
+  const session = { 'play-session-id': '1' }
+  const element = '<tonearm-player base-url="https://a.test" play-session-id="1"></tonearm-player>'
+  const script = '<script type="module" src="https://a.test/elements/player.js"></script>'
+  const preload = '<link rel="preload" as="fetch" crossorigin href="https://a.test/v1/play/1?views=5">'
+  expect(lines(session, 'https://r2.test')).toEqual([
+    '<link rel="preconnect" href="https://r2.test">',
+    preload,
+    script,
+    element,
+  ])
+  expect([lines(session), lines(session, 'https://a.test')]).toEqual([
+    [preload, script, element],
+    [preload, script, element],
+  ])
+  expect(elementCode('https://a.test', 'uploader', {}).split('\n')).toHaveLength(2)
+})
 
 test('a capped count is marked with "or more"', () => {
   expect([plural(1, 'track'), plural(1000, 'collection', true), plural(1200, 'collection')]).toEqual([

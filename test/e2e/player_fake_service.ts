@@ -87,8 +87,8 @@ export async function setUp(): Promise<PlayerPage> {
   const answers = { ...ANSWERS }
   let html = ''
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
-    if (pathname.startsWith('/v1/')) return answer(pathname, answers, response)
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+    if (pathname.startsWith('/v1/')) return answer(pathname, searchParams, answers, response)
     if (pathname.startsWith('/file/')) return sendFile(wav(answers.seconds), request.headers.range, response)
     if (pathname === '/frame') {
       response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
@@ -141,6 +141,7 @@ export async function setUp(): Promise<PlayerPage> {
 
 function answer(
   pathname: string,
+  query: URLSearchParams,
   { titles, seconds, list, chapters, refusal }: Answers,
   response: ServerResponse,
 ): void {
@@ -179,9 +180,11 @@ function answer(
       },
     ],
   })
+  const from = Number(query.get('from')?.slice(1) ?? 0)
   send(200, {
     ok: true,
     ...(track_id ? view(track_id) : { play_session_id: id, play_session, tracks, first_track: view('t0') }),
+    ...(query.has('views') && { views: tracks.slice(from, from + Number(query.get('views'))).map((t) => view(t.id)) }),
   })
 }
 

@@ -19,6 +19,8 @@ export interface CachedResponse {
   suffix: string
   /** The secret in the URL of the request. The rate limit counts requests per secret. */
   secret: string
+  /** The number of requests as which the response counts. */
+  times: number
 }
 
 /** The caches that an isolate keeps across requests (docs/decisions/0028). They use less than 70 of its 128 megabytes. */

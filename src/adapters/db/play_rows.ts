@@ -62,10 +62,10 @@ const select = selectOf({
   }),
 })
 
-/** Returns a statement that selects the rows of a track's play view. `track_id` is an SQL expression for the track's id. */
-export const rowsOf = (track_id: string) =>
+/** Returns a statement that selects the rows of play views. `isTrack` is an SQL condition for the ids of the tracks, such as `= :track_id`. */
+export const rowsOf = (isTrack: string) =>
   select(`from play_sessions as sessions
-    left join tracks on tracks.id = ${track_id} and tracks.organization_id = sessions.organization_id and (
+    left join tracks on tracks.id ${isTrack} and tracks.organization_id = sessions.organization_id and (
       sessions.scope = 'track' and tracks.id = sessions.resource_id
       or sessions.scope = 'collection' and tracks.collection_id = sessions.resource_id
       or sessions.scope = 'playlist' and exists (
@@ -79,7 +79,7 @@ export const rowsOf = (track_id: string) =>
  * Selects a session, one of its tracks, and the rows from which the track inherits. Rows that do not exist are null. Parameters: `session_id` and
  * `track_id`.
  */
-export const playRows = rowsOf(':track_id')
+export const playRows = rowsOf('= :track_id')
 
 export type PlayRow = NonNullable<Awaited<ReturnType<(typeof playRows)['get']>>>
 export type PlayedSession = NonNullable<PlayRow['session']>

@@ -58,9 +58,15 @@ export type ListOwner = keyof typeof OWNERS
 export type ListKey = { play_session_id: string } | { slug: string; password_hash: string | null }
 export const ownerOf = (key: ListKey): ListOwner => ('slug' in key ? 'shares' : 'play_sessions')
 
+/** Whether a track is listed: it has not failed without a playable file, and has an upload. */
+export const IS_LISTED = `(tracks.status not in ('failed', 'initializing') or ${HAS_FILES})`
+
+/** The tables of a playlist's tracks, in which a track may have several places. */
+export const PLACES = 'playlist_tracks as places join tracks on tracks.id = places.track_id'
+
 /**
  * Returns the statements by scope. They have the parameter `limit` and those of the owner's condition. Each one returns no rows if the session or share has another scope, so a
- * batch of all three needs no earlier query for the scope. They omit tracks that failed without a playable file, and tracks without an upload.
+ * batch of all three needs no earlier query for the scope.
  */
 function listsOf(owner: ListOwner) {
   /** Selects a list that is ordered by an indexed column. `place` is the value of `order` in the result. */
@@ -68,19 +74,13 @@ function listsOf(owner: ListOwner) {
     selectOf({ list: columnsOf<{ entry: string }>('tracks')({ entry: 'plain' }, { entry: entry(place) }) })(
       `from ${source} join collections on collections.id = tracks.collection_id
         where ${resource} = (select resource_id from ${owner} where ${OWNERS[owner]} and scope = '${scope}')
-        and (tracks.status not in ('failed', 'initializing') or ${HAS_FILES})
+        and ${IS_LISTED}
         order by ${column} limit :limit`,
     )
   return {
     collection: list('collection', 'tracks', 'tracks.collection_id', 'tracks."order"'),
     track: list('track', 'tracks', 'tracks.id', 'tracks."order"'),
-    playlist: list(
-      'playlist',
-      'playlist_tracks as places join tracks on tracks.id = places.track_id',
-      'places.playlist_id',
-      'places.position',
-      'places.position + 1',
-    ),
+    playlist: list('playlist', PLACES, 'places.playlist_id', 'places.position', 'places.position + 1'),
   }
 }
 

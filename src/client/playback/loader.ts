@@ -55,6 +55,8 @@ export class Loader {
   readonly #core: EngineContext
   /** Cached gains by the path of the analysis, because a reloaded file needs its gain at once, even during an outage of the storage. */
   readonly #gains = new Map<string, number>()
+  /** Number of tracks that may be skipped from the current one on. */
+  #passes = 0
 
   constructor(core: EngineContext) {
     this.#core = core
@@ -92,13 +94,19 @@ export class Loader {
     if (isChanged) store.emit('trackchange', store.detail())
     if (!isCurrent()) return
     if (starts) store.set({ playing: true })
+    this.#passes = passes
     const answer = await session.view(id)
     if (!isCurrent()) return
     if (answer.ok) return await this.#show(answer, isCurrent)
+    await this.#skip(answer)
+  }
+
+  /** After a refusal, goes to the next track if the listener did not choose this one and it cannot be played. */
+  async #skip(failure: Refusal): Promise<void> {
     const next = nextIndex(this.#state, this.#core.options)
-    if (isSkipped(answer) && passes > 0 && next !== undefined)
-      return await this.select(next, 0, this.#state.playing, passes - 1)
-    this.#refused(answer, () => void this.reload())
+    if (isSkipped(failure) && this.#passes > 0 && next !== undefined)
+      return await this.select(next, 0, this.#state.playing, this.#passes - 1)
+    this.#refused(failure)
   }
 
   /** Returns the preloaded file of a track that starts at its beginning. */
@@ -142,7 +150,7 @@ export class Loader {
     // After a refusal, only a fresh response can show that the problem is solved, so the cache is not used.
     const answer = await (this.#state.status === 'ready' ? session.view(id) : session.refresh(id))
     if (!isCurrent()) return
-    if (!answer.ok) return this.#refused(answer, () => void this.reload())
+    if (!answer.ok) return this.#refused(answer)
     await this.#show(answer, isCurrent)
   }
 
@@ -164,7 +172,8 @@ export class Loader {
     }
     const answer = await session.refresh(loaded.trackId)
     if (!isCurrent()) return
-    if (!answer.ok) return this.#refused(answer, () => void this.reload())
+    // The play view of a deleted track may have been read long before.
+    if (!answer.ok) return await this.#skip(answer)
     // The failure is counted only after the service has responded: while the connection is lost, a failure does not mean that the file is bad.
     if (!isStalled) store.set({ attempts: afterMediaError(attempts, audio.time, fault !== null || audio.isCorrupt) })
     await this.#show(answer, isCurrent)
@@ -271,7 +280,7 @@ export class Loader {
   }
 
   /** Handles a refusal by the service or the storage, or a missing response. Calls `again` later if the failure is transient. */
-  #refused(failure: Refusal, again: () => void): void {
+  #refused(failure: Refusal, again = () => void this.reload()): void {
     const { store, timers } = this.#core
     const { code } = failure
     const { polls } = this.#state

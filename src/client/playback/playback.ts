@@ -72,7 +72,7 @@ export class Playback {
       signal,
       makeAudio,
     )
-    const session = new SessionClient(source, { onSession, onRefresh }, signal)
+    const session = new SessionClient(source, options, { onSession, onRefresh }, signal)
     const timers = new Timers(signal)
     this.#core = { store, options, starts: [...starts], session, audio, timers, latest: new Latest(signal), signal }
     this.#loader = new Loader(this.#core)

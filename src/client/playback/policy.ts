@@ -1,4 +1,4 @@
-import { PLAY_TYPES } from '../../contract/facts.ts'
+import { MAX_VIEWS, PLAY_TYPES } from '../../contract/facts.ts'
 import type { Loudness } from '../../contract/info.ts'
 import { backoff, type Failure, isTransient } from '../retry.ts'
 import {
@@ -55,6 +55,9 @@ export const isOutage = (fault: Failure, polls: number) =>
 
 /** Whether playback skips a track that the listener did not choose, because it cannot be played now. */
 export const isSkipped = ({ code }: Failure) => code === 'track_not_ready' || code === 'not_found'
+
+/** Number of play views that are requested at once. */
+export const VIEWS = MAX_VIEWS
 
 /** Whether a session has ended: the service returns 410 for a day, and then 404. */
 export const isSessionOver = ({ code }: Failure) => code === 'session_expired' || code === 'not_found'

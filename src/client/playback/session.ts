@@ -1,14 +1,14 @@
-import { type Client, createClient } from '../client.ts'
+import { type Client, createClient, type Path } from '../client.ts'
 import { type Failure, noResponse, readFailure } from '../retry.ts'
-import { ANALYSIS, isSessionOver, lifetime, type Refusal } from './policy.ts'
-import type { PlayView, Session, Source, TimedView } from './state.ts'
+import { ANALYSIS, isSessionOver, lifetime, type Refusal, VIEWS } from './policy.ts'
+import type { PlaybackOptions, PlayView, Session, Source, TimedView } from './state.ts'
 
 type Answer<T> = (T & { ok: true }) | Failure
 
 interface Callbacks {
   /** Called when a session was opened. `renewed`: it replaces a session that has ended. */
   onSession: (session: Session, renewed: boolean) => void
-  onRefresh: (view: PlayView) => void
+  onRefresh: (answer: Pick<Session, 'play_session'>) => void
 }
 
 /**
@@ -23,6 +23,7 @@ const MARGIN = 3000
 /** The player's interface to the service: returns play views with valid URLs, and renews sessions that have ended. */
 export class SessionClient {
   readonly #source: Source
+  readonly #options: Pick<PlaybackOptions, 'shuffle'>
   readonly #callbacks: Callbacks
   readonly #signal: AbortSignal
   readonly #client: Client
@@ -30,9 +31,10 @@ export class SessionClient {
   #id: string | null
   #renewing: Promise<Answer<Session>> | null = null
 
-  constructor(source: Source, callbacks: Callbacks, signal: AbortSignal) {
+  constructor(source: Source, options: Pick<PlaybackOptions, 'shuffle'>, callbacks: Callbacks, signal: AbortSignal) {
     const { baseUrl, apiKey, playSessionId } = source
     this.#source = source
+    this.#options = options
     this.#callbacks = callbacks
     this.#signal = signal
     this.#client = createClient({ base_url: baseUrl, ...(apiKey !== null && { api_key: apiKey }) })
@@ -50,14 +52,24 @@ export class SessionClient {
     this.#source.session = null
     if (session) return this.#accept(session, false)
     if (this.#id === null) return await this.#renew(false)
-    const answer = await this.#readSession(this.#id)
+    const answer = await this.#readSession({ views: VIEWS })
     if (answer.ok) return this.#accept(answer, false)
     return isSessionOver(answer) && this.#canRenew ? await this.#renew(true) : answer
   }
 
-  /** Returns the play view of a track, from the cache if its URLs are still valid. */
+  /**
+   * Returns the play view of a track, from the cache if its URLs are still valid. A request for one that was never read also reads those of the
+   * tracks that follow it in the list, unless the tracks are shuffled.
+   */
   async view(trackId: string): Promise<Answer<TimedView>> {
-    const cached = this.#views.get(trackId)
+    const find = () => this.#views.get(trackId)
+    if (!find() && !this.#options.shuffle) {
+      const answer = await this.#inSession(() => this.#readSession({ views: VIEWS, from: trackId }))
+      if (!answer.ok) return answer
+      this.#cacheAll(answer)
+      this.#callbacks.onRefresh(answer)
+    }
+    const cached = find()
     return cached && cached.until - MARGIN > Date.now() ? { ok: true, ...cached } : await this.refresh(trackId)
   }
 
@@ -74,24 +86,23 @@ export class SessionClient {
   }
 
   /** Returns a download URL of a file. */
-  download(trackId: string, variant_index: string) {
-    return this.#inSession(() => {
-      const params = { play_session_id: this.#id ?? '', play_track_id: trackId, variant_index }
-      const path = '/v1/play/{play_session_id}/{play_track_id}/{variant_index}/download'
-      return this.#client.get(path, { params, signal: this.#signal })
-    })
+  download(play_track_id: string, variant_index: string) {
+    const path = '/v1/play/{play_session_id}/{play_track_id}/{variant_index}/download'
+    return this.#inSession(() => this.#get(path, { play_track_id, variant_index }))
   }
 
-  #readSession(play_session_id: string) {
-    return this.#client.get('/v1/play/{play_session_id}', { params: { play_session_id }, signal: this.#signal })
+  /** Reads something of the current session, or of the one that `params` names. */
+  #get<const P extends Path<'get'>>(path: P, params: Record<string, string>, query = {}) {
+    const options = { params: { play_session_id: this.#id, ...params }, query, signal: this.#signal }
+    return this.#client.get(path, options as never)
+  }
+
+  #readSession(query = {}, params = {}) {
+    return this.#get('/v1/play/{play_session_id}', params, query)
   }
 
   async #readView(play_track_id: string): Promise<Answer<TimedView>> {
-    const params = { play_session_id: this.#id ?? '', play_track_id }
-    const answer = await this.#client.get('/v1/play/{play_session_id}/{play_track_id}', {
-      params,
-      signal: this.#signal,
-    })
+    const answer = await this.#get('/v1/play/{play_session_id}/{play_track_id}', { play_track_id })
     return answer.ok ? { ok: true, ...this.#cache(answer) } : answer
   }
 
@@ -101,10 +112,16 @@ export class SessionClient {
     return timed
   }
 
+  /** Caches the play views in a response, except for preliminary ones, which change soon. */
+  #cacheAll({ views = [] }: Pick<Session, 'views'>): void {
+    for (const view of views) if (!view.track.is_preliminary) this.#cache(view)
+  }
+
   #accept(session: Session, renewed: boolean): Session & { ok: true } {
     const { first_track, play_session } = session
     this.#id = play_session.id
     this.#views.clear()
+    this.#cacheAll(session)
     if (first_track) this.#cache({ ...first_track, play_session, play_session_id: play_session.id })
     this.#callbacks.onSession(session, renewed)
     return { ...session, ok: true }
@@ -121,7 +138,7 @@ export class SessionClient {
   /** Whether a call failed because its session has ended. A 404 can also mean that the track was deleted, so the session is read as well. */
   async #isGone(failure: Failure, id: string | null): Promise<boolean> {
     if (failure.code !== 'not_found' || id === null) return failure.code === 'session_expired'
-    const session = await this.#readSession(id)
+    const session = await this.#readSession({}, { play_session_id: id })
     return !session.ok && isSessionOver(session)
   }
 
@@ -161,7 +178,7 @@ export async function storageFault(url: string): Promise<Refusal | null> {
 async function create(client: Client, source: Source, signal: AbortSignal): Promise<Answer<Session>> {
   const { apiKey, scope, resourceId, variants, isDownloadable, normalize, expiresIn } = source
   if (!apiKey || !scope || !resourceId) {
-    const message = 'Set playSessionId, or apiKey, scope and resourceId'
+    const message = 'Without playSessionId, set apiKey, scope, resourceId'
     return { ok: false, message, code: 'invalid_request', status: 400 }
   }
   const open = (names: string[]) =>
@@ -170,6 +187,7 @@ async function create(client: Client, source: Source, signal: AbortSignal): Prom
       body: {
         [`${scope}_id`]: resourceId,
         is_downloadable: isDownloadable,
+        views: VIEWS,
         ...(names.length > 0 && { variants: names }),
         ...(expiresIn !== null && { expires_in: expiresIn }),
       },

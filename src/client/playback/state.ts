@@ -3,7 +3,7 @@ import type { Success } from '../client.ts'
 
 /** The state of playback, the store that holds it, and functions that compute changes to it. */
 
-export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'list' | 'tracks' | 'first_track'>
+export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'list' | 'tracks' | 'first_track' | 'views'>
 export type SessionTrack = Session['tracks'][number]
 
 export type PlayView = Omit<Success<Calls['playTrack']>, 'ok' | 'api_request_id'>

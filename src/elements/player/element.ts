@@ -1,4 +1,5 @@
 import { Playback } from '../../client/playback/playback.ts'
+import { storageFault } from '../../client/playback/session.ts'
 import {
   chapterStep,
   initialState,
@@ -15,7 +16,6 @@ import { pickLocale, withOverrides } from '../texts/texts.ts'
 import type * as advice from './advice.ts'
 import * as attributes from './attributes.ts'
 import { commandsOf, listenToKeys } from './commands.ts'
-import { download } from './download.ts'
 import { LONG_TRACK, ListenerSettings } from './listener_settings.ts'
 import { MediaElement } from './media_element.ts'
 import { LockScreen } from './media_session.ts'
@@ -290,7 +290,13 @@ export class TonearmPlayer extends MediaElement {
     this.update()
     const { playback, track } = this
     if (!playback) return
-    const failure = await download(() => playback.download(this.getAttribute('download') ?? ''))
+    // WebKit blocks new tabs after an `await`, so the tab is opened first.
+    const tab = navigator.vendor.startsWith('Apple') ? open('', '_blank') : null
+    const request = () => playback.download(this.getAttribute('download') ?? '')
+    const failure = await import('./download.ts').then(
+      ({ download }) => download(request, storageFault, tab),
+      () => (tab?.close(), { code: 'network', message: 'The code for downloads did not load' }),
+    )
     if (playback !== this.playback || track?.id !== this.track?.id) return
     if (failure) this.#emit('error', { code: failure.code, message: failure.message })
     // The view shows the text of `download_failed` for every cause.

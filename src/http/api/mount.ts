@@ -17,10 +17,11 @@ import { runIdempotent } from '../../resources/idempotency.ts'
 import { JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { limitKey } from '../auth/limit_key.ts'
-import { clientOf } from '../auth/limit_rate.ts'
+import { clientOf, mayRead } from '../auth/limit_rate.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { encoder } from '../encode.ts'
 import { answerListener } from '../listen/answer_listener.ts'
+import { viewsQuery } from '../listen/views_query.ts'
 import { MAX_ERRORS, readJson } from './json_body.ts'
 import { messageOf } from './message.ts'
 import { checkQuery } from './query.ts'
@@ -69,7 +70,10 @@ const checkBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<A
     return next()
   }
 
-function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
+/** The operations whose query is also parsed before zod is loaded. */
+const QUERIES: Partial<Record<string, (url: string) => object>> = { playSession: viewsQuery }
+
+function validate(name: string, operation: Operation): MiddlewareHandler<AppEnv>[] {
   const check = (target: Target, schema: z.ZodObject | undefined) =>
     schema
       ? [
@@ -80,8 +84,7 @@ function validate(operation: Operation): MiddlewareHandler<AppEnv>[] {
       : []
   return [
     ...check('param', operation.params),
-    ...(operation.query ? [checkQuery] : []),
-    ...check('query', operation.query),
+    ...(operation.query && !QUERIES[name] ? [checkQuery, ...check('query', operation.query)] : []),
     ...check('header', operation.headers),
     ...(operation.body || operation.method === 'post' ? [tooLarge(operation.body_size)] : []),
     ...(operation.body ? [checkBody(operation, operation.body)] : []),
@@ -126,18 +129,23 @@ export function mount(
       c.set('organization_id', principal.organization_id)
       return next()
     }
-    app.on(operation.method.toUpperCase(), honoPath(operation.path), guard, ...validate(operation), async (c) => {
+    const checks = validate(name, operation)
+    app.on(operation.method.toUpperCase(), honoPath(operation.path), guard, ...checks, async (c) => {
       const { env } = c
       const valid = (target: string) => c.req.valid(target as never)
       const input = {
         params: operation.params && valid('param'),
-        query: operation.query && valid('query'),
+        query: QUERIES[name]?.(c.req.url) ?? (operation.query && valid('query')),
         headers: operation.headers && valid('header'),
         body: operation.body && valid('json'),
       }
       const encoded = (answer: object) => encode(answer, requestId(c), env.CHECK_ANSWERS === 'true')
-      const send = (answer: Answer, headers: object = {}) =>
-        new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...headers } })
+      const send = async (answer: Answer, headers: object = {}) => {
+        // The views of a new session count as if its listener had requested them. They cannot exceed the limit, because the session is new.
+        if (Array.isArray(answer.views))
+          await mayRead(env, String(answer.play_session_id), clientOf(env, c.req.raw.headers), answer.views.length)
+        return new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...headers } })
+      }
       if (isPublic) {
         const secret = c.req.param(operation.secret ?? '') ?? ''
         return answerListener(
@@ -161,11 +169,11 @@ export function mount(
           if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(wake(context))
           return answer
         }
-        if (operation.method !== 'post' || key === undefined) return send(await perform())
+        if (operation.method !== 'post' || key === undefined) return await send(await perform())
         const request = `${c.req.path}\n${await c.req.text()}`
         const run = async (seed: string) => encoded(await perform(seed))
         const { answer, replayed } = await runIdempotent(context, key, request, input, run)
-        return send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
+        return await send(answer, replayed ? { 'idempotency-replayed': 'true' } : {})
       } finally {
         if (changes) context.invalidate(principal.organization_id)
       }

@@ -25,24 +25,44 @@ export function clientOf({ CLIENT_IP_HEADER }: Env, headers: Headers): string {
   return groups.slice(0, 4).join(':')
 }
 
-/** Counts a request that reads with the id of a play session or another secret. Returns false if the client exceeds the limit. */
-export const mayRead = async (env: Env, secret: string, client: string): Promise<boolean> =>
-  (await env.PLAY_RATE_LIMIT.limit({ key: `${secret} ${client}` })).success
+/** Counts `times` requests. Returns false if they exceed the limit. */
+async function count(limit: RateLimit, key: string, times: number): Promise<boolean> {
+  if (times === 1) return (await limit.limit({ key })).success
+  const outcomes = await Promise.all(Array.from({ length: times }, () => limit.limit({ key })))
+  return outcomes.every(({ success }) => success)
+}
 
-/** Reads a resource for a caller who has its secret. A client that tries many unknown secrets is blocked for a minute. */
+/**
+ * Counts a request that reads with the id of a play session or another secret. A response with several play views counts like a request for each of
+ * them (`times`). Returns false if the client exceeds the limit.
+ */
+export const mayRead = (env: Env, secret: string, client: string, times = 1): Promise<boolean> =>
+  count(env.PLAY_RATE_LIMIT, `${secret} ${client}`, times)
+
+/**
+ * Reads a resource for a caller who has its secret. The response counts as so many requests as `timesOf` returns. A client that tries many unknown
+ * secrets is blocked for a minute.
+ */
 export async function limitReading<T>(
   { env, req }: { env: Env; req: { raw: Request } },
   { blockedClients }: IsolateCache,
   secret: string,
   read: () => Promise<T>,
+  timesOf: (answer: T) => number = () => 1,
 ): Promise<T> {
   const client = clientOf(env, req.raw.headers)
   if (blockedClients.get(client, Date.now())) throw tooMany()
   // Refused requests do not count toward the shared limit, because otherwise one client could exhaust it.
-  if (!(await mayRead(env, secret, client)) || !(await env.AUDIENCE_RATE_LIMIT.limit({ key: secret })).success)
-    throw tooMany()
+  const limit = async (times: number) => {
+    if (!(await mayRead(env, secret, client, times)) || !(await count(env.AUDIENCE_RATE_LIMIT, secret, times)))
+      throw tooMany()
+  }
+  await limit(1)
   try {
-    return await read()
+    const answer = await read()
+    const others = timesOf(answer) - 1
+    if (others > 0) await limit(others)
+    return answer
   } catch (error) {
     if (client && error instanceof ApiError && error.status === 404) {
       const { success } = await env.MISS_RATE_LIMIT.limit({ key: client })

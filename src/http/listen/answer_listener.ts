@@ -18,6 +18,9 @@ export interface ListenerRequest {
   set: (name: 'organization_id', value: string) => void
 }
 
+/** Returns as how many requests a response counts: as one for each of its play views. */
+const timesOf = (answer: { views?: unknown[] }) => Math.max(1, answer.views?.length ?? 1)
+
 /** Responds to a caller without a key. The response is cached if that is allowed. */
 export async function answerListener(
   request: Omit<ListenerRequest, 'id'>,
@@ -30,12 +33,16 @@ export async function answerListener(
   const changesBefore = cache.changes
   let cacheable: { organization_id: string; until: number } | undefined
   const allowCaching: Context['allowCaching'] = (organization_id, until) => (cacheable = { organization_id, until })
-  const answer = await limitReading(request, cache, secret, () =>
-    readNearest(env, (client) => read(contextOf(request, LISTENER, cache, client, allowCaching))),
+  const answer = await limitReading(
+    request,
+    cache,
+    secret,
+    () => readNearest(env, (client) => read(contextOf(request, LISTENER, cache, client, allowCaching))),
+    timesOf,
   )
   if (cacheable) request.set('organization_id', cacheable.organization_id)
   const text = JSON.stringify(await encode(answer))
   if (reuse && cacheable && changesBefore === cache.changes)
-    storeResponse(cache, req.raw, env, text, { ...cacheable, secret })
+    storeResponse(cache, req.raw, env, text, { ...cacheable, secret, times: timesOf(answer) })
   return new Response(text, { headers: JSON_HEADERS })
 }

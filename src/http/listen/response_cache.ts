@@ -1,10 +1,11 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { JSON_HEADERS, securityHeaders } from '../answer.ts'
 import { clientOf, mayRead } from '../auth/limit_rate.ts'
+import { isCachedUrl } from './views_query.ts'
 
 /**
  * Serves cached responses before any other code handles the request (docs/decisions/0028). The cache key is the public base URL and the URL of the
- * request. Responses to URLs with a query are never cached.
+ * request. Responses to URLs with a query are never cached, except for the play views of a session.
  */
 
 const PREFIX = '{"ok":true,"api_request_id":"'
@@ -18,13 +19,13 @@ export function storeResponse(
   request: Request,
   env: Env,
   text: string,
-  answer: { organization_id: string; secret: string; until: number },
+  answer: { organization_id: string; secret: string; times: number; until: number },
 ): void {
-  if (env.REUSE_ANSWERS !== 'true' || request.url.includes('?') || !text.startsWith(PREFIX)) return
+  if (env.REUSE_ANSWERS !== 'true' || !isCachedUrl(request.url) || !text.startsWith(PREFIX)) return
   const suffix = text.slice(PREFIX.length + ID_LENGTH)
-  const { organization_id, secret, until } = answer
+  const { organization_id, secret, times, until } = answer
   const bytes = 2 * (suffix.length + request.url.length)
-  cache.responses.set(keyOf(request, env), { suffix, secret }, { organization_id, bytes, until })
+  cache.responses.set(keyOf(request, env), { suffix, secret, times }, { organization_id, bytes, until })
 }
 
 /** Responds with the cached response, or calls `load` if no response is cached. */
@@ -39,7 +40,7 @@ export function serveCached(
   const cached = cache.responses.get(keyOf(request, env), Date.now())
   if (!cached) return load()
   // If the client exceeds the rate limit, the app handles the request and responds with 429.
-  return mayRead(env, cached.secret, clientOf(env, request.headers)).then((isAllowed) => {
+  return mayRead(env, cached.secret, clientOf(env, request.headers), cached.times).then((isAllowed) => {
     if (!isAllowed) return load()
     const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix
     return new Response(text, { headers: { ...JSON_HEADERS, ...securityHeaders(request) } })

@@ -8,7 +8,7 @@ import { batch } from '../../adapters/db/query.ts'
 import { retrying } from '../../adapters/db/retry.ts'
 import { playSessions } from '../../adapters/db/schema/play_sessions.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
-import type { Handlers } from '../../context.ts'
+import type { Context, Handlers } from '../../context.ts'
 import { SHARE_SESSION_TTL, withoutExtension } from '../../contract/facts.ts'
 import type { playOperations, PlayScope } from '../../contract/play.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
@@ -17,7 +17,7 @@ import { checkExpiry, timestamp } from '../../core/time.ts'
 import { bindingScope, chosenVariants, mayDownload, mayReach, inScope } from '../keys/access.ts'
 import { shareNotFound } from '../share/share_holder.ts'
 import { findPlayback, notReady, playTrack } from './playback.ts'
-import { bindView, playSession, readView, toPlaySession, toView } from './session_view.ts'
+import { bindView, playSession, readView, toPlaySession, toView, type Wanted } from './session_view.ts'
 import { findZip } from './zip.ts'
 
 /** Checks the share again, because a key in the cache may be older than the revocation of the share or a change to its slug or password. */
@@ -59,6 +59,29 @@ function endOf(holder: KeyHolder | null, now: number, life: number): number {
   return Math.min(now + life, now + SHARE_SESSION_TTL * 1000, holder.share.ends_at ?? Infinity)
 }
 
+/** Returns which play views the request for a new session wants. */
+const firstViews = ({ views }: { views?: number | undefined }): Wanted | null => (views ? { views, from: null } : null)
+
+/** Returns the view of a session to its creator. `wanted` is what the request for the session wanted, if that request is repeated. */
+export async function findPlaySession(
+  context: Context,
+  play_session_id: string,
+  wanted: { views?: number | undefined } = {},
+) {
+  checkSessionId(play_session_id, context.now)
+  const session = await context.db
+    .select()
+    .from(playSessions)
+    .where(
+      and(eq(playSessions.id, play_session_id), eq(playSessions.organization_id, context.principal.organization_id)),
+    )
+    .get()
+  if (session && !(await mayReach(context, session.scope, session.resource_id))) throw notFound('play session')
+  const { id, ...row } = checkExpiry('play session', session, context.now)
+  const { view } = await readView(context, id, firstViews(wanted))
+  return { ...view, play_session: toPlaySession({ id, ...row }) }
+}
+
 export const playHandlers: Handlers<typeof playOperations> = {
   async createPlaySession({ params: { scope }, body }, context) {
     const { db, principal, now } = context
@@ -84,11 +107,12 @@ export const playHandlers: Handlers<typeof playOperations> = {
       expires_at,
       created_at: now,
     }
+    const wanted = firstViews(body)
     // A session that a lost attempt has created has no effect, because no caller knows its id.
     const { session, rows } = await retrying(async () => {
       const session = { ...facts, id: newHourlyId(expires_at) }
       const insert = insertOf[scope](db, { ...session, ...bound, ...sharedBy(holder) })
-      return { session, rows: await batch(db, [insert, ...bindView(db, session.id)]) }
+      return { session, rows: await batch(db, [insert, ...bindView(db, session.id, wanted)]) }
     })
     const [inserted, ...found] = rows
     if (inserted!.length === 0) {
@@ -96,27 +120,11 @@ export const playHandlers: Handlers<typeof playOperations> = {
       context.cache.keys.evict(holder.api_key_id)
       throw shareNotFound()
     }
-    const { view } = await toView(context, found)
+    const { view } = await toView(context, found, wanted)
     return { ...view, play_session: toPlaySession(session), expires_at: timestamp(expires_at) }
   },
 
-  async getPlaySession({ params }, context) {
-    checkSessionId(params.play_session_id, context.now)
-    const session = await context.db
-      .select()
-      .from(playSessions)
-      .where(
-        and(
-          eq(playSessions.id, params.play_session_id),
-          eq(playSessions.organization_id, context.principal.organization_id),
-        ),
-      )
-      .get()
-    if (session && !(await mayReach(context, session.scope, session.resource_id))) throw notFound('play session')
-    const { id, ...row } = checkExpiry('play session', session, context.now)
-    const { view } = await readView(context, id)
-    return { ...view, play_session: toPlaySession({ id, ...row }) }
-  },
+  getPlaySession: ({ params }, context) => findPlaySession(context, params.play_session_id),
 
   playSession,
 

@@ -8,7 +8,7 @@ import type { Client } from '../../adapters/db/query.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
 import type { Context } from '../../context.ts'
 import { PLAY_CACHE_SECONDS } from '../../contract/facts.ts'
-import type { Playback, PlayScope } from '../../contract/play.ts'
+import type { Playback, PlayScope, PlayView } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
 import { appearance } from '../library/appearance.ts'
@@ -179,6 +179,16 @@ export async function playback(
   }
 }
 
+/** Returns the play view of a track: its playback with the session as its listeners see it. */
+export const toPlayView = (
+  { id, variants, is_downloadable, expires_at }: PlayedSession,
+  playback: Playback,
+): PlayView => ({
+  play_session_id: id,
+  ...playback,
+  play_session: { id, variants, is_downloadable, expires_at: timestamp(expires_at) },
+})
+
 /**
  * The handler of the operation of the same name. It runs before the table of operations is loaded, and its result has exactly the fields in the
  * operation's schema.
@@ -189,11 +199,6 @@ export async function playTrack(
 ) {
   const found = await findPlayback(context, play_session_id, play_track_id)
   const { session, is_preliminary, until } = found
-  const { id, variants, is_downloadable, expires_at, organization_id } = session
-  if (!is_preliminary) context.allowCaching(organization_id, until)
-  return {
-    play_session_id: id,
-    ...(await playback(context, found)),
-    play_session: { id, variants, is_downloadable, expires_at: timestamp(expires_at) },
-  }
+  if (!is_preliminary) context.allowCaching(session.organization_id, until)
+  return toPlayView(session, await playback(context, found))
 }

@@ -1,6 +1,6 @@
 import { isIssuedId } from '../../adapters/crypto/id.ts'
 import { type EmbedRow, embedRows } from '../../adapters/db/embed_rows.ts'
-import { firstPlayRows } from '../../adapters/db/first_play_rows.ts'
+import { firstPlayRows, nextPlayRows } from '../../adapters/db/first_play_rows.ts'
 import type { PlayedSession, PlayRow } from '../../adapters/db/play_rows.ts'
 import { batch, type Client } from '../../adapters/db/query.ts'
 import type { playSessions } from '../../adapters/db/schema/play_sessions.ts'
@@ -8,13 +8,13 @@ import { checkSessionId } from '../../adapters/db/session_id.ts'
 import { type ListedRow, type ListKey, ownerOf, sessionLists } from '../../adapters/db/session_list.ts'
 import type { Context } from '../../context.ts'
 import { MAX_SESSION_TRACKS, PLAY_CACHE_SECONDS } from '../../contract/facts.ts'
-import type { PlaySession, SessionTrack } from '../../contract/play.ts'
+import type { PlaySession, SessionTrack, ViewsQuery } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
 import { labelsOf } from '../library/appearance.ts'
 import { toEmbed } from '../share/embed.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
-import { findPlayback, listOf, toPlaybackParts, playable, playback } from './playback.ts'
+import { findPlayback, listOf, toPlaybackParts, toPlayView, playable, playback } from './playback.ts'
 
 /** Returns a play session as the API shows it to its creator. */
 export const toPlaySession = (row: typeof playSessions.$inferSelect): PlaySession => ({
@@ -72,31 +72,60 @@ export async function readEmbed(context: Context<Client>, play_session_id: strin
 export const countTracks = async ({ db }: Context<Client>, key: ListKey, limit: number) =>
   toRows(await batch(db, bindLists(db, key, limit))).length
 
+/** The play views that a caller wants with the view of a session: how many, and the track with which they begin; null for the first of the list. */
+export interface Wanted {
+  views: number
+  from: string | null
+}
+
 /** Returns the statements that read a session's view, for one batch. */
-export const bindView = (db: Client, play_session_id: string) => [
-  firstPlayRows.bind(db, { session_id: play_session_id }),
+export const bindView = (db: Client, play_session_id: string, wanted?: Wanted | null) => [
+  wanted
+    ? nextPlayRows.bind(db, { session_id: play_session_id, ...wanted })
+    : firstPlayRows.bind(db, { session_id: play_session_id }),
   ...bindLists(db, { play_session_id }, MAX_SESSION_TRACKS),
 ]
 
 /**
- * Builds the view from the rows that the statements of `bindView` return: the session as its listeners see it, its tracks, and the first track that
- * can already be played. Every field is listed explicitly, in the order of the schema. Throws 404 or 410 if there is no such session or not any more.
+ * Builds the view from the rows that the statements of `bindView` return: the session as its listeners see it, its tracks, the first track that can
+ * already be played, and the play views that are `wanted`. Every field is listed explicitly, in the order of the schema. `isFinal` is false if a track that
+ * is played now or soon is still being processed. Throws 404 or 410 if there is no such session or not any more, and 404 if it does not list `from`.
  */
-export async function toView(context: Context<Client>, [first, ...lists]: Record<string, unknown>[][]) {
-  const [found] = firstPlayRows.decode(first!)
+export async function toView(
+  context: Context<Client>,
+  [first, ...lists]: Record<string, unknown>[][],
+  wanted?: Wanted | null,
+) {
+  const played = firstPlayRows.decode(first!)
+  const [found] = played
   const session = checkExpiry('play session', found?.session ?? undefined, context.now)
   const { id, scope, variants, is_downloadable, expires_at } = session
   const owners = ownersOf(found!)
   const rows = toRows(lists)
+  const ids = wanted ? nextIds(rows, wanted) : []
+  const next = await Promise.all(ids.map((track_id) => playbackOf(context, id, track_id, played)))
   const track_id = await firstPlayable(context, session, rows)
   const view = {
     play_session_id: id,
     play_session: { id, variants, is_downloadable, expires_at: timestamp(expires_at) },
     list: listOf(scope, owners),
     tracks: withLabels(rows, owners).map(toSessionTrack),
-    first_track: track_id === null ? null : await viewOf(context, session, track_id, found),
+    first_track:
+      track_id === null
+        ? null
+        : (next.find((playback) => playback?.track_id === track_id) ??
+          (await playbackOf(context, id, track_id, played))),
+    ...(wanted && { views: next.flatMap((playback) => (playback ? [toPlayView(session, playback)] : [])) }),
   }
-  return { session, view }
+  const isFinal = [view.first_track, ...next].every((playback) => playback?.track.is_preliminary === false)
+  return { session, view, isFinal }
+}
+
+/** Returns the ids of the tracks whose play views are wanted, each once. */
+function nextIds(rows: ListedRow[], { views, from }: Wanted): string[] {
+  const start = from === null ? 0 : rows.findIndex(({ id }) => id === from)
+  if (start < 0) throw notFound('track')
+  return [...new Set(rows.slice(start, start + views).map(({ id }) => id))]
 }
 
 const toSessionTrack = ({ id, index, duration, order, player_title, player_subtitle, player_color }: SessionTrack) => ({
@@ -110,21 +139,23 @@ const toSessionTrack = ({ id, index, duration, order, player_title, player_subti
 })
 
 /** Reads the view of a session in one trip to the database. */
-export const readView = async (context: Context<Client>, session_id: string) =>
-  toView(context, await batch(context.db, bindView(context.db, session_id)))
+export const readView = async (context: Context<Client>, session_id: string, wanted?: Wanted | null) =>
+  toView(context, await batch(context.db, bindView(context.db, session_id, wanted)), wanted)
 
 /** The handler of the operation of the same name. Like `playTrack`, it runs before the table of operations is loaded. */
 export async function playSession(
-  { params: { play_session_id } }: { params: { play_session_id: string } },
+  { params: { play_session_id }, query }: { params: { play_session_id: string }; query: ViewsQuery },
   context: Context<Client>,
 ) {
   if (!isIssuedId(play_session_id)) throw notFound('play session')
   checkSessionId(play_session_id, context.now)
   // The session's id is the secret: a caller that knows it may read the session on behalf of the organization.
-  const { session, view } = await readView(context, play_session_id)
+  const { views, from } = query
+  const wanted = views === undefined ? null : { views: Number(views), from: from ?? null }
+  const { session, view, isFinal } = await readView(context, play_session_id, wanted)
   const until = Math.min(session.expires_at, context.now + PLAY_CACHE_SECONDS * 1000)
-  // The response is only cached once a final file can be played: until then, players poll for this file.
-  if (view.first_track?.track.is_preliminary === false) context.allowCaching(session.organization_id, until)
+  // The response is only cached once final files can be played: until then, players poll for them.
+  if (isFinal) context.allowCaching(session.organization_id, until)
   return view
 }
 
@@ -141,17 +172,17 @@ async function firstPlayable(context: Context<Client>, session: PlayedSession, r
 }
 
 /**
- * Returns the play view of a track; null when the track was deleted in the meantime or cannot be played. The view of an early file is read
- * separately.
+ * Returns the playback of a track from the rows that were read; null when the track was deleted in the meantime or cannot be played. The row of a first
+ * track with an early file is read separately.
  */
-async function viewOf(context: Context<Client>, session: PlayedSession, track_id: string, found: PlayRow | undefined) {
+async function playbackOf(context: Context<Client>, play_session_id: string, track_id: string, rows: PlayRow[]) {
+  const row = rows.find(({ track }) => track?.id === track_id)
   try {
-    const isFound = found?.track?.id === track_id
     return await playback(
       context,
-      isFound
-        ? await playable(context, toPlaybackParts(found, context.now))
-        : await findPlayback(context, session.id, track_id),
+      row
+        ? await playable(context, toPlaybackParts(row, context.now))
+        : await findPlayback(context, play_session_id, track_id),
     )
   } catch (error) {
     if (error instanceof ApiError) return null

@@ -22,6 +22,7 @@ interface Made {
   play_session_id: string
   expires_at: string
   tracks: readonly unknown[]
+  first_track: { variants: { url: string }[] } | null
 }
 
 /** Seconds that a session may live (specification §8), as people say it. */
@@ -97,7 +98,8 @@ export function Share({ scope, id, title }: Properties) {
 }
 
 function Codes({ made, scope, title, downloadable }: Omit<Properties, 'id'> & { made: Made; downloadable: boolean }) {
-  const { play_session_id, expires_at, tracks } = made
+  const { play_session_id, expires_at, tracks, first_track } = made
+  const file = first_track?.variants[0]?.url
   const address = `${location.origin}/embed/${play_session_id}`
   const section = useRef<HTMLElement>(null)
   // Often below what can be seen.
@@ -115,10 +117,11 @@ function Codes({ made, scope, title, downloadable }: Omit<Properties, 'id'> & { 
       <Copyable label="Frame" value={iframeCode(address, title, scope, tracks.length)} />
       <Copyable
         label="Player element"
-        value={playerCode(location.origin, {
-          'play-session-id': play_session_id,
-          ...(downloadable && { download: '' }),
-        })}
+        value={playerCode(
+          location.origin,
+          { 'play-session-id': play_session_id, ...(downloadable && { download: '' }) },
+          file && new URL(file).origin,
+        )}
       />
       <Copyable label="Play session" value={play_session_id} />
     </section>

@@ -1,4 +1,5 @@
 import { EMBED_WIDTH, embedHeight } from '../../contract/embed.ts'
+import { MAX_VIEWS } from '../../contract/facts.ts'
 import type { PlayScope } from '../api.ts'
 
 /** HTML to copy into a page. */
@@ -15,9 +16,26 @@ const attributes = (values: Record<string, string>) =>
 export const iframeCode = (src: string, title: string, scope: PlayScope, tracks: number) =>
   `<iframe ${attributes({ src, title, width: String(EMBED_WIDTH), height: String(embedHeight(scope, tracks)), frameborder: '0', allow: 'autoplay', loading: 'lazy' })}></iframe>`
 
-/** The module, and the element it defines. A session is read while the module loads (docs/player.md#faster-sound). */
-export const elementCode = (origin: string, element: 'player' | 'uploader', values: Record<string, string>) =>
-  `${values['play-session-id'] ? `<link rel="preload" as="fetch" crossorigin href="${origin}/v1/play/${values['play-session-id']}">\n` : ''}<script type="module" src="${origin}/elements/${element}.js"></script>
-<tonearm-${element} ${attributes({ 'base-url': origin, ...values })}></tonearm-${element}>`
+/**
+ * The module, and the element it defines. A session is read while the module loads, and the page connects to the storage if its origin is known
+ * (docs/player.md#faster-sound). The module needs no `modulepreload`, because it is one file and its script is the next line.
+ */
+export function elementCode(
+  origin: string,
+  element: 'player' | 'uploader',
+  values: Record<string, string>,
+  storage = origin,
+) {
+  const session = values['play-session-id']
+  return [
+    ...(storage === origin ? [] : [`<link rel="preconnect" href="${escape(storage)}">`]),
+    ...(session
+      ? [`<link rel="preload" as="fetch" crossorigin href="${origin}/v1/play/${session}?views=${MAX_VIEWS}">`]
+      : []),
+    `<script type="module" src="${origin}/elements/${element}.js"></script>`,
+    `<tonearm-${element} ${attributes({ 'base-url': origin, ...values })}></tonearm-${element}>`,
+  ].join('\n')
+}
 
-export const playerCode = (origin: string, values: Record<string, string>) => elementCode(origin, 'player', values)
+export const playerCode = (origin: string, values: Record<string, string>, storage?: string) =>
+  elementCode(origin, 'player', values, storage)
