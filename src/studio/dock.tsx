@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 
+import { nowPlaying, type Player, setPlayer, stopPlaying } from './data/now_playing.ts'
+import { useStore } from './data/store.ts'
 import { Button } from './parts/button.tsx'
-import { nowPlaying, type Player, setPlayer, stopPlaying } from './state/now_playing.ts'
-import { useStore } from './state/store.ts'
 
 /** The player at the bottom of every page; it goes on while pages change. */
 export function Dock() {

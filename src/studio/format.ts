@@ -3,7 +3,7 @@ import { isRetriable } from '../client/upload/session.ts'
 import { withoutExtension } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
-import { organization } from './state/organization.ts'
+import { organization } from './data/organization.ts'
 
 /** `75.4` → `1:15`, `3700` → `1:01:40`. */
 export { clock } from '../elements/shared/clock.ts'

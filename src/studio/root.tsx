@@ -1,14 +1,14 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 
 import { connect, REFUSED } from './api.ts'
+import { ConnectionContext } from './data/connection.ts'
+import { stopPlaying } from './data/now_playing.ts'
+import { clearQueries } from './data/query.ts'
+import { endUploads } from './data/uploads.ts'
 import { forgetScroll } from './scroll.ts'
 import { forgetKey, isRootKey, keepKey, takeKey } from './session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign_in.tsx'
-import { ConnectionContext } from './state/client.ts'
-import { stopPlaying } from './state/now_playing.ts'
-import { endUploads } from './state/uploads.ts'
-import { forgetViews } from './state/views.ts'
 
 /** The whole page: the form that asks for a key, or the studio that the key opens. */
 export const root = () => <Root first={takeKey()} />
@@ -26,7 +26,7 @@ function Root({ first }: { first: string | null }) {
     forgetScroll()
     endUploads()
     stopPlaying()
-    forgetViews(true)
+    clearQueries()
     setProblem(reason)
     setKey(null)
   }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
 import type { ApiKey } from '../api.ts'
+import { useClient } from '../data/connection.ts'
 import { type Faults, faultsOf } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../parts/dialog.tsx'
@@ -10,7 +11,6 @@ import { Form } from '../parts/form.tsx'
 import { SitesField } from '../parts/sites_field.tsx'
 import { Message } from '../parts/states.tsx'
 import { sitesOf } from '../sites.ts'
-import { useClient } from '../state/client.ts'
 import { LimitFields, limitsOf, limitTextsOf } from './key_limits.tsx'
 
 interface Properties {

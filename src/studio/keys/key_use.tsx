@@ -1,8 +1,9 @@
 import type { ApiKey } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
 import { bytes, explain, time } from '../format.ts'
-import { useClient, useLoad } from '../state/client.ts'
-import { useVisible } from '../state/visible.ts'
 import { Meter } from '../ui/meter.tsx'
+import { useVisible } from '../ui/visible.ts'
 
 const count = (value: number) => value.toLocaleString('en')
 
@@ -18,10 +19,12 @@ export function KeyUse({ api_key }: { api_key: ApiKey }) {
 
 function Meters({ api_key: { id, max_bytes, max_tracks } }: { api_key: ApiKey }) {
   const client = useClient()
-  const { answer, problem } = useLoad(
-    () => client.get('/v1/api_key/{api_key_id}', { params: { api_key_id: id } }),
-    [client, id, max_bytes, max_tracks],
-  )
+  const { answer, problem } = useQuery({
+    key: ['/v1/api_key/{api_key_id}', id],
+    // The use and the new limits are read after the key was edited.
+    version: `${max_bytes} ${max_tracks}`,
+    load: () => client.get('/v1/api_key/{api_key_id}', { params: { api_key_id: id } }),
+  })
   if (problem) return <span class="soft">Its use could not be loaded: {explain(problem)}</span>
   const quota = answer?.quota
   if (!quota) return null

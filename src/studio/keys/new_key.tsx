@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 
 import type { ApiKey, KeyType } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
 import { type Faults, faultsOf } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../parts/dialog.tsx'
@@ -10,8 +12,6 @@ import { LOSES_SECRET, Secret } from '../parts/secret.tsx'
 import { SitesField } from '../parts/sites_field.tsx'
 import { Message } from '../parts/states.tsx'
 import { sitesOf } from '../sites.ts'
-import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
 import { DEFAULT_LIMITS, LimitFields, limitsOf } from './key_limits.tsx'
 
 const TYPES = [
@@ -28,8 +28,8 @@ interface Made {
 /** Makes a key, and shows its secret this once. */
 export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const client = useClient()
-  const { entries: collections } = useAll('/v1/collection', (page) => page.collections)
-  const { entries: playlists } = useAll('/v1/playlist', (page) => page.playlists)
+  const { entries: collections } = useList('/v1/collection', (page) => page.collections)
+  const { entries: playlists } = useList('/v1/playlist', (page) => page.playlists)
   const [title, setTitle] = useState('')
   const [type, setType] = useState<KeyType>('player')
   const [bound, setBound] = useState('')

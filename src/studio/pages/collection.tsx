@@ -2,6 +2,13 @@ import { useEffect } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { announce } from '../announce.ts'
+import { useConnection } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
+import { useReprocess } from '../data/reprocess.ts'
+import { useStore } from '../data/store.ts'
+import { useTracks } from '../data/tracks.ts'
+import { arrivals, endUploads, upload } from '../data/uploads.ts'
+import { forgetViews } from '../data/views.ts'
 import { explain, length, plural } from '../format.ts'
 import { FileButton } from '../parts/button.tsx'
 import { confirmed } from '../parts/dialog.tsx'
@@ -14,12 +21,6 @@ import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { TrackList } from '../parts/track_list.tsx'
 import { UpToDate } from '../parts/up_to_date.tsx'
 import { go, href, type PageProperties } from '../route.ts'
-import { useConnection, useLoad } from '../state/client.ts'
-import { useReprocess } from '../state/reprocess.ts'
-import { useStore } from '../state/store.ts'
-import { useTracks } from '../state/tracks.ts'
-import { arrivals, endUploads, upload } from '../state/uploads.ts'
-import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 import { KEPT, TO_TRASH } from '../trash.ts'
 
@@ -33,8 +34,14 @@ const TABS = [
 export function CollectionPage({ id, tab }: PageProperties) {
   const { client, api_key } = useConnection()
   const params = { collection_id: id }
-  const loaded = useLoad(() => client.get('/v1/collection/{collection_id}', { params }), [client, id])
-  const cover = useLoad(() => client.get('/v1/collection/{collection_id}/cover', { params }), [client, id])
+  const loaded = useQuery({
+    key: ['/v1/collection/{collection_id}', id],
+    load: () => client.get('/v1/collection/{collection_id}', { params }),
+  })
+  const cover = useQuery({
+    key: ['/v1/collection/{collection_id}/cover', id],
+    load: () => client.get('/v1/collection/{collection_id}/cover', { params }),
+  })
   const list = useTracks(id)
   const { reprocess, start } = useReprocess(id)
   const arrival = useStore(arrivals)

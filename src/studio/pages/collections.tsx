@@ -1,15 +1,15 @@
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import type { Collection } from '../api.ts'
+import { useClient, useConnection } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { useSearch } from '../data/search.ts'
+import { uploadAsCollection } from '../data/uploads.ts'
 import { plural } from '../format.ts'
 import { FileButton } from '../parts/button.tsx'
 import { CoverCard } from '../parts/cover_card.tsx'
 import { FoundTracks } from '../parts/found_tracks.tsx'
 import { Shelf } from '../parts/shelf.tsx'
 import { href } from '../route.ts'
-import { useAll } from '../state/all.ts'
-import { useClient, useConnection } from '../state/client.ts'
-import { useSearch } from '../state/search.ts'
-import { uploadAsCollection } from '../state/uploads.ts'
 
 /** All collections, newest first, and what is found in them. */
 export function CollectionsPage() {
@@ -20,7 +20,7 @@ export function CollectionsPage() {
     <Shelf
       kind="collection"
       title="Collections"
-      list={useAll('/v1/collection', ({ collections }) => collections, { query })}
+      list={useList('/v1/collection', ({ collections }) => collections, { query })}
       {...search}
       found={search.q && <FoundTracks words={search.q} />}
       create={async (title) => {
@@ -61,6 +61,7 @@ function Card({ collection: { id, title, player_subtitle } }: { collection: Coll
         ])
         const count = tracks.ok ? plural(tracks.count, 'track') : ''
         return {
+          ok: true,
           cover: cover.ok ? cover.cover_image : null,
           note: [player_subtitle, count].filter(Boolean).join(' · '),
         }

@@ -1,5 +1,7 @@
 import { announce } from '../announce.ts'
 import type { WebhookAttempt } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
 import { wordsOf } from '../event.ts'
 import { exactTime, explain, length } from '../format.ts'
 import { Button } from '../parts/button.tsx'
@@ -8,8 +10,6 @@ import { Subject } from '../parts/event_list.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { goBack, href, type PageProperties } from '../route.ts'
-import { useClient, useLoad } from '../state/client.ts'
-import { useRepeat } from '../state/repeat.ts'
 import { useTitle } from '../title.ts'
 import { outcomeOf, pauseOf, stateOf } from '../webhook.ts'
 
@@ -17,10 +17,13 @@ import { outcomeOf, pauseOf, stateOf } from '../webhook.ts'
 export function DeliveryPage({ id }: PageProperties) {
   const client = useClient()
   const params = { webhook_delivery_id: id }
-  const loaded = useLoad(() => client.get('/v1/webhook_delivery/{webhook_delivery_id}', { params }), [client, id])
+  const loaded = useQuery({
+    key: ['/v1/webhook_delivery/{webhook_delivery_id}', id],
+    load: () => client.get('/v1/webhook_delivery/{webhook_delivery_id}', { params }),
+    every: ({ webhook_delivery }) => pauseOf([webhook_delivery]),
+  })
   const delivery = loaded.answer?.webhook_delivery
   useTitle(delivery && wordsOf(delivery.type))
-  useRepeat(loaded.reload, delivery ? pauseOf([delivery]) : null)
   if (!delivery) return <NotLoaded {...loaded} />
 
   async function sendAgain() {

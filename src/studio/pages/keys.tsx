@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
 import type { ApiKey } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
 import { date, explain, plural } from '../format.ts'
 import { EditKey } from '../keys/edit_key.tsx'
 import { KeyUse } from '../keys/key_use.tsx'
@@ -12,14 +14,12 @@ import { Menu } from '../parts/menu.tsx'
 import { NewSecret } from '../parts/new_secret.tsx'
 import { Loading, Problem } from '../parts/states.tsx'
 import { href } from '../route.ts'
-import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
 import { useTitle } from '../title.ts'
 
 /** All keys of the organization: what each opens, and an end to those that are needed no more. */
 export function KeysPage() {
   const client = useClient()
-  const { entries, count, loading, problem, reload } = useAll('/v1/api_key', ({ api_keys }) => api_keys)
+  const { entries, count, loading, problem, reload } = useList('/v1/api_key', ({ api_keys }) => api_keys)
   const [making, setMaking] = useState(false)
   const [editing, setEditing] = useState<ApiKey | null>(null)
   const [rotating, setRotating] = useState<ApiKey | null>(null)

@@ -1,6 +1,10 @@
 import { useState } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { useQuery } from '../data/query.ts'
+import { forgetViews } from '../data/views.ts'
 import { explain, length, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { ChooseTracks } from '../parts/choose_tracks.tsx'
@@ -13,9 +17,6 @@ import { PlaylistTracks } from '../parts/playlist_tracks.tsx'
 import { Share } from '../parts/share.tsx'
 import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { go, href, type PageProperties } from '../route.ts'
-import { useAll } from '../state/all.ts'
-import { useClient, useLoad } from '../state/client.ts'
-import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 import { KEPT, TO_TRASH } from '../trash.ts'
 
@@ -29,9 +30,15 @@ const TABS = [
 export function PlaylistPage({ id, tab }: PageProperties) {
   const client = useClient()
   const params = { playlist_id: id }
-  const loaded = useLoad(() => client.get('/v1/playlist/{playlist_id}', { params }), [client, id])
-  const cover = useLoad(() => client.get('/v1/playlist/{playlist_id}/cover', { params }), [client, id])
-  const list = useAll('/v1/playlist/{playlist_id}/track', ({ tracks }) => tracks, { params })
+  const loaded = useQuery({
+    key: ['/v1/playlist/{playlist_id}', id],
+    load: () => client.get('/v1/playlist/{playlist_id}', { params }),
+  })
+  const cover = useQuery({
+    key: ['/v1/playlist/{playlist_id}/cover', id],
+    load: () => client.get('/v1/playlist/{playlist_id}/cover', { params }),
+  })
+  const list = useList('/v1/playlist/{playlist_id}/track', ({ tracks }) => tracks, { params })
   const [adding, setAdding] = useState(false)
   useTitle(loaded.answer?.playlist.title)
 

@@ -1,11 +1,11 @@
 import type { Playlist } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { useSearch } from '../data/search.ts'
 import { plural } from '../format.ts'
 import { CoverCard } from '../parts/cover_card.tsx'
 import { Shelf } from '../parts/shelf.tsx'
 import { href } from '../route.ts'
-import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
-import { useSearch } from '../state/search.ts'
 
 /** All playlists, newest first, or those that have some words. */
 export function PlaylistsPage() {
@@ -15,7 +15,7 @@ export function PlaylistsPage() {
     <Shelf
       kind="playlist"
       title="Playlists"
-      list={useAll('/v1/playlist', ({ playlists }) => playlists, { query })}
+      list={useList('/v1/playlist', ({ playlists }) => playlists, { query })}
       {...search}
       create={async (title) => {
         const made = await client.post('/v1/playlist', { body: { title } })
@@ -37,7 +37,7 @@ function Card({ playlist: { id, title, track_count } }: { playlist: Playlist }) 
       title={title}
       load={async () => {
         const cover = await client.get('/v1/playlist/{playlist_id}/cover', { params: { playlist_id: id } })
-        return { cover: cover.ok ? cover.cover_image : null, note: plural(track_count, 'track') }
+        return { ok: true, cover: cover.ok ? cover.cover_image : null, note: plural(track_count, 'track') }
       }}
     />
   )

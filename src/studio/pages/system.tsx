@@ -6,11 +6,11 @@ import type { TransientErrorCode } from '../../contract/system.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/track_errors.ts'
 import { announce } from '../announce.ts'
 import type { System } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
 import { ago, explain, length, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { Empty, NotLoaded, NotRenewed } from '../parts/states.tsx'
-import { useClient, useLoad } from '../state/client.ts'
-import { useRepeat } from '../state/repeat.ts'
 import { useTitle } from '../title.ts'
 
 const PERIOD = 10_000
@@ -37,9 +37,12 @@ const MEANINGS: Record<string, string> = { ...FILE_ERRORS, ...SERVICE_ERRORS, ..
 /** How the whole service is, for the operator; looked at again and again. */
 export function SystemPage() {
   const client = useClient()
-  const { answer, problem, reload } = useLoad(() => client.get('/v1/system'), [client])
+  const { answer, problem, reload } = useQuery({
+    key: ['/v1/system'],
+    load: () => client.get('/v1/system'),
+    every: () => PERIOD,
+  })
   useTitle('System')
-  useRepeat(reload, PERIOD)
   if (!answer) return <NotLoaded problem={problem} reload={reload} />
 
   async function retry(code: string) {

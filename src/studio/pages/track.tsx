@@ -2,6 +2,12 @@ import { isFinal } from '../../client/index.ts'
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { announce } from '../announce.ts'
 import type { Client, Track } from '../api.ts'
+import { useClient, useConnection } from '../data/connection.ts'
+import { playTrack } from '../data/now_playing.ts'
+import { useQuery } from '../data/query.ts'
+import { useStore } from '../data/store.ts'
+import { endSending, sendFor, sentOf, uploadChanges, wasInterrupted } from '../data/uploads.ts'
+import { forgetViews, isPlayable, usePlayView } from '../data/views.ts'
 import { artistOf, clock, explain, failureOf, fileTitle, infoOf, nameOf, percent, remedyFor } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { chooseFile } from '../parts/choose_file.ts'
@@ -14,12 +20,6 @@ import { Share } from '../parts/share.tsx'
 import { NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { TrackDetails } from '../parts/track_details.tsx'
 import { go, href, type PageProperties } from '../route.ts'
-import { useClient, useConnection, useLoad } from '../state/client.ts'
-import { playTrack } from '../state/now_playing.ts'
-import { useRepeat } from '../state/repeat.ts'
-import { useStore } from '../state/store.ts'
-import { endSending, sendFor, sentOf, uploadChanges, wasInterrupted } from '../state/uploads.ts'
-import { forgetViews, isPlayable, usePlayView } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 import { KEPT, TO_TRASH } from '../trash.ts'
 
@@ -35,12 +35,13 @@ const PERIOD = 1200
 export function TrackPage({ id, tab }: PageProperties) {
   const client = useClient()
   const params = { track_id: id }
-  const loaded = useLoad(() => client.get('/v1/track/{track_id}', { params }), [client, id])
+  const loaded = useQuery({
+    key: ['/v1/track/{track_id}', id],
+    load: () => client.get('/v1/track/{track_id}', { params }),
+    every: ({ track }) => (isFinal(track) ? null : PERIOD),
+  })
   const track = loaded.answer?.track
   useTitle(track && nameOf(track))
-
-  // Until nothing more happens to it.
-  useRepeat(loaded.reload, track && !isFinal(track) ? PERIOD : null)
 
   if (!track) return <NotLoaded {...loaded} />
   return (
@@ -83,10 +84,10 @@ function Head({ client, track, reload, set }: HeadProperties) {
   const { collection_id } = track
   const connection = useConnection()
   const view = usePlayView(track, true)
-  const shared = useLoad(
-    () => client.get('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
-    [client, collection_id],
-  )
+  const shared = useQuery({
+    key: ['/v1/collection/{collection_id}/cover', collection_id],
+    load: () => client.get('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
+  })
   const params = { track_id: track.id }
   useStore(uploadChanges)
   const sent = sentOf(track)

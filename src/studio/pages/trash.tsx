@@ -1,14 +1,14 @@
 import { announce } from '../announce.ts'
 import type { TrashedItem } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { forgetViews } from '../data/views.ts'
 import { date, explain, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { confirmed } from '../parts/dialog.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { Empty, Loading, Problem } from '../parts/states.tsx'
 import { go } from '../route.ts'
-import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
-import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 import { KEPT_FOR } from '../trash.ts'
 
@@ -18,7 +18,7 @@ const WITH = { track: ' and its files', collection: ', its tracks and all their 
 /** What was deleted lately: bring it back, or delete it for good. */
 export function TrashPage() {
   const client = useClient()
-  const { entries, count, loading, problem, reload } = useAll('/v1/trash', ({ trash }) => trash)
+  const { entries, count, loading, problem, reload } = useList('/v1/trash', ({ trash }) => trash)
   useTitle('Trash')
   const isEmpty = !loading && !problem && entries.length === 0
 

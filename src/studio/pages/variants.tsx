@@ -2,6 +2,12 @@ import { useState } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
 import type { Variant } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { organization } from '../data/organization.ts'
+import { updateAllTracks } from '../data/reprocess.ts'
+import { useStore } from '../data/store.ts'
+import { forgetViews } from '../data/views.ts'
 import { explain, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
 import { confirmed } from '../parts/dialog.tsx'
@@ -9,19 +15,13 @@ import { Check } from '../parts/field.tsx'
 import { Empty, Loading, Problem } from '../parts/states.tsx'
 import { VariantForm } from '../parts/variant_form.tsx'
 import { VariantTable } from '../parts/variant_table.tsx'
-import { useAll } from '../state/all.ts'
-import { bringAllUpToDate } from '../state/bring_all.ts'
-import { useClient } from '../state/client.ts'
-import { organization } from '../state/organization.ts'
-import { useStore } from '../state/store.ts'
-import { forgetViews } from '../state/views.ts'
 import { useTitle } from '../title.ts'
 import { isDefault } from '../variant.ts'
 
 /** What every track is made into: variants of one's own, and those that are always there. */
 export function VariantsPage() {
   const client = useClient()
-  const { entries, loading, problem, reload } = useAll('/v1/variant', ({ variants }) => variants)
+  const { entries, loading, problem, reload } = useList('/v1/variant', ({ variants }) => variants)
   const [editing, setEditing] = useState<Variant | 'new' | null>(null)
   const current = useStore(organization)
   useTitle('Variants')
@@ -48,7 +48,7 @@ export function VariantsPage() {
     const title = 'Bring all tracks up to date?'
     const text = 'In every collection, tracks that lack a variant, or have an older one, get it. They stay playable.'
     if (!(await confirmed({ title, text, action: 'Bring up to date', kind: 'primary' }))) return
-    const { count, failure } = await bringAllUpToDate(client)
+    const { count, failure } = await updateAllTracks(client)
     const begun = plural(count, 'collection')
     announce(failure ? `${begun} begun, then: ${explain(failure)}` : `${begun} will be brought up to date`)
   }

@@ -2,6 +2,10 @@ import { useState } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
 import type { Failure, WebhookDelivery, WebhookDeliveryState } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { usePages } from '../data/list.ts'
+import { useQuery } from '../data/query.ts'
+import { useRepeat } from '../data/query.ts'
 import { wordsOf } from '../event.ts'
 import { dateTime, exactTime, explain, plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
@@ -16,9 +20,6 @@ import { Tabs } from '../parts/page_head.tsx'
 import { Empty, NotLoaded, NotRenewed } from '../parts/states.tsx'
 import { WebhookForm } from '../parts/webhook_form.tsx'
 import { go, goBack, href, type PageProperties } from '../route.ts'
-import { useClient, useLoad } from '../state/client.ts'
-import { useMore } from '../state/more.ts'
-import { useRepeat } from '../state/repeat.ts'
 import { useTitle } from '../title.ts'
 import { outcomeOf, pauseOf, stateOf } from '../webhook.ts'
 import { Health } from './webhooks.tsx'
@@ -36,24 +37,21 @@ const FIRST = 50
 export function WebhookPage({ id, tab }: PageProperties) {
   const client = useClient()
   const params = { webhook_endpoint_id: id }
-  const loaded = useLoad(
-    () => client.get('/v1/webhook_endpoint/{webhook_endpoint_id}', { params, query: { include: 'day' } }),
-    [client, id],
-  )
+  const loaded = useQuery({
+    key: ['/v1/webhook_endpoint/{webhook_endpoint_id}', id],
+    load: () => client.get('/v1/webhook_endpoint/{webhook_endpoint_id}', { params, query: { include: 'day' } }),
+  })
   const endpoint = loaded.answer?.webhook_endpoint
-  const list = useMore(
-    async (before: string | undefined) => {
-      const query = {
-        endpoint_id: id,
-        limit: FIRST,
-        ...(tab && { state: tab as WebhookDeliveryState }),
-        ...(before && { before }),
-      }
-      const answer = await client.get('/v1/webhook_delivery', { query })
-      return answer.ok ? { ok: true as const, entries: answer.webhook_deliveries, next: answer.before } : answer
-    },
-    [client, id, tab],
-  )
+  const list = usePages(['/v1/webhook_delivery', id, tab], async (before: string | undefined) => {
+    const query = {
+      endpoint_id: id,
+      limit: FIRST,
+      ...(tab && { state: tab as WebhookDeliveryState }),
+      ...(before && { before }),
+    }
+    const answer = await client.get('/v1/webhook_delivery', { query })
+    return answer.ok ? { ok: true as const, entries: answer.webhook_deliveries, next: answer.before } : answer
+  })
   const [dialog, setDialog] = useState<'edit' | 'secret' | null>(null)
   useTitle(endpoint?.title)
   const look = () => Promise.all([loaded.reload(), list.reload()])

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import type { WebhookEndpoint } from '../api.ts'
+import { useList } from '../data/list.ts'
 import { wordsOf } from '../event.ts'
 import { plural } from '../format.ts'
 import { Button } from '../parts/button.tsx'
@@ -8,13 +9,12 @@ import { DayBar } from '../parts/day_bar.tsx'
 import { Empty, Loading, Problem } from '../parts/states.tsx'
 import { WebhookForm } from '../parts/webhook_form.tsx'
 import { href } from '../route.ts'
-import { useAll } from '../state/all.ts'
 import { useTitle } from '../title.ts'
 import { healthOf, isUnwell } from '../webhook.ts'
 
 /** All that are told of events, and how each fares. */
 export function WebhooksPage() {
-  const { entries, count, loading, problem, reload } = useAll(
+  const { entries, count, loading, problem, reload } = useList(
     '/v1/webhook_endpoint',
     ({ webhook_endpoints }) => webhook_endpoints,
     { query: { include: 'day' } },

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
 import type { Listed, Playlist } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
 import { explain, type Faults, faultsOf, nameOf, plural } from '../format.ts'
-import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
-import { useOnce } from '../state/once.ts'
+import { useOnce } from '../ui/once.ts'
 import { Button } from './button.tsx'
 import { Dialog, DISCARD } from './dialog.tsx'
 import { TextField } from './field.tsx'
@@ -15,7 +15,7 @@ import { Loading, Message, Problem } from './states.tsx'
 /** Chooses the playlist that a track is added to, or makes a new one. */
 export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () => void }) {
   const client = useClient()
-  const { entries, loading, problem } = useAll('/v1/playlist', ({ playlists }) => playlists)
+  const { entries, loading, problem } = useList('/v1/playlist', ({ playlists }) => playlists)
   const [title, setTitle] = useState('')
   const [faults, setFaults] = useState<Faults>({})
   const [adding, once] = useOnce()

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useContext, useRef } from 'preact/hooks'
 
-import { useOnce } from '../state/once.ts'
+import { useOnce } from '../ui/once.ts'
 import { Sending } from './form.tsx'
 import { Icon, type IconName } from './icon.tsx'
 

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 
 import type { Failure, Listed } from '../api.ts'
+import { useList } from '../data/list.ts'
+import { useTracks } from '../data/tracks.ts'
+import { isPlayable } from '../data/views.ts'
 import { clock, explain, nameOf, plural } from '../format.ts'
-import { useAll } from '../state/all.ts'
-import { useTracks } from '../state/tracks.ts'
-import { isPlayable } from '../state/views.ts'
 import { Button } from './button.tsx'
 import { Cancel, Dialog, DISCARD } from './dialog.tsx'
 import { Check, SelectField, TextField } from './field.tsx'
@@ -18,7 +18,7 @@ interface Properties {
 
 /** Chooses tracks of one collection after the other. */
 export function ChooseTracks({ onChoose, onClose }: Properties) {
-  const { entries, loading, problem } = useAll('/v1/collection', ({ collections }) => collections)
+  const { entries, loading, problem } = useList('/v1/collection', ({ collections }) => collections)
   const [collection_id, setCollection] = useState('')
   const [chosen, setChosen] = useState<readonly string[]>([])
   const [failure, setFailure] = useState<Failure>()

@@ -1,11 +1,11 @@
 import type { Failure, TonearmEvent } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { eventsBefore } from '../data/events.ts'
+import { useList } from '../data/list.ts'
+import { usePages } from '../data/list.ts'
 import { wordsOf } from '../event.ts'
 import { bytes, clock, exactTime, plural } from '../format.ts'
 import { href } from '../route.ts'
-import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
-import { eventsBefore } from '../state/events.ts'
-import { useMore } from '../state/more.ts'
 import { REASONS } from '../webhook.ts'
 import { More } from './more.tsx'
 import { Empty } from './states.tsx'
@@ -27,12 +27,10 @@ export interface Asked {
 /** What has happened, newest first: when, what, to what, and who has done it. */
 export function EventList({ asked, label }: { asked: Asked; label: string }) {
   const client = useClient()
-  const list = useMore(
-    (from: number | undefined) =>
-      eventsBefore<Failure>((query) => client.get('/v1/event', { query: { ...asked, ...query } }), from),
-    [client, JSON.stringify(asked)],
+  const list = usePages(['/v1/event', asked], (from: number | undefined) =>
+    eventsBefore<Failure>((query) => client.get('/v1/event', { query: { ...asked, ...query } }), from),
   )
-  const { entries: keys } = useAll('/v1/api_key', ({ api_keys }) => api_keys)
+  const { entries: keys } = useList('/v1/api_key', ({ api_keys }) => api_keys)
   function nameOf(actor: string | null): string {
     if (actor === null) return 'Tonearm'
     if (actor === 'root') return 'The operator'

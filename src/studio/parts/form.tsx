@@ -1,7 +1,7 @@
 import { createContext, type FormHTMLAttributes } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { useOnce } from '../state/once.ts'
+import { useOnce } from '../ui/once.ts'
 
 /** Whether the form around a button is being sent. */
 export const Sending = createContext(false)

@@ -1,6 +1,7 @@
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
 import { artistOf, clock, nameOf, plural } from '../format.ts'
 import { href } from '../route.ts'
-import { useClient, useLoad } from '../state/client.ts'
 import { Problem } from './states.tsx'
 
 const MOST = 20
@@ -9,7 +10,10 @@ const MOST = 20
 export function FoundTracks({ words }: { words: string }) {
   const client = useClient()
   const query = { q: words, limit: MOST, include: 'artwork' }
-  const { answer, problem, reload } = useLoad(() => client.get('/v1/track', { query }), [client, words])
+  const { answer, problem, reload } = useQuery({
+    key: ['/v1/track', query],
+    load: () => client.get('/v1/track', { query }),
+  })
   if (problem) return <Problem failure={problem} retry={reload} />
   if (!answer) return null
   const { tracks, count, is_count_exact } = answer

@@ -1,6 +1,6 @@
-import { useClient } from '../state/client.ts'
-import { playTrack } from '../state/now_playing.ts'
-import { isPlayable } from '../state/views.ts'
+import { useClient } from '../data/connection.ts'
+import { playTrack } from '../data/now_playing.ts'
+import { isPlayable } from '../data/views.ts'
 import { Button } from './button.tsx'
 
 interface Properties {

@@ -2,11 +2,11 @@ import { useRef } from 'preact/hooks'
 
 import { announce } from '../announce.ts'
 import type { Failure, PlaylistTrack } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import type { List } from '../data/list.ts'
+import { playTrack } from '../data/now_playing.ts'
 import { explain, nameOf } from '../format.ts'
 import { go } from '../route.ts'
-import type { All } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
-import { playTrack } from '../state/now_playing.ts'
 import { Button } from './button.tsx'
 import { moved, useReorder } from './reorder.ts'
 import { Empty, Loading, Problem } from './states.tsx'
@@ -14,7 +14,7 @@ import { TrackRow } from './track_row.tsx'
 
 interface Properties {
   playlist_id: string
-  list: All<PlaylistTrack>
+  list: List<PlaylistTrack>
   onAdd: () => void
 }
 

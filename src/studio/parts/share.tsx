@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import type { PlayScope } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
 import { dateTime, explain } from '../format.ts'
-import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
 import { Copyable } from './copyable.tsx'
 import { Check, SelectField } from './field.tsx'
@@ -36,7 +36,7 @@ const LIVES = [
 /** Creates play sessions, and shows what to put on a page. */
 export function Share({ scope, id, title }: Properties) {
   const client = useClient()
-  const { entries: variants } = useAll('/v1/variant', (page) => page.variants)
+  const { entries: variants } = useList('/v1/variant', (page) => page.variants)
   const [lives, setLives] = useState('86400')
   const [downloadable, setDownloadable] = useState(false)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())

@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks'
 import { MAX_PASSWORD, MAX_SLUG, MIN_PASSWORD, SHARE_SESSION_TTL } from '../../contract/facts.ts'
 import { announce } from '../announce.ts'
 import type { PlayScope, ShareLink } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
 import { dateTime, explain, type Faults, faultsOf } from '../format.ts'
-import { useAll } from '../state/all.ts'
-import { useClient } from '../state/client.ts'
 import { Button } from './button.tsx'
 import { Copyable } from './copyable.tsx'
 import { confirmed } from './dialog.tsx'
@@ -31,7 +31,7 @@ interface Properties {
 
 /** Makes links that last, and shows those that there are. */
 export function ShareLinks({ scope, id, title }: Properties) {
-  const list = useAll('/v1/share', (page) => page.shares, { query: { resource_id: id } })
+  const list = useList('/v1/share', (page) => page.shares, { query: { resource_id: id } })
   return (
     <section class="card lasting" aria-labelledby="shares-title">
       <h2 id="shares-title">Permanent link</h2>

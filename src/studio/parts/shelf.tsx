@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks'
 import { MAX_STRING } from '../../contract/facts.ts'
 import { announce } from '../announce.ts'
 import type { Failure } from '../api.ts'
+import type { List } from '../data/list.ts'
 import { plural } from '../format.ts'
 import { go } from '../route.ts'
-import type { All } from '../state/all.ts'
 import { useTitle } from '../title.ts'
 import { Button } from './button.tsx'
 import { NewThing } from './new_thing.tsx'
@@ -16,7 +16,7 @@ interface Properties<T> {
   kind: 'collection' | 'playlist'
   /** The page's. */
   title: string
-  list: All<T>
+  list: List<T>
   /** What somebody is typing, and what the list is searched for. */
   words: string
   q: string
@@ -36,7 +36,7 @@ interface Properties<T> {
 /** All collections or playlists as cards, and a button that makes another. */
 export function Shelf<T>(properties: Properties<T>) {
   const { kind, title, list, words, q, onWords, found, create, card, empty, action, children } = properties
-  const { entries, count, more, loading, problem, reload } = list
+  const { entries, count, isCapped, loading, problem, reload } = list
   const [making, setMaking] = useState(false)
   useTitle(title)
 
@@ -59,7 +59,7 @@ export function Shelf<T>(properties: Properties<T>) {
       <div class="page-head">
         <div>
           <h1>{title}</h1>
-          {entries.length > 0 && <p class="soft">{plural(count, kind, more)}</p>}
+          {entries.length > 0 && <p class="soft">{plural(count, kind, isCapped)}</p>}
         </div>
         {!isEmpty && (
           <input

@@ -2,9 +2,10 @@ import type { ComponentChildren } from 'preact'
 
 import type { TrackInfo } from '../../contract/info.ts'
 import type { Track } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { useQuery } from '../data/query.ts'
 import { bytes, clock, infoOf, signed } from '../format.ts'
-import { useAll } from '../state/all.ts'
-import { useClient, useLoad } from '../state/client.ts'
 import { formatOf } from '../variant.ts'
 import { Copyable } from './copyable.tsx'
 import { Loading, Problem } from './states.tsx'
@@ -98,11 +99,12 @@ const Facts = ({ title, facts }: { title: string; facts: readonly Fact[] }) => (
 
 function Files({ track, skipped }: { track: Track; skipped: { index: string; reason: string }[] }) {
   const client = useClient()
-  const { answer, problem, reload } = useLoad(
-    () => client.get('/v1/track/{track_id}/variant', { params: { track_id: track.id } }),
-    [client, track.id, track.status],
-  )
-  const { entries: catalogue } = useAll('/v1/variant', ({ variants }) => variants)
+  const { answer, problem, reload } = useQuery({
+    key: ['/v1/track/{track_id}/variant', track.id],
+    version: track.status,
+    load: () => client.get('/v1/track/{track_id}/variant', { params: { track_id: track.id } }),
+  })
+  const { entries: catalogue } = useList('/v1/variant', ({ variants }) => variants)
   const find = (index: string) => catalogue.find((variant) => variant.index === index)
   return (
     <section class="card files" aria-labelledby="files-title">

@@ -1,7 +1,7 @@
 import type { UploadItem } from '../../client/upload/item.ts'
 import { statusOf } from '../../elements/shared/upload_status.ts'
 import { fill } from '../../elements/texts/texts.ts'
-import { language, queueOf } from '../state/uploads.ts'
+import { language, queueOf } from '../data/uploads.ts'
 import { Button } from './button.tsx'
 
 interface Properties {

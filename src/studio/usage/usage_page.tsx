@@ -1,15 +1,16 @@
 import type { ComponentChildren } from 'preact'
 
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
 import { bytes, length } from '../format.ts'
 import { NotLoaded } from '../parts/states.tsx'
-import { useClient, useLoad } from '../state/client.ts'
 import { useTitle } from '../title.ts'
 import { Meter } from '../ui/meter.tsx'
 
 /** What the organization stores, of which limit, and in which variants. */
 export function UsagePage() {
   const client = useClient()
-  const { answer, problem, reload } = useLoad(() => client.get('/v1/usage'), [client])
+  const { answer, problem, reload } = useQuery({ key: ['/v1/usage'], load: () => client.get('/v1/usage') })
   useTitle('Usage')
   if (!answer) return <NotLoaded problem={problem} reload={reload} />
   const { usage, quota } = answer

@@ -11,7 +11,7 @@ import { announce } from '../announce.ts'
 import type { Listed, Track } from '../api.ts'
 import { explain } from '../format.ts'
 import { go } from '../route.ts'
-import type { Connection } from './client.ts'
+import type { Connection } from './connection.ts'
 import { createStore } from './store.ts'
 import { forgetTrack } from './views.ts'
 
