@@ -52,7 +52,7 @@ export interface Query<T> {
 }
 
 /** The state of one key, with the components that show it. */
-class QueryState<T extends Answer> implements Query<T> {
+export class QueryState<T extends Answer> implements Query<T> {
   answer: T | undefined
   problem: Failure | undefined
   readonly isPrevious = false
