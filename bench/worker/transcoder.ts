@@ -5,10 +5,12 @@ import { listen } from './meter.ts'
 
 /** Milliseconds between two progress events, as in container/audio/progress.ts. */
 const PROGRESS_EVERY = 500
+/** Milliseconds until the early file of a song is uploaded (`npm run bench -- early`). */
+const EARLY_AT = 500
 
 /**
- * Starts a fake transcoder. It waits for the configured time, reports progress as the real transcoder does, and then reports that it
- * produced all variants. Its clock runs `times` times as fast as real time, like the clock of the counted Worker.
+ * Starts a fake transcoder. It waits for the configured time, reports progress and an early file as the real transcoder does, and then
+ * reports that it produced all variants. Its clock runs `times` times as fast as real time, like the clock of the counted Worker.
  */
 export async function startTranscoder(times: number) {
   const work = { seconds: 0 }
@@ -20,12 +22,15 @@ export async function startTranscoder(times: number) {
     const startedAt = performance.now()
     const elapsed = () => (performance.now() - startedAt) * times
     response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+    const hasEarly = job.early !== null && DURATION >= job.early.from_duration
     for (let at = 0; at < work.seconds * 1000; at += PROGRESS_EVERY) {
+      if (hasEarly && at === EARLY_AT)
+        send({ type: 'early', file: { index: 'early', size: 28_000_000, bitrate: 914, duration: DURATION } })
       send({ type: 'progress', fraction: at / (work.seconds * 1000) })
       await sleep(Math.max(0, (at + PROGRESS_EVERY - elapsed()) / times))
     }
     made.sources++
-    made.files += job.variants.length + Object.keys(job.cover ?? {}).length
+    made.files += job.variants.length + Object.keys(job.cover ?? {}).length + Number(hasEarly)
     send(result(job))
     response.end()
   })

@@ -95,8 +95,9 @@ export const namesOfSource = {
 }
 
 /**
- * The columns that change when a track uses a new file. A track with final files keeps its names until the new files are ready. If the previous
- * source was still being processed, it is added to `info.replaced_uploads`.
+ * The columns that change when a track uses a new file. A track with final files keeps them and its names until the new files are ready; an early file
+ * of the previous source plays no longer, because the track has the name of the new one. If the previous source was still being processed, it is added
+ * to `info.replaced_uploads`.
  */
 export function columnsOfTakenFile(path: string) {
   const isReplaced = sql`(status in ('processing', 'fallback_processing') and source_path is not null
@@ -108,6 +109,8 @@ export function columnsOfTakenFile(path: string) {
     file_name_original: name('file_name_original'),
     folded: sql`iif(${hasFinalFiles}, folded, ${foldedOf(sql`${path}`)})`,
     awaiting_upload: false,
+    files: sql`iif(${hasFinalFiles}, files, null)`,
+    duration: sql`iif(${hasFinalFiles}, duration, 0)`,
     info: sql`iif(${isReplaced},
       ${withReplaced(sql`json_remove(info, '$.error')`, listedName(sql`source_path`), sql`source_size`)},
       json_remove(info, '$.error', '$.replaced_uploads'))`,

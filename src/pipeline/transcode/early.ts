@@ -9,22 +9,25 @@ import { purgeLaterFrom } from '../cleanup/purge.ts'
 import { ifLeaseHeld } from '../jobs.ts'
 import { filePaths, hasFinalFiles, pathsWithout } from '../stored_files.ts'
 import { wakeIfSubscribed } from '../webhooks/due.ts'
+import { progressAt } from './progress.ts'
 import { EARLY, type TranscodeTask } from './request.ts'
 import { trackOf } from './track_job.ts'
 import { fileName } from './variant_spec.ts'
 
 /**
- * Adds an early file to a track, so that the track can be played while its other files are made. Does nothing when the track already has final files
- * or when the job no longer owns the track's status. Idempotent, because the transcoder reports the file again after every reconnect.
+ * Adds an early file to a track, so that the track can be played while its other files are made, and writes the job's progress in the same statement.
+ * Returns false, and writes nothing, when the track already has this file or final files, or when the job no longer owns the track's status: the
+ * transcoder reports the file again after every reconnect.
  */
 export async function writeEarly(
   system: System,
   { job, track, renditions, customVariants }: TranscodeTask,
   { index, size, bitrate, duration }: MadeVariant,
-) {
+  progress: number,
+): Promise<boolean> {
   const { db } = system
   const rendition = renditions.find((candidate) => candidate.index === index)
-  if (!rendition && index !== 'early') return
+  if (!rendition && index !== EARLY) return false
   const name = rendition ? fileName(rendition) : EARLY
   const variant_id = customVariants.find((candidate) => candidate.index === index)?.id
   const files: StoredFiles = {
@@ -32,15 +35,18 @@ export async function writeEarly(
     is_early: 1,
     list: [storedFile(name, { size, bitrate, duration }, variant_id)],
   }
-  const needsFile = and(trackOf(job), ifLeaseHeld(job), sql`not ${hasFinalFiles}`)
-  // The early files of an upload that was replaced before its transcode ended.
-  const replacedPaths = pathsWithout(filePaths(sql`files`), filePaths(sql`${JSON.stringify(files)}`))
-  await db.batch([
+  const json = JSON.stringify(files)
+  const needsFile = and(trackOf(job), ifLeaseHeld(job), sql`not ${hasFinalFiles} and files is not ${json}`)
+  // The early file of a job that ended when the track was moved to the trash.
+  const replacedPaths = pathsWithout(filePaths(sql`files`), filePaths(sql`${json}`))
+  const [, written] = await db.batch([
     purgeLaterFrom(system, track.organization_id, replacedPaths, sql`tracks where ${needsFile}`),
     db
       .update(tracks)
-      .set({ duration: Math.round(duration * 1000) / 1000, files })
-      .where(and(eq(tracks.id, track.id), needsFile)),
+      .set({ duration: Math.round(duration * 1000) / 1000, files, progress: progressAt(progress) })
+      .where(and(eq(tracks.id, track.id), needsFile))
+      .returning({ id: tracks.id }),
   ])
   await wakeIfSubscribed(system, track.organization_id)
+  return written.length > 0
 }

@@ -22,6 +22,11 @@ const RENEW_EVERY = LEASE / 3
  */
 const PROGRESS_EVERY = 10_000
 const PROGRESS_STEP = 0.1
+/**
+ * Milliseconds after the start of a run in which no progress is written: in this time the early file is recorded, which writes the progress as well, or
+ * a short job ends.
+ */
+const FIRST_PROGRESS_AFTER = 2000
 
 /** The state of a job after a run: its lease is still held, it has ended, or it was requeued because it could not be started. */
 export type RunOutcome = 'held' | 'ended' | 'not_started'
@@ -120,6 +125,8 @@ async function followEvents(
   let renewedAt = job.lease_until - LEASE
   let writtenProgress: { at: number; fraction: number } | null = null
   let reachedFraction = 0
+  let hasEarly = false
+  const startedAt = Date.now()
   const endWith = async (error: JobError) => {
     const outcome = await afterError(system, job, error)
     if (outcome.end === 'done') await abortOutputs(system.env, uploads)
@@ -133,7 +140,7 @@ async function followEvents(
         await transcoder.cancel()
         return endWith(PARTS_LOST)
       }
-      await finishTranscode(system, task, event.result)
+      await finishTranscode(system, task, event.result, hasEarly)
       await abortOutputs(system.env, uploads)
       return DONE
     }
@@ -148,7 +155,10 @@ async function followEvents(
       continue
     }
     if (event.type === 'early') {
-      if (await joinOutputs(system.env, uploads, [event.file])) await writeEarly(system, task, event.file)
+      if (!(await joinOutputs(system.env, uploads, [event.file]))) continue
+      hasEarly = true
+      if (await writeEarly(system, task, event.file, reachedFraction))
+        writtenProgress = { at: Date.now(), fraction: reachedFraction }
       continue
     }
     const now = Date.now()
@@ -156,8 +166,9 @@ async function followEvents(
     reachedFraction = Math.max(reachedFraction, fraction ?? 0)
     const hasAdvanced =
       fraction !== null &&
-      (!writtenProgress ||
-        (now - writtenProgress.at >= PROGRESS_EVERY && fraction - writtenProgress.fraction >= PROGRESS_STEP))
+      (writtenProgress
+        ? now - writtenProgress.at >= PROGRESS_EVERY && fraction - writtenProgress.fraction >= PROGRESS_STEP
+        : now - startedAt >= FIRST_PROGRESS_AFTER)
     if (hasAdvanced || now - renewedAt >= RENEW_EVERY) {
       const isRenewed = await renewLease(system, job, hasAdvanced ? fraction : null)
       if (isRenewed === false) return DONE

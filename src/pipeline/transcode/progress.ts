@@ -12,6 +12,10 @@ import { trackOf } from './track_job.ts'
 /** Minimum progress of a running job; 0 means that the job is waiting. */
 const STARTED = 0.001
 
+/** The progress of a track after its job has reached a fraction. It never decreases. */
+export const progressAt = (fraction: number) =>
+  sql`max(coalesce(progress, 0), ${Math.max(STARTED, Math.round(fraction * 1000) / 1000)})`
+
 /** Switches the job to the tolerant pass, which its later attempts also use. The progress restarts at zero. */
 export async function switchToTolerantPass({ db }: System, job: Job<'transcode'>): Promise<void> {
   const strict = sql`exists (select 1 from jobs where ${isLeaseHolder(job)} and pass = 'strict')`
@@ -50,12 +54,11 @@ export async function renewLease(
       .where(isLeaseHolder(job))
       .returning({ id: jobs.id })
     if (progress === null) return (await renewal).length > 0
-    const least = Math.max(STARTED, Math.round(progress * 1000) / 1000)
     const [renewed] = await db.batch([
       renewal,
       db
         .update(tracks)
-        .set({ progress: sql`max(coalesce(progress, 0), ${least})` })
+        .set({ progress: progressAt(progress) })
         .where(and(trackOf(job), ifLeaseHeld(job))),
     ])
     return renewed.length > 0

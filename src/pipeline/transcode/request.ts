@@ -20,7 +20,7 @@ import { filePath, findCustomVariants, renditions } from './variant_spec.ts'
 /** Seconds for which signed URLs are valid: long enough for the longest job, which uploads its files at the end. */
 const URL_TTL = 6 * 3600
 /** Minimum duration in seconds of a source for which an early file is made. For shorter sources, the final files are ready almost as soon. */
-const EARLY_FROM = 300
+export const EARLY_FROM = 30
 
 /** A transcode job with all the data that it needs. */
 export interface TranscodeTask {

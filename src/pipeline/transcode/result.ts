@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 
 import { type StoredFiles } from '../../adapters/bucket/track_files.ts'
-import { jobFolder, storedFile, uploadSuffix } from '../../adapters/bucket/track_storage.ts'
+import { jobFolder, storedFile, trackColumn, trackPathSql, uploadSuffix } from '../../adapters/bucket/track_storage.ts'
 import { runBatch } from '../../adapters/db/database.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { foldedUpdate } from '../../adapters/db/search.ts'
@@ -14,7 +14,7 @@ import { endJob, type Job, ifJustEnded } from '../jobs.ts'
 import { definedFiles, filePaths, hasFinalFiles, pathsWithout } from '../stored_files.ts'
 import { namesOfSource } from '../upload_handles.ts'
 import { orderAlbum } from './album.ts'
-import { earlyPath, type TranscodeTask } from './request.ts'
+import { EARLY_FROM, earlyPath, type TranscodeTask } from './request.ts'
 import { failure, trackOf } from './track_job.ts'
 import { fileName, settingsOf } from './variant_spec.ts'
 
@@ -36,9 +36,15 @@ function storedFiles({ job, renditions, customVariants }: TranscodeTask, result:
 
 /**
  * Ends a job successfully. One batch writes files, levels, duration, info and status (docs/architecture.md#how-audio-flows), and inserts the job that
- * purges the replaced files. When the track has a newer job or was deleted, the new files are purged instead.
+ * purges the replaced files. When the track has a newer job or was deleted, the new files are purged instead. `hasEarly` tells whether the transcoder has
+ * reported an early file.
  */
-export async function finishTranscode(system: System, task: TranscodeTask, result: JobResult): Promise<void> {
+export async function finishTranscode(
+  system: System,
+  task: TranscodeTask,
+  result: JobResult,
+  hasEarly: boolean,
+): Promise<void> {
   const { db } = system
   const { job, track, base } = task
   const { organization_id } = track
@@ -57,8 +63,11 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
   // Variants may have been deleted during the transcode, so their files are left out.
   const keptFiles = definedFiles(files)
   const current = filePaths(sql`tracks.files`)
-  const allFiles = sql`${current} union all ${filePaths(files)}`
-  const filesAndEarly = sql`${filePaths(files)} union all select ${earlyPath(base)}`
+  const newFiles = filePaths(files)
+  const newFilesAndEarly = sql`${newFiles} union all select ${earlyPath(base)}`
+  // The transcoder may have uploaded an early file and then stopped before it reported the file.
+  const mayHaveEarly = !hasEarly && !task.is_playable && result.duration >= EARLY_FROM
+  const allFiles = sql`${current} union all ${mayHaveEarly ? newFilesAndEarly : newFiles}`
   // When a newer job reprocesses the track, the early file of this job is played until the newer job has its own. Then it is purged like any other
   // early file.
   const filesInUse = sql`${current} union all values (source_path), (upload_path)`
@@ -76,7 +85,7 @@ export async function finishTranscode(system: System, task: TranscodeTask, resul
     purgeLaterFrom(
       system,
       organization_id,
-      pathsWithout(filesAndEarly, filesInUse),
+      pathsWithout(newFilesAndEarly, filesInUse),
       sql`tracks where ${lostTrack}`,
       covers,
     ),
@@ -114,11 +123,13 @@ export async function failTranscode(system: System, job: Job<'transcode'>, code:
   const { db } = system
   const info = failure(code, message, job.attempt)
   const ownsTrack = and(trackOf(job), ifJustEnded(job, 'failed'))
-  // If the track has no final files, its early file is purged, because no final file will replace it.
-  const early = sql`tracks where ${ownsTrack} and not ${hasFinalFiles}`
+  // If the track has no final files, its early file is purged, because no final file will replace it. The files that the job has uploaded are purged as
+  // well, whether it has reported them or not.
+  const paths = sql`iif(${hasFinalFiles}, '[]', ${pathsWithout(filePaths(sql`files`), sql`select '' as path`)})`
+  const uploaded = sql`json_array(${sql.raw(trackPathSql(trackColumn))} || ${`/${jobFolder(job.id)}/`})`
   await db.batch([
     endJob(system, job, 'failed', info.error),
-    purgeLaterFrom(system, job.organization_id, pathsWithout(filePaths(sql`files`), sql`select '' as path`), early),
+    purgeLaterFrom(system, job.organization_id, sql`coalesce(${paths}, '[]')`, sql`tracks where ${ownsTrack}`, uploaded),
     db
       .update(tracks)
       .set({

@@ -8,7 +8,7 @@ import { jobs } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
 import { purgeLaterFrom } from '../cleanup/purge.ts'
 import { sendJob } from '../jobs.ts'
-import { isMadeFromSource } from '../stored_files.ts'
+import { filePaths, hasFinalFiles, isMadeFromSource } from '../stored_files.ts'
 import { cancelUnwanted } from './cancel_unwanted.ts'
 import { insertTranscode, insertTranscodes, type QueuedSource } from './queue.ts'
 
@@ -63,13 +63,15 @@ export async function startTranscode(
   })
   const isStartable = and(eq(tracks.id, track.id), condition)
   const isOwner = sql`exists (select 1 from tracks where id = ${track.id} and job_id = ${job.id})`
-  // The track whose previous source is replaced before any files were made from it.
+  // The track whose previous source is replaced before any final files were made from it.
   const unused = sql`tracks where ${isStartable} and source_path <> ${source.path} and not ${isMadeFromSource}`
+  const unusedPaths = sql`(select json_group_array(path) from (
+    select source_path as path union all select path from (${filePaths(sql`files`)}) where not ${hasFinalFiles}))`
   const { set = {}, after = [] } = sourceChange?.({ isOwner }) ?? {}
   const ownJob = db.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job.id))
   const resultOf = await runBatch(db, [
     job.insert,
-    purgeLaterFrom(system, track.organization_id, sql`json_array(source_path)`, unused),
+    purgeLaterFrom(system, track.organization_id, unusedPaths, unused),
     db
       .update(tracks)
       .set({

@@ -48,14 +48,37 @@ describe('progress', () => {
     expect(await reported()).toBe(undefined)
   })
 
-  it('is written together with the lease, when ten seconds have passed and a tenth of the job has been completed', async () => {
+  /** Starts the job; returns its stream, a function that sends fractions, and one that ends the job. */
+  async function start() {
     const stream = openStream()
     const { transcodes } = startTranscoder({ transcode: () => stream.response })
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
     const sendProgress = (...fractions: number[]) =>
       fractions.forEach((fraction) => stream.send({ type: 'progress', fraction }))
+    const finish = async () => {
+      stream.send(lossyResult())
+      await running
+    }
+    return { stream, sendProgress, finish }
+  }
+
+  it('is not written in the first two seconds', async () => {
+    const { stream, sendProgress, finish } = await start()
+    const { lease_until } = await work.job()
+    vi.setSystemTime(Date.now() + 1900)
+    sendProgress(0.01, 0.2)
+    // The events are handled in their order.
+    stream.send(early())
+    await eventually(async () => (await fileRows(work.track_id)).length > 0)
+    expect((await work.job()).lease_until).toBe(lease_until)
+    await finish()
+  })
+
+  it('is written together with the lease, when ten seconds have passed and a tenth of the job has been completed', async () => {
+    const { sendProgress, finish } = await start()
     const { written } = await countAllRows(async () => {
+      vi.setSystemTime(Date.now() + 2000)
       sendProgress(0.01)
       await eventually(async () => (await stored()) === 0.01)
       vi.setSystemTime(Date.now() + 10_000)
@@ -65,11 +88,23 @@ describe('progress', () => {
     expect((await work.job()).lease_until).toBeGreaterThan(Date.now() + 100_000)
     // Two fractions were written (0.01 and 0.23), each to the track and to the job.
     expect(written).toBe(4)
-    stream.send(early())
-    await eventually(async () => (await fileRows(work.track_id)).length > 0)
-    expect(await stored()).toBe(0.23)
-    stream.send(lossyResult())
-    await running
+    await finish()
+  })
+
+  it('is written with the early file, which counts as the first write', async () => {
+    const { stream, sendProgress, finish } = await start()
+    const { written } = await countAllRows(async () => {
+      sendProgress(0.15)
+      stream.send(early())
+      await eventually(async () => (await fileRows(work.track_id)).length > 0)
+      expect(await stored()).toBe(0.15)
+      vi.setSystemTime(Date.now() + 10_000)
+      sendProgress(0.2, 0.3)
+      await eventually(async () => (await stored()) === 0.3)
+    })
+    // The track with the early file, its index entry and its event, then the track and the lease.
+    expect(written).toBe(5)
+    await finish()
   })
 
   it('does not decrease when the transcoder restarts, but starts over with the tolerant pass', async () => {
