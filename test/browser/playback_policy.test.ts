@@ -178,6 +178,14 @@ describe('a preliminary file', () => {
     expect(afterCheck(early, answer(9), best, false)).toEqual({ next: 'load' })
     expect(afterCheck(early, answer(9), undefined, true)).toEqual({ next: 'load' })
   })
-  test('continues to play once it has become final, and its levels are shown', () =>
-    expect(afterCheck(loaded, answer(9), best, true)).toEqual({ next: 'show' }))
+  test('continues to play once it has become final, and its levels are shown', () => {
+    const signed = (signature: number) => `https://media.invalid/a/aac.m4a?X-Amz-Signature=${signature}`
+    const final = { ...best, url: signed(2) }
+    expect(afterCheck({ ...loaded, url: signed(1) }, answer(9), final, true)).toEqual({ next: 'show' })
+  })
+  test('is replaced by a file of the same variant after the audio of the track was replaced', () => {
+    const file = { ...loaded, url: 'new-aac', until: 9 }
+    expect(afterCheck(loaded, answer(9), best, true)).toEqual({ next: 'hand-over', file })
+    expect(afterCheck(loaded, answer(9), best, false)).toEqual({ next: 'load' })
+  })
 })

@@ -174,6 +174,8 @@ export type AfterCheck =
   | { next: 'show' }
   | { next: 'hand-over'; file: LoadedFile }
 
+const pathOf = (url: string) => url.split('?')[0]
+
 /** Decides what to do after a check for a better file. */
 export function afterCheck(
   loaded: LoadedFile,
@@ -183,7 +185,8 @@ export function afterCheck(
 ): AfterCheck {
   if (!answer.ok) return { next: answer.code === 'session_expired' ? 'expire' : 'ask-again' }
   if (answer.view.track.is_preliminary) return { next: 'ask-again' }
-  const isSame = best?.variant.index === loaded.variant
+  // After the track's audio was replaced, the same variant is another file.
+  const isSame = !!best && pathOf(best.url) === pathOf(loaded.url)
   if (!best || (!isPlaying && !isSame)) return { next: 'load' }
   if (isSame) return { next: 'show' }
   return { next: 'hand-over', file: { ...loaded, variant: best.variant.index, url: best.url, until: answer.until } }
