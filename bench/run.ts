@@ -1,4 +1,5 @@
 import { cost } from './cost/bench.ts'
+import { early } from './early/bench.ts'
 import { fairness } from './fairness/bench.ts'
 import { growth } from './growth/bench.ts'
 import { layouts } from './layouts/bench.ts'
@@ -17,6 +18,7 @@ const benches: Record<string, { about: string; run: (args: string[]) => Promise<
   worker,
   cost,
   upload,
+  early,
   fairness,
   growth,
   zip,

@@ -94,10 +94,12 @@ export async function put(url: string, file: Uint8Array<ArrayBuffer>, seconds = 
 export const send = async ({ track_upload }: Created, file: Uint8Array<ArrayBuffer>, seconds = 30): Promise<boolean> =>
   (await put(track_upload.upload_url, file, seconds)) !== null
 
-const root = join(import.meta.dirname, '..')
-
-/** Prepares a stack on free ports without starting it. `say` receives the output of its processes. */
-export async function prepareStack(state_dir: string, say: (text: string) => void): Promise<Stack> {
+/** Prepares a stack of a checkout on free ports without starting it. `say` receives the output of its processes. */
+export async function prepareStack(
+  state_dir: string,
+  say: (text: string) => void,
+  directory = join(import.meta.dirname, '..'),
+): Promise<Stack> {
   const [PORT, TRANSCODER_PORT] = await freePorts()
   let child: ChildProcess | undefined
   const groups = { worker: 0, transcoder: 0 }
@@ -114,7 +116,8 @@ export async function prepareStack(state_dir: string, say: (text: string) => voi
         ROOT_KEY: stack.root_key,
         PARENT_PID: `${process.pid}`,
       }
-      const started = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
+      const started = spawn(process.execPath, [join(directory, 'scripts/start.ts')], {
+        cwd: directory,
         env,
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       })

@@ -198,7 +198,7 @@ export interface VariantFile {
   variant: { index: string }
 }
 
-/** The variant that plays while a long track is still being processed. It is deleted soon after the processing. */
+/** The variant that plays while a track is still being processed. It is deleted soon after the processing. */
 const EARLY = 'early'
 export const ANALYSIS = 'analysis'
 

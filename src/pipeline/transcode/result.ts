@@ -129,7 +129,13 @@ export async function failTranscode(system: System, job: Job<'transcode'>, code:
   const uploaded = sql`json_array(${sql.raw(trackPathSql(trackColumn))} || ${`/${jobFolder(job.id)}/`})`
   await db.batch([
     endJob(system, job, 'failed', info.error),
-    purgeLaterFrom(system, job.organization_id, sql`coalesce(${paths}, '[]')`, sql`tracks where ${ownsTrack}`, uploaded),
+    purgeLaterFrom(
+      system,
+      job.organization_id,
+      sql`coalesce(${paths}, '[]')`,
+      sql`tracks where ${ownsTrack}`,
+      uploaded,
+    ),
     db
       .update(tracks)
       .set({

@@ -117,7 +117,11 @@ describe('the early file of a replaced source', () => {
     const { track, variants } = await view()
     expect(track).toMatchObject({ file_name: work.row.file_name, duration: 12.5, is_preliminary: false })
     expect(variants.map(({ path }) => path)).toEqual(before.variants.map(({ path }) => path))
-    expect(await query(`select payload from jobs where payload ->> 'kind' = 'purge' and payload ->> '$.paths[0]' like 'media/%'`)).toEqual([])
+    expect(
+      await query(
+        `select payload from jobs where payload ->> 'kind' = 'purge' and payload ->> '$.paths[0]' like 'media/%'`,
+      ),
+    ).toEqual([])
   })
 })
 
