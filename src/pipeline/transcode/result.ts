@@ -36,7 +36,7 @@ function storedFiles({ job, renditions, customVariants }: TranscodeTask, result:
 
 /**
  * Ends a job successfully. One batch writes files, levels, duration, info and status (docs/architecture.md#how-audio-flows), and inserts the job that
- * purges the replaced files. When the track has a newer job or was deleted, the new files are purged instead. `hasEarly` tells whether the transcoder has
+ * purges the replaced files. When the track has a newer job or was deleted, the new files are purged instead. `hasEarly`: the transcoder has
  * reported an early file.
  */
 export async function finishTranscode(
