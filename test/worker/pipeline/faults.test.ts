@@ -118,6 +118,9 @@ describe('a longer outage of the database', () => {
     followWith(bindings(() => (away && ++failures ? 'before' : null)))
     const running = work.run()
     await eventually(async () => transcodes.length === 1)
+    // In the first two seconds, no progress is written.
+    advanceHours(1 / 1000)
+    onTestFinished(() => void vi.useRealTimers())
     away = true
     stream.send({ type: 'progress', fraction: 0.5 })
     await eventually(async () => failures >= 5)

@@ -1,9 +1,9 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import { jobs } from '../../../src/adapters/db/schema/work.ts'
 import { aPlaySession, db, ok, expectError } from '../support/api.ts'
-import { aTrackWithJob, eventually, fileRows, storedFiles, trackRow } from '../support/fixtures.ts'
+import { aTrackWithJob, eventually, fileRows, stopTime, storedFiles, trackRow } from '../support/fixtures.ts'
 import { signedParts } from '../support/signature.ts'
 import { errorEvent, eventStream, openStream, PALETTE, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
@@ -81,9 +81,13 @@ describe('a job', () => {
   it('reports its progress', async () => {
     const stream = openStream()
     startTranscoder({ transcode: () => stream.response })
+    stopTime()
     const running = work.run()
-    stream.send({ type: 'progress', fraction: 0.4242 })
-    await eventually(async () => (await work.read()).info.progress === 0.424)
+    await eventually(async () => {
+      vi.setSystemTime(Date.now() + 2000)
+      stream.send({ type: 'progress', fraction: 0.4242 })
+      return (await work.read()).info.progress === 0.424
+    })
     stream.send(lossyResult())
     await running
     expect((await work.read()).info).not.toHaveProperty('progress')
@@ -173,10 +177,12 @@ describe('two consumers', () => {
 
   it('stop reading when they lose the lease of the job', async () => {
     const slow = openStream()
-    startTranscoder({ transcode: () => slow.response })
+    const { transcodes } = startTranscoder({ transcode: () => slow.response })
+    stopTime()
     const first = work.run()
-    await eventually(async () => (await work.job()).attempt === 1)
+    await eventually(async () => transcodes.length === 1)
     await work.changeJob({ holder: 'another' })
+    vi.setSystemTime(Date.now() + 40_000)
     slow.send({ type: 'progress', fraction: 0.9 })
     await first
     expect((await trackRow(work.track_id)).progress).toBe(0)
