@@ -1,8 +1,8 @@
 import { render } from 'preact'
 
-import { byId } from './announce.ts'
 import { root } from './root.tsx'
-import { keepScroll } from './scroll.ts'
+import { byId } from './ui/announce.ts'
+import { keepScroll } from './ui/scroll.ts'
 
 keepScroll()
 render(root(), byId('app'))

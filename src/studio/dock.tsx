@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { nowPlaying, type Player, setPlayer, stopPlaying } from './data/now_playing.ts'
 import { useStore } from './data/store.ts'
-import { Button } from './parts/button.tsx'
+import { Button } from './ui/button.tsx'
 
 /** The player at the bottom of every page; it goes on while pages change. */
 export function Dock() {

@@ -5,10 +5,10 @@ import { ConnectionContext } from './data/connection.ts'
 import { stopPlaying } from './data/now_playing.ts'
 import { clearQueries } from './data/query.ts'
 import { endUploads } from './data/uploads.ts'
-import { forgetScroll } from './scroll.ts'
 import { forgetKey, isRootKey, keepKey, takeKey } from './session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign_in.tsx'
+import { forgetScroll } from './ui/scroll.ts'
 
 /** The whole page: the form that asks for a key, or the studio that the key opens. */
 export const root = () => <Root first={takeKey()} />

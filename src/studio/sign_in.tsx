@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 
 import { connect } from './api.ts'
 import { explain } from './format.ts'
-import { Button } from './parts/button.tsx'
-import { Field } from './parts/field.tsx'
-import { Form } from './parts/form.tsx'
-import { Message } from './parts/states.tsx'
 import { isRootKey } from './session.ts'
+import { Button } from './ui/button.tsx'
+import { Field } from './ui/field.tsx'
+import { Form } from './ui/form.tsx'
+import { Message } from './ui/states.tsx'
 
 /** The form that asks for a server key, or the root key; calls back with one that the service accepts. */
 export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; problem?: string | undefined }) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
 import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
-import { elementCode, playerCode } from '../../src/studio/parts/snippets.ts'
-import { sitesOf } from '../../src/studio/sites.ts'
-import { dayText, pauseOf } from '../../src/studio/webhook.ts'
+import { sitesOf } from '../../src/studio/sharing/sites.ts'
+import { elementCode, playerCode } from '../../src/studio/sharing/snippets.ts'
+import { dayText, pauseOf } from '../../src/studio/webhooks/webhook.ts'
 
 /** Tests the logic of the studio without a browser. */
 

@@ -1,6 +1,6 @@
-import { announce } from '../announce.ts'
 import type { Client, PlayScope } from '../api.ts'
 import { explain } from '../format.ts'
+import { announce } from '../ui/announce.ts'
 import { createStore } from './store.ts'
 import { sessionFor } from './views.ts'
 

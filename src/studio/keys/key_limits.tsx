@@ -1,7 +1,7 @@
 import { parseSize } from '../../client/upload/accept.ts'
 import type { ApiKey } from '../api.ts'
 import type { Faults } from '../format.ts'
-import { NumberField, TextField } from '../parts/field.tsx'
+import { NumberField, TextField } from '../ui/field.tsx'
 
 /** The texts in the fields for the limits of an uploader key. An empty text stands for no limit. */
 export interface LimitTexts {

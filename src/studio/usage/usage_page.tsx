@@ -3,9 +3,9 @@ import type { ComponentChildren } from 'preact'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { bytes, length } from '../format.ts'
-import { NotLoaded } from '../parts/states.tsx'
-import { useTitle } from '../title.ts'
 import { Meter } from '../ui/meter.tsx'
+import { NotLoaded } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
 
 /** What the organization stores, of which limit, and in which variants. */
 export function UsagePage() {

@@ -1,0 +1,124 @@
+import { useState } from 'preact/hooks'
+
+import type { ApiKey } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { date, explain, plural } from '../format.ts'
+import { href } from '../route.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { confirmed } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Loading, Problem } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { EditKey } from './edit_key.tsx'
+import { KeyUse } from './key_use.tsx'
+import { NewKey } from './new_key.tsx'
+import { NewSecret } from './new_secret.tsx'
+
+/** All keys of the organization: what each opens, and an end to those that are needed no more. */
+export function KeysPage() {
+  const client = useClient()
+  const { entries, count, loading, problem, reload } = useList('/v1/api_key', ({ api_keys }) => api_keys)
+  const [making, setMaking] = useState(false)
+  const [editing, setEditing] = useState<ApiKey | null>(null)
+  const [rotating, setRotating] = useState<ApiKey | null>(null)
+  useTitle('Keys')
+
+  async function revoke({ id, title }: ApiKey) {
+    const text = `Whatever uses ${title} stops working within 30 seconds.`
+    if (!(await confirmed({ title: 'Revoke this key?', text, action: 'Revoke key' }))) return
+    const answer = await client.delete('/v1/api_key/{api_key_id}', { params: { api_key_id: id } })
+    announce(answer.ok ? `${title} revoked` : explain(answer))
+    reload()
+  }
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>Keys</h1>
+          {entries.length > 0 && <p class="soft">{plural(count, 'key')}</p>}
+        </div>
+        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+          New key
+        </Button>
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {loading && <Loading rows={4} />}
+      <ul class="keys" aria-label="Keys">
+        {entries.map((key) => (
+          <KeyRow
+            key={key.id}
+            api_key={key}
+            onEdit={() => setEditing(key)}
+            onRotate={() => setRotating(key)}
+            onRevoke={() => revoke(key)}
+          />
+        ))}
+      </ul>
+      {making && <NewKey onMade={reload} onClose={() => setMaking(false)} />}
+      {editing && <EditKey api_key={editing} onSaved={reload} onClose={() => setEditing(null)} />}
+      {rotating && (
+        <NewSecret
+          title={rotating.title}
+          api_key={rotating}
+          rotate={(grace_seconds) =>
+            client.post('/v1/api_key/{api_key_id}/rotate', {
+              params: { api_key_id: rotating.id },
+              body: { grace_seconds },
+            })
+          }
+          onClose={() => setRotating(null)}
+        />
+      )}
+    </>
+  )
+}
+
+interface RowProperties {
+  api_key: ApiKey
+  onEdit: () => void
+  onRotate: () => void
+  onRevoke: () => unknown
+}
+
+function KeyRow({ api_key, onEdit, onRotate, onRevoke }: RowProperties) {
+  const { title, type, hint, allowed_origins, variants, is_downloadable, expires_at, created_at, last_used_at } =
+    api_key
+  const bound = (['collection', 'track', 'playlist'] as const).find((scope) => api_key[`${scope}_id`])
+  const facts = [
+    bound ? '' : type === 'server' ? 'everything' : 'any collection',
+    allowed_origins ? allowed_origins.join(', ') : type === 'server' ? '' : 'any site',
+    variants ? variants.join(', ') : '',
+    is_downloadable ? 'with downloads' : '',
+  ].filter(Boolean)
+  return (
+    <li class="card key">
+      <div class="key-text">
+        <span class="name">
+          {title} <span class={`badge ${type}`}>{type}</span>
+        </span>
+        <span class="soft">
+          {bound && <a href={href(bound, api_key[`${bound}_id`] ?? '')}>one {bound}</a>}
+          {bound && facts.length > 0 && ' · '}
+          {facts.join(' · ')}
+        </span>
+      </div>
+      <code class="soft">{hint}…</code>
+      <div class="key-dates soft">
+        <span>Created {date(created_at)}</span>
+        <span>{last_used_at ? `Used ${date(last_used_at)}` : 'Never used'}</span>
+        {expires_at && <span>Ends {date(expires_at)}</span>}
+      </div>
+      <Menu
+        label={`More for ${title}`}
+        items={[
+          { label: 'Edit key …', onSelect: onEdit },
+          { label: 'New secret …', onSelect: onRotate },
+          { label: 'Revoke key …', danger: true, onSelect: onRevoke },
+        ]}
+      />
+      {type === 'uploader' && <KeyUse api_key={api_key} />}
+    </li>
+  )
+}

@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks'
+
+import type { ApiKey, Failure } from '../api.ts'
+import { explain } from '../format.ts'
+import { Button } from '../ui/button.tsx'
+import { Cancel, Dialog } from '../ui/dialog.tsx'
+import { SelectField } from '../ui/field.tsx'
+import { Form } from '../ui/form.tsx'
+import { Message } from '../ui/states.tsx'
+import { LOSES_SECRET, Secret } from './secret.tsx'
+
+/** Seconds that the old secret goes on working. */
+const GRACE = [
+  ['0', 'at once'],
+  ['3600', 'after 1 hour'],
+  ['86400', 'after 24 hours'],
+  ['604800', 'after 7 days'],
+] as const
+
+interface Properties {
+  title: string
+  api_key?: ApiKey
+  rotate: (grace_seconds: number) => Promise<{ ok: true; secret: string } | Failure>
+  onClose: () => void
+}
+
+/** Gives a key or a webhook a new secret, and shows it this once. */
+export function NewSecret({ title, api_key, rotate, onClose }: Properties) {
+  // As the API does without `grace_seconds`: receivers are changed by hand.
+  const [grace, setGrace] = useState(api_key ? '3600' : '86400')
+  const [secret, setSecret] = useState('')
+  const [problem, setProblem] = useState('')
+  async function make() {
+    const answer = await rotate(Number(grace))
+    setProblem(answer.ok ? '' : explain(answer))
+    if (answer.ok) setSecret(answer.secret)
+  }
+  return (
+    <Dialog title={`A new secret for ${title}`} asks={secret !== '' && LOSES_SECRET} onClose={onClose}>
+      {secret ? (
+        <Secret secret={secret} api_key={api_key} onClose={onClose} />
+      ) : (
+        <Form onSubmit={make}>
+          <SelectField label="The old secret ends" value={grace} options={GRACE} onChange={setGrace} />
+          <Message>{problem}</Message>
+          <div class="actions end">
+            <Cancel />
+            <Button type="submit" kind="primary">
+              Make new secret
+            </Button>
+          </div>
+        </Form>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,94 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+
+import { MAX_STRING } from '../../contract/facts.ts'
+import type { Failure } from '../api.ts'
+import type { List } from '../data/list.ts'
+import { plural } from '../format.ts'
+import { go } from '../route.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { CreateDialog } from '../ui/create_dialog.tsx'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+
+interface Properties<T> {
+  kind: 'collection' | 'playlist'
+  /** The page's. */
+  title: string
+  list: List<T>
+  /** What somebody is typing, and what the list is searched for. */
+  words: string
+  q: string
+  onWords: (words: string) => void
+  /** What else has these words. */
+  found?: ComponentChildren
+  /** Makes one of a title, and answers its id. */
+  create: (title: string) => Promise<{ ok: true; id: string } | Failure>
+  card: (entry: T) => ComponentChildren
+  empty: string
+  /** What can be done as long as there is none, if not to make one. */
+  action?: ComponentChildren
+  /** What one is for: shown as long as there is none. */
+  children: ComponentChildren
+}
+
+/** All collections or playlists as cards, and a button that makes another. */
+export function CardGrid<T>(properties: Properties<T>) {
+  const { kind, title, list, words, q, onWords, found, create, card, empty, action, children } = properties
+  const { entries, count, isCapped, loading, problem, reload } = list
+  const [making, setMaking] = useState(false)
+  useTitle(title)
+
+  async function make(name: string) {
+    const made = await create(name)
+    if (!made.ok) return made
+    announce(`${name} created`)
+    go(kind, made.id)
+    return undefined
+  }
+  const nothing = !loading && !problem && entries.length === 0
+  const isEmpty = nothing && !q && !words
+  const button = (
+    <Button kind={isEmpty && action ? '' : 'primary'} icon="plus" onClick={() => setMaking(true)}>
+      New {kind}
+    </Button>
+  )
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>{title}</h1>
+          {entries.length > 0 && <p class="soft">{plural(count, kind, isCapped)}</p>}
+        </div>
+        {!isEmpty && (
+          <input
+            type="search"
+            aria-label={`Search ${title.toLowerCase()}`}
+            placeholder="Search"
+            autocomplete="off"
+            maxLength={MAX_STRING}
+            value={words}
+            onInput={(event) => onWords(event.currentTarget.value)}
+          />
+        )}
+        {button}
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {loading && entries.length === 0 && <Loading kind="cards" rows={6} />}
+      {isEmpty && (
+        <Empty title={empty} action={action ?? button}>
+          {children}
+        </Empty>
+      )}
+      {nothing && q && (
+        <p class="soft" role="status">
+          No {kind}s found.
+        </p>
+      )}
+      <ul class="cards">{entries.map(card)}</ul>
+      {found}
+      {making && <CreateDialog title={`New ${kind}`} make={make} onClose={() => setMaking(false)} />}
+    </>
+  )
+}

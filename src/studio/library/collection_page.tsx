@@ -1,0 +1,142 @@
+import { useEffect } from 'preact/hooks'
+
+import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
+import { useConnection } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
+import { useReprocess } from '../data/reprocess.ts'
+import { useStore } from '../data/store.ts'
+import { useTracks } from '../data/tracks.ts'
+import { arrivals, endUploads, upload } from '../data/uploads.ts'
+import { forgetViews } from '../data/views.ts'
+import { explain, length, plural } from '../format.ts'
+import { go, href, type PageProperties } from '../route.ts'
+import { Share } from '../sharing/share.tsx'
+import { announce } from '../ui/announce.ts'
+import { FileButton } from '../ui/button.tsx'
+import { confirmed } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { PageHead, Tabs } from '../ui/page_head.tsx'
+import { NotLoaded, NotRenewed } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { LookForm } from './look_form.tsx'
+import { PlayFirst } from './play_first.tsx'
+import { ReprocessStatus } from './reprocess_status.tsx'
+import { TrackList } from './track_list.tsx'
+import { KEPT, TO_TRASH } from './trash.ts'
+
+const TABS = [
+  ['', 'Tracks'],
+  ['look', 'Look'],
+  ['share', 'Share'],
+] as const
+
+/** A collection: its tracks, how it looks in players, and how to put it on a page. */
+export function CollectionPage({ id, tab }: PageProperties) {
+  const { client, api_key } = useConnection()
+  const params = { collection_id: id }
+  const loaded = useQuery({
+    key: ['/v1/collection/{collection_id}', id],
+    load: () => client.get('/v1/collection/{collection_id}', { params }),
+  })
+  const cover = useQuery({
+    key: ['/v1/collection/{collection_id}/cover', id],
+    load: () => client.get('/v1/collection/{collection_id}/cover', { params }),
+  })
+  const list = useTracks(id)
+  const { reprocess, start } = useReprocess(id)
+  const arrival = useStore(arrivals)
+  useTitle(loaded.answer?.collection.title)
+
+  useEffect(() => {
+    if (arrival?.collection_id !== id) return
+    const { track_id, track } = arrival
+    if (track) return list.put(track)
+    void (async () => {
+      const answer = await client.get('/v1/track/{track_id}', { params: { track_id } })
+      if (answer.ok) list.put(answer.track)
+    })()
+  }, [arrival, id])
+
+  // Deleted elsewhere.
+  const gone = loaded.problem?.status === 404
+  useEffect(() => {
+    if (gone) endUploads(id)
+  }, [gone, id])
+
+  if (!loaded.answer) return <NotLoaded {...loaded} />
+  const { collection } = loaded.answer
+  const seconds = list.tracks.reduce((sum, track) => sum + track.duration, 0)
+  const add = (files: File[]) => upload(api_key, id, files)
+
+  async function remove() {
+    const text = `${collection.title} moves to the trash with its ${plural(list.count, 'track')}, which leave playlists. ${KEPT}`
+    if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
+    const answer = await client.delete('/v1/collection/{collection_id}', { params, query: TO_TRASH })
+    if (!answer.ok) return announce(explain(answer))
+    endUploads(id)
+    announce(`${collection.title} deleted`)
+    go('collections')
+  }
+  async function bringUpToDate() {
+    const failure = await start()
+    announce(failure ? explain(failure) : 'Tracks that lack a variant get it now')
+  }
+  return (
+    <>
+      <NotRenewed {...loaded} />
+      <PageHead
+        back={{ href: href('collections'), label: 'Collections' }}
+        title={collection.title}
+        note={[
+          collection.player_subtitle,
+          list.loading ? '' : plural(list.count, 'track'),
+          seconds > 0 && length(seconds),
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+        cover={cover.answer?.cover_image}
+        handle={async () => {
+          const made = await client.post('/v1/collection/{collection_id}/cover', { params })
+          return made.ok ? { ok: true, handle: made.collection_cover_upload } : made
+        }}
+        onCover={() => {
+          forgetViews()
+          return Promise.all([cover.reload(), loaded.reload()])
+        }}
+      >
+        <PlayFirst scope="collection" id={id} tracks={list.tracks} />
+        <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={add}>
+          Upload
+        </FileButton>
+        <Menu
+          label={`More for ${collection.title}`}
+          items={[
+            { label: 'Bring tracks up to date', onSelect: bringUpToDate },
+            { label: 'Delete collection …', danger: true, onSelect: remove },
+          ]}
+        />
+      </PageHead>
+      <Tabs page="collection" id={id} current={tab} tabs={TABS} />
+      {tab === '' && (
+        <>
+          <ReprocessStatus key={id} reprocess={reprocess} onDone={list.reload} />
+          <TrackList collection_id={id} list={list} onFiles={add} />
+        </>
+      )}
+      {tab === 'look' && (
+        <LookForm
+          scope="collection"
+          id={id}
+          values={collection}
+          save={async (changes) => {
+            const answer = await client.put('/v1/collection/{collection_id}', { params, body: changes })
+            if (!answer.ok) return answer
+            loaded.set(answer)
+            return undefined
+          }}
+        />
+      )}
+      {tab === 'share' && <Share scope="collection" id={id} title={collection.title} />}
+    </>
+  )
+}

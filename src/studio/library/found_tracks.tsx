@@ -1,0 +1,41 @@
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
+import { artistOf, clock, nameOf, plural } from '../format.ts'
+import { href } from '../route.ts'
+import { Problem } from '../ui/states.tsx'
+
+const MOST = 20
+
+/** The tracks of all collections that have these words, the newest first. */
+export function FoundTracks({ words }: { words: string }) {
+  const client = useClient()
+  const query = { q: words, limit: MOST, include: 'artwork' }
+  const { answer, problem, reload } = useQuery({
+    key: ['/v1/track', query],
+    load: () => client.get('/v1/track', { query }),
+  })
+  if (problem) return <Problem failure={problem} retry={reload} />
+  if (!answer) return null
+  const { tracks, count, is_count_exact } = answer
+  const all = count === 0 ? 'No tracks found.' : plural(count, 'track', is_count_exact === false)
+  return (
+    <section>
+      <h2>Tracks</h2>
+      <p class="soft" role="status">
+        {count > tracks.length ? `The newest ${tracks.length} of ${all}` : all}
+      </p>
+      <ul class="found" aria-label="Tracks">
+        {tracks.map((track) => (
+          <li key={track.id}>
+            <img src={track.artwork?.icon.url} alt="" width="40" height="40" loading="lazy" />
+            <a class="name" href={href('track', track.id)}>
+              {nameOf(track)}
+            </a>
+            <span class="soft">{artistOf(track)}</span>
+            <span class="duration">{track.duration > 0 && clock(track.duration)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

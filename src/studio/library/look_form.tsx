@@ -1,0 +1,167 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+import { isTransient } from '../../client/retry.ts'
+import { DEFAULT_COLOR } from '../../contract/facts.ts'
+import { isHex } from '../../elements/shared/color.ts'
+import type { Failure, PlayScope } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useStore } from '../data/store.ts'
+import { forgetViews, sessionFor, viewChanges } from '../data/views.ts'
+import { explain, type Faults, faultsOf } from '../format.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { ColorField, ThemeField } from '../ui/color_field.tsx'
+import { Check, TextField } from '../ui/field.tsx'
+import { Message } from '../ui/states.tsx'
+
+/** What can be changed of a collection, a playlist or a track; what it does not have is not shown. */
+export interface Look {
+  title?: string | undefined
+  player_title?: string | null
+  player_subtitle?: string | null
+  player_color?: string | null
+  theme?: string[]
+  is_cover_overridable?: boolean
+  is_theme_overridable?: boolean
+}
+interface Properties {
+  scope: PlayScope
+  id: string
+  values: Look
+  /** The file's name, where a title may be empty. */
+  placeholder?: string
+  /** Answers why it did not work. */
+  save: (changes: Look) => Promise<Failure | undefined>
+}
+
+/** Milliseconds after the last key before a change is saved. */
+const DELAY = 500
+
+/** How something looks in players: every change is saved and shown in a player beside the form. */
+export function LookForm({ scope, id, values, placeholder, save }: Properties) {
+  const [look, setLook] = useState<Look>(values)
+  const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'idle'>('idle')
+  const [faults, setFaults] = useState<Faults>({})
+  const pending = useRef<Look>({})
+  const timer = useRef(0)
+  const saved = useRef<Promise<unknown>>(Promise.resolve())
+
+  const name = 'player_title' in values ? 'player_title' : 'title'
+
+  /** One change is sent after the other; what could not be saved goes with the next one, unless it was refused. */
+  function flush(): Promise<Failure | undefined> {
+    clearTimeout(timer.current)
+    const flushed = saved.current.then(async () => {
+      const changes = pending.current
+      pending.current = {}
+      if (Object.values(changes).every((value) => value === undefined)) return
+      setState('saving')
+      const failure = await save(changes)
+      setFaults(failure ? faultsOf(failure, [name, 'player_subtitle']) : {})
+      if (!failure) {
+        setState('saved')
+        forgetViews()
+      } else if (isTransient(failure)) {
+        setState('failed')
+        pending.current = { ...changes, ...pending.current }
+      } else setState('idle')
+      return failure
+    })
+    saved.current = flushed
+    return flushed
+  }
+  function change(changes: Look) {
+    setLook((before) => ({ ...before, ...changes }))
+    // A title that is being typed anew is not saved as nothing, nor as what it was before.
+    if (changes.title?.trim() === '') {
+      pending.current.title = undefined
+      return setFaults({ title: 'A title is needed.' })
+    }
+    setFaults({})
+    Object.assign(pending.current, changes)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => void flush(), DELAY)
+  }
+  // What was changed last is saved, too, when the page is left.
+  useEffect(() => () => void flush().then((failure) => failure && announce(explain(failure))), [])
+
+  return (
+    <div class="look">
+      <form class="card" aria-label="Look" onSubmit={(event) => event.preventDefault()}>
+        <TextField
+          label="Title"
+          value={look[name] ?? ''}
+          onInput={(text) => change({ [name]: name === 'player_title' ? text || null : text })}
+          error={faults[name]}
+          {...(placeholder && { placeholder })}
+        />
+        <TextField
+          label="Subtitle"
+          value={look.player_subtitle ?? ''}
+          onInput={(text) => change({ player_subtitle: text || null })}
+          error={faults.player_subtitle}
+          hint={`An artist, an author, a date.${scope === 'collection' ? ' Shown for each track that names no artist.' : ''}`}
+        />
+        <ColorField
+          label="Player color"
+          value={look.player_color === DEFAULT_COLOR ? null : (look.player_color ?? null)}
+          onChange={(player_color) => change({ player_color })}
+        />
+        {look.theme && <ThemeField colors={look.theme} onChange={(theme) => change({ theme })} />}
+        {look.is_cover_overridable !== undefined && scope === 'collection' && (
+          <fieldset>
+            <legend>Tracks may have their own</legend>
+            <Check
+              label="Cover"
+              checked={look.is_cover_overridable}
+              onChange={(is_cover_overridable) => change({ is_cover_overridable })}
+            />
+            <Check
+              label="Colors"
+              checked={look.is_theme_overridable ?? true}
+              onChange={(is_theme_overridable) => change({ is_theme_overridable })}
+            />
+          </fieldset>
+        )}
+        <p class="soft saved" role="status">
+          {state === 'saving' ? 'Saving …' : state === 'saved' ? 'Saved' : 'Changes are saved as you make them.'}
+        </p>
+        <Message>{faults.other}</Message>
+        {state === 'failed' && (
+          <div class="actions">
+            <Button small onClick={flush}>
+              Try again
+            </Button>
+          </div>
+        )}
+      </form>
+      <Preview scope={scope} id={id} accent={look.player_color === values.player_color ? null : look.player_color} />
+    </div>
+  )
+}
+
+interface PreviewProperties {
+  scope: PlayScope
+  id: string
+  /** A color that is not saved yet. */
+  accent: string | null | undefined
+}
+
+/** A real player of what is being edited; a color shows while it is chosen. */
+function Preview({ scope, id, accent }: PreviewProperties) {
+  const client = useClient()
+  const version = useStore(viewChanges)
+  const [session, setSession] = useState<string | null>(null)
+  useEffect(
+    () => void sessionFor(client, scope, id).then((made) => made.ok && setSession(made.play_session_id)),
+    [scope, id],
+  )
+  return (
+    <section class="preview" aria-label="Preview">
+      <h2 class="soft">Preview</h2>
+      {session && (
+        <tonearm-player key={version} play-session-id={session} accent={isHex(accent) ? accent : undefined} />
+      )}
+    </section>
+  )
+}

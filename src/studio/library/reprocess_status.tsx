@@ -1,0 +1,39 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+import type { Reprocess } from '../api.ts'
+import { plural } from '../format.ts'
+import { announce } from '../ui/announce.ts'
+
+interface Properties {
+  reprocess: Reprocess | null | undefined
+  onDone: () => void
+}
+
+/** How far the tracks of a collection are brought up to date, and whether some could not be. */
+export function ReprocessStatus({ reprocess, onDone }: Properties) {
+  const ran = useRef(false)
+  const running = reprocess?.state === 'running'
+  useEffect(() => {
+    if (ran.current && !running) {
+      announce('The tracks are up to date')
+      onDone()
+    }
+    ran.current = running
+  }, [running])
+  if (!reprocess || (!running && reprocess.failed === 0)) return null
+  const { total, done, failed } = reprocess
+  const failures = failed > 0 && `${plural(failed, 'track')} could not be brought up to date; their pages say why.`
+  return (
+    <div class={`card up-to-date ${failed > 0 ? 'warnings' : ''}`} role="status">
+      {running && (
+        <>
+          <p>
+            Bringing tracks up to date: {done + failed} of {total}. They can be played meanwhile.
+          </p>
+          <progress max={total} value={done + failed} aria-label="Tracks brought up to date" />
+        </>
+      )}
+      {failures && <p>{failures}</p>}
+    </div>
+  )
+}

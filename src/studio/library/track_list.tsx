@@ -1,0 +1,155 @@
+import { useRef, useState } from 'preact/hooks'
+
+import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
+import type { UploadItem } from '../../client/upload/item.ts'
+import type { Failure, Listed } from '../api.ts'
+import { useConnection } from '../data/connection.ts'
+import { playTrack } from '../data/now_playing.ts'
+import { useStore } from '../data/store.ts'
+import type { Tracks } from '../data/tracks.ts'
+import { endSending, itemFor, queueOf, sendFor, stoppedBy, uploadChanges, uploadsTo } from '../data/uploads.ts'
+import { explain, nameOf } from '../format.ts'
+import { go } from '../route.ts'
+import { announce } from '../ui/announce.ts'
+import { FileButton } from '../ui/button.tsx'
+import { chooseFile } from '../ui/choose_file.ts'
+import { confirmed } from '../ui/dialog.tsx'
+import type { MenuItem } from '../ui/menu.tsx'
+import { moved, useReorder } from '../ui/reorder.ts'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { AddToPlaylist } from './add_to_playlist.tsx'
+import { TrackRow } from './track_row.tsx'
+import { KEPT, TO_TRASH } from './trash.ts'
+import { UploadRow } from './upload_row.tsx'
+
+interface Properties {
+  collection_id: string
+  list: Tracks
+  onFiles: (files: File[]) => void
+}
+
+/** The tracks of a collection in their order, and the files on their way into it. */
+export function TrackList({ collection_id, list, onFiles }: Properties) {
+  const connection = useConnection()
+  const { client } = connection
+  const place = useRef<HTMLUListElement>(null)
+  const [adding, setAdding] = useState<Listed | null>(null)
+  const saved = useRef<Promise<unknown>>(Promise.resolve())
+  useStore(uploadChanges)
+  const uploads = uploadsTo(collection_id)
+  const stopped = stoppedBy(collection_id)
+  const { tracks, loading, problem } = list
+
+  /** The tracks between the two places share out what they hold; one change is sent after the other. */
+  function move(from: number, to: number) {
+    const after = moved(tracks, from, to)
+    list.reorder(after)
+    const [low, high] = [Math.min(from, to), Math.max(from, to)]
+    const track_ids = after.slice(low, high + 1).map(({ id }) => id)
+    const before = saved.current
+    async function save() {
+      await before
+      const params = { collection_id }
+      const answer = await client.put('/v1/collection/{collection_id}/track/order', { params, body: { track_ids } })
+      if (answer.ok) return
+      announce(explain(answer))
+      list.reload()
+    }
+    saved.current = save()
+  }
+  const { handle, lookOf, moveTo } = useReorder(place, tracks.length, move)
+  function tell(answer: { ok: true } | (Omit<Failure, 'code' | 'status'> & { code: string }), done: string) {
+    if (answer.ok) announce(done)
+    else if (answer.code !== 'aborted') announce(explain(answer))
+  }
+
+  async function reprocess({ id }: Listed) {
+    const answer = await client.post('/v1/track/{track_id}/reprocess', { params: { track_id: id } })
+    if (answer.ok) list.put(answer.track)
+    tell(answer, 'Processing again')
+  }
+  async function replace({ id }: Pick<Listed, 'id'>) {
+    const file = await chooseFile(DEFAULT_ACCEPT)
+    if (!file) return
+    announce(`Uploading ${file.name}`)
+    const sent = await sendFor(connection, { id, collection_id }, file)
+    if (sent) tell(sent, `${file.name} is there`)
+  }
+  async function remove(track: Listed) {
+    const name = nameOf(track)
+    const text = `${name} moves to the trash and leaves its playlists. ${KEPT}`
+    if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
+    const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id }, query: TO_TRASH })
+    if (answer.ok) {
+      endSending(track)
+      list.drop(track.id)
+    }
+    tell(answer, `${name} deleted`)
+  }
+  const menuOf = (track: Listed, index: number): MenuItem[] => [
+    { label: 'Details', onSelect: () => go('track', track.id) },
+    { label: 'Edit look', onSelect: () => go('track', track.id, 'look') },
+    { label: 'Share', onSelect: () => go('track', track.id, 'share') },
+    { label: 'Add to a playlist …', onSelect: () => setAdding(track) },
+    ...(index > 0 ? [{ label: 'Move up', onSelect: () => moveTo(index, index - 1) }] : []),
+    ...(index < tracks.length - 1 ? [{ label: 'Move down', onSelect: () => moveTo(index, index + 1) }] : []),
+    { label: 'Process again', onSelect: () => reprocess(track) },
+    { label: 'Replace the file …', onSelect: () => replace(track) },
+    { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
+  ]
+
+  /** The row of a file on its way; at a place of its own once the list knows its track. */
+  const rowOf = (item: UploadItem, index?: number) => (
+    <UploadRow
+      key={item.id}
+      item={item}
+      collection_id={collection_id}
+      look={index === undefined ? undefined : lookOf(index)}
+      onChoose={(track_id) => replace({ id: track_id })}
+    />
+  )
+
+  if (loading && tracks.length === 0) return <Loading rows={5} />
+  if (problem && tracks.length === 0) return <Problem failure={problem} retry={list.reload} />
+  return (
+    <>
+      {problem && <Problem failure={problem} retry={list.reload} />}
+      {stopped && <Problem failure={stopped} retry={() => queueOf(collection_id)?.reconsider()} />}
+      {tracks.length === 0 && uploads.length === 0 ? (
+        <Empty
+          title="No tracks yet"
+          action={
+            <FileButton accept={DEFAULT_ACCEPT} multiple kind="primary" icon="upload" onFiles={onFiles}>
+              Choose files
+            </FileButton>
+          }
+        >
+          Drop audio files anywhere on this page. MP3, AAC, FLAC, WAV, AIFF, Ogg, Opus and most others work.
+        </Empty>
+      ) : (
+        <ul class="tracks" ref={place} aria-label="Tracks">
+          {tracks.map((track, index) => {
+            const item = itemFor(track)
+            if (item) return rowOf(item, index)
+            return (
+              <TrackRow
+                key={track.id}
+                track={track}
+                detail={list.details.get(track.id)}
+                place={index + 1}
+                handle={handle(index, nameOf(track))}
+                look={lookOf(index)}
+                onPlay={() => playTrack(client, 'collection', collection_id, track.id)}
+                menu={menuOf(track, index)}
+                onRetry={() => reprocess(track)}
+                onReplace={() => replace(track)}
+              />
+            )
+          })}
+          {uploads.filter(({ target }) => !tracks.some(({ id }) => id === target?.track_id)).map((item) => rowOf(item))}
+        </ul>
+      )}
+      {adding && <AddToPlaylist track={adding} onClose={() => setAdding(null)} />}
+    </>
+  )
+}

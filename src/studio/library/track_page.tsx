@@ -1,0 +1,173 @@
+import { isFinal } from '../../client/index.ts'
+import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
+import { EventList } from '../activity/event_list.tsx'
+import type { Client, Track } from '../api.ts'
+import { useClient, useConnection } from '../data/connection.ts'
+import { playTrack } from '../data/now_playing.ts'
+import { useQuery } from '../data/query.ts'
+import { useStore } from '../data/store.ts'
+import { endSending, sendFor, sentOf, uploadChanges, wasInterrupted } from '../data/uploads.ts'
+import { forgetViews, isPlayable, usePlayView } from '../data/views.ts'
+import { artistOf, clock, explain, failureOf, fileTitle, infoOf, nameOf, percent, remedyFor } from '../format.ts'
+import { go, href, type PageProperties } from '../route.ts'
+import { Share } from '../sharing/share.tsx'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { chooseFile } from '../ui/choose_file.ts'
+import { confirmed } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { PageHead, Tabs } from '../ui/page_head.tsx'
+import { NotLoaded, NotRenewed } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { LookForm } from './look_form.tsx'
+import { TrackDetails } from './track_details.tsx'
+import { KEPT, TO_TRASH } from './trash.ts'
+
+const TABS = [
+  ['', 'Details'],
+  ['look', 'Look'],
+  ['share', 'Share'],
+  ['events', 'Events'],
+] as const
+const PERIOD = 1200
+
+/** One track: its files and facts, how it looks, and how to put it on a page. */
+export function TrackPage({ id, tab }: PageProperties) {
+  const client = useClient()
+  const params = { track_id: id }
+  const loaded = useQuery({
+    key: ['/v1/track/{track_id}', id],
+    load: () => client.get('/v1/track/{track_id}', { params }),
+    every: ({ track }) => (isFinal(track) ? null : PERIOD),
+  })
+  const track = loaded.answer?.track
+  useTitle(track && nameOf(track))
+
+  if (!track) return <NotLoaded {...loaded} />
+  return (
+    <>
+      <NotRenewed {...loaded} />
+      <Head key={track.status} client={client} track={track} {...loaded} />
+      <Tabs page="track" id={id} current={tab} tabs={TABS} />
+      {tab === '' && <TrackDetails track={track} />}
+      {tab === 'look' && (
+        <LookForm
+          scope="track"
+          id={id}
+          values={track}
+          placeholder={fileTitle(track)}
+          save={async (changes) => {
+            const answer = await client.put('/v1/track/{track_id}', { params, body: changes })
+            if (!answer.ok) return answer
+            loaded.set(answer)
+            return undefined
+          }}
+        />
+      )}
+      {tab === 'events' && (
+        // What has changed the status is told there.
+        <EventList key={track.status} asked={{ subject: `track:${id}` }} label="Events of this track" />
+      )}
+      {tab === 'share' && <Share scope="track" id={id} title={nameOf(track)} />}
+    </>
+  )
+}
+
+interface HeadProperties {
+  client: Client
+  track: Track
+  reload: () => Promise<void>
+  set: (answer: { ok: true; track_id: string; track: Track }) => void
+}
+
+function Head({ client, track, reload, set }: HeadProperties) {
+  const { collection_id } = track
+  const connection = useConnection()
+  const view = usePlayView(track, true)
+  const shared = useQuery({
+    key: ['/v1/collection/{collection_id}/cover', collection_id],
+    load: () => client.get('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
+  })
+  const params = { track_id: track.id }
+  useStore(uploadChanges)
+  const sent = sentOf(track)
+  const info = infoOf(track)
+  const states: Record<Track['status'], string> = {
+    initializing: wasInterrupted(track.id) ? 'The upload was interrupted' : 'Waiting for its file',
+    processing: info.progress ? `Processing ${percent(info.progress)}` : 'In line',
+    fallback_processing: `Damaged; trying again ${percent(info.progress ?? 0)}`,
+    ready: clock(track.duration),
+    incomplete: `${clock(track.duration)} · some variants are missing`,
+    failed: failureOf(info),
+  }
+  const remedy = track.status === 'initializing' ? 'send' : remedyFor(info)
+  async function reprocess() {
+    const answer = await client.post('/v1/track/{track_id}/reprocess', { params })
+    announce(answer.ok ? 'Processing again' : explain(answer))
+    if (answer.ok) set(answer)
+  }
+  async function replace() {
+    const file = await chooseFile(DEFAULT_ACCEPT)
+    if (!file) return
+    announce(`Uploading ${file.name}`)
+    const replaced = await sendFor(connection, track, file)
+    if (!replaced || (!replaced.ok && replaced.code === 'aborted')) return
+    announce(replaced.ok ? `${file.name} is there` : explain(replaced))
+    if (replaced.ok) set(replaced)
+  }
+  async function remove() {
+    const text = `${nameOf(track)} moves to the trash and leaves its playlists. ${KEPT}`
+    if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
+    const answer = await client.delete('/v1/track/{track_id}', { params, query: TO_TRASH })
+    if (!answer.ok) return announce(explain(answer))
+    endSending(track)
+    announce(`${nameOf(track)} deleted`)
+    go('collection', track.collection_id)
+  }
+  return (
+    <PageHead
+      back={{ href: href('collection', track.collection_id), label: 'Collection' }}
+      title={nameOf(track)}
+      note={[artistOf(track), sent === null ? states[track.status] : `Uploading ${percent(sent)}`]
+        .filter(Boolean)
+        .join(' · ')}
+      // What cannot be played yet has no play view, and so the cover of its collection.
+      cover={isPlayable(track) ? view?.cover_image : shared.answer?.cover_image}
+      handle={async () => {
+        const made = await client.post('/v1/track/{track_id}/cover', { params })
+        return made.ok ? { ok: true, handle: made.track_cover_upload } : made
+      }}
+      onCover={() => {
+        forgetViews()
+        return reload()
+      }}
+    >
+      <Button
+        kind="primary"
+        icon="play"
+        disabled={!isPlayable(track)}
+        onClick={() => playTrack(client, 'collection', track.collection_id, track.id)}
+      >
+        Play
+      </Button>
+      {remedy === 'retry' ? (
+        <Button onClick={reprocess}>Process again</Button>
+      ) : (
+        sent === null && (
+          <Button icon="upload" onClick={replace}>
+            {remedy === 'send' ? 'Choose the file' : 'Replace file'}
+          </Button>
+        )
+      )}
+      <Menu
+        label={`More for ${nameOf(track)}`}
+        items={[
+          ...(remedy === 'replace'
+            ? [{ label: 'Process again', onSelect: reprocess }]
+            : [{ label: 'Replace the file …', onSelect: replace }]),
+          { label: 'Delete track …', danger: true, onSelect: remove },
+        ]}
+      />
+    </PageHead>
+  )
+}

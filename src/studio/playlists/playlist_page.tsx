@@ -1,0 +1,112 @@
+import { useState } from 'preact/hooks'
+
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { useQuery } from '../data/query.ts'
+import { forgetViews } from '../data/views.ts'
+import { explain, length, plural } from '../format.ts'
+import { LookForm } from '../library/look_form.tsx'
+import { PlayFirst } from '../library/play_first.tsx'
+import { KEPT, TO_TRASH } from '../library/trash.ts'
+import { go, href, type PageProperties } from '../route.ts'
+import { Share } from '../sharing/share.tsx'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { confirmed } from '../ui/dialog.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { PageHead, Tabs } from '../ui/page_head.tsx'
+import { NotLoaded, NotRenewed } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { ChooseTracks } from './choose_tracks.tsx'
+import { PlaylistTracks } from './playlist_tracks.tsx'
+
+const TABS = [
+  ['', 'Tracks'],
+  ['look', 'Look'],
+  ['share', 'Share'],
+] as const
+
+/** A playlist: tracks of any collections in an order of its own. */
+export function PlaylistPage({ id, tab }: PageProperties) {
+  const client = useClient()
+  const params = { playlist_id: id }
+  const loaded = useQuery({
+    key: ['/v1/playlist/{playlist_id}', id],
+    load: () => client.get('/v1/playlist/{playlist_id}', { params }),
+  })
+  const cover = useQuery({
+    key: ['/v1/playlist/{playlist_id}/cover', id],
+    load: () => client.get('/v1/playlist/{playlist_id}/cover', { params }),
+  })
+  const list = useList('/v1/playlist/{playlist_id}/track', ({ tracks }) => tracks, { params })
+  const [adding, setAdding] = useState(false)
+  useTitle(loaded.answer?.playlist.title)
+
+  if (!loaded.answer) return <NotLoaded {...loaded} />
+  const { playlist } = loaded.answer
+  const seconds = list.entries.reduce((sum, { duration }) => sum + duration, 0)
+
+  async function add(track_ids: string[]) {
+    const answer = await client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids } })
+    if (!answer.ok) return answer
+    announce(`${plural(track_ids.length, 'track')} added`)
+    setAdding(false)
+    list.reload()
+    return undefined
+  }
+  async function remove() {
+    const text = `${playlist.title} moves to the trash, its tracks stay in their collections. ${KEPT}`
+    if (!(await confirmed({ title: 'Delete this playlist?', text, action: 'Delete playlist' }))) return
+    const answer = await client.delete('/v1/playlist/{playlist_id}', { params, query: TO_TRASH })
+    if (!answer.ok) return announce(explain(answer))
+    announce(`${playlist.title} deleted`)
+    go('playlists')
+  }
+  return (
+    <>
+      <NotRenewed {...loaded} />
+      <PageHead
+        back={{ href: href('playlists'), label: 'Playlists' }}
+        title={playlist.title}
+        note={[playlist.player_subtitle, plural(list.entries.length, 'track'), seconds > 0 && length(seconds)]
+          .filter(Boolean)
+          .join(' · ')}
+        cover={cover.answer?.cover_image}
+        handle={async () => {
+          const made = await client.post('/v1/playlist/{playlist_id}/cover', { params })
+          return made.ok ? { ok: true, handle: made.playlist_cover_upload } : made
+        }}
+        onCover={() => {
+          forgetViews()
+          return Promise.all([cover.reload(), loaded.reload()])
+        }}
+      >
+        <PlayFirst scope="playlist" id={id} tracks={list.entries} />
+        <Button icon="plus" onClick={() => setAdding(true)}>
+          Add tracks
+        </Button>
+        <Menu
+          label={`More for ${playlist.title}`}
+          items={[{ label: 'Delete playlist …', danger: true, onSelect: remove }]}
+        />
+      </PageHead>
+      <Tabs page="playlist" id={id} current={tab} tabs={TABS} />
+      {tab === '' && <PlaylistTracks playlist_id={id} list={list} onAdd={() => setAdding(true)} />}
+      {tab === 'look' && (
+        <LookForm
+          scope="playlist"
+          id={id}
+          values={playlist}
+          save={async (changes) => {
+            const answer = await client.put('/v1/playlist/{playlist_id}', { params, body: changes })
+            if (!answer.ok) return answer
+            loaded.set(answer)
+            return undefined
+          }}
+        />
+      )}
+      {tab === 'share' && <Share scope="playlist" id={id} title={playlist.title} />}
+      {adding && <ChooseTracks onChoose={add} onClose={() => setAdding(false)} />}
+    </>
+  )
+}

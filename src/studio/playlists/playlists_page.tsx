@@ -1,0 +1,44 @@
+import type { Playlist } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { useSearch } from '../data/search.ts'
+import { plural } from '../format.ts'
+import { CardGrid } from '../library/card_grid.tsx'
+import { CoverCard } from '../library/cover_card.tsx'
+import { href } from '../route.ts'
+
+/** All playlists, newest first, or those that have some words. */
+export function PlaylistsPage() {
+  const client = useClient()
+  const { query, ...search } = useSearch()
+  return (
+    <CardGrid
+      kind="playlist"
+      title="Playlists"
+      list={useList('/v1/playlist', ({ playlists }) => playlists, { query })}
+      {...search}
+      create={async (title) => {
+        const made = await client.post('/v1/playlist', { body: { title } })
+        return made.ok ? { ok: true, id: made.playlist_id } : made
+      }}
+      card={(playlist) => <Card key={playlist.id} playlist={playlist} />}
+      empty="No playlists yet"
+    >
+      A playlist puts tracks of any collections into an order of its own.
+    </CardGrid>
+  )
+}
+
+function Card({ playlist: { id, title, track_count } }: { playlist: Playlist }) {
+  const client = useClient()
+  return (
+    <CoverCard
+      href={href('playlist', id)}
+      title={title}
+      load={async () => {
+        const cover = await client.get('/v1/playlist/{playlist_id}/cover', { params: { playlist_id: id } })
+        return { ok: true, cover: cover.ok ? cover.cover_image : null, note: plural(track_count, 'track') }
+      }}
+    />
+  )
+}

@@ -1,0 +1,65 @@
+import type { ComponentChildren } from 'preact'
+import { useContext, useRef } from 'preact/hooks'
+
+import { Sending } from './form.tsx'
+import { Icon, type IconName } from './icon.tsx'
+import { useOnce } from './once.ts'
+
+interface Properties {
+  onClick?: () => unknown
+  children?: ComponentChildren
+  icon?: IconName
+  kind?: 'primary' | 'quiet' | 'danger' | ''
+  small?: boolean
+  type?: 'button' | 'submit'
+  disabled?: boolean | undefined
+  label?: string | undefined
+}
+
+/** A button; while what it began is under way, it cannot be pressed again. */
+export function Button({ onClick, children, icon, kind = '', small, type = 'button', disabled, label }: Properties) {
+  const [busy, once] = useOnce()
+  const sending = useContext(Sending)
+  const classes = ['button', kind, small && 'small', !children && 'bare'].filter(Boolean).join(' ')
+  return (
+    <button
+      class={classes}
+      type={type}
+      disabled={disabled || busy || sending}
+      aria-label={label}
+      title={children ? undefined : label}
+      onClick={onClick && (() => void once(onClick))}
+    >
+      {icon && <Icon name={icon} />}
+      {children && <span>{children}</span>}
+    </button>
+  )
+}
+
+interface FileProperties extends Pick<Properties, 'icon' | 'kind' | 'small' | 'children' | 'label'> {
+  accept: string
+  multiple?: boolean
+  onFiles: (files: File[]) => unknown
+}
+
+/** A button that opens the file chooser; keyboard and screen readers get a real button. */
+export function FileButton({ accept, multiple = false, onFiles, ...looks }: FileProperties) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <span class="file-button">
+      <Button {...looks} onClick={() => input.current?.click()} />
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept={accept}
+        multiple={multiple}
+        onChange={({ currentTarget }) => {
+          const files = [...(currentTarget.files ?? [])]
+          currentTarget.value = ''
+          if (files.length > 0) onFiles(files)
+        }}
+      />
+    </span>
+  )
+}

@@ -1,0 +1,41 @@
+import { useRef, useState } from 'preact/hooks'
+
+import { announce } from './announce.ts'
+import { Button } from './button.tsx'
+
+const SHOWN_FOR = 1500
+
+/** A labelled text with a button that copies it. */
+export function Copyable({ label, value }: { label: string; value: string }) {
+  const code = useRef<HTMLElement>(null)
+  const [done, setDone] = useState('')
+  async function copy() {
+    const copied = await write(value)
+    // Without access to the clipboard the text is at least selected.
+    if (!copied && code.current) getSelection()?.selectAllChildren(code.current)
+    setDone(copied ? 'Copied' : 'Selected')
+    announce(`${label} ${copied ? 'copied' : 'selected'}`)
+    setTimeout(() => setDone(''), SHOWN_FOR)
+  }
+  return (
+    <div class="copyable">
+      <span class="label">{label}</span>
+      <pre tabIndex={0} aria-label={label}>
+        <code ref={code}>{value}</code>
+      </pre>
+      <Button small label={`Copy ${label}`} onClick={copy}>
+        {done || 'Copy'}
+      </Button>
+    </div>
+  )
+}
+
+/** Browsers may refuse it, and without https there is no clipboard at all. */
+async function write(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks'
+
+import type { Failure } from '../api.ts'
+import { type Faults, faultsOf } from '../format.ts'
+import { Button } from './button.tsx'
+import { Cancel, Dialog, DISCARD } from './dialog.tsx'
+import { TextField } from './field.tsx'
+import { Form } from './form.tsx'
+import { Message } from './states.tsx'
+
+interface Properties {
+  title: string
+  /** Answers why it did not work. */
+  make: (title: string) => Promise<Failure | undefined>
+  onClose: () => void
+}
+
+/** Asks for the title of something new. */
+export function CreateDialog({ title, make, onClose }: Properties) {
+  const [name, setName] = useState('')
+  const [faults, setFaults] = useState<Faults>({})
+  const given = name.trim()
+  async function create() {
+    const failure = await make(given)
+    setFaults(failure ? faultsOf(failure, ['title']) : {})
+  }
+  return (
+    <Dialog title={title} asks={given !== '' && DISCARD} onClose={onClose}>
+      <Form onSubmit={create}>
+        <TextField label="Title" value={name} onInput={setName} error={faults.title} required />
+        <Message>{faults.other}</Message>
+        <div class="actions end">
+          <Cancel />
+          <Button type="submit" kind="primary" disabled={given === ''}>
+            Create
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,79 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+
+import { uploadFile } from '../../client/index.ts'
+import { COVER_ACCEPT } from '../../client/upload/accept.ts'
+import type { CoverImage, Failure, UploadHandle } from '../api.ts'
+import { explain } from '../format.ts'
+import { goBack, href } from '../route.ts'
+import { announce } from './announce.ts'
+import { FileButton } from './button.tsx'
+import { Icon } from './icon.tsx'
+import { Message } from './states.tsx'
+
+interface Properties {
+  back: { href: string; label: string }
+  title: string
+  note: ComponentChildren
+  cover: CoverImage | undefined
+  /** Where a new cover goes. */
+  handle: () => Promise<{ ok: true; handle: UploadHandle } | Failure>
+  /** A new cover is there. */
+  onCover: () => unknown
+  children: ComponentChildren
+}
+
+/** The top of a page about one thing: its cover, its name, and what can be done with it. */
+export function PageHead({ back, title, note, cover, handle, onCover, children }: Properties) {
+  const [problem, setProblem] = useState('')
+  async function send(file: File | undefined) {
+    if (!file) return
+    setProblem('')
+    announce('Uploading the cover')
+    const made = await handle()
+    const sent = made.ok ? await uploadFile(made.handle, file) : made
+    if (!sent.ok) return setProblem(explain(sent))
+    announce('The cover has changed')
+    await onCover()
+  }
+  return (
+    <div class="thing-head">
+      <a class="back" href={back.href} onClick={goBack}>
+        <Icon name="back" />
+        {back.label}
+      </a>
+      <div class="cover-box">
+        <span class="cover">
+          {cover && <img src={cover.regular.url} alt={`Cover of ${title}`} width="400" height="400" />}
+        </span>
+        <FileButton accept={COVER_ACCEPT} small icon="image" onFiles={(files) => send(files[0])}>
+          Change cover
+        </FileButton>
+      </div>
+      <div class="thing-text">
+        <h1>{title}</h1>
+        <p class="soft">{note}</p>
+        <div class="actions">{children}</div>
+        <Message>{problem}</Message>
+      </div>
+    </div>
+  )
+}
+
+interface TabsProperties {
+  page: string
+  id: string
+  current: string
+  tabs: readonly (readonly [tab: string, label: string])[]
+}
+
+/** The parts of a page; each has its own address. */
+export const Tabs = ({ page, id, current, tabs }: TabsProperties) => (
+  <nav class="tabs" aria-label="Parts of this page">
+    {tabs.map(([tab, label]) => (
+      <a key={tab} href={href(page, id, tab)} aria-current={tab === current ? 'page' : undefined}>
+        {label}
+      </a>
+    ))}
+  </nav>
+)

@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks'
+
+import { type AudioCodec, CODECS } from '../../contract/facts.ts'
+import type { Failure, Variant } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { type Faults, faultsOf } from '../format.ts'
+import { Button } from '../ui/button.tsx'
+import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
+import { NumberField, SelectField, TextField } from '../ui/field.tsx'
+import { Form } from '../ui/form.tsx'
+import { Message } from '../ui/states.tsx'
+
+const TYPES = [
+  ['transcode', 'Listening'],
+  ['preview', 'Preview: a part of the track'],
+] as const
+const CODEC_NAMES = Object.entries(CODECS).map(
+  ([codec, { label, lossless }]) => [codec, lossless ? `${label}, lossless` : label] as const,
+)
+const CHANNELS = [
+  ['', 'As the source'],
+  ['1', 'Mono'],
+  ['2', 'Stereo'],
+] as const
+
+const NEW = {
+  name: '',
+  index: '',
+  type: 'transcode',
+  codec: 'mp3',
+  bitrate: '192',
+  channels: '',
+  start: '0',
+  length: '30',
+}
+type Values = typeof NEW
+
+const hasBitrate = (codec: string) => CODECS[codec as AudioCodec].bitrates !== null
+const textOf = (value: number | null) => (value === null ? '' : String(value))
+const numberOf = (text: string) => (text === '' ? undefined : Number(text))
+
+const valuesOf = ({ name, index, type, codec, bitrate, channels, start, length }: Variant): Values => ({
+  name,
+  index,
+  type,
+  codec: codec ?? 'mp3',
+  bitrate: textOf(bitrate || null),
+  channels: textOf(channels),
+  start: textOf(start),
+  length: textOf(length),
+})
+
+/** What can be changed later, as the service takes it. */
+const settingsOf = ({ name, type, codec, bitrate, channels, start, length }: Values) => ({
+  name: name.trim(),
+  codec: codec as AudioCodec,
+  ...(hasBitrate(codec) && { bitrate: numberOf(bitrate) }),
+  channels: (numberOf(channels) ?? null) as 1 | 2 | null,
+  ...(type === 'preview' && { start: numberOf(start), length: numberOf(length) }),
+})
+
+/** Of an index that is taken the service says so by its code alone. */
+const refusedFor = (failure: Failure): Faults =>
+  failure.code === 'variant_exists' ? { index: failure.message } : faultsOf(failure, Object.keys(NEW))
+
+interface Properties {
+  /** Null for a new one. */
+  variant: Variant | null
+  onSaved: (name: string) => void
+  onClose: () => void
+}
+
+/** Defines a variant, or changes one. What sessions and keys decide by stays as it is: index and kind. */
+export function VariantForm({ variant, onSaved, onClose }: Properties) {
+  const client = useClient()
+  const before = variant ? valuesOf(variant) : NEW
+  const [values, setValues] = useState(before)
+  const [faults, setFaults] = useState<Faults>({})
+  const changed = Object.entries(before).some(([name, value]) => values[name as keyof Values] !== value)
+  const field = (name: keyof Values) => ({ value: values[name], error: faults[name], onInput: setter(name) })
+  const choice = (name: keyof Values) => ({ value: values[name], error: faults[name], onChange: setter(name) })
+  const setter = (name: keyof Values) => (value: string) => setValues((all) => ({ ...all, [name]: value }))
+
+  async function save() {
+    const settings = settingsOf(values)
+    const type = values.type as 'transcode' | 'preview'
+    const index = values.index.trim()
+    const answer = variant
+      ? await client.put('/v1/variant/{variant_id}', { params: { variant_id: variant.id }, body: settings })
+      : await client.post('/v1/variant', { body: { ...settings, type, ...(index && { index }) } })
+    setFaults(answer.ok ? {} : refusedFor(answer))
+    if (answer.ok) onSaved(answer.variant.name)
+  }
+  return (
+    <Dialog title={variant ? `Edit ${variant.name}` : 'New variant'} asks={changed && DISCARD} onClose={onClose}>
+      <Form noValidate onSubmit={save}>
+        <TextField label="Name" {...field('name')} required placeholder="MP3 320" />
+        {!variant && (
+          <>
+            <TextField
+              label="Index"
+              {...field('index')}
+              placeholder="mp3-320"
+              hint="What players ask for. Made from the name when empty. It cannot be changed later."
+            />
+            <SelectField label="For" {...choice('type')} options={TYPES} />
+          </>
+        )}
+        <div class="pair">
+          <SelectField label="Codec" {...choice('codec')} options={CODEC_NAMES} />
+          {hasBitrate(values.codec) && <NumberField label="Bitrate in kbit/s" {...field('bitrate')} />}
+        </div>
+        <SelectField label="Channels" {...choice('channels')} options={CHANNELS} />
+        {values.type === 'preview' && (
+          <div class="pair">
+            <NumberField label="Start in seconds" {...field('start')} />
+            <NumberField label="Length in seconds" {...field('length')} />
+          </div>
+        )}
+        {variant && <p class="hint">Tracks keep the files that they have until they are processed again.</p>}
+        <Message>{faults.other}</Message>
+        <div class="actions end">
+          <Cancel />
+          <Button type="submit" kind="primary">
+            {variant ? 'Save' : 'Create variant'}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

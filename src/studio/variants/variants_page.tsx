@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks'
+
+import type { Variant } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
+import { organization } from '../data/organization.ts'
+import { updateAllTracks } from '../data/reprocess.ts'
+import { useStore } from '../data/store.ts'
+import { forgetViews } from '../data/views.ts'
+import { explain, plural } from '../format.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { confirmed } from '../ui/dialog.tsx'
+import { Check } from '../ui/field.tsx'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { isDefault } from './variant.ts'
+import { VariantForm } from './variant_form.tsx'
+import { VariantTable } from './variant_table.tsx'
+
+/** What every track is made into: variants of one's own, and those that are always there. */
+export function VariantsPage() {
+  const client = useClient()
+  const { entries, loading, problem, reload } = useList('/v1/variant', ({ variants }) => variants)
+  const [editing, setEditing] = useState<Variant | 'new' | null>(null)
+  const current = useStore(organization)
+  useTitle('Variants')
+  const own = entries.filter((variant) => !isDefault(variant))
+
+  async function remove({ id, name }: Variant) {
+    const text = `${name} and the files of it that tracks have will be gone. Players that play nothing else fall silent.`
+    if (!(await confirmed({ title: 'Delete this variant?', text, action: 'Delete variant' }))) return
+    const answer = await client.delete('/v1/variant/{variant_id}', { params: { variant_id: id } })
+    announce(answer.ok ? `${name} deleted` : explain(answer))
+    reload()
+  }
+  async function setUsesTags(uses_tags: boolean) {
+    if (!current) return
+    organization.set({ ...current, uses_tags })
+    const params = { organization_id: current.id }
+    const answer = await client.put('/v1/organization/{organization_id}', { params, body: { uses_tags } })
+    organization.set(answer.ok ? answer.organization : current)
+    if (!answer.ok) return announce(explain(answer))
+    forgetViews()
+    announce(uses_tags ? 'Tags are now used' : 'Tags are no longer used')
+  }
+  async function bringAll() {
+    const title = 'Bring all tracks up to date?'
+    const text = 'In every collection, tracks that lack a variant, or have an older one, get it. They stay playable.'
+    if (!(await confirmed({ title, text, action: 'Bring up to date', kind: 'primary' }))) return
+    const { count, failure } = await updateAllTracks(client)
+    const begun = plural(count, 'collection')
+    announce(failure ? `${begun} begun, then: ${explain(failure)}` : `${begun} will be brought up to date`)
+  }
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>Variants</h1>
+          <p class="soft">What every track is made into. Nothing is made better than its source.</p>
+        </div>
+        <div class="actions">
+          <Button onClick={bringAll}>Bring all tracks up to date</Button>
+          <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
+            New variant
+          </Button>
+        </div>
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {loading && <Loading rows={6} />}
+      {entries.length > 0 && (
+        <>
+          <section class="table-group" aria-labelledby="own-title">
+            <h2 id="own-title">Your own</h2>
+            {own.length > 0 ? (
+              <VariantTable
+                variants={own}
+                menuOf={(variant) => [
+                  { label: 'Edit …', onSelect: () => setEditing(variant) },
+                  { label: 'Delete variant …', danger: true, onSelect: () => remove(variant) },
+                ]}
+              />
+            ) : (
+              <Empty title="None yet">
+                Another codec, bitrate or preview, beside the default ones. Tracks that are uploaded from then on get
+                it, others when their collection is brought up to date.
+              </Empty>
+            )}
+          </section>
+          <section class="table-group" aria-labelledby="default-title">
+            <h2 id="default-title">Always there</h2>
+            <VariantTable variants={entries.filter(isDefault)} />
+          </section>
+        </>
+      )}
+      {current && (
+        <section class="table-group" aria-labelledby="tags-title">
+          <h2 id="tags-title">Tags of files</h2>
+          <Check
+            label="Use title, artist, track order and cover from a file's tags where none is set"
+            checked={current.uses_tags}
+            onChange={(uses_tags) => void setUsesTags(uses_tags)}
+          />
+        </section>
+      )}
+      {editing && (
+        <VariantForm
+          variant={editing === 'new' ? null : editing}
+          onSaved={(name) => {
+            announce(`${name} saved. Tracks can be brought up to date with it.`)
+            setEditing(null)
+            reload()
+          }}
+          onClose={() => setEditing(null)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,38 @@
+import type { WebhookEndpoint } from '../api.ts'
+import { dayText } from './webhook.ts'
+
+const HOUR = 3_600_000
+const KINDS = ['delivered', 'pending', 'failed'] as const
+const [STEP, WIDTH, HEIGHT] = [10, 8, 32]
+
+interface Properties {
+  day: WebhookEndpoint['day']
+  /** Endpoints that were asked for at once. */
+  among?: number
+}
+
+/** The last 24 hours of an endpoint, an hour a column: what has arrived below, what has not above. */
+export function DayBar({ day = [], among = 1 }: Properties) {
+  const most = Math.max(1, ...day.map((hour) => hour.delivered + hour.pending + hour.failed))
+  const first = Math.floor(Date.now() / HOUR) - 23
+  return (
+    <figure class="day">
+      <svg viewBox={`0 0 ${24 * STEP} ${HEIGHT}`} aria-hidden="true" preserveAspectRatio="none">
+        {Array.from({ length: 24 }, (_, at) => {
+          const hour = day.find((one) => Math.floor(Date.parse(one.at) / HOUR) === first + at)
+          let top = HEIGHT
+          return [
+            <rect key={at} class="none" x={at * STEP} y={HEIGHT - 2} width={WIDTH} height={2} />,
+            ...KINDS.map((kind) => {
+              // One of very many is seen, too.
+              const height = hour?.[kind] ? Math.max(3, (hour[kind] / most) * HEIGHT) : 0
+              top -= height
+              return <rect key={kind} class={kind} x={at * STEP} y={Math.max(0, top)} width={WIDTH} height={height} />
+            }),
+          ]
+        })}
+      </svg>
+      <figcaption class="soft">{dayText(day, among)}</figcaption>
+    </figure>
+  )
+}

@@ -1,0 +1,96 @@
+import { wordsOf } from '../activity/event.ts'
+import { Subject } from '../activity/event_list.tsx'
+import type { WebhookAttempt } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
+import { exactTime, explain, length } from '../format.ts'
+import { goBack, href, type PageProperties } from '../route.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { Copyable } from '../ui/copyable.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { NotLoaded, NotRenewed } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { outcomeOf, pauseOf, stateOf } from './webhook.ts'
+
+/** One event on its way to one endpoint: each attempt with what was sent and answered. */
+export function DeliveryPage({ id }: PageProperties) {
+  const client = useClient()
+  const params = { webhook_delivery_id: id }
+  const loaded = useQuery({
+    key: ['/v1/webhook_delivery/{webhook_delivery_id}', id],
+    load: () => client.get('/v1/webhook_delivery/{webhook_delivery_id}', { params }),
+    every: ({ webhook_delivery }) => pauseOf([webhook_delivery]),
+  })
+  const delivery = loaded.answer?.webhook_delivery
+  useTitle(delivery && wordsOf(delivery.type))
+  if (!delivery) return <NotLoaded {...loaded} />
+
+  async function sendAgain() {
+    const answer = await client.post('/v1/webhook_delivery/{webhook_delivery_id}/replay', { params })
+    announce(answer.ok ? 'On its way again' : explain(answer))
+    await loaded.reload()
+  }
+  return (
+    <>
+      <NotRenewed {...loaded} />
+      <a class="back" href={href('webhook', delivery.endpoint_id)} onClick={goBack}>
+        <Icon name="back" />
+        Webhook
+      </a>
+      <div class="page-head">
+        <div class="key-text">
+          <h1>{wordsOf(delivery.type)}</h1>
+          <p class="soft">
+            <Subject subject={delivery.subject} /> · {exactTime(delivery.created_at)}
+          </p>
+        </div>
+        <Button kind="primary" disabled={delivery.state === 'sending'} onClick={sendAgain}>
+          Send again
+        </Button>
+      </div>
+      <section class="card timeline" aria-labelledby="attempts-title">
+        <h2 id="attempts-title">Attempts</h2>
+        <ol>
+          {delivery.attempts.map((attempt, at) => (
+            <Attempt key={at} attempt={attempt} />
+          ))}
+          <li class={delivery.state}>
+            <strong role="status">{stateOf(delivery)}</strong>
+            {delivery.next_attempt_at && <span class="soft">{exactTime(delivery.next_attempt_at)}</span>}
+          </li>
+        </ol>
+      </section>
+      <section class="card sent" aria-labelledby="sent-title">
+        <h2 id="sent-title">What is sent</h2>
+        <Copyable label="webhook-id" value={delivery.event_id} />
+        <Copyable label="Body" value={delivery.body} />
+      </section>
+    </>
+  )
+}
+
+const Attempt = ({ attempt }: { attempt: WebhookAttempt }) => (
+  <li class={attempt.error ? 'failed' : 'delivered'}>
+    <strong>{outcomeOf(attempt)}</strong>
+    <span class="soft">
+      {exactTime(attempt.at)} ·{' '}
+      {attempt.duration_ms < 1000 ? `${attempt.duration_ms} ms` : length(attempt.duration_ms / 1000)}
+    </span>
+    {attempt.answer && (
+      <pre tabIndex={0} aria-label="Answer">
+        {attempt.answer}
+      </pre>
+    )}
+    {Object.keys(attempt.headers).length > 0 && (
+      <details>
+        <summary>Headers</summary>
+        <pre tabIndex={0} aria-label="Headers">
+          {Object.entries(attempt.headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join('\n')}
+        </pre>
+      </details>
+    )}
+  </li>
+)

@@ -1,0 +1,140 @@
+import { useState } from 'preact/hooks'
+
+import { MAX_WEBHOOK_URL } from '../../contract/facts.ts'
+import { isWithin, PATTERNS, wordsOf } from '../activity/event.ts'
+import type { WebhookEndpoint } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { type Faults, faultsOf } from '../format.ts'
+import { LOSES_SECRET, Secret } from '../keys/secret.tsx'
+import { Button } from '../ui/button.tsx'
+import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
+import { Check, SelectField, TextField } from '../ui/field.tsx'
+import { Form } from '../ui/form.tsx'
+import { Message } from '../ui/states.tsx'
+
+const SCOPES = [
+  ['all', 'Everything'],
+  ['some', 'Only what is chosen'],
+] as const
+
+interface Properties {
+  /** Null for a new one. */
+  endpoint: WebhookEndpoint | null
+  onSaved: (title: string) => void
+  onClose: () => void
+}
+
+/** Makes an endpoint and shows its secret this once, or changes one. */
+export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
+  const client = useClient()
+  const before = endpoint ?? { url: '', title: '', events: ['*'], is_ordered: false }
+  const [url, setUrl] = useState(before.url)
+  const [title, setTitle] = useState(before.title)
+  const [events, setEvents] = useState(before.events)
+  const [ordered, setOrdered] = useState(before.is_ordered)
+  const [secret, setSecret] = useState('')
+  const [faults, setFaults] = useState<Faults>({})
+  const all = events.includes('*')
+  /** Also what was chosen elsewhere and is not offered here. */
+  const patterns = [...PATTERNS, ...before.events.filter((one) => one !== '*' && !PATTERNS.includes(one))]
+  const changed =
+    url !== before.url ||
+    title !== before.title ||
+    ordered !== before.is_ordered ||
+    events.join() !== before.events.join()
+
+  /** A group holds its types. */
+  function choose(pattern: string, wanted: boolean) {
+    const chosen = wanted ? [...events, pattern] : events.filter((one) => one !== pattern)
+    setEvents(chosen.filter((one) => !isWithin(one, chosen)))
+  }
+  async function save() {
+    if (events.length === 0) return setFaults({ events: 'Choose at least one.' })
+    const body = { url: url.trim(), events: events as ['*'], is_ordered: ordered }
+    // The service makes a title of the host, but only for a new one.
+    const name = title.trim() || (endpoint && URL.parse(body.url)?.hostname)
+    const titled = name ? { title: name } : {}
+    const answer = endpoint
+      ? await client.put('/v1/webhook_endpoint/{webhook_endpoint_id}', {
+          params: { webhook_endpoint_id: endpoint.id },
+          body: differing(endpoint, { ...body, ...titled }),
+        })
+      : await client.post('/v1/webhook_endpoint', { body: { ...body, ...titled } })
+    if (!answer.ok) return setFaults(faultsOf(answer, ['url', 'title', 'events']))
+    if ('secret' in answer) setSecret(answer.secret as string)
+    onSaved(answer.webhook_endpoint.title)
+  }
+  if (secret)
+    return (
+      <Dialog title="The secret of this webhook" asks={LOSES_SECRET} onClose={onClose}>
+        <Secret secret={secret} onClose={onClose} />
+      </Dialog>
+    )
+  return (
+    <Dialog title={endpoint ? `Edit ${endpoint.title}` : 'New webhook'} asks={changed && DISCARD} onClose={onClose}>
+      <Form noValidate onSubmit={save}>
+        <TextField
+          label="URL"
+          value={url}
+          onInput={setUrl}
+          error={faults.url}
+          required
+          maxLength={MAX_WEBHOOK_URL}
+          placeholder="https://hooks.example.com/tonearm"
+          hint="An https address on your server. Events are sent to it with POST."
+        />
+        <TextField
+          label="Title"
+          value={title}
+          onInput={setTitle}
+          error={faults.title}
+          placeholder="Made from the URL when empty"
+        />
+        <SelectField
+          label="Events"
+          value={all ? 'all' : 'some'}
+          options={SCOPES}
+          onChange={(value) => setEvents(value === 'all' ? ['*'] : before.events.filter((one) => one !== '*'))}
+          error={faults.events}
+        />
+        {!all && (
+          <fieldset class="choices checks">
+            <legend class="visually-hidden">Events</legend>
+            {patterns
+              .filter((pattern) => !isWithin(pattern, events))
+              .map((pattern) => (
+                <Check
+                  key={pattern}
+                  label={
+                    <>
+                      {wordsOf(pattern)} <code class="soft">{pattern}</code>
+                    </>
+                  }
+                  checked={events.includes(pattern)}
+                  onChange={(wanted) => choose(pattern, wanted)}
+                />
+              ))}
+          </fieldset>
+        )}
+        <Check
+          label="In order: an event waits until those before it of the same track, collection or playlist have arrived"
+          checked={ordered}
+          onChange={setOrdered}
+        />
+        <Message>{faults.other}</Message>
+        <div class="actions end">
+          <Cancel />
+          <Button type="submit" kind="primary" disabled={url.trim() === ''}>
+            {endpoint ? 'Save' : 'Create webhook'}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+/** What is not as it was: the rest may have been changed by somebody else meanwhile. */
+const differing = <T extends object>(before: Record<keyof T, unknown>, after: T) =>
+  Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => String(value) !== String(before[name as keyof T])),
+  ) as Partial<T>

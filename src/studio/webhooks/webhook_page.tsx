@@ -1,0 +1,223 @@
+import { useState } from 'preact/hooks'
+
+import { wordsOf } from '../activity/event.ts'
+import { Subject } from '../activity/event_list.tsx'
+import type { Failure, WebhookDelivery, WebhookDeliveryState } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { usePages } from '../data/list.ts'
+import { useQuery } from '../data/query.ts'
+import { useRepeat } from '../data/query.ts'
+import { dateTime, exactTime, explain, plural } from '../format.ts'
+import { NewSecret } from '../keys/new_secret.tsx'
+import { go, goBack, href, type PageProperties } from '../route.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { confirmed } from '../ui/dialog.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { More } from '../ui/more.tsx'
+import { Tabs } from '../ui/page_head.tsx'
+import { Empty, NotLoaded, NotRenewed } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { DayBar } from './day_bar.tsx'
+import { outcomeOf, pauseOf, stateOf } from './webhook.ts'
+import { WebhookForm } from './webhook_form.tsx'
+import { Health } from './webhooks_page.tsx'
+
+const TABS = [
+  ['', 'All'],
+  ['pending', 'Pending'],
+  ['failed', 'Given up'],
+  ['delivered', 'Delivered'],
+] as const
+/** As many as one answer has: what somebody has asked for beyond is not taken away by looking again. */
+const FIRST = 50
+
+/** One endpoint: how it fares, what can be done with it, and what it was sent. */
+export function WebhookPage({ id, tab }: PageProperties) {
+  const client = useClient()
+  const params = { webhook_endpoint_id: id }
+  const loaded = useQuery({
+    key: ['/v1/webhook_endpoint/{webhook_endpoint_id}', id],
+    load: () => client.get('/v1/webhook_endpoint/{webhook_endpoint_id}', { params, query: { include: 'day' } }),
+  })
+  const endpoint = loaded.answer?.webhook_endpoint
+  const list = usePages(['/v1/webhook_delivery', id, tab], async (before: string | undefined) => {
+    const query = {
+      endpoint_id: id,
+      limit: FIRST,
+      ...(tab && { state: tab as WebhookDeliveryState }),
+      ...(before && { before }),
+    }
+    const answer = await client.get('/v1/webhook_delivery', { query })
+    return answer.ok ? { ok: true as const, entries: answer.webhook_deliveries, next: answer.before } : answer
+  })
+  const [dialog, setDialog] = useState<'edit' | 'secret' | null>(null)
+  useTitle(endpoint?.title)
+  const look = () => Promise.all([loaded.reload(), list.reload()])
+  useRepeat(look, list.entries.length <= FIRST ? pauseOf(list.entries) : null)
+  if (!endpoint) return <NotLoaded {...loaded} />
+
+  const isActive = endpoint.state === 'active'
+
+  async function tell(answer: { ok: true } | Failure, done: string) {
+    announce(answer.ok ? done : explain(answer))
+    await look()
+  }
+  /** To all deliveries: a tab that does not list those on their way is not refreshed while they are. */
+  const showAll = () => tab && go('webhook', id)
+  async function test() {
+    const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params })
+    await tell(answer, 'A test is on its way')
+    if (answer.ok) showAll()
+  }
+  const resume = async () =>
+    tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), 'Resumed')
+  /** Everything since the endpoint was created; what has arrived is not sent again. */
+  async function recover() {
+    const title = 'Send what was missed?'
+    const text = 'All events of the last 30 days that this webhook listens to now, and has not received, are sent.'
+    if (!(await confirmed({ title, text, action: 'Send', kind: 'primary' }))) return
+    let [since, recovered] = [endpoint?.created_at ?? null, 0]
+    while (since !== null) {
+      const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/recover', {
+        params,
+        body: { since },
+      })
+      if (!answer.ok) return tell(answer, '')
+      since = answer.next_since
+      recovered += answer.recovered
+    }
+    const sent = recovered === 0 ? 'no further events to send' : `${plural(recovered, 'missed event')} on the way`
+    await tell({ ok: true }, isActive ? sent[0]!.toUpperCase() + sent.slice(1) : `Resumed, ${sent}`)
+    showAll()
+  }
+  const pause = async () =>
+    tell(
+      await client.put('/v1/webhook_endpoint/{webhook_endpoint_id}', { params, body: { state: 'paused' } }),
+      'Paused',
+    )
+  async function remove() {
+    if (!endpoint) return
+    const text = `Nothing more is sent to ${endpoint.url}, and what was sent is forgotten.`
+    if (!(await confirmed({ title: 'Delete this webhook?', text, action: 'Delete webhook' }))) return
+    const answer = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params })
+    if (!answer.ok) return announce(explain(answer))
+    announce(`${endpoint.title} deleted`)
+    go('webhooks')
+  }
+  return (
+    <>
+      <NotRenewed {...loaded} />
+      <a class="back" href={href('webhooks')} onClick={goBack}>
+        <Icon name="back" />
+        Webhooks
+      </a>
+      <div class="page-head">
+        <div class="key-text">
+          <h1>{endpoint.title}</h1>
+          <code class="soft">{endpoint.url}</code>
+          <p class="soft">
+            <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
+            {endpoint.is_ordered && ' · in order'}
+            {endpoint.previous_secret_expires_at &&
+              ` · old secret until ${dateTime(endpoint.previous_secret_expires_at)}`}
+          </p>
+        </div>
+        <div class="actions">
+          {isActive ? (
+            <Button kind="primary" onClick={test}>
+              Send a test
+            </Button>
+          ) : (
+            <>
+              <Button onClick={resume}>Resume</Button>
+              <Button kind="primary" onClick={recover}>
+                Resume and send what was missed …
+              </Button>
+            </>
+          )}
+          <Menu
+            label={`More for ${endpoint.title}`}
+            items={[
+              { label: 'Edit …', onSelect: () => setDialog('edit') },
+              { label: 'New secret …', onSelect: () => setDialog('secret') },
+              ...(isActive
+                ? [
+                    { label: 'Send what was missed …', onSelect: recover },
+                    { label: 'Pause', onSelect: pause },
+                  ]
+                : []),
+              { label: 'Delete webhook …', danger: true, onSelect: remove },
+            ]}
+          />
+        </div>
+      </div>
+      <DayBar day={endpoint.day} />
+      <Tabs page="webhook" id={id} current={tab} tabs={TABS} />
+      <More list={list} empty={<Empty title="Nothing here">What is sent is kept here for 30 days.</Empty>}>
+        <Deliveries deliveries={list.entries} />
+      </More>
+      {dialog === 'edit' && (
+        <WebhookForm
+          endpoint={endpoint}
+          onSaved={(title) => {
+            announce(`${title} saved`)
+            setDialog(null)
+            void loaded.reload()
+          }}
+          onClose={() => setDialog(null)}
+        />
+      )}
+      {dialog === 'secret' && (
+        <NewSecret
+          title={endpoint.title}
+          rotate={async (grace_seconds) => {
+            const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/rotate', {
+              params,
+              body: { grace_seconds },
+            })
+            void loaded.reload()
+            return answer
+          }}
+          onClose={() => setDialog(null)}
+        />
+      )}
+    </>
+  )
+}
+
+const Deliveries = ({ deliveries }: { deliveries: WebhookDelivery[] }) => (
+  <div class="card table-box">
+    <table class="stacked" aria-label="Deliveries">
+      <thead>
+        <tr>
+          <th>Event</th>
+          <th>Subject</th>
+          <th>State</th>
+          <th>Last answer</th>
+          <th>When</th>
+        </tr>
+      </thead>
+      <tbody>
+        {deliveries.map((delivery) => (
+          <tr key={delivery.id}>
+            <th scope="row">
+              <a href={href('delivery', delivery.id)}>{wordsOf(delivery.type)}</a>
+            </th>
+            <td data-label="Subject">
+              <Subject subject={delivery.subject} />
+            </td>
+            <td data-label="State" class={delivery.state === 'failed' ? 'error' : ''}>
+              {stateOf(delivery)}
+            </td>
+            <td data-label="Last answer">
+              {delivery.status === null && delivery.error === null ? '–' : outcomeOf(delivery)}
+            </td>
+            <td data-label="When">{exactTime(delivery.created_at)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

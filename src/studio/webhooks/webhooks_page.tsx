@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks'
+
+import { wordsOf } from '../activity/event.ts'
+import type { WebhookEndpoint } from '../api.ts'
+import { useList } from '../data/list.ts'
+import { plural } from '../format.ts'
+import { href } from '../route.ts'
+import { Button } from '../ui/button.tsx'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { DayBar } from './day_bar.tsx'
+import { healthOf, isUnwell } from './webhook.ts'
+import { WebhookForm } from './webhook_form.tsx'
+
+/** All that are told of events, and how each fares. */
+export function WebhooksPage() {
+  const { entries, count, loading, problem, reload } = useList(
+    '/v1/webhook_endpoint',
+    ({ webhook_endpoints }) => webhook_endpoints,
+    { query: { include: 'day' } },
+  )
+  const [making, setMaking] = useState(false)
+  useTitle('Webhooks')
+  const isEmpty = !loading && !problem && entries.length === 0
+  const button = (
+    <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+      New webhook
+    </Button>
+  )
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>Webhooks</h1>
+          {entries.length > 0 && <p class="soft">{plural(count, 'webhook')}</p>}
+        </div>
+        {!isEmpty && button}
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {loading && <Loading rows={3} />}
+      {isEmpty && (
+        <Empty title="No webhooks yet" action={button}>
+          A webhook is a URL of your server that hears of what happens: tracks that are ready, lists that change.
+        </Empty>
+      )}
+      <ul class="keys" aria-label="Webhooks">
+        {entries.map((endpoint) => (
+          <EndpointRow key={endpoint.id} endpoint={endpoint} among={entries.length} />
+        ))}
+      </ul>
+      {making && <WebhookForm endpoint={null} onSaved={reload} onClose={() => setMaking(false)} />}
+    </>
+  )
+}
+
+const EndpointRow = ({ endpoint, among }: { endpoint: WebhookEndpoint; among: number }) => (
+  <li class="card webhook">
+    <div class="key-text">
+      <a class="name" href={href('webhook', endpoint.id)}>
+        {endpoint.title}
+      </a>
+      <span class="soft">{endpoint.url}</span>
+      <span class="soft">
+        <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
+      </span>
+    </div>
+    <DayBar day={endpoint.day} among={among} />
+  </li>
+)
+
+/** How an endpoint is; red where somebody should look after it. */
+export const Health = ({ endpoint }: { endpoint: WebhookEndpoint }) => (
+  <span class={isUnwell(endpoint) ? 'error' : ''}>{healthOf(endpoint)}</span>
+)
