@@ -33,8 +33,6 @@ const REPLACEMENTS: Record<string, string> = {
   whenEnded: 'ifJustEnded',
   whileHeld: 'ifLeaseHeld',
 }
-/** src/studio is skipped until it is rebuilt. */
-const SKIPPED = /^src\/studio\//
 
 const files = execFileSync('git', ['ls-files', 'src', 'container', 'scripts', 'bench', 'test'], { encoding: 'utf8' })
 const names = Object.keys(REPLACEMENTS).join('|')
@@ -43,7 +41,7 @@ const DECLARATION = new RegExp(
   'gm',
 )
 let count = 0
-for (const file of files.split('\n').filter((path) => /\.tsx?$/.test(path) && !SKIPPED.test(path))) {
+for (const file of files.split('\n').filter((path) => /\.tsx?$/.test(path))) {
   const text = readFileSync(file, 'utf8')
   for (const match of text.matchAll(DECLARATION)) {
     const name = match[1] ?? match[2]!

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 const [directory = '.', ...only] = process.argv.slice(2)
 /** Paths of files that are not checked. */
-const SKIPPED = /^(src\/studio\/|docs\/specification\.md|CHANGELOG\.md|drizzle\/)/
+const SKIPPED = /^(docs\/specification\.md|CHANGELOG\.md|drizzle\/)/
 
 /** Each advice with the pattern of the phrases that it replaces. */
 const RULES: Record<string, RegExp> = {

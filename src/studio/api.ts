@@ -26,10 +26,10 @@ import type {
 export type Listed = z.infer<typeof ListedTrack>
 export type PlaylistTrack = z.infer<typeof PlaylistTrackSchema>
 
-/** Tells that the key is not, or no longer, valid. */
+/** The event that is dispatched when the service rejects the key. */
 export const REFUSED = 'tonearm-key-refused'
 
-/** The service this page was loaded from. A 401 signs the page out, whatever it was asked for. */
+/** Returns a client of the service from which this page was loaded. Any 401 signs the user out. */
 export const connect = (api_key: string): Client =>
   createClient({
     base_url: location.origin,

@@ -6,5 +6,5 @@ import { keepScroll } from './ui/scroll.ts'
 
 keepScroll()
 render(root(), byId('app'))
-// Another link with a key was opened in this tab.
+// A link with another key was opened in this tab.
 window.addEventListener('hashchange', () => location.hash.includes('key=') && location.reload())

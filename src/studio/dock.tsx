@@ -4,7 +4,7 @@ import { nowPlaying, type Player, setPlayer, stopPlaying } from './data/now_play
 import { useStore } from './data/store.ts'
 import { Button } from './ui/button.tsx'
 
-/** The player at the bottom of every page; it goes on while pages change. */
+/** The player at the bottom of every page. It continues when the page changes. */
 export function Dock() {
   const now = useStore(nowPlaying)
   const player = useRef<Player>(null)

@@ -5,10 +5,10 @@ import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
 import { organization } from './data/organization.ts'
 
-/** `75.4` → `1:15`, `3700` → `1:01:40`. */
+/** Formats `75.4` as `1:15` and `3700` as `1:01:40`. */
 export { clock } from '../elements/shared/clock.ts'
 
-/** `4230` → `1 h 11 min`, `200` → `3 min`, `20` → `20 s`. */
+/** Formats seconds: `4230` as `1 h 11 min`, `200` as `3 min`, `20` as `20 s`. */
 export function length(seconds: number): string {
   if (seconds < 59.5) return `${Math.max(1, Math.round(seconds))} s`
   const minutes = Math.round(seconds / 60)
@@ -26,10 +26,10 @@ export function bytes(size: number): string {
   return `${step === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[step]}`
 }
 
-/** `-14.2` → `−14.2 LUFS`, with a real minus. */
+/** Formats `-14.2` as `−14.2 LUFS`, with a minus sign (U+2212). */
 export const signed = (value: number, unit: string) => `${value < 0 ? '−' : ''}${Math.abs(value).toFixed(1)} ${unit}`
 
-/** `more`: there may be more than were counted. */
+/** Formats a count with its noun. With `more`, the count is a lower bound. */
 export const plural = (count: number, noun: string, more = false) =>
   `${count.toLocaleString('en')} ${more ? 'or more ' : ''}${noun}${count === 1 ? '' : 's'}`
 
@@ -47,16 +47,16 @@ export const ago = (timestamp: string) => `${length((Date.now() - Date.parse(tim
 
 type Fault = Pick<Failure, 'message' | 'errors'>
 
-/** A fault as a sentence, with the fields that are wrong. */
+/** Returns the message of a failure, or a sentence about its invalid fields. */
 export function explain({ message, errors = [] }: Fault): string {
   if (errors.length === 0) return message
   return sentence(errors.map((error) => `${labelOf(error.path)} ${error.message}`).join('; '))
 }
 
-/** What is wrong with a form: by field, and under `other` what concerns none of them. */
+/** The errors of a form by field; `other` has the errors of no field. */
 export type Faults = Partial<Record<string, string>>
 
-/** A fault, told apart by the fields of a form: each has its own part of it, in a sentence. */
+/** Returns a failure as the errors of a form's fields. */
 export function faultsOf(failure: Fault, fields: readonly string[]): Faults {
   const faults: Faults = {}
   const rest = (failure.errors ?? []).filter(({ path, message }) => {
@@ -69,10 +69,10 @@ export function faultsOf(failure: Fault, fields: readonly string[]): Faults {
   return faults
 }
 
-/** `allowed_origins.0` → `allowed_origins`. */
+/** Returns `allowed_origins` for the path `allowed_origins.0`. */
 const fieldOf = (path: string) => path.split('.')[0] ?? ''
 
-/** `player_subtitle` → `subtitle`. */
+/** Returns `subtitle` for the path `player_subtitle`. */
 const labelOf = (path: string) =>
   fieldOf(path)
     .replace(/^player_/, '')
@@ -82,30 +82,30 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 
 type Named = Pick<Listed, 'player_title' | 'file_name' | 'tags'>
 
-/** What a track's file says of itself, where the organization uses that. */
+/** Returns the tags of a track's file if the organization uses tags. */
 const usedTags = ({ tags }: Pick<Listed, 'tags'>): Listed['tags'] =>
   organization.get()?.uses_tags === false ? {} : tags
 
-/** Whom a track is by: as somebody wrote it for this track, else as its file says. */
+/** Returns the artist of a track: its subtitle, or else the artist in the tags of its file. */
 export function artistOf(track: Pick<Listed, 'player_subtitle' | 'tags'>) {
   const { artist, album_artist } = usedTags(track)
   return track.player_subtitle || artist || album_artist
 }
 
-/** A track's name as its file has it: the title that it says, else its own. */
+/** Returns the title in the tags of a track's file, or else the name of the file. */
 export const fileTitle = (track: Named) => usedTags(track).title ?? withoutExtension(track.file_name)
 
-/** A track's name: its title, else its file's. */
+/** Returns the title of a track, or else that of its file. */
 export const nameOf = (track: Named) => track.player_title || fileTitle(track)
 
 export const infoOf = (track: Pick<Track, 'info'> | undefined): TrackInfo => track?.info ?? {}
 
-/** What may help a track that failed: to try again, another file, or where none came, one at all. */
+/** Returns the action that may help a failed track: `retry`, `replace` its file, or `send` the file that never arrived. */
 export function remedyFor({ error }: TrackInfo): 'retry' | 'replace' | 'send' {
   const code = error?.code ?? ''
   if (code === 'upload_expired') return 'send'
   return code === '' || isRetriable(code) ? 'retry' : 'replace'
 }
 
-/** Why a track failed: `info.error.message`, written for people. */
+/** Returns why a track failed. */
 export const failureOf = (info: TrackInfo) => info.error?.message ?? 'This file could not be processed.'

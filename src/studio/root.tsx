@@ -10,7 +10,7 @@ import { Shell } from './shell.tsx'
 import { SignIn } from './sign_in.tsx'
 import { forgetScroll } from './ui/scroll.ts'
 
-/** The whole page: the form that asks for a key, or the studio that the key opens. */
+/** The whole page: the form to sign in, or the studio. */
 export const root = () => <Root first={takeKey()} />
 
 function Root({ first }: { first: string | null }) {

@@ -1,7 +1,7 @@
 import type { TargetedMouseEvent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
-/** What the address shows. Hashes, because the page is one static file, and so that the back button works. */
+/** The parts of the address. It is in the hash, because the studio is one static file. */
 export interface Route {
   page: string
   id: string
@@ -10,7 +10,7 @@ export interface Route {
 
 export type PageProperties = Omit<Route, 'page'>
 
-/** `#/collection/{id}/look` → its parts. */
+/** Parses `#/collection/{id}/look`. */
 export function parseRoute(hash: string): Route {
   const [page = '', id = '', tab = ''] = hash.replace(/^#\/?/, '').split('/')
   return { page: page || 'collections', id, tab }
@@ -22,7 +22,7 @@ export const go = (page: string, id = '', tab = '') => {
   location.hash = href(page, id, tab)
 }
 
-/** A link that leads to where somebody came from goes back there, so that it stands as it was left. */
+/** Goes back in the history if the link leads to the previous page, which keeps its scroll position. */
 export function goBack(event: TargetedMouseEvent<HTMLAnchorElement>): void {
   const { navigation } = window
   const before = navigation?.entries()[(navigation.currentEntry?.index ?? 0) - 1]
@@ -31,13 +31,13 @@ export function goBack(event: TargetedMouseEvent<HTMLAnchorElement>): void {
   history.back()
 }
 
-/** The route, as it changes. */
+/** Returns the current route. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const update = () => setHash(location.hash)
     window.addEventListener('hashchange', update)
-    // It may have changed since it was read.
+    // The hash may have changed between the first render and this effect.
     update()
     return () => window.removeEventListener('hashchange', update)
   }, [])

@@ -1,17 +1,17 @@
 const STORED = 'tonearm.key'
 
-/** The operator's key opens the system, and nothing of an organization; it looks as the operator likes. */
+/** Whether a key is the root key: it has no prefix of a server key, because the operator chooses it. */
 export const isRootKey = (key: string) => !/^ta_[spu]k_/.test(key)
 
 /**
- * The server key, or the root key, this page works with. It comes from the address (`#key=…`, as `npm start` prints it) or from the form, is kept
- * for this tab only, and leaves the address at once so that it lands in no bookmark and no screenshot.
+ * The key of this tab. It comes from the address (`#key=…`, as `npm start` prints it) or from the form, and is stored for this tab only. It is
+ * removed from the address at once, so that it is in no bookmark or screenshot.
  */
 export function takeKey(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('key')
   const stored = sessionStorage.getItem(STORED)
   if (given) {
-    // A link from somebody else must not move this page into their organization unasked.
+    // A link from someone else must not switch this tab to their organization.
     const wanted = stored === null || stored === given || confirm('Sign in with the other key of this link?')
     if (wanted) keepKey(given)
     history.replaceState(null, '', location.pathname + location.search)
@@ -20,5 +20,5 @@ export function takeKey(): string | null {
 }
 
 export const keepKey = (key: string) => sessionStorage.setItem(STORED, key)
-/** Whatever else is kept for this tab belongs to what the key opened. */
+/** Everything else in the session storage belongs to the organization of the key. */
 export const forgetKey = () => sessionStorage.clear()

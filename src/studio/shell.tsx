@@ -43,7 +43,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   trash: TrashPage,
 }
 
-/** The places of the studio, and the pages that belong to each. */
+/** The entries of the navigation, with the pages that belong to each. */
 const PLACES = [
   ['collections', 'Collections', ['collections', 'collection', 'track']],
   ['playlists', 'Playlists', ['playlists', 'playlist']],
@@ -54,10 +54,10 @@ const PLACES = [
   ['activity', 'Activity', ['activity']],
   ['trash', 'Trash', ['trash']],
 ] as const
-/** The one place of the operator, who belongs to no organization. */
+/** The navigation with the root key, which belongs to no organization. */
 const SYSTEM = [['system', 'System', ['system']]] as const
 
-/** What stands around every page: places, player, and the whole window as a place to drop files on. */
+/** The frame of every page: the navigation, the player, and a drop zone in the whole window. */
 export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const route = useRoute()
   const connection = useConnection()
@@ -66,7 +66,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const Page = is_root ? SystemPage : (PAGES[route.page] ?? NotFound)
   const current = is_root ? 'system' : route.page
 
-  // Names of tracks depend on it.
+  // The names of tracks depend on a setting of the organization.
   useStore(organization)
   useEffect(() => (is_root ? undefined : findOrganization(connection.client)), [connection])
   useEffect(() => {
@@ -114,7 +114,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
   )
 }
 
-/** A hash of its own would be taken for a page. */
+/** Focuses the content. The hash of the link would be parsed as a page. */
 function skipTo(event: Event, target: HTMLElement | null): void {
   event.preventDefault()
   target?.focus()

@@ -8,7 +8,7 @@ import { Field } from './ui/field.tsx'
 import { Form } from './ui/form.tsx'
 import { Message } from './ui/states.tsx'
 
-/** The form that asks for a server key, or the root key; calls back with one that the service accepts. */
+/** The form to sign in with a server key or the root key. Calls `onKey` with a key that the service accepts. */
 export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; problem?: string | undefined }) {
   const [key, setKey] = useState('')
   const [message, setMessage] = useState(problem)

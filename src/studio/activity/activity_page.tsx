@@ -3,18 +3,18 @@ import { useEffect, useState } from 'preact/hooks'
 import { href, type PageProperties, parseRoute } from '../route.ts'
 import { useTitle } from '../ui/title.ts'
 import { PATTERNS, wordsOf } from './event.ts'
-import { type Asked, EventList } from './event_list.tsx'
+import { type EventFilter, EventList } from './event_list.tsx'
 
 const OPTIONS = ['', ...PATTERNS].map((pattern) => [pattern, wordsOf(pattern || '*')] as const)
 
-/** All, where an address names a type that there is not. */
+/** Returns the type in the address, or an empty string for all types if it is unknown. */
 const typeOf = (id: string) => (PATTERNS.includes(id) ? id : '')
 
-/** Who has changed what: the events of 30 days, of all types, a group or one. */
+/** The page Activity: the events of the last 30 days, of all types, a group or one type. */
 export function ActivityPage({ id }: PageProperties) {
   useTitle('Activity')
   const [type, setType] = useState(typeOf(id))
-  // What was chosen here is in the address alone: the page is not told when that changes back.
+  // The address has the choice, and `replaceState` does not notify the page, so the page follows the event itself.
   useEffect(() => {
     const follow = () => {
       const route = parseRoute(location.hash)
@@ -23,12 +23,12 @@ export function ActivityPage({ id }: PageProperties) {
     window.addEventListener('hashchange', follow)
     return () => window.removeEventListener('hashchange', follow)
   }, [])
-  /** In the address for whoever comes back; the page, and what has the focus, stay. */
+  /** Stores the choice in the address, so that it remains after a reload. The page and the focus do not change. */
   function choose(pattern: string) {
     history.replaceState(history.state, '', href('activity', pattern))
     setType(pattern)
   }
-  const asked: Asked = type ? { type: type as 'track.*' } : {}
+  const filter: EventFilter = type ? { type: type as 'track.*' } : {}
   return (
     <>
       <div class="page-head">
@@ -44,7 +44,7 @@ export function ActivityPage({ id }: PageProperties) {
           ))}
         </select>
       </div>
-      <EventList asked={asked} label="Activity" />
+      <EventList filter={filter} label="Activity" />
     </>
   )
 }

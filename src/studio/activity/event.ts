@@ -1,6 +1,6 @@
 import type { EventPattern, EventType, WebhookEndpoint } from '../api.ts'
 
-/** Every type of event in words, by the group that it belongs to. */
+/** The name of each type of event. */
 const WORDS: Record<EventType, string> = {
   'track.created': 'Track created',
   'track.uploaded': 'Track uploaded',
@@ -51,16 +51,16 @@ const GROUPS: Record<Group, string> = {
   'webhook.*': 'All webhook tests',
 }
 
-/** A type of event, a group or all, in words. */
+/** Returns the name of a type of event, of a group, or of all events. */
 export const wordsOf = (pattern: string) =>
   pattern === '*' ? 'Everything' : (GROUPS[pattern as Group] ?? WORDS[pattern as EventType] ?? pattern)
 
-/** What may be asked for: groups, each with its types behind it. A test is for one endpoint, whatever that hears of. */
+/** The patterns that users can choose: each group, followed by its types. A test event is only for one endpoint. */
 export const PATTERNS = Object.keys(GROUPS)
   .filter((group) => group !== 'webhook.*')
   .flatMap((group) => [group, ...Object.keys(WORDS).filter((type) => groupOf(type) === group)])
 
-/** Whether all of a type's group are asked for. */
+/** Whether the patterns contain the group of a type. */
 export const isWithin = (type: string, patterns: readonly string[]) =>
   type !== groupOf(type) && patterns.includes(groupOf(type))
 

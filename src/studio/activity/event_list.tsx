@@ -9,7 +9,7 @@ import { More } from '../ui/more.tsx'
 import { Empty } from '../ui/states.tsx'
 import { REASONS, wordsOf } from './event.ts'
 
-/** Pages of the studio that show what an event is about, by its subject's kind. */
+/** The page of the studio that shows the subject of an event, by the kind of the subject. */
 const PAGES: Record<string, string> = {
   track: 'track',
   collection: 'collection',
@@ -17,17 +17,17 @@ const PAGES: Record<string, string> = {
   webhook_endpoint: 'webhook',
 }
 
-/** What of the feed is asked for. */
-export interface Asked {
+/** The filter of the events. */
+export interface EventFilter {
   type?: 'track.*'
   subject?: string
 }
 
-/** What has happened, newest first: when, what, to what, and who has done it. */
-export function EventList({ asked, label }: { asked: Asked; label: string }) {
+/** A table of events, newest first. */
+export function EventList({ filter, label }: { filter: EventFilter; label: string }) {
   const client = useClient()
-  const list = usePages(['/v1/event', asked], (from: number | undefined) =>
-    eventsBefore<Failure>((query) => client.get('/v1/event', { query: { ...asked, ...query } }), from),
+  const list = usePages(['/v1/event', filter], (from: number | undefined) =>
+    eventsBefore<Failure>((query) => client.get('/v1/event', { query: { ...filter, ...query } }), from),
   )
   const { entries: keys } = useList('/v1/api_key', ({ api_keys }) => api_keys)
   function nameOf(actor: string | null): string {
@@ -43,7 +43,7 @@ export function EventList({ asked, label }: { asked: Asked; label: string }) {
           <thead>
             <tr>
               <th>What</th>
-              {!asked.subject && <th>Subject</th>}
+              {!filter.subject && <th>Subject</th>}
               <th>By</th>
               <th>When</th>
             </tr>
@@ -55,7 +55,7 @@ export function EventList({ asked, label }: { asked: Asked; label: string }) {
                   {wordsOf(event.type)}
                   <span class="soft">{factsOf(event)}</span>
                 </th>
-                {!asked.subject && (
+                {!filter.subject && (
                   <td data-label="Subject">
                     <Subject subject={event.subject} />
                   </td>
@@ -73,17 +73,17 @@ export function EventList({ asked, label }: { asked: Asked; label: string }) {
   )
 }
 
-/** What an event is about, as far as it is known without asking: its kind, and the beginning of its id. */
+/** The subject of an event: its kind and the start of its id, which are known without a request. */
 export function Subject({ subject }: { subject: string }) {
   const [kind = '', id = ''] = subject.split(':')
   const text = `${kind.replace('api_key', 'key').replace('_endpoint', '')} ${id.slice(0, 8)}`
   return PAGES[kind] ? <a href={href(PAGES[kind], id)}>{text}</a> : <>{text}</>
 }
 
-/** What an event says beside its subject. */
+/** Returns the details of an event as text. */
 function factsOf({ data }: TonearmEvent): string {
   const facts = data as Partial<Record<string, string | number | boolean | string[] | null>>
-  const told: [string, string | number | boolean | string[] | null | undefined][] = [
+  const details: [string, string | number | boolean | string[] | null | undefined][] = [
     ['', facts.organization_index],
     ['', Array.isArray(facts.changed) && facts.changed.join(', ')],
     ['', facts.error],
@@ -95,7 +95,7 @@ function factsOf({ data }: TonearmEvent): string {
     ['', useOf(facts.used_bytes, facts.max_bytes, bytes)],
     ['', useOf(facts.used_tracks, facts.max_tracks, (tracks) => plural(tracks, 'track'))],
   ]
-  return told.flatMap(([label, value]) => (value ? [label + String(value)] : [])).join(' · ')
+  return details.flatMap(([label, value]) => (value ? [label + String(value)] : [])).join(' · ')
 }
 
 /** Returns the use of a quota, such as `16 GB of 20 GB`; an empty text if it has no limit. */

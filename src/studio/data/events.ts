@@ -10,15 +10,15 @@ interface Read {
 
 const HOUR = 3_600_000
 const KEPT = EVENT_DAYS * 24 * HOUR
-/** Events that are enough for one look, and requests that are. */
+/** The number of events that one call returns at least, and the maximum number of its requests. */
 const ENOUGH = 30
 const MAX_REQUESTS = 20
-/** So many numbers are held by one answer. */
+/** The range of sequence numbers that one response can always contain. */
 const SHORTEST = MAX_PAGE - 1
 
 /**
- * The newest events up to a number, newest first. The feed tells the oldest first, and its numbers are times: so it is asked for stretches
- * of time, from the newest back, each as long as one answer can hold.
+ * Returns the newest events up to a sequence number, newest first. The feed returns the oldest events first, and its numbers are times, so
+ * this reads ranges of time, from the newest back, each as long as one response can contain.
  */
 export async function eventsBefore<F extends { ok: false }>(
   read: (query: { after: number; limit: number }) => Promise<Read | F>,
@@ -35,7 +35,7 @@ export async function eventsBefore<F extends { ok: false }>(
     if (!answer.ok) return answer
     if (answer.has_more && answer.after < until) {
       if (span > SHORTEST) span = Math.max(SHORTEST, span / 8)
-      // Numbers run ahead of the time after many at once, or the service's clock does.
+      // After a burst of events, the numbers are ahead of the time. The clock of the service may be ahead as well.
       else head = answer.after + SHORTEST
       continue
     }
@@ -44,7 +44,7 @@ export async function eventsBefore<F extends { ok: false }>(
     span *= 4
   }
   if (until <= now - KEPT) return { ok: true, entries, next: null }
-  // Nothing earlier is offered once the oldest of all has been read; what cannot be asked may be there.
+  // Whether there are earlier events. If the request fails, there may be.
   const oldest = await read({ after: now - KEPT, limit: 1 })
   const isEarlier = !oldest.ok || (oldest.events[0] ? oldest.events[0].seq <= until : oldest.has_more)
   return { ok: true, entries, next: isEarlier ? until : null }

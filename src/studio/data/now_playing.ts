@@ -4,14 +4,14 @@ import { announce } from '../ui/announce.ts'
 import { createStore } from './store.ts'
 import { sessionFor } from './views.ts'
 
-/** What the player at the bottom of the page plays. */
+/** The session and the track of the player at the bottom of the page. */
 export interface NowPlaying {
   scope: PlayScope
   resource_id: string
   play_session_id: string
   track_id: string
   playing: boolean
-  /** Rises with every track that somebody chose. */
+  /** Increases with each track that the user chooses. */
   request: number
 }
 
@@ -19,14 +19,14 @@ export type Player = HTMLElementTagNameMap['tonearm-player']
 
 export const nowPlaying = createStore<NowPlaying | null>(null)
 let player: Player | null = null
-/** Rises with every wish to play something else, or nothing: what was wished before it is not begun any more. */
+/** Increases with each request to play another track, or none. An earlier request that is still waiting for its session is dropped. */
 let wishes = 0
 
 export function setPlayer(element: Player | null): void {
   player = element
 }
 
-/** Plays a track of a collection or a playlist, and what comes after it; the one that plays already is paused. */
+/** Plays a track of a collection or a playlist and the tracks after it, or pauses the track that is playing. */
 export async function playTrack(client: Client, scope: PlayScope, resource_id: string, track_id: string) {
   const request = ++wishes
   const now = nowPlaying.get()

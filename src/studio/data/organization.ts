@@ -1,10 +1,10 @@
 import type { Client, Organization } from '../api.ts'
 import { createStore } from './store.ts'
 
-/** The organization that the key opens; null until it is known. */
+/** The organization of the key; null until it is known. */
 export const organization = createStore<Organization | null>(null)
 
-/** Finds it by its keys, of which there always is one; returns a function that forgets it. */
+/** Reads the organization through the list of keys, which has at least one. Returns a function that clears it. */
 export function findOrganization(client: Client): () => void {
   let isCurrent = true
   void (async () => {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Milliseconds without a keystroke after which words count as complete. */
+/** Milliseconds after the last keystroke until the search starts. */
 const PAUSE = 200
 
-/** What somebody types into a search, and what is asked for once they pause. */
+/** The text of a search field, and the query that follows it after a pause. */
 export function useSearch() {
   const [words, onWords] = useState('')
   const [settled, setSettled] = useState('')

@@ -1,6 +1,6 @@
 import { useEffect, useReducer } from 'preact/hooks'
 
-/** A value that outlives pages and tells who looks at it that it has changed. */
+/** A value that is kept when the page changes, and notifies its watchers of changes. */
 export interface Store<T> {
   get: () => T
   set: (value: T) => void
@@ -23,7 +23,7 @@ export function createStore<T>(value: T): Store<T> {
   }
 }
 
-/** The value of a store; what shows it is drawn again when it changes. */
+/** Returns the value of a store, and renders the component again when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [, redraw] = useReducer<number, void>((count) => count + 1, 0)
   useEffect(() => store.watch(() => redraw()), [store])

@@ -12,7 +12,7 @@ const PER_POLL = 4
 interface Answer {
   ok: true
   tracks: Listed[]
-  /** The number of tracks in the collection, also while only the first pages have arrived. */
+  /** The number of tracks in the collection. It is complete when the first page has arrived. */
   count: number
   /** The tracks that were read one by one: those in progress, and those that failed. */
   details: ReadonlyMap<string, Track>

@@ -1,4 +1,4 @@
-/** Lets a few pieces of work run at once; the others wait, and the newest goes first: it is what is being looked at. */
+/** Returns a function that runs a few tasks at a time. The newest task that waits runs first, because its row is in view. */
 export function createTurns(atOnce: number) {
   const waiting: (() => void)[] = []
   let running = 0

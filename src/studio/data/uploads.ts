@@ -15,19 +15,19 @@ import type { Connection } from './connection.ts'
 import { createStore } from './store.ts'
 import { forgetTrack } from './views.ts'
 
-/** Uploads go on while other pages are looked at: one queue for each collection. */
+/** Uploads, with one queue for each collection. They continue while the user looks at other pages. */
 
 const STORED = 'tonearm.unfinished'
 
-interface Sending {
+interface Replacement {
   collection_id: string
   fraction: number
   controller: AbortController
 }
 
 const queues = new Map<string, UploadQueue>()
-/** By track, the files that are sent for tracks that there were before. */
-const sendings = new Map<string, Sending>()
+/** The files that are sent for existing tracks, by track. */
+const replacements = new Map<string, Replacement>()
 const guard = createLeaveGuard()
 
 /** Counts the changes of all uploads. */
@@ -35,13 +35,13 @@ export const uploadChanges = createStore(0)
 interface Arrival {
   collection_id: string
   track_id: string
-  /** As it is now, where that is known. */
+  /** The track in its new state, if that is known. */
   track?: Track
 }
-/** The track whose bytes have just arrived, or that a file was chosen for. */
+/** The track whose file has just arrived, or for which a file was chosen. */
 export const arrivals = createStore<Arrival | null>(null)
 
-/** What is said of files, and of what stops them. */
+/** The texts about files, and about errors that stop all uploads. */
 export const language: Language = {
   locale: 'en',
   texts: {
@@ -54,30 +54,30 @@ export const language: Language = {
   },
 }
 
-/** The files on their way into a collection. */
+/** Returns the files that are being uploaded into a collection. */
 export const uploadsTo = (collection_id: string): readonly UploadItem[] => queues.get(collection_id)?.items ?? []
 
-/** The queue of a collection, to pause, retry and cancel. */
+/** Returns the queue of a collection, for the actions pause, retry and cancel. */
 export const queueOf = (collection_id: string): UploadQueue | undefined => queues.get(collection_id)
 
-/** What stopped the files that are on their way into a collection; null while they travel. */
+/** Returns the error that stopped the uploads into a collection; null if they continue. */
 export function stoppedBy(collection_id: string): { message: string } | null {
   const queue = queues.get(collection_id)
   if (!queue?.problem || !queue.items.some((item) => item.isUnsent)) return null
   return { message: problemText(queue.problem, language) }
 }
 
-/** How much of a track's file has been sent from here, 0–1; null when it is not being sent from here. */
+/** Returns the fraction of a track's file that this tab has sent, 0–1; null if this tab is not sending it. */
 export function sentOf({ id, collection_id }: Pick<Listed, 'id' | 'collection_id'>): number | null {
   const item = itemFor({ id, collection_id })
-  return sendings.get(id)?.fraction ?? (item?.isUnsent ? item.fraction : null)
+  return replacements.get(id)?.fraction ?? (item?.isUnsent ? item.fraction : null)
 }
 
-/** The file on its way into a collection that a track was made for. */
+/** Returns the file that is being uploaded for a track. */
 export const itemFor = ({ id, collection_id }: Pick<Listed, 'id' | 'collection_id'>): UploadItem | undefined =>
   uploadsTo(collection_id).find(({ target }) => target?.track_id === id)
 
-/** Tracks whose files this tab began to send, and did not send to their end. After a reload they are all that is known of them. */
+/** The tracks whose upload this tab started but did not finish. They are stored, because a reload ends the uploads. */
 const unfinished = new Set<string>(JSON.parse(sessionStorage.getItem(STORED) ?? '[]'))
 const keepUnfinished = () => sessionStorage.setItem(STORED, JSON.stringify([...unfinished]))
 function begin(track_id: string) {
@@ -90,7 +90,7 @@ function finish(track_id: string) {
 }
 export const wasInterrupted = (track_id: string): boolean => unfinished.has(track_id)
 
-/** Sends files into a collection that is made for them, and shows it. */
+/** Creates a collection for files, uploads them into it, and navigates to it. */
 export async function uploadAsCollection({ client, api_key }: Connection, files: File[]): Promise<void> {
   const made = await client.post('/v1/collection', { body: { title: 'New collection' } })
   if (!made.ok) return announce(explain(made))
@@ -98,19 +98,19 @@ export async function uploadAsCollection({ client, api_key }: Connection, files:
   go('collection', made.collection_id)
 }
 
-/** Sends files into a collection, with the key that is signed in. */
+/** Uploads files into a collection. */
 export function upload(api_key: string, collection_id: string, files: File[]): void {
   let queue = queues.get(collection_id)
   if (!queue) {
     queue = openQueue(api_key, collection_id)
     queues.set(collection_id, queue)
   }
-  // What stopped the queue may be gone.
+  // The error that stopped the queue may be solved.
   queue.reconsider()
   queue.add(files)
 }
 
-/** Whether a large file was on its way to a track when a page was left: only the rest of it is sent then. */
+/** Whether the upload of this large file to this track was interrupted by leaving the page. Then only the rest is sent. */
 async function goesOn({ api_key }: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
   const place = destinationOf(optionsOf(api_key, track.collection_id))
   const ledger = openLedger(() => place)
@@ -120,8 +120,8 @@ async function goesOn({ api_key }: Connection, track: Pick<Listed, 'id' | 'colle
 }
 
 /**
- * Sends a file for a track that there is already; what it plays stays until the new one is ready. Answers the track as it is then; null
- * when the file goes on in the queue.
+ * Sends a file for an existing track, which plays its previous file until the new one is ready. Resolves to the track in its new state, or to
+ * null if the file continues in the queue.
  */
 export async function sendFor(connection: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
   const { id, collection_id } = track
@@ -129,13 +129,13 @@ export async function sendFor(connection: Connection, track: Pick<Listed, 'id' |
     upload(connection.api_key, collection_id, [file])
     return null
   }
-  // Of an empty file the service says why it fails.
+  // The service explains why an empty file fails.
   if (file.size > 0 && (await isTextFile(file)))
     return { ok: false, code: 'text_file', message: problemText({ code: 'text_file', message: '' }, language) } as const
-  // Until now, its row was that of the other file.
+  // Until now, the list showed the row of the other file for this track.
   if (itemFor(track)) arrivals.set({ collection_id, track_id: id })
   endSending(track)
-  const sending: Sending = { collection_id, fraction: 0, controller: new AbortController() }
+  const sending: Replacement = { collection_id, fraction: 0, controller: new AbortController() }
   const { signal } = sending.controller
   const params = { track_id: id }
   async function send() {
@@ -154,41 +154,41 @@ export async function sendFor(connection: Connection, track: Pick<Listed, 'id' |
     finish(id)
     return connection.client.post('/v1/track/{track_id}/upload_complete', { params, signal })
   }
-  sendings.set(id, sending)
+  replacements.set(id, sending)
   begin(id)
   changed()
   const answer = await send()
   if (answer.ok) arrivals.set({ collection_id, track_id: id, track: answer.track })
-  if (sendings.get(id) === sending) sendings.delete(id)
+  if (replacements.get(id) === sending) replacements.delete(id)
   forgetTrack(id)
   changed()
   return answer
 }
 
-/** Ends what is sent for a track from here: it is deleted, or gets another file. */
+/** Ends the upload for a track that is deleted or gets another file. */
 export function endSending(track: Pick<Listed, 'id' | 'collection_id'>): void {
   const item = itemFor(track)
   if (item) queues.get(track.collection_id)?.remove(item)
-  sendings.get(track.id)?.controller.abort()
+  replacements.get(track.id)?.controller.abort()
   finish(track.id)
 }
 
-/** Ends the uploads into a collection that is deleted, or all of them when somebody signs out. */
+/** Ends the uploads into a collection that is deleted, or all uploads when the user signs out. */
 export function endUploads(collection_id?: string): void {
-  // Nothing of it is kept for the next one who signs in.
+  // The next user of this tab must not see these tracks as interrupted.
   if (collection_id === undefined) unfinished.clear()
   for (const [id, queue] of queues) {
     if (collection_id !== undefined && id !== collection_id) continue
     queue.remove(...queue.items)
     queues.delete(id)
   }
-  for (const [id, sending] of sendings) {
+  for (const [id, sending] of replacements) {
     if (collection_id === undefined || sending.collection_id === collection_id) endSending({ ...sending, id })
   }
 }
 
 function changed(): void {
-  guard(sendings.size > 0 || [...queues.values()].some(({ items }) => items.some((item) => item.isUnsent)))
+  guard(replacements.size > 0 || [...queues.values()].some(({ items }) => items.some((item) => item.isUnsent)))
   uploadChanges.set(uploadChanges.get() + 1)
 }
 
@@ -199,11 +199,11 @@ function openQueue(api_key: string, collection_id: string): UploadQueue {
   const queue = new UploadQueue(options, {
     onEvent(type, item) {
       const track_id = item.target?.track_id
-      // A file that is tried again for the same track does not start again.
+      // A retry for the same track does not emit `upload-start` again.
       if ((type === 'upload-start' || type === 'upload-progress') && track_id) begin(track_id)
       if (type === 'upload-cancel' && track_id) finish(track_id)
       if (type !== 'upload-complete') return
-      // From here on the collection's page follows the track; taken out at once, the file is not followed by the queue as well.
+      // From now on, the page of the collection polls the track. The file is removed at once, so that the queue does not poll it as well.
       queue.remove(item)
       if (!track_id) return
       finish(track_id)

@@ -21,7 +21,7 @@ interface Properties {
 
 const FIELDS = ['title', 'allowed_origins', 'max_bytes', 'max_tracks']
 
-/** Changes the title of a key, its sites, and what it permits. */
+/** A dialog that changes the title, the sites and the limits of a key. */
 export function EditKey({ api_key, onSaved, onClose }: Properties) {
   const client = useClient()
   const { id, type } = api_key

@@ -49,7 +49,7 @@ interface Properties {
   faults: Faults
 }
 
-/** The fields for what an uploader key may add on one day. */
+/** The fields for the daily limits of an uploader key. */
 export const LimitFields = ({ value, onChange, faults }: Properties) => (
   <div class="field-row">
     <TextField

@@ -16,7 +16,7 @@ import { KeyUse } from './key_use.tsx'
 import { NewKey } from './new_key.tsx'
 import { NewSecret } from './new_secret.tsx'
 
-/** All keys of the organization: what each opens, and an end to those that are needed no more. */
+/** The page Keys: all keys of the organization, with their permissions and actions. */
 export function KeysPage() {
   const client = useClient()
   const { entries, count, loading, problem, reload } = useList('/v1/api_key', ({ api_keys }) => api_keys)

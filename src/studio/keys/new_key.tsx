@@ -25,7 +25,7 @@ interface Made {
   api_key: ApiKey
 }
 
-/** Makes a key, and shows its secret this once. */
+/** A dialog that creates a key and shows its secret once. */
 export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const client = useClient()
   const { entries: collections } = useList('/v1/collection', (page) => page.collections)

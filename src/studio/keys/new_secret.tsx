@@ -9,7 +9,7 @@ import { Form } from '../ui/form.tsx'
 import { Message } from '../ui/states.tsx'
 import { LOSES_SECRET, Secret } from './secret.tsx'
 
-/** Seconds that the old secret goes on working. */
+/** Seconds for which the old secret remains valid. */
 const GRACE = [
   ['0', 'at once'],
   ['3600', 'after 1 hour'],
@@ -24,9 +24,9 @@ interface Properties {
   onClose: () => void
 }
 
-/** Gives a key or a webhook a new secret, and shows it this once. */
+/** A dialog that gives a key or a webhook a new secret and shows it once. */
 export function NewSecret({ title, api_key, rotate, onClose }: Properties) {
-  // As the API does without `grace_seconds`: receivers are changed by hand.
+  // The default of the API. It is longer for webhooks, because their receivers are changed by hand.
   const [grace, setGrace] = useState(api_key ? '3600' : '86400')
   const [secret, setSecret] = useState('')
   const [problem, setProblem] = useState('')

@@ -5,7 +5,7 @@ import { elementCode } from '../sharing/snippets.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copyable.tsx'
 
-/** What a dialog asks that would take a secret away. */
+/** The question before a dialog with a secret closes. */
 export const LOSES_SECRET = {
   title: 'Have you kept the secret?',
   text: 'It cannot be shown again.',
@@ -15,20 +15,20 @@ export const LOSES_SECRET = {
 
 interface Properties {
   secret: string
-  /** Of a key; a webhook's secret has none. */
+  /** The key of the secret; undefined for the secret of a webhook. */
   api_key?: ApiKey | undefined
   onClose: () => void
 }
 
-/** A secret, this one time, and what to do with it. */
+/** Shows a new secret, and code that uses it. */
 export function Secret({ secret, api_key, onClose }: Properties) {
-  // The button that made it is gone, and the focus with it. At once, so that a key pressed now meets no other button.
-  const told = useRef<HTMLParagraphElement>(null)
-  useLayoutEffect(() => told.current?.focus(), [])
+  // The button that created the secret is gone, and with it the focus. The focus moves before the paint, so that no key press reaches another button.
+  const message = useRef<HTMLParagraphElement>(null)
+  useLayoutEffect(() => message.current?.focus(), [])
   const code = api_key && codeOf(secret, api_key)
   return (
     <>
-      <p role="status" tabIndex={-1} ref={told}>
+      <p role="status" tabIndex={-1} ref={message}>
         This is the only time that the secret is shown. Keep it where you need it.
       </p>
       <Copyable label="Secret" value={secret} />
@@ -42,7 +42,7 @@ export function Secret({ secret, api_key, onClose }: Properties) {
   )
 }
 
-/** What a page needs that uses a key; null where it opens no one thing. */
+/** Returns the HTML for a page that uses the key; null if the key is not bound to one resource. */
 function codeOf(secret: string, { type, collection_id, track_id, playlist_id }: ApiKey): string | null {
   const bound = Object.entries({ collection: collection_id, track: track_id, playlist: playlist_id }).find(
     ([, id]) => id,

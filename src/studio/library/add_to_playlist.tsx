@@ -12,7 +12,7 @@ import { Form } from '../ui/form.tsx'
 import { useOnce } from '../ui/once.ts'
 import { Loading, Message, Problem } from '../ui/states.tsx'
 
-/** Chooses the playlist that a track is added to, or makes a new one. */
+/** A dialog that adds a track to a playlist, which it can create. */
 export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () => void }) {
   const client = useClient()
   const { entries, loading, problem } = useList('/v1/playlist', ({ playlists }) => playlists)

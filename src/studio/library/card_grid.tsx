@@ -14,26 +14,26 @@ import { useTitle } from '../ui/title.ts'
 
 interface Properties<T> {
   kind: 'collection' | 'playlist'
-  /** The page's. */
+  /** The title of the page. */
   title: string
   list: List<T>
-  /** What somebody is typing, and what the list is searched for. */
+  /** The text of the search field, and the query of the list. */
   words: string
   q: string
   onWords: (words: string) => void
-  /** What else has these words. */
+  /** Other results of the search. */
   found?: ComponentChildren
-  /** Makes one of a title, and answers its id. */
+  /** Creates an entry with a title, and resolves to its id. */
   create: (title: string) => Promise<{ ok: true; id: string } | Failure>
   card: (entry: T) => ComponentChildren
   empty: string
-  /** What can be done as long as there is none, if not to make one. */
+  /** The action of the empty state; by default the button that creates an entry. */
   action?: ComponentChildren
-  /** What one is for: shown as long as there is none. */
+  /** The text of the empty state. */
   children: ComponentChildren
 }
 
-/** All collections or playlists as cards, and a button that makes another. */
+/** A grid of collections or playlists with a search field, and a button that creates one. */
 export function CardGrid<T>(properties: Properties<T>) {
   const { kind, title, list, words, q, onWords, found, create, card, empty, action, children } = properties
   const { entries, count, isCapped, loading, problem, reload } = list

@@ -30,7 +30,7 @@ const TABS = [
   ['share', 'Share'],
 ] as const
 
-/** A collection: its tracks, how it looks in players, and how to put it on a page. */
+/** The page of a collection: its tracks, its appearance in players, and how to share it. */
 export function CollectionPage({ id, tab }: PageProperties) {
   const { client, api_key } = useConnection()
   const params = { collection_id: id }
@@ -57,7 +57,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
     })()
   }, [arrival, id])
 
-  // Deleted elsewhere.
+  // The collection was deleted elsewhere.
   const gone = loaded.problem?.status === 404
   useEffect(() => {
     if (gone) endUploads(id)

@@ -11,7 +11,7 @@ import { CardGrid } from './card_grid.tsx'
 import { CoverCard } from './cover_card.tsx'
 import { FoundTracks } from './found_tracks.tsx'
 
-/** All collections, newest first, and what is found in them. */
+/** The page Collections: all collections, newest first, and the tracks that a search finds. */
 export function CollectionsPage() {
   const connection = useConnection()
   const { client } = connection

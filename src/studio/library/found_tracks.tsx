@@ -6,7 +6,7 @@ import { Problem } from '../ui/states.tsx'
 
 const MOST = 20
 
-/** The tracks of all collections that have these words, the newest first. */
+/** The tracks of all collections that match a search, newest first. */
 export function FoundTracks({ words }: { words: string }) {
   const client = useClient()
   const query = { q: words, limit: MOST, include: 'artwork' }

@@ -14,7 +14,7 @@ import { ColorField, ThemeField } from '../ui/color_field.tsx'
 import { Check, TextField } from '../ui/field.tsx'
 import { Message } from '../ui/states.tsx'
 
-/** What can be changed of a collection, a playlist or a track; what it does not have is not shown. */
+/** The appearance of a collection, a playlist or a track. The form shows only the fields that exist. */
 export interface Look {
   title?: string | undefined
   player_title?: string | null
@@ -28,16 +28,16 @@ interface Properties {
   scope: PlayScope
   id: string
   values: Look
-  /** The file's name, where a title may be empty. */
+  /** The name of the file, if the title may be empty. */
   placeholder?: string
-  /** Answers why it did not work. */
+  /** Resolves to the failure, if there is one. */
   save: (changes: Look) => Promise<Failure | undefined>
 }
 
-/** Milliseconds after the last key before a change is saved. */
+/** Milliseconds from the last keystroke until a change is saved. */
 const DELAY = 500
 
-/** How something looks in players: every change is saved and shown in a player beside the form. */
+/** The form for the appearance in players. Each change is saved, and shown in a player next to the form. */
 export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   const [look, setLook] = useState<Look>(values)
   const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'idle'>('idle')
@@ -48,7 +48,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
 
   const name = 'player_title' in values ? 'player_title' : 'title'
 
-  /** One change is sent after the other; what could not be saved goes with the next one, unless it was refused. */
+  /** Sends the changes one after the other. A change that failed temporarily is sent with the next one. */
   function flush(): Promise<Failure | undefined> {
     clearTimeout(timer.current)
     const flushed = saved.current.then(async () => {
@@ -72,7 +72,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   }
   function change(changes: Look) {
     setLook((before) => ({ ...before, ...changes }))
-    // A title that is being typed anew is not saved as nothing, nor as what it was before.
+    // An empty title is neither saved nor replaced by the previous title while the user types a new one.
     if (changes.title?.trim() === '') {
       pending.current.title = undefined
       return setFaults({ title: 'A title is needed.' })
@@ -82,7 +82,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
     clearTimeout(timer.current)
     timer.current = setTimeout(() => void flush(), DELAY)
   }
-  // What was changed last is saved, too, when the page is left.
+  // The last change is saved when the user leaves the page.
   useEffect(() => () => void flush().then((failure) => failure && announce(explain(failure))), [])
 
   return (
@@ -143,11 +143,11 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
 interface PreviewProperties {
   scope: PlayScope
   id: string
-  /** A color that is not saved yet. */
+  /** A color that is not yet saved. */
   accent: string | null | undefined
 }
 
-/** A real player of what is being edited; a color shows while it is chosen. */
+/** A player as a preview. It shows a color while the user chooses it. */
 function Preview({ scope, id, accent }: PreviewProperties) {
   const client = useClient()
   const version = useStore(viewChanges)

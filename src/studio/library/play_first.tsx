@@ -9,7 +9,7 @@ interface Properties {
   tracks: readonly ({ id: string } & Parameters<typeof isPlayable>[0])[]
 }
 
-/** Plays a collection or a playlist from its first track that can be played. */
+/** A button that plays a collection or a playlist from its first track that can be played. */
 export function PlayFirst({ scope, id, tracks }: Properties) {
   const client = useClient()
   const first = tracks.find(isPlayable)

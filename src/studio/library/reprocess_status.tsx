@@ -9,7 +9,7 @@ interface Properties {
   onDone: () => void
 }
 
-/** How far the tracks of a collection are brought up to date, and whether some could not be. */
+/** The progress of an update to the current variants, and its failures. */
 export function ReprocessStatus({ reprocess, onDone }: Properties) {
   const ran = useRef(false)
   const running = reprocess?.state === 'running'

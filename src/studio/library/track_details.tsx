@@ -12,7 +12,7 @@ import { formatOf } from '../variants/variant.ts'
 
 type Fact = readonly [term: string, value: ComponentChildren]
 
-/** What is known of a track: how loud it is, what its source was, what was made of it, and what went wrong. */
+/** The details of a track: loudness, source, variants, warnings and errors. */
 export function TrackDetails({ track }: { track: Track }) {
   const info = infoOf(track)
   const problems = [

@@ -28,7 +28,7 @@ interface Properties {
   onFiles: (files: File[]) => void
 }
 
-/** The tracks of a collection in their order, and the files on their way into it. */
+/** The tracks of a collection in their order, and the files that are being uploaded. */
 export function TrackList({ collection_id, list, onFiles }: Properties) {
   const connection = useConnection()
   const { client } = connection
@@ -40,7 +40,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
   const stopped = stoppedBy(collection_id)
   const { tracks, loading, problem } = list
 
-  /** The tracks between the two places share out what they hold; one change is sent after the other. */
+  /** The tracks between the two places exchange their values of `order`. The changes are sent one after the other. */
   function move(from: number, to: number) {
     const after = moved(tracks, from, to)
     list.reorder(after)
@@ -98,7 +98,7 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
   ]
 
-  /** The row of a file on its way; at a place of its own once the list knows its track. */
+  /** The row of a file that is being uploaded. It has a place once the list contains its track. */
   const rowOf = (item: UploadItem, index?: number) => (
     <UploadRow
       key={item.id}

@@ -31,7 +31,7 @@ const TABS = [
 ] as const
 const PERIOD = 1200
 
-/** One track: its files and facts, how it looks, and how to put it on a page. */
+/** The page of a track: its details, its appearance, how to share it, and its events. */
 export function TrackPage({ id, tab }: PageProperties) {
   const client = useClient()
   const params = { track_id: id }
@@ -65,8 +65,8 @@ export function TrackPage({ id, tab }: PageProperties) {
         />
       )}
       {tab === 'events' && (
-        // What has changed the status is told there.
-        <EventList key={track.status} asked={{ subject: `track:${id}` }} label="Events of this track" />
+        // The key reads the events again after a change of the status.
+        <EventList key={track.status} filter={{ subject: `track:${id}` }} label="Events of this track" />
       )}
       {tab === 'share' && <Share scope="track" id={id} title={nameOf(track)} />}
     </>
@@ -131,7 +131,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
       note={[artistOf(track), sent === null ? states[track.status] : `Uploading ${percent(sent)}`]
         .filter(Boolean)
         .join(' · ')}
-      // What cannot be played yet has no play view, and so the cover of its collection.
+      // A track that cannot be played yet has no play view, so the cover of its collection is shown.
       cover={isPlayable(track) ? view?.cover_image : shared.answer?.cover_image}
       handle={async () => {
         const made = await client.post('/v1/track/{track_id}/cover', { params })

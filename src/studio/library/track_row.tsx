@@ -14,23 +14,23 @@ import { useVisible } from '../ui/visible.ts'
 
 interface Properties {
   track: Listed
-  /** What is known of it while it is being processed. */
+  /** The details of the track while it is being processed. */
   detail?: Track | undefined
   place: number
   handle: Handle
   look: string
   onPlay: () => unknown
   menu: MenuItem[]
-  /** One of the two is offered beside the reason of a failure: the same file again, or another one. */
+  /** The actions after a failure: `onRetry` for the same file, `onReplace` for another one. */
   onRetry?: (() => unknown) | undefined
   onReplace?: (() => unknown) | undefined
 }
 
-/** A track in a list: where it stands, what it sounds like, and what is happening to it. */
+/** A track in a list, with its place, waveform, status and actions. */
 export function TrackRow({ track, detail, place, handle, look, onPlay, menu, onRetry, onReplace }: Properties) {
   const [ref, visible] = useVisible<HTMLLIElement>()
   const view = usePlayView(track, visible)
-  // What was seen last while it was processed is as new as anything that could be read.
+  // The last poll during the processing is recent enough, so nothing else is read.
   const fresh = detail?.status === track.status ? detail : undefined
   const read = useTrackInfo(track, visible && !fresh)
   const known = fresh ?? read ?? undefined
@@ -98,7 +98,7 @@ interface StateProperties extends Pick<Properties, 'track' | 'onRetry' | 'onRepl
   sent: number | null
 }
 
-/** What is happening to a track that is not done, or why it failed. */
+/** The progress of a track, or the reason of its failure. */
 function State({ track, known, sent, onRetry, onReplace }: StateProperties) {
   const info = infoOf(known)
   const choose = onReplace && (
@@ -128,7 +128,7 @@ function State({ track, known, sent, onRetry, onReplace }: StateProperties) {
         <span class="note">
           <strong>Failed.</strong> {known && failureOf(info)}
         </span>
-        {/* What may help is not known before the reason is. */}
+        {/* The remedy depends on the reason, which must be read first. */}
         {known &&
           (remedy === 'send'
             ? choose

@@ -7,13 +7,13 @@ import { Button } from '../ui/button.tsx'
 interface Properties {
   item: UploadItem
   collection_id: string
-  /** Of a row at a place of its own. */
+  /** The place of the row, if its track is in the list. */
   look: string | undefined
-  /** Asks for another file in its place. */
+  /** Lets the user choose another file. */
   onChoose: (track_id: string) => unknown
 }
 
-/** A file on its way into a collection: its progress, and what can be done about it. */
+/** A file that is being uploaded, with its progress and actions. */
 export function UploadRow({ item, collection_id, look, onChoose }: Properties) {
   const { text, isProblem } = statusOf(item, language)
   const { texts } = language
@@ -21,7 +21,7 @@ export function UploadRow({ item, collection_id, look, onChoose }: Properties) {
   const labelOf = (action: string) => fill(texts.actionOn, { action, name })
   const queue = queueOf(collection_id)
   const bar = item.state === 'uploading' || item.state === 'waiting' || item.state === 'queued'
-  // It cannot be read any more, however often it is tried.
+  // The file can no longer be read, so a retry would fail.
   const lost = item.problem?.code === 'file_changed' ? item.target : null
   return (
     <li

@@ -11,12 +11,12 @@ import { Check, SelectField, TextField } from '../ui/field.tsx'
 import { Loading, Message, Problem } from '../ui/states.tsx'
 
 interface Properties {
-  /** Answers why it did not work. */
+  /** Resolves to the failure, if there is one. */
   onChoose: (track_ids: string[]) => Promise<Failure | undefined>
   onClose: () => void
 }
 
-/** Chooses tracks of one collection after the other. */
+/** A dialog that chooses tracks from one or more collections. */
 export function ChooseTracks({ onChoose, onClose }: Properties) {
   const { entries, loading, problem } = useList('/v1/collection', ({ collections }) => collections)
   const [collection_id, setCollection] = useState('')

@@ -26,7 +26,7 @@ const TABS = [
   ['share', 'Share'],
 ] as const
 
-/** A playlist: tracks of any collections in an order of its own. */
+/** The page of a playlist: its tracks, its appearance, and how to share it. */
 export function PlaylistPage({ id, tab }: PageProperties) {
   const client = useClient()
   const params = { playlist_id: id }

@@ -18,14 +18,14 @@ interface Properties {
   onAdd: () => void
 }
 
-/** The places of a playlist in their order. */
+/** The tracks of a playlist in their order. */
 export function PlaylistTracks({ playlist_id, list, onAdd }: Properties) {
   const client = useClient()
   const root = useRef<HTMLUListElement>(null)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
   const { entries: places, loading, problem } = list
 
-  /** One change is sent after the other; when one is refused, the truth is read again. */
+  /** Sends the changes one after the other. If one is rejected, the list is read again. */
   function send(change: () => Promise<{ ok: true } | Failure>) {
     const before = saved.current
     async function save() {

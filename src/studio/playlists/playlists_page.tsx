@@ -7,7 +7,7 @@ import { CardGrid } from '../library/card_grid.tsx'
 import { CoverCard } from '../library/cover_card.tsx'
 import { href } from '../route.ts'
 
-/** All playlists, newest first, or those that have some words. */
+/** The page Playlists: all playlists, newest first, or those that match a search. */
 export function PlaylistsPage() {
   const client = useClient()
   const { query, ...search } = useSearch()

@@ -12,7 +12,7 @@ import { sitesOf } from './sites.ts'
 import { SitesField } from './sites_field.tsx'
 import { playerCode } from './snippets.ts'
 
-/** Makes a player key that opens one thing on the pages of one site: its players make their own sessions, for as long as it lives. */
+/** Creates a player key for one resource and one site. Its players create their own sessions until it expires. */
 export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
   const client = useClient()
   const [sites, setSites] = useState('')

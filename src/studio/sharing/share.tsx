@@ -25,7 +25,7 @@ interface Made {
   first_track: { variants: { url: string }[] } | null
 }
 
-/** Seconds that a session may live (specification §8), as people say it. */
+/** Lifetimes of a session in seconds (specification §8), with their labels. */
 const LIVES = [
   ['900', '15 minutes'],
   ['3600', '1 hour'],
@@ -33,7 +33,7 @@ const LIVES = [
   ['86400', '24 hours'],
 ] as const
 
-/** Creates play sessions, and shows what to put on a page. */
+/** Creates play sessions, and shows the code for a page. */
 export function Share({ scope, id, title }: Properties) {
   const client = useClient()
   const { entries: variants } = useList('/v1/variant', (page) => page.variants)
@@ -102,7 +102,7 @@ function Codes({ made, scope, title, downloadable }: Omit<Properties, 'id'> & { 
   const file = first_track?.variants[0]?.url
   const address = `${location.origin}/embed/${play_session_id}`
   const section = useRef<HTMLElement>(null)
-  // Often below what can be seen.
+  // The code is often below the visible part of the page.
   useEffect(() => section.current?.scrollIntoView({ block: 'center' }), [play_session_id])
   return (
     <section class="card codes" aria-labelledby="codes-title" ref={section}>

@@ -14,7 +14,7 @@ import { Form } from '../ui/form.tsx'
 import { Message, NotRenewed } from '../ui/states.tsx'
 import { iframeCode } from './snippets.ts'
 
-/** Days after which a link ends; none: never. */
+/** Days until a link expires; an empty value for never. */
 const ENDS = [
   ['', 'Never'],
   ['7', 'After a week'],
@@ -29,7 +29,7 @@ interface Properties {
   title: string
 }
 
-/** Makes links that last, and shows those that there are. */
+/** Creates permanent links, and lists those that exist. */
 export function ShareLinks({ scope, id, title }: Properties) {
   const list = useList('/v1/share', (page) => page.shares, { query: { resource_id: id } })
   return (
@@ -108,7 +108,7 @@ function NewShare({ scope, id, onMade }: Omit<Properties, 'title'> & { onMade: (
   )
 }
 
-/** A link, its QR code and its frame. */
+/** A link with its QR code and its frame. */
 function ShareItem({ share, title, onRevoked }: { share: ShareLink; title: string; onRevoked: () => void }) {
   const client = useClient()
   const { id: share_id, slug, url, embed_url, scope } = share

@@ -1,17 +1,17 @@
 import { MAX_ORIGINS } from '../../contract/facts.ts'
 
-/** An origin as the service takes it. */
+/** An origin in the format that the service accepts. */
 const ORIGIN = /^https?:\/\/[a-z\d-]+(\.[a-z\d-]+)*(:\d+)?$/
 const SCHEME = /^[a-z][a-z\d+.-]*:\/\//i
 const LOCAL = /^(localhost|127(\.\d+){3})(?=[:/]|$)/i
 
 interface Sites {
   origins: string[]
-  /** What is wrong, in a sentence. */
+  /** The error, as a sentence. */
   fault?: string
 }
 
-/** The sites that people write or paste, with spaces or commas between them, as origins. */
+/** Returns the origins of sites that are separated by spaces, commas or semicolons. */
 export function sitesOf(text: string): Sites {
   const origins = new Set<string>()
   for (const word of text.split(/[\s,;]+/).filter(Boolean)) {
@@ -25,11 +25,11 @@ export function sitesOf(text: string): Sites {
     : { origins: [...origins] }
 }
 
-/** `www.example.com/shop` → `https://www.example.com`; null for what is no site. */
+/** Returns `https://www.example.com` for `www.example.com/shop`; null if the word is not a site. */
 function originOf(word: string): string | null {
   const local = LOCAL.test(word)
   const full = SCHEME.test(word)
-  // A single word is rather a slip than a site.
+  // A single word is more likely a mistake than a site.
   if (!full && !local && !/^[^/:]+\./.test(word)) return null
   const address = full ? word : `${local ? 'http' : 'https'}://${word}`
   if (!URL.canParse(address)) return null

@@ -6,7 +6,7 @@ interface Properties {
   error: string | undefined
 }
 
-/** The sites whose pages may use a key (sites.ts). */
+/** The field for the sites whose pages may use a key (sites.ts). */
 export const SitesField = (properties: Properties) => (
   <TextField
     {...properties}

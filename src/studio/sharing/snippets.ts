@@ -2,7 +2,7 @@ import { EMBED_WIDTH, embedHeight } from '../../contract/embed.ts'
 import { MAX_VIEWS } from '../../contract/facts.ts'
 import type { PlayScope } from '../api.ts'
 
-/** HTML to copy into a page. */
+/** Returns the HTML of an element for a page. */
 
 const escape = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -12,12 +12,12 @@ const attributes = (values: Record<string, string>) =>
     .map(([name, value]) => (value === '' ? name : `${name}="${escape(value)}"`))
     .join(' ')
 
-/** A frame with the embed page of a session that lists so many tracks. */
+/** Returns the HTML of a frame with the embed page of a session. `tracks` determines its height. */
 export const iframeCode = (src: string, title: string, scope: PlayScope, tracks: number) =>
   `<iframe ${attributes({ src, title, width: String(EMBED_WIDTH), height: String(embedHeight(scope, tracks)), frameborder: '0', allow: 'autoplay', loading: 'lazy' })}></iframe>`
 
 /**
- * The module, and the element it defines. A session is read while the module loads, and the page connects to the storage if its origin is known
+ * Returns the HTML of an element and its module. A session is read while the module loads, and the page connects to the storage if its origin is known
  * (docs/player.md#faster-sound). The module needs no `modulepreload`, because it is one file and its script is the next line.
  */
 export function elementCode(

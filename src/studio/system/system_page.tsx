@@ -34,7 +34,7 @@ const KINDS: Record<string, string> = {
 const track_not_uploaded = ERROR_MEANINGS.track_not_uploaded
 const MEANINGS: Record<string, string> = { ...FILE_ERRORS, ...SERVICE_ERRORS, ...TRACK_ERRORS, track_not_uploaded }
 
-/** How the whole service is, for the operator; looked at again and again. */
+/** The page System with the state of the service, which is polled. */
 export function SystemPage() {
   const client = useClient()
   const { answer, problem, reload } = useQuery({

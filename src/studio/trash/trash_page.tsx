@@ -12,10 +12,10 @@ import { Menu } from '../ui/menu.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 
-/** What goes for good with a thing. */
+/** The rest of the question before a permanent deletion, by the kind of the item. */
 const WITH = { track: ' and its files', collection: ', its tracks and all their files', playlist: '' }
 
-/** What was deleted lately: bring it back, or delete it for good. */
+/** The page Trash: deleted items, which can be restored or deleted permanently. */
 export function TrashPage() {
   const client = useClient()
   const { entries, count, loading, problem, reload } = useList('/v1/trash', ({ trash }) => trash)

@@ -1,14 +1,14 @@
 const SHOWN_FOR = 3000
 let timer = 0
 
-/** The element of the page that has an id. */
+/** Returns the element of the page with an id. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id)
   if (!found) throw new Error(`#${id} is missing from index.html`)
   return found
 }
 
-/** Says that something has happened: shown for a moment, and read by screen readers. */
+/** Shows a message for a moment. Screen readers read it. */
 export function announce(text: string): void {
   const announcer = byId('announcer')
   announcer.textContent = text

@@ -16,7 +16,7 @@ interface Properties {
   label?: string | undefined
 }
 
-/** A button; while what it began is under way, it cannot be pressed again. */
+/** A button. It is disabled while the promise of its handler is pending. */
 export function Button({ onClick, children, icon, kind = '', small, type = 'button', disabled, label }: Properties) {
   const [busy, once] = useOnce()
   const sending = useContext(Sending)
@@ -42,7 +42,7 @@ interface FileProperties extends Pick<Properties, 'icon' | 'kind' | 'small' | 'c
   onFiles: (files: File[]) => unknown
 }
 
-/** A button that opens the file chooser; keyboard and screen readers get a real button. */
+/** A button that opens the file chooser. It is a real button for keyboards and screen readers. */
 export function FileButton({ accept, multiple = false, onFiles, ...looks }: FileProperties) {
   const input = useRef<HTMLInputElement>(null)
   return (

@@ -1,4 +1,4 @@
-/** Opens the file chooser; null when nothing was chosen. */
+/** Opens the file chooser. Resolves to null if the user cancels. */
 export function chooseFile(accept: string): Promise<File | null> {
   return new Promise((resolve) => {
     const input = document.createElement('input')

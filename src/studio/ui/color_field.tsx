@@ -11,7 +11,7 @@ interface ColorProperties {
   onChange: (value: string | null) => void
 }
 
-/** A color: chosen, or typed as `#RRGGBB`; or none, which inherits one. */
+/** A field for a color, which can be picked or typed as `#RRGGBB`. Without a value, the color is inherited. */
 export function ColorField({ label, value, onChange }: ColorProperties) {
   const [text, setText] = useState<string | null>(null)
   const shown = text ?? value ?? ''
@@ -52,7 +52,7 @@ export function ColorField({ label, value, onChange }: ColorProperties) {
   )
 }
 
-/** The colors of a theme; without any, those of the cover count. */
+/** A field for the colors of a theme. Without a color, those of the cover are used. */
 export function ThemeField({ colors, onChange }: { colors: string[]; onChange: (colors: string[]) => void }) {
   return (
     <fieldset class="theme-field">

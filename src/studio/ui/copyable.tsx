@@ -5,13 +5,13 @@ import { Button } from './button.tsx'
 
 const SHOWN_FOR = 1500
 
-/** A labelled text with a button that copies it. */
+/** A text with a label and a button that copies it. */
 export function Copyable({ label, value }: { label: string; value: string }) {
   const code = useRef<HTMLElement>(null)
   const [done, setDone] = useState('')
   async function copy() {
     const copied = await write(value)
-    // Without access to the clipboard the text is at least selected.
+    // If the clipboard is not available, the text is selected.
     if (!copied && code.current) getSelection()?.selectAllChildren(code.current)
     setDone(copied ? 'Copied' : 'Selected')
     announce(`${label} ${copied ? 'copied' : 'selected'}`)
@@ -30,7 +30,7 @@ export function Copyable({ label, value }: { label: string; value: string }) {
   )
 }
 
-/** Browsers may refuse it, and without https there is no clipboard at all. */
+/** Copies a text. Resolves to false if the browser refuses, or without https, which the clipboard requires. */
 async function write(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -10,12 +10,12 @@ import { Message } from './states.tsx'
 
 interface Properties {
   title: string
-  /** Answers why it did not work. */
+  /** Resolves to the failure, if there is one. */
   make: (title: string) => Promise<Failure | undefined>
   onClose: () => void
 }
 
-/** Asks for the title of something new. */
+/** A dialog that asks for the title of a new collection or playlist. */
 export function CreateDialog({ title, make, onClose }: Properties) {
   const [name, setName] = useState('')
   const [faults, setFaults] = useState<Faults>({})

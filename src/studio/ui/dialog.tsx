@@ -7,14 +7,14 @@ import { Button } from './button.tsx'
 interface Question {
   title: string
   text: string
-  /** What the button says that does it. */
+  /** The label of the button that confirms. */
   action: string
-  /** What the button says that does not. */
+  /** The label of the button that cancels. */
   cancel?: string
   kind?: 'primary' | 'danger'
 }
 
-/** What a dialog asks when it is closed with something typed into it. */
+/** The question before a dialog closes whose fields have changed. */
 export const DISCARD: Question = {
   title: 'Discard what you entered?',
   text: 'It has not been saved.',
@@ -25,7 +25,7 @@ export const DISCARD: Question = {
 interface Properties {
   title: string
   onClose: () => void
-  /** What is asked before it closes, as long as something would be lost. */
+  /** The question before the dialog closes, if input would be lost. */
   asks?: Question | false | undefined
   children: ComponentChildren
   wide?: boolean
@@ -33,14 +33,14 @@ interface Properties {
 
 const Closing = createContext<() => unknown>(() => {})
 
-/** The button of a dialog that only closes it. */
+/** The button that closes a dialog. */
 export const Cancel = ({ children = 'Cancel' }: { children?: ComponentChildren }) => (
   <Button onClick={useContext(Closing)}>{children}</Button>
 )
 
 /**
- * A modal dialog: the browser keeps the focus in it. It begins with the focus in its first field, and however it is closed, it asks
- * first where something would be lost. While its form is being sent it stays open, because the answer may be a secret.
+ * A modal dialog. The browser keeps the focus in it, and its first field is focused. It asks for confirmation before it closes if input would be
+ * lost. It stays open while its form is being sent, because the response may contain a secret.
  */
 export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   const ref = useRef<HTMLDialogElement>(null)
@@ -58,7 +58,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
       const wanted = await confirmed(question.current)
       asking.current = false
       if (!wanted) {
-        // The button that was pressed cannot take the focus back yet.
+        // The button that opened the dialog is disabled until its handler ends, so it cannot take the focus back yet.
         if (!ref.current?.querySelector(':focus')) firstOf(ref.current)?.focus()
         return
       }
@@ -70,7 +70,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
     event.preventDefault()
     void close()
   }
-  // At once, so that what is typed at once goes into it.
+  // The focus moves before the paint, so that the first key press reaches the field.
   useLayoutEffect(() => {
     const dialog = ref.current
     dialog?.showModal()
@@ -78,7 +78,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
     const ended = new AbortController()
     const { signal } = ended
     addEventListener('beforeunload', (event) => keeps() && event.preventDefault(), { signal })
-    // Going back closes the dialog, as Escape does, where it would take away what is in it.
+    // Going back closes a dialog with input like Escape does, instead of leaving the page.
     window.navigation?.addEventListener(
       'navigate',
       (event) => {
@@ -106,7 +106,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
       onClose={() => {
         if (!ref.current) return
         if (!keeps()) return onClose()
-        // Browsers let no page keep a dialog open when it is closed twice in a row.
+        // Browsers close a dialog at the second Escape in a row, even if the page prevents it.
         ref.current.showModal()
         void close()
       }}
@@ -122,12 +122,12 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   )
 }
 
-/** Where the focus begins: in the first field, else on the first button, which in a question is the one that does nothing. */
+/** Focuses the first field, or else the first button, which cancels in a question. */
 const firstOf = (dialog: HTMLElement | null) =>
   dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select)') ??
   dialog?.querySelector<HTMLElement>('.dialog-body button')
 
-/** Asks before something that is big, or cannot be taken back; true when it is wanted. */
+/** Asks for confirmation. Resolves to true if the user confirms. */
 export function confirmed({ title, text, action, cancel, kind = 'danger' }: Question): Promise<boolean> {
   const place = document.createElement('div')
   byId('app').after(place)

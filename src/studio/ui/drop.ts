@@ -1,9 +1,9 @@
-/** Takes files dropped anywhere on the page; the veil shows that it will. Answers what ends it. */
+/** Accepts files that are dropped anywhere on the page, and shows the veil during a drag. Returns a function that ends this. */
 export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void): () => void {
   const ended = new AbortController()
   const { signal } = ended
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
-  // What is being typed there must not be taken away by another page.
+  // While a dialog is open, a drop would leave the page and lose its input.
   const hasDialog = () => document.querySelector('dialog[open]') !== null
   const show = (shown: boolean) => veil.classList.toggle('shown', shown)
   window.addEventListener(
@@ -16,7 +16,7 @@ export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void)
     },
     { signal },
   )
-  // Leaving the window has no target to go to; moving between elements has.
+  // `relatedTarget` is null if the drag leaves the window, but not if it moves between elements.
   window.addEventListener('dragleave', (event) => event.relatedTarget === null && show(false), { signal })
   window.addEventListener(
     'drop',

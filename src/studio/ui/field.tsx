@@ -6,12 +6,12 @@ import { MAX_STRING } from '../../contract/facts.ts'
 interface FieldProperties {
   label: string
   hint?: ComponentChildren
-  /** What is wrong with its value. */
+  /** The error of the value. */
   error?: string | undefined
   children: (id: string, described: string | undefined) => ComponentChildren
 }
 
-/** A label with what belongs to it, and a hint or a fault that screen readers know. */
+/** A label with a control, and a hint or an error that describes it for screen readers. */
 export function Field({ label, hint, error, children }: FieldProperties) {
   const id = useId()
   const note = error ?? hint

@@ -3,14 +3,14 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { useOnce } from './once.ts'
 
-/** Whether the form around a button is being sent. */
+/** Whether the surrounding form is being sent. */
 export const Sending = createContext(false)
 
 interface Properties extends Omit<FormHTMLAttributes, 'onSubmit'> {
   onSubmit: () => Promise<unknown>
 }
 
-/** A form; until what it sends is answered, it cannot be sent again. A field that was refused gets the focus then. */
+/** A form. It cannot be sent again until the response arrives. Then the first invalid field gets the focus. */
 export function Form({ onSubmit, children, ...attributes }: Properties) {
   const form = useRef<HTMLFormElement>(null)
   const [sending, once] = useOnce()

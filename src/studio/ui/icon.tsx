@@ -14,7 +14,7 @@ const PATHS = {
 } as const
 export type IconName = keyof typeof PATHS
 
-/** A drawing beside a word; screen readers skip it. */
+/** An icon next to a text. Screen readers skip it. */
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
     <path d={PATHS[name]} />

@@ -8,7 +8,7 @@ export interface MenuItem {
   danger?: boolean
 }
 
-/** A button with a list of what can be done. The popover closes itself with Escape and by a click elsewhere (HTML, popover). */
+/** A button that opens a menu. The browser closes a popover after Escape or a click outside. */
 export function Menu({ label, items, icon = 'more' }: { label: string; items: MenuItem[]; icon?: IconName }) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
@@ -52,7 +52,7 @@ export function Menu({ label, items, icon = 'more' }: { label: string; items: Me
         popover="auto"
         role="menu"
         aria-label={label}
-        // Before it is painted; `toggle` comes later.
+        // The position is set before the paint; `toggle` is dispatched later.
         onBeforeToggle={(event) => event.newState === 'open' && requestAnimationFrame(place)}
         onKeyDown={move}
       >

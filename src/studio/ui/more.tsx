@@ -13,12 +13,12 @@ interface Properties {
     more: () => unknown
     reload: () => unknown
   }
-  /** What is said when there is nothing. */
+  /** Shown if there are no entries. */
   empty: ComponentChildren
   children: ComponentChildren
 }
 
-/** A list that goes on by a button. */
+/** A list with a button that reads the next page. */
 export const More = ({ list, empty, children }: Properties) => (
   <>
     {list.problem && <Problem failure={list.problem} retry={list.reload} />}

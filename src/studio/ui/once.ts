@@ -1,17 +1,17 @@
 import { useRef, useState } from 'preact/hooks'
 
-/** Lets one piece of work run at a time: what is asked for meanwhile is not begun. */
+/** Returns a function that runs one task at a time, and ignores calls in the meantime. */
 export function useOnce(): [running: boolean, once: (work: () => unknown) => Promise<void>] {
   const [running, setRunning] = useState(false)
-  // The state is only as new as the last drawing; two presses may come before the next.
+  // The state changes with the next render, but a second press may come before that.
   const taken = useRef(false)
   async function once(work: () => unknown) {
     if (taken.current) return
-    const begun = work()
-    if (!(begun instanceof Promise)) return
+    const started = work()
+    if (!(started instanceof Promise)) return
     const take = (now: boolean) => setRunning((taken.current = now))
     take(true)
-    await begun.finally(() => take(false))
+    await started.finally(() => take(false))
   }
   return [running, once]
 }

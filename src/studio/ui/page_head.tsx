@@ -16,14 +16,14 @@ interface Properties {
   title: string
   note: ComponentChildren
   cover: CoverImage | undefined
-  /** Where a new cover goes. */
+  /** Resolves to the upload handle of a new cover. */
   handle: () => Promise<{ ok: true; handle: UploadHandle } | Failure>
-  /** A new cover is there. */
+  /** Called when a new cover has been processed. */
   onCover: () => unknown
   children: ComponentChildren
 }
 
-/** The top of a page about one thing: its cover, its name, and what can be done with it. */
+/** The head of a page: cover, title and actions. */
 export function PageHead({ back, title, note, cover, handle, onCover, children }: Properties) {
   const [problem, setProblem] = useState('')
   async function send(file: File | undefined) {
@@ -67,7 +67,7 @@ interface TabsProperties {
   tabs: readonly (readonly [tab: string, label: string])[]
 }
 
-/** The parts of a page; each has its own address. */
+/** The tabs of a page. Each has its own address. */
 export const Tabs = ({ page, id, current, tabs }: TabsProperties) => (
   <nav class="tabs" aria-label="Parts of this page">
     {tabs.map(([tab, label]) => (

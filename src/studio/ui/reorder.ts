@@ -5,15 +5,15 @@ import { announce } from './announce.ts'
 
 interface Drag {
   from: number
-  /** The row is put before the one that stands here now. */
+  /** The index of the row before which the dragged row is inserted. */
   to: number
 }
 
-/** Pixels from the window's edge from which on dragging scrolls, and how far at once. */
+/** The distance in pixels to the edge of the window at which a drag scrolls, and the pixels per step. */
 const EDGE = 80
 const STEP = 14
 
-/** What a row's handle needs, and how its row looks meanwhile. */
+/** The attributes of a row's handle, and the class of the row during a drag. */
 export interface Handle {
   'aria-label': string
   'data-handle': number
@@ -25,8 +25,8 @@ export interface Handle {
 }
 
 /**
- * Lets the rows of a list be moved: dragged by their handle with mouse or finger, or with the arrow keys while the handle has the focus.
- * Nothing moves while dragging; a line shows where the row will go.
+ * Lets the user move the rows of a list: drag them by their handle with the mouse or a finger, or press the arrow keys while the handle has the
+ * focus. Rows do not move during a drag; a line shows the new place.
  */
 export function useReorder(
   list: RefObject<HTMLElement | null>,
@@ -36,7 +36,7 @@ export function useReorder(
   const [drag, setDrag] = useState<Drag | null>(null)
   const focused = useRef<number | null>(null)
 
-  // A row that was moved by a key keeps the focus, though its element may have been moved too.
+  // A row that was moved with a key keeps the focus, although its element may have moved.
   useEffect(() => {
     const at = focused.current
     focused.current = null
@@ -94,7 +94,7 @@ export function useReorder(
   return { handle, lookOf, moveTo }
 }
 
-/** The list with one entry at another place. */
+/** Returns the list with one entry moved. */
 export function moved<T>(list: readonly T[], from: number, to: number): T[] {
   const rest = list.filter((_, i) => i !== from)
   return [...rest.slice(0, to), list[from]!, ...rest.slice(to)]

@@ -4,45 +4,45 @@ import { randomKey } from '../../client/client.ts'
 import type { Route } from '../route.ts'
 
 /**
- * Where each entry of the history was scrolled to. The browser cannot put that back: when somebody goes back, the page is still empty,
- * and its rows come a moment later.
+ * The scroll positions of the entries of the history. The browser cannot restore them, because the page is still empty after going back, and its
+ * rows are rendered later.
  */
 
 const STORED = 'tonearm.scrolled'
 const places: Record<string, number> = JSON.parse(sessionStorage.getItem(STORED) ?? '{}')
-/** The entry that is shown, and what ends putting it back to its place. */
+/** The current entry of the history, and the function that stops restoring its scroll position. */
 let entry = ''
 let restoring: AbortController | null = null
 
-/** When somebody signs out, their lists are nobody's any more. */
+/** Forgets all positions when the user signs out. */
 export function forgetScroll(): void {
   for (const key of Object.keys(places)) delete places[key]
 }
 
-/** Called once, before anything is shown. */
+/** Must be called once, before the first render. */
 export function keepScroll(): void {
   history.scrollRestoration = 'manual'
   addEventListener('scroll', () => restoring || (places[entry] = scrollY), { passive: true })
-  // A reload, or a page elsewhere, ends this module.
+  // A reload or another page ends this module.
   addEventListener('pagehide', () => sessionStorage.setItem(STORED, JSON.stringify(places)))
 }
 
-/** A new page begins at its top, for the eyes and for screen readers; one that is gone back to stands where it was left. */
+/** Scrolls a new page to its top, also for screen readers, and restores the scroll position after going back. */
 export function useScroll({ page, id, tab }: Route, main: HTMLElement | null): void {
   const shown = useRef('')
-  // Before the browser notices that the page has become shorter, and scrolls by itself.
+  // This runs before the browser notices that the page is shorter, and scrolls.
   useLayoutEffect(() => {
     const before = shown.current
     shown.current = `${page}/${id}`
     const place = arrive()
     if (place !== undefined) putBack(place)
-    // Another part of the same page leaves everything where it is.
+    // Another tab of the same page does not scroll.
     else if (before !== '' && before !== shown.current) scrollTo(0, 0)
     if (before !== '' && before !== shown.current) main?.focus({ preventScroll: true })
   }, [page, id, tab])
 }
 
-/** Takes note of the entry that is shown now; answers where it was scrolled to, when it has been seen before. */
+/** Records the current entry of the history. Returns its scroll position if it was shown before. */
 function arrive(): number | undefined {
   restoring?.abort()
   entry = keyOf()
@@ -51,7 +51,7 @@ function arrive(): number | undefined {
   return place
 }
 
-/** What an entry is known by. A link to the page itself may take its state away, but not its key, which older browsers do not give. */
+/** Identifies an entry of the history. A link to the same page may remove its state, but not its key, which older browsers lack. */
 function keyOf(): string {
   const { navigation } = window
   const state = history.state as { entry?: string } | null
@@ -60,7 +60,7 @@ function keyOf(): string {
   return key
 }
 
-/** Scrolls to where the page was left as soon as it is long enough again, unless somebody scrolls meanwhile. */
+/** Restores the scroll position once the page is long enough, unless the user scrolls first. */
 function putBack(place: number): void {
   const ended = new AbortController()
   const { signal } = ended

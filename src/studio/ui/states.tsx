@@ -5,7 +5,7 @@ import { explain } from '../format.ts'
 import { href } from '../route.ts'
 import { Button } from './button.tsx'
 
-/** Something is on its way: grey shapes of what will come, so that nothing jumps. */
+/** Placeholders while data loads, with the size of the content, so that nothing moves. */
 export const Loading = ({ rows = 3, kind = 'rows' }: { rows?: number; kind?: 'rows' | 'cards' }) => (
   <div class={`loading ${kind}`} role="status">
     <span class="visually-hidden">Loading …</span>
@@ -15,7 +15,7 @@ export const Loading = ({ rows = 3, kind = 'rows' }: { rows?: number; kind?: 'ro
   </div>
 )
 
-/** There is nothing yet, and what to do about it. */
+/** An empty state with an action. */
 export const Empty = ({
   title,
   children,
@@ -37,7 +37,7 @@ interface ProblemProperties {
   retry?: () => unknown
 }
 
-/** What went wrong, and another try where that may help. */
+/** An error, with a button to try again if that may help. */
 export const Problem = ({ failure, retry }: ProblemProperties) => (
   <div class="problem" role="alert">
     <p>{failure.status === 404 ? 'This does not exist, or no longer exists.' : explain(failure)}</p>
@@ -49,7 +49,7 @@ export const Problem = ({ failure, retry }: ProblemProperties) => (
   </div>
 )
 
-/** In place of a page that has nothing to show: it is on its way, or could not be loaded. */
+/** Shown instead of a page whose data is loading or could not be loaded. */
 export const NotLoaded = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
   problem ? (
     <>
@@ -61,11 +61,11 @@ export const NotLoaded = ({ problem, reload }: { problem: Failure | undefined; r
     <Loading rows={5} />
   )
 
-/** Above a page whose answer may be out of date: loading it again failed. */
+/** Shown above a page whose data could not be loaded again, so that it may be outdated. */
 export const NotRenewed = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
   problem && <Problem failure={problem} retry={reload} />
 
-/** The place for the message of a form; there from the beginning, so that screen readers notice when it is filled. */
+/** The message of a form. The element always exists, because screen readers only announce changes of existing elements. */
 export const Message = ({ children }: { children?: ComponentChildren }) => (
   <p class="error" role="alert">
     {children}

@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { barCount, barHeights, drawWaveform } from '../../elements/shared/draw.ts'
 
-/** CSS pixels. */
+/** Size in CSS pixels. */
 const BAR = 2
 const GAP = 1
 
-/** A small waveform, drawn with the elements' own function; a row's picture, so screen readers skip it. */
+/** A small waveform. Screen readers skip it. */
 export function Thumb({ levels, current }: { levels: readonly number[]; current: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {

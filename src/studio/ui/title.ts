@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 
-/** The name of what is shown, in the browser's tab and history. */
+/** Sets the title of the browser's tab and history entry. */
 export function useTitle(title: string | undefined): void {
   useEffect(() => {
     document.title = title ? `${title} · Tonearm` : 'Tonearm'

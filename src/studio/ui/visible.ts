@@ -9,7 +9,7 @@ const observer = new IntersectionObserver(
   { rootMargin: '200px' },
 )
 
-/** True from the moment an element comes near the visible part of the page. One observer serves all rows. */
+/** Returns true once an element has been near the visible part of the page. All rows share one observer. */
 export function useVisible<T extends Element>(): [RefObject<T | null>, boolean] {
   const ref = useRef<T>(null)
   const [visible, setVisible] = useState(false)

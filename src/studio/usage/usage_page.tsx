@@ -7,7 +7,7 @@ import { Meter } from '../ui/meter.tsx'
 import { NotLoaded } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 
-/** What the organization stores, of which limit, and in which variants. */
+/** The page Usage: the storage of the organization, its limit, and the size of each variant. */
 export function UsagePage() {
   const client = useClient()
   const { answer, problem, reload } = useQuery({ key: ['/v1/usage'], load: () => client.get('/v1/usage') })

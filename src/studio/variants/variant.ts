@@ -8,12 +8,12 @@ const FORMATS: Record<string, string> = {
   source: 'as uploaded',
 }
 
-/** A format as people know it. */
+/** Returns the name of a format. */
 export const formatOf = (format: string | undefined) => (format ? (FORMATS[format] ?? format) : '–')
 
 export const isDefault = ({ id }: Variant) => CATALOG.some((variant) => variant.id === id)
 
-/** Bytes of a minute of sound, without the few of the container; null where they depend on the sound. */
+/** Returns the bytes per minute without those of the container; null if they depend on the sound. */
 export const minuteOf = ({ bitrate }: Variant) => (bitrate > 0 ? (bitrate * 1000 * 60) / 8 : null)
 
 const USES: Record<Variant['type'], string> = {
@@ -24,6 +24,6 @@ const USES: Record<Variant['type'], string> = {
   original: 'Original',
 }
 
-/** What a variant is for, with the part of the track that a preview has. */
+/** Returns the purpose of a variant, and the part of the track that a preview contains. */
 export const purposeOf = ({ type, start, length }: Variant) =>
   type === 'preview' && length ? `${USES[type]}, ${length} s from ${start ?? 0} s` : USES[type]

@@ -50,7 +50,7 @@ const valuesOf = ({ name, index, type, codec, bitrate, channels, start, length }
   length: textOf(length),
 })
 
-/** What can be changed later, as the service takes it. */
+/** Returns the fields that can be changed later, in the format of the service. */
 const settingsOf = ({ name, type, codec, bitrate, channels, start, length }: Values) => ({
   name: name.trim(),
   codec: codec as AudioCodec,
@@ -59,18 +59,18 @@ const settingsOf = ({ name, type, codec, bitrate, channels, start, length }: Val
   ...(type === 'preview' && { start: numberOf(start), length: numberOf(length) }),
 })
 
-/** Of an index that is taken the service says so by its code alone. */
+/** An index that is taken has no error of a field, only a code. */
 const refusedFor = (failure: Failure): Faults =>
   failure.code === 'variant_exists' ? { index: failure.message } : faultsOf(failure, Object.keys(NEW))
 
 interface Properties {
-  /** Null for a new one. */
+  /** Null to create one. */
   variant: Variant | null
   onSaved: (name: string) => void
   onClose: () => void
 }
 
-/** Defines a variant, or changes one. What sessions and keys decide by stays as it is: index and kind. */
+/** A dialog that creates or changes a variant. The index and the kind are fixed, because sessions and keys refer to them. */
 export function VariantForm({ variant, onSaved, onClose }: Properties) {
   const client = useClient()
   const before = variant ? valuesOf(variant) : NEW

@@ -7,11 +7,11 @@ const CHANNELS: Record<number, string> = { 1: 'Mono', 2: 'Stereo' }
 
 interface Properties {
   variants: Variant[]
-  /** What can be done with one; nothing with the default ones. */
+  /** Returns the actions of a variant; none for default variants. */
   menuOf?: (variant: Variant) => MenuItem[]
 }
 
-/** Variants with what their files are like. */
+/** A table of variants with their formats. */
 export const VariantTable = ({ variants, menuOf }: Properties) => (
   <div class="card table-box">
     <table class="stacked">

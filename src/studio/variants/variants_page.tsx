@@ -18,7 +18,7 @@ import { isDefault } from './variant.ts'
 import { VariantForm } from './variant_form.tsx'
 import { VariantTable } from './variant_table.tsx'
 
-/** What every track is made into: variants of one's own, and those that are always there. */
+/** The page Variants: the custom variants and the default variants of every track. */
 export function VariantsPage() {
   const client = useClient()
   const { entries, loading, problem, reload } = useList('/v1/variant', ({ variants }) => variants)
@@ -49,8 +49,8 @@ export function VariantsPage() {
     const text = 'In every collection, tracks that lack a variant, or have an older one, get it. They stay playable.'
     if (!(await confirmed({ title, text, action: 'Bring up to date', kind: 'primary' }))) return
     const { count, failure } = await updateAllTracks(client)
-    const begun = plural(count, 'collection')
-    announce(failure ? `${begun} begun, then: ${explain(failure)}` : `${begun} will be brought up to date`)
+    const started = plural(count, 'collection')
+    announce(failure ? `${started} started, then: ${explain(failure)}` : `${started} will be brought up to date`)
   }
   return (
     <>

@@ -7,12 +7,12 @@ const [STEP, WIDTH, HEIGHT] = [10, 8, 32]
 
 interface Properties {
   day: WebhookEndpoint['day']
-  /** Endpoints that were asked for at once. */
-  among?: number
+  /** The number of endpoints in the same response. */
+  endpointCount?: number
 }
 
-/** The last 24 hours of an endpoint, an hour a column: what has arrived below, what has not above. */
-export function DayBar({ day = [], among = 1 }: Properties) {
+/** A chart of the last 24 hours of an endpoint, with one column per hour: delivered events at the bottom, others above. */
+export function DayBar({ day = [], endpointCount = 1 }: Properties) {
   const most = Math.max(1, ...day.map((hour) => hour.delivered + hour.pending + hour.failed))
   const first = Math.floor(Date.now() / HOUR) - 23
   return (
@@ -24,7 +24,7 @@ export function DayBar({ day = [], among = 1 }: Properties) {
           return [
             <rect key={at} class="none" x={at * STEP} y={HEIGHT - 2} width={WIDTH} height={2} />,
             ...KINDS.map((kind) => {
-              // One of very many is seen, too.
+              // A single event remains visible endpointCount many.
               const height = hour?.[kind] ? Math.max(3, (hour[kind] / most) * HEIGHT) : 0
               top -= height
               return <rect key={kind} class={kind} x={at * STEP} y={Math.max(0, top)} width={WIDTH} height={height} />
@@ -32,7 +32,7 @@ export function DayBar({ day = [], among = 1 }: Properties) {
           ]
         })}
       </svg>
-      <figcaption class="soft">{dayText(day, among)}</figcaption>
+      <figcaption class="soft">{dayText(day, endpointCount)}</figcaption>
     </figure>
   )
 }

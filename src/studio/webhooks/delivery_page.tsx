@@ -13,7 +13,7 @@ import { NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { outcomeOf, pauseOf, stateOf } from './webhook.ts'
 
-/** One event on its way to one endpoint: each attempt with what was sent and answered. */
+/** The page of a delivery: each attempt with its request and response. */
 export function DeliveryPage({ id }: PageProperties) {
   const client = useClient()
   const params = { webhook_delivery_id: id }

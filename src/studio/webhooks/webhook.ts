@@ -3,19 +3,19 @@ import { REASONS } from '../activity/event.ts'
 import type { AttemptError, WebhookDelivery, WebhookEndpoint } from '../api.ts'
 import { dateTime, length, plural } from '../format.ts'
 
-/** How an endpoint is, in a few words. */
+/** Returns the health of an endpoint as text. */
 export function healthOf({ state, reason, failing_since, last_success_at }: WebhookEndpoint): string {
   if (state !== 'active') return reason ? REASONS[reason] : state
   if (failing_since) return `failing since ${dateTime(failing_since)}`
   return last_success_at ? 'works' : 'nothing sent yet'
 }
 
-/** Whether somebody should look after it. */
+/** Whether an endpoint needs attention. */
 export const isUnwell = ({ state, reason, failing_since }: WebhookEndpoint) =>
   state === 'active' ? failing_since !== null : reason !== 'requested'
 
-/** What an endpoint was sent in 24 hours; of a busy one the newest was counted, the fewer the more endpoints were asked for at once. */
-export function dayText(day: NonNullable<WebhookEndpoint['day']>, among: number): string {
+/** Returns the deliveries of 24 hours as text. The service counts only the newest ones, fewer of them if the response has more endpoints. */
+export function dayText(day: NonNullable<WebhookEndpoint['day']>, endpointCount: number): string {
   const sum = (kind: 'delivered' | 'pending' | 'failed') => day.reduce((all, hour) => all + hour[kind], 0)
   const [delivered, pending, failed] = [sum('delivered'), sum('pending'), sum('failed')]
   const text = [
@@ -23,7 +23,7 @@ export function dayText(day: NonNullable<WebhookEndpoint['day']>, among: number)
     ...(pending > 0 ? [`${pending.toLocaleString('en')} pending`] : []),
     ...(failed > 0 ? [`${failed.toLocaleString('en')} given up`] : []),
   ].join(', ')
-  const isAll = delivered + pending + failed < Math.floor(EVENT_WINDOW / among)
+  const isAll = delivered + pending + failed < Math.floor(EVENT_WINDOW / endpointCount)
   return isAll ? `${text} in 24 hours` : `${text}; only the newest were counted`
 }
 
@@ -36,13 +36,13 @@ const ERRORS: Record<AttemptError, string> = {
   secret_unreadable: 'its secret cannot be read; make a new one',
 }
 
-/** What came of an attempt. */
+/** Returns the outcome of an attempt. */
 export function outcomeOf({ status, error }: Pick<WebhookDelivery, 'status' | 'error'>): string {
   const words = error ? ERRORS[error] : 'arrived'
   return status === null ? words : `${status}, ${words}`
 }
 
-/** Where a delivery is. */
+/** Returns the state of a delivery. */
 export function stateOf({ state, next_attempt_at, attempt }: WebhookDelivery): string {
   if (state === 'delivered') return 'Delivered'
   if (state === 'failed') return 'Given up'
@@ -56,7 +56,7 @@ export function stateOf({ state, next_attempt_at, attempt }: WebhookDelivery): s
 const SOON = 1500
 const LATER = 30_000
 
-/** Milliseconds until it is worth to look again; null when nothing more happens by itself. */
+/** Returns the milliseconds until the next poll; null if no delivery is pending. */
 export function pauseOf(deliveries: Pick<WebhookDelivery, 'state' | 'next_attempt_at'>[]): number | null {
   const until = Date.now() + LATER
   const isSoon = ({ state, next_attempt_at }: (typeof deliveries)[number]) =>

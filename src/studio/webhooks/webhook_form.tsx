@@ -18,13 +18,13 @@ const SCOPES = [
 ] as const
 
 interface Properties {
-  /** Null for a new one. */
+  /** Null to create one. */
   endpoint: WebhookEndpoint | null
   onSaved: (title: string) => void
   onClose: () => void
 }
 
-/** Makes an endpoint and shows its secret this once, or changes one. */
+/** A dialog that creates an endpoint and shows its secret once, or changes an endpoint. */
 export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   const client = useClient()
   const before = endpoint ?? { url: '', title: '', events: ['*'], is_ordered: false }
@@ -35,7 +35,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   const [secret, setSecret] = useState('')
   const [faults, setFaults] = useState<Faults>({})
   const all = events.includes('*')
-  /** Also what was chosen elsewhere and is not offered here. */
+  /** The patterns also include those that were chosen with the API and are not offered here. */
   const patterns = [...PATTERNS, ...before.events.filter((one) => one !== '*' && !PATTERNS.includes(one))]
   const changed =
     url !== before.url ||
@@ -43,7 +43,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
     ordered !== before.is_ordered ||
     events.join() !== before.events.join()
 
-  /** A group holds its types. */
+  /** A group includes its types. */
   function choose(pattern: string, wanted: boolean) {
     const chosen = wanted ? [...events, pattern] : events.filter((one) => one !== pattern)
     setEvents(chosen.filter((one) => !isWithin(one, chosen)))
@@ -51,7 +51,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   async function save() {
     if (events.length === 0) return setFaults({ events: 'Choose at least one.' })
     const body = { url: url.trim(), events: events as ['*'], is_ordered: ordered }
-    // The service makes a title of the host, but only for a new one.
+    // The service derives a title from the host only for a new endpoint.
     const name = title.trim() || (endpoint && URL.parse(body.url)?.hostname)
     const titled = name ? { title: name } : {}
     const answer = endpoint
@@ -133,7 +133,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   )
 }
 
-/** What is not as it was: the rest may have been changed by somebody else meanwhile. */
+/** Returns only the changed fields, because someone else may have changed the others in the meantime. */
 const differing = <T extends object>(before: Record<keyof T, unknown>, after: T) =>
   Object.fromEntries(
     Object.entries(after).filter(([name, value]) => String(value) !== String(before[name as keyof T])),

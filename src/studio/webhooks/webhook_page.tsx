@@ -30,10 +30,10 @@ const TABS = [
   ['failed', 'Given up'],
   ['delivered', 'Delivered'],
 ] as const
-/** As many as one answer has: what somebody has asked for beyond is not taken away by looking again. */
+/** The size of a page. The list is polled only while it has one page, because a poll would remove the others. */
 const FIRST = 50
 
-/** One endpoint: how it fares, what can be done with it, and what it was sent. */
+/** The page of an endpoint: its health, its actions and its deliveries. */
 export function WebhookPage({ id, tab }: PageProperties) {
   const client = useClient()
   const params = { webhook_endpoint_id: id }
@@ -64,7 +64,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
     announce(answer.ok ? done : explain(answer))
     await look()
   }
-  /** To all deliveries: a tab that does not list those on their way is not refreshed while they are. */
+  /** Shows all deliveries, because the other tabs are not polled while deliveries are pending. */
   const showAll = () => tab && go('webhook', id)
   async function test() {
     const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params })
@@ -73,7 +73,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
   }
   const resume = async () =>
     tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), 'Resumed')
-  /** Everything since the endpoint was created; what has arrived is not sent again. */
+  /** Sends all missed events since the endpoint was created. Events that arrived are not sent again. */
   async function recover() {
     const title = 'Send what was missed?'
     const text = 'All events of the last 30 days that this webhook listens to now, and has not received, are sent.'

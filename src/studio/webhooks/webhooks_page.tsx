@@ -12,7 +12,7 @@ import { DayBar } from './day_bar.tsx'
 import { healthOf, isUnwell } from './webhook.ts'
 import { WebhookForm } from './webhook_form.tsx'
 
-/** All that are told of events, and how each fares. */
+/** The page Webhooks: all endpoints and their health. */
 export function WebhooksPage() {
   const { entries, count, loading, problem, reload } = useList(
     '/v1/webhook_endpoint',
@@ -45,7 +45,7 @@ export function WebhooksPage() {
       )}
       <ul class="keys" aria-label="Webhooks">
         {entries.map((endpoint) => (
-          <EndpointRow key={endpoint.id} endpoint={endpoint} among={entries.length} />
+          <EndpointRow key={endpoint.id} endpoint={endpoint} endpointCount={entries.length} />
         ))}
       </ul>
       {making && <WebhookForm endpoint={null} onSaved={reload} onClose={() => setMaking(false)} />}
@@ -53,7 +53,7 @@ export function WebhooksPage() {
   )
 }
 
-const EndpointRow = ({ endpoint, among }: { endpoint: WebhookEndpoint; among: number }) => (
+const EndpointRow = ({ endpoint, endpointCount }: { endpoint: WebhookEndpoint; endpointCount: number }) => (
   <li class="card webhook">
     <div class="key-text">
       <a class="name" href={href('webhook', endpoint.id)}>
@@ -64,11 +64,11 @@ const EndpointRow = ({ endpoint, among }: { endpoint: WebhookEndpoint; among: nu
         <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
       </span>
     </div>
-    <DayBar day={endpoint.day} among={among} />
+    <DayBar day={endpoint.day} endpointCount={endpointCount} />
   </li>
 )
 
-/** How an endpoint is; red where somebody should look after it. */
+/** The health of an endpoint, in red if it needs attention. */
 export const Health = ({ endpoint }: { endpoint: WebhookEndpoint }) => (
   <span class={isUnwell(endpoint) ? 'error' : ''}>{healthOf(endpoint)}</span>
 )
