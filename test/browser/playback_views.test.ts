@@ -52,6 +52,17 @@ describe('an album of ten tracks', () => {
 })
 
 describe('play views that were read ahead', () => {
+  test('are read once, although two tracks need them at the same time', async () => {
+    service.views = 1
+    await openPlaying()
+    service.views = 5
+    const selected = playback.next()
+    // The track that is selected next is in the response that has not arrived yet.
+    await Promise.all([selected, playback.next()])
+    await settle()
+    expect(requests).toEqual([`${AT_ONCE}&from=two`])
+    expect(playback.state).toMatchObject({ index: 2, status: 'ready' })
+  })
   test('are read again one by one after they have expired', async () => {
     await openPlaying()
     playback.pause()

@@ -40,6 +40,8 @@ interface Answers {
   seconds: number
   list: object | null
   chapters: object[]
+  /** Whether the session contains the play views that the player asks for. */
+  views: boolean
   refusal: { status: number; code: string } | null
 }
 /** Default responses. */
@@ -48,6 +50,7 @@ export const ANSWERS: Answers = {
   seconds: 100,
   list: null,
   chapters: [],
+  views: true,
   refusal: null,
 }
 
@@ -142,7 +145,7 @@ export async function setUp(): Promise<PlayerPage> {
 function answer(
   pathname: string,
   query: URLSearchParams,
-  { titles, seconds, list, chapters, refusal }: Answers,
+  { titles, seconds, list, chapters, refusal, views }: Answers,
   response: ServerResponse,
 ): void {
   const send = (status: number, body: object) =>
@@ -184,7 +187,7 @@ function answer(
   send(200, {
     ok: true,
     ...(track_id ? view(track_id) : { play_session_id: id, play_session, tracks, first_track: view('t0') }),
-    ...(query.has('views') && { views: tracks.slice(from, from + Number(query.get('views'))).map((t) => view(t.id)) }),
+    ...(views && { views: tracks.slice(from, from + Number(query.get('views'))).map((t) => view(t.id)) }),
   })
 }
 

@@ -30,6 +30,7 @@ export class SessionClient {
   readonly #views = new Map<string, TimedView>()
   #id: string | null
   #renewing: Promise<Answer<Session>> | null = null
+  #reading: Promise<Answer<Session>> | null = null
 
   constructor(source: Source, options: Pick<PlaybackOptions, 'shuffle'>, callbacks: Callbacks, signal: AbortSignal) {
     const { baseUrl, apiKey, playSessionId } = source
@@ -63,8 +64,12 @@ export class SessionClient {
    */
   async view(trackId: string): Promise<Answer<TimedView>> {
     const find = () => this.#views.get(trackId)
+    // The response that is on its way may contain this view.
+    if (this.#reading && !find()) await this.#reading
     if (!find() && !this.#options.shuffle) {
-      const answer = await this.#inSession(() => this.#readSession({ views: VIEWS, from: trackId }))
+      const act = () => this.#readSession({ views: VIEWS, from: trackId })
+      this.#reading = this.#inSession(act).finally(() => (this.#reading = null))
+      const answer = await this.#reading
       if (!answer.ok) return answer
       this.#cacheAll(answer)
       this.#callbacks.onRefresh(answer)

@@ -295,7 +295,7 @@ export class TonearmPlayer extends MediaElement {
     const request = () => playback.download(this.getAttribute('download') ?? '')
     const failure = await import('./download.ts').then(
       ({ download }) => download(request, storageFault, tab),
-      () => (tab?.close(), { code: 'network', message: 'The code for downloads did not load' }),
+      () => (tab?.close(), { code: 'network', message: 'The download did not load' }),
     )
     if (playback !== this.playback || track?.id !== this.track?.id) return
     if (failure) this.#emit('error', { code: failure.code, message: failure.message })
