@@ -32,7 +32,7 @@ function Root({ first }: { first: string | null }) {
   }
   useEffect(() => {
     const refused = (event: Event) => {
-      if (key !== null && (event as CustomEvent<string>).detail === key) end('This key is not valid any more.')
+      if (key !== null && (event as CustomEvent<string>).detail === key) end('This key is no longer valid.')
     }
     window.addEventListener(REFUSED, refused)
     return () => window.removeEventListener(REFUSED, refused)

@@ -121,7 +121,7 @@ function skipTo(event: Event, target: HTMLElement | null): void {
 }
 
 const NotFound = () => (
-  <Empty title="There is no such page" action={<a href={href('collections')}>To your collections</a>}>
+  <Empty title="Page not found" action={<a href={href('collections')}>Go to your collections</a>}>
     The address may be incomplete.
   </Empty>
 )

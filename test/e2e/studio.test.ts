@@ -249,7 +249,7 @@ test('a deletion asks for confirmation, and a key revoked elsewhere signs the pa
         .getByRole('link', { name: 'Playlists' })
         .click({ timeout: 1000 })
         .catch(() => {})
-      return await other.getByText('This key is not valid any more.').isVisible()
+      return await other.getByText('This key is no longer valid.').isVisible()
     }, TIMEOUT)
     .toBe(true)
   expect(await other.evaluate(() => Object.values(sessionStorage))).toEqual([])

@@ -123,7 +123,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
     await page.goto(stack.base_url)
     await page.getByLabel('Server key').fill(stack.root_key)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('All is well.').waitFor(TIMEOUT)
+    await page.getByText('Everything works.').waitFor(TIMEOUT)
     expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['System'])
     await judge(page, 'system')
     // Simulates states that no test can cause on a shared stack.

@@ -64,7 +64,7 @@ test('a failed track shows its reason in the list and on its page, and can be re
   await expect.poll(() => row.getAttribute('data-status'), TIMEOUT).toBe('failed')
   await page.unrouteAll({ behavior: 'wait' })
   await visit(page, ...places.failed)
-  await page.getByRole('heading', { name: 'What went wrong' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { name: 'Errors' }).waitFor(TIMEOUT)
   // A retry would fail for the same reason, so the page offers a replacement.
   await page.getByRole('button', { name: 'Replace file' }).waitFor()
   await page.context().close()
@@ -79,7 +79,7 @@ test('empty lists suggest an action, and unknown addresses show a message', asyn
   await page.evaluate((hash) => (location.hash = hash), '#/collection/00000000-0000-4000-8000-00000000dead')
   await page.getByText('This does not exist, or no longer exists.').waitFor(TIMEOUT)
   await page.evaluate((hash) => (location.hash = hash), '#/nowhere')
-  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
   await page.context().close()
 })
 
@@ -91,7 +91,7 @@ test('each page shows its loading state, then the connection error, and recovers
   const owned = [keys, variants, playlists, collections, collection, track, playlist, share]
   for (const place of [...owned, webhooks, webhook, delivery, activity, trash] as StudioPage[]) {
     await page.goto(`${stack.base_url}/#/nowhere`)
-    await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     const cut = Promise.withResolvers<void>()
     await page.route('**/v1/**', async (route) => {
       await cut.promise

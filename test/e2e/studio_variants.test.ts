@@ -120,12 +120,12 @@ test('updating a collection gives its tracks the new files', async () => {
     if (route.request().method() === 'GET') await seen.promise
     await route.continue()
   })
-  await choose(page, 'More for Demo tape', 'Bring tracks up to date')
-  await page.getByText(/^Bringing tracks up to date: \d of 2\./).waitFor(TIMEOUT)
-  await page.getByRole('progressbar', { name: 'Tracks brought up to date' }).waitFor()
+  await choose(page, 'More for Demo tape', 'Update tracks')
+  await page.getByText(/^Updating tracks: \d of 2\./).waitFor(TIMEOUT)
+  await page.getByRole('progressbar', { name: 'Tracks updated' }).waitFor()
   seen.resolve()
   await page.locator('#announcer').getByText('The tracks are up to date').waitFor(TIMEOUT)
-  await page.getByText(/^Bringing tracks up to date/).waitFor({ state: 'detached' })
+  await page.getByText(/^Updating tracks/).waitFor({ state: 'detached' })
   await rowOf(page, 'whole').getByRole('link', { name: 'whole' }).click()
   for (const [index, format] of Object.entries({ radio: 'MP3', hook: 'FLAC' })) {
     const row = page.getByRole('row').filter({ hasText: index })
@@ -171,9 +171,9 @@ test('all collections are updated at once after a confirmation', async () => {
     collection_id: (await must(client.post('/v1/collection', { body: { title: 'B-sides' } }))).collection_id,
   }
   await visit(page, '#/variants', 'Variants')
-  await page.getByRole('button', { name: 'Bring all tracks up to date' }).click()
-  await dialog().getByRole('button', { name: 'Bring up to date' }).click()
-  await page.locator('#announcer').getByText('2 collections will be brought up to date').waitFor(TIMEOUT)
+  await page.getByRole('button', { name: 'Update all tracks' }).click()
+  await dialog().getByRole('button', { name: 'Update' }).click()
+  await page.locator('#announcer').getByText('2 collections will be updated').waitFor(TIMEOUT)
   const { reprocess } = await must(client.get('/v1/collection/{collection_id}/reprocess', { params }))
   expect(reprocess).toMatchObject({ all: false, failed: 0 })
   expect(problems).toEqual([])
@@ -185,8 +185,8 @@ test('a partial update reports its progress and the reason', async () => {
     const url = route.request().url()
     return url === (first ||= url) ? route.fallback() : route.abort()
   })
-  await page.getByRole('button', { name: 'Bring all tracks up to date' }).click()
-  await dialog().getByRole('button', { name: 'Bring up to date' }).click()
+  await page.getByRole('button', { name: 'Update all tracks' }).click()
+  await dialog().getByRole('button', { name: 'Update' }).click()
   const announcement = '1 collection begun, then: The service cannot be reached'
   await page.locator('#announcer').getByText(announcement).waitFor(TIMEOUT)
 })

@@ -120,7 +120,7 @@ test('a webhook is created, tested, resent, rotated, paused and deleted', async 
   await page.getByText('paused by hand').waitFor(TIMEOUT)
   const body = { title: 'Missed' }
   await must(client.post('/v1/playlist', { body }))
-  await page.getByRole('button', { name: 'Resume and send what was missed' }).click()
+  await page.getByRole('button', { name: 'Resume and send missed events' }).click()
   await dialog.getByRole('button', { name: 'Send' }).click()
   await page.getByText('Resumed, 1 missed event on the way').waitFor(TIMEOUT)
   await page.getByRole('link', { name: 'Playlist created' }).waitFor(TIMEOUT)

@@ -34,7 +34,7 @@ export function ActivityPage({ id }: PageProperties) {
       <div class="page-head">
         <div>
           <h1>Activity</h1>
-          <p class="soft">What happened, and who did it.</p>
+          <p class="soft">Changes of the last 30 days, and who made them.</p>
         </div>
         <select aria-label="Show" value={type} onChange={(event) => choose(event.currentTarget.value)}>
           {OPTIONS.map(([pattern, label]) => (

@@ -37,7 +37,7 @@ export function EventList({ filter, label }: { filter: EventFilter; label: strin
     return keys.find((key) => key.id === id)?.title ?? `Key ${id.slice(0, 8)}`
   }
   return (
-    <More list={list} empty={<Empty title="Nothing yet">What happens is kept here for 30 days.</Empty>}>
+    <More list={list} empty={<Empty title="Nothing yet">Events are kept here for 30 days.</Empty>}>
       <div class="card table-box">
         <table class="stacked" aria-label={label}>
           <thead>

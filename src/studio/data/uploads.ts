@@ -48,8 +48,8 @@ export const language: Language = {
     ...en,
     errors: {
       ...en.errors,
-      unauthorized: 'Uploads have stopped: this key is not valid any more.',
-      not_found: 'Uploads have stopped: their collection does not exist any more.',
+      unauthorized: 'Uploads have stopped: this key is no longer valid.',
+      not_found: 'Uploads have stopped: their collection does no longer exist.',
     },
   },
 }

@@ -26,7 +26,7 @@ export function KeysPage() {
   useTitle('Keys')
 
   async function revoke({ id, title }: ApiKey) {
-    const text = `Whatever uses ${title} stops working within 30 seconds.`
+    const text = `Everything that uses ${title} stops working within 30 seconds.`
     if (!(await confirmed({ title: 'Revoke this key?', text, action: 'Revoke key' }))) return
     const answer = await client.delete('/v1/api_key/{api_key_id}', { params: { api_key_id: id } })
     announce(answer.ok ? `${title} revoked` : explain(answer))

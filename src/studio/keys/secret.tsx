@@ -29,7 +29,7 @@ export function Secret({ secret, api_key, onClose }: Properties) {
   return (
     <>
       <p role="status" tabIndex={-1} ref={message}>
-        This is the only time that the secret is shown. Keep it where you need it.
+        This is the only time that the secret is shown. Store it in a safe place.
       </p>
       <Copyable label="Secret" value={secret} />
       {code && <Copyable label="For your page" value={code} />}

@@ -69,7 +69,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
   const add = (files: File[]) => upload(api_key, id, files)
 
   async function remove() {
-    const text = `${collection.title} moves to the trash with its ${plural(list.count, 'track')}, which leave playlists. ${KEPT}`
+    const text = `${collection.title} is moved to the trash with its ${plural(list.count, 'track')}, which are removed from playlists. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
     const answer = await client.delete('/v1/collection/{collection_id}', { params, query: TO_TRASH })
     if (!answer.ok) return announce(explain(answer))
@@ -79,7 +79,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
   }
   async function bringUpToDate() {
     const failure = await start()
-    announce(failure ? explain(failure) : 'Tracks that lack a variant get it now')
+    announce(failure ? explain(failure) : 'Missing variants are being created')
   }
   return (
     <>
@@ -111,7 +111,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
         <Menu
           label={`More for ${collection.title}`}
           items={[
-            { label: 'Bring tracks up to date', onSelect: bringUpToDate },
+            { label: 'Update tracks', onSelect: bringUpToDate },
             { label: 'Delete collection …', danger: true, onSelect: remove },
           ]}
         />

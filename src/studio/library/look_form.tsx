@@ -100,7 +100,7 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
           value={look.player_subtitle ?? ''}
           onInput={(text) => change({ player_subtitle: text || null })}
           error={faults.player_subtitle}
-          hint={`An artist, an author, a date.${scope === 'collection' ? ' Shown for each track that names no artist.' : ''}`}
+          hint={`An artist, an author, a date.${scope === 'collection' ? ' Shown for each track without an artist.' : ''}`}
         />
         <ColorField
           label="Player color"

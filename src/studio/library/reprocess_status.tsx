@@ -22,15 +22,15 @@ export function ReprocessStatus({ reprocess, onDone }: Properties) {
   }, [running])
   if (!reprocess || (!running && reprocess.failed === 0)) return null
   const { total, done, failed } = reprocess
-  const failures = failed > 0 && `${plural(failed, 'track')} could not be brought up to date; their pages say why.`
+  const failures = failed > 0 && `${plural(failed, 'track')} could not be updated; their pages show the reason.`
   return (
     <div class={`card up-to-date ${failed > 0 ? 'warnings' : ''}`} role="status">
       {running && (
         <>
           <p>
-            Bringing tracks up to date: {done + failed} of {total}. They can be played meanwhile.
+            Updating tracks: {done + failed} of {total}. They can be played in the meantime.
           </p>
-          <progress max={total} value={done + failed} aria-label="Tracks brought up to date" />
+          <progress max={total} value={done + failed} aria-label="Tracks updated" />
         </>
       )}
       {failures && <p>{failures}</p>}

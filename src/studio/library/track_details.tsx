@@ -24,7 +24,7 @@ export function TrackDetails({ track }: { track: Track }) {
     <div class="details">
       {problems.length > 0 && (
         <section class="card warnings" aria-labelledby="problems-title">
-          <h2 id="problems-title">{info.error ? 'What went wrong' : 'Warnings'}</h2>
+          <h2 id="problems-title">{info.error ? 'Errors' : 'Warnings'}</h2>
           <ul>
             {problems.map((text) => (
               <li key={text}>{text}</li>

@@ -73,11 +73,11 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     if (!file) return
     announce(`Uploading ${file.name}`)
     const sent = await sendFor(connection, { id, collection_id }, file)
-    if (sent) tell(sent, `${file.name} is there`)
+    if (sent) tell(sent, `${file.name} uploaded`)
   }
   async function remove(track: Listed) {
     const name = nameOf(track)
-    const text = `${name} moves to the trash and leaves its playlists. ${KEPT}`
+    const text = `${name} is moved to the trash and removed from its playlists. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
     const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id }, query: TO_TRASH })
     if (answer.ok) {

@@ -94,7 +94,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
   const info = infoOf(track)
   const states: Record<Track['status'], string> = {
     initializing: wasInterrupted(track.id) ? 'The upload was interrupted' : 'Waiting for its file',
-    processing: info.progress ? `Processing ${percent(info.progress)}` : 'In line',
+    processing: info.progress ? `Processing ${percent(info.progress)}` : 'In the queue',
     fallback_processing: `Damaged; trying again ${percent(info.progress ?? 0)}`,
     ready: clock(track.duration),
     incomplete: `${clock(track.duration)} · some variants are missing`,
@@ -112,11 +112,11 @@ function Head({ client, track, reload, set }: HeadProperties) {
     announce(`Uploading ${file.name}`)
     const replaced = await sendFor(connection, track, file)
     if (!replaced || (!replaced.ok && replaced.code === 'aborted')) return
-    announce(replaced.ok ? `${file.name} is there` : explain(replaced))
+    announce(replaced.ok ? `${file.name} uploaded` : explain(replaced))
     if (replaced.ok) set(replaced)
   }
   async function remove() {
-    const text = `${nameOf(track)} moves to the trash and leaves its playlists. ${KEPT}`
+    const text = `${nameOf(track)} is moved to the trash and removed from its playlists. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
     const answer = await client.delete('/v1/track/{track_id}', { params, query: TO_TRASH })
     if (!answer.ok) return announce(explain(answer))

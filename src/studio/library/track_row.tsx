@@ -145,7 +145,7 @@ function State({ track, known, sent, onRetry, onReplace }: StateProperties) {
     sent !== null
       ? `Uploading ${percent(sent)}`
       : progress === 0
-        ? 'In line'
+        ? 'In the queue'
         : `${track.status === 'processing' ? 'Processing' : 'Damaged; trying again'} ${percent(progress)}`
   return (
     <span class="state">

@@ -27,7 +27,7 @@ export function ChooseTracks({ onChoose, onClose }: Properties) {
     <Dialog title="Add tracks" asks={chosen.length > 0 && DISCARD} onClose={onClose} wide>
       {loading && <Loading />}
       {problem && <Problem failure={problem} />}
-      {!loading && !problem && !current && <p class="soft">There is no collection yet to choose tracks of.</p>}
+      {!loading && !problem && !current && <p class="soft">There is no collection yet to choose tracks from.</p>}
       {current && (
         <>
           <SelectField

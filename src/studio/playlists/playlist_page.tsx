@@ -55,7 +55,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
     return undefined
   }
   async function remove() {
-    const text = `${playlist.title} moves to the trash, its tracks stay in their collections. ${KEPT}`
+    const text = `${playlist.title} is moved to the trash. Its tracks stay in their collections. ${KEPT}`
     if (!(await confirmed({ title: 'Delete this playlist?', text, action: 'Delete playlist' }))) return
     const answer = await client.delete('/v1/playlist/{playlist_id}', { params, query: TO_TRASH })
     if (!answer.ok) return announce(explain(answer))

@@ -46,7 +46,7 @@ export function PlaylistTracks({ playlist_id, list, onAdd }: Properties) {
   function remove(place: PlaylistTrack) {
     const { playlist_track_id } = place
     list.set(places.filter((one) => one !== place))
-    announce(`${nameOf(place)} taken out`)
+    announce(`${nameOf(place)} removed`)
     const params = { playlist_id, playlist_track_id }
     send(() => client.delete('/v1/playlist/{playlist_id}/track/{playlist_track_id}', { params }))
   }
@@ -64,7 +64,7 @@ export function PlaylistTracks({ playlist_id, list, onAdd }: Properties) {
           </Button>
         }
       >
-        Choose tracks of your collections; the same one may stand here more than once.
+        Choose tracks from your collections. A track can be added more than once.
       </Empty>
     )
   }
@@ -83,7 +83,7 @@ export function PlaylistTracks({ playlist_id, list, onAdd }: Properties) {
             { label: 'To its collection', onSelect: () => go('collection', place.collection_id) },
             ...(index > 0 ? [{ label: 'Move up', onSelect: () => moveTo(index, index - 1) }] : []),
             ...(index < places.length - 1 ? [{ label: 'Move down', onSelect: () => moveTo(index, index + 1) }] : []),
-            { label: 'Take out of the playlist', danger: true, onSelect: () => remove(place) },
+            { label: 'Remove from the playlist', danger: true, onSelect: () => remove(place) },
           ]}
         />
       ))}

@@ -24,7 +24,7 @@ export function PlaylistsPage() {
       card={(playlist) => <Card key={playlist.id} playlist={playlist} />}
       empty="No playlists yet"
     >
-      A playlist puts tracks of any collections into an order of its own.
+      A playlist contains tracks from any collections, in any order.
     </CardGrid>
   )
 }

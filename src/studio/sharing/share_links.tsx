@@ -36,7 +36,7 @@ export function ShareLinks({ scope, id, title }: Properties) {
     <section class="card lasting" aria-labelledby="shares-title">
       <h2 id="shares-title">Permanent link</h2>
       <p class="soft">
-        A page with {title} for whoever has its address, and a frame for other sites, until you revoke it.
+        A page with {title} for everyone who has its address, and a frame for other sites, until you revoke the link.
       </p>
       <NewShare scope={scope} id={id} onMade={list.reload} />
       <NotRenewed {...list} />
@@ -86,7 +86,7 @@ function NewShare({ scope, id, onMade }: Omit<Properties, 'title'> & { onMade: (
         error={faults.slug}
         maxLength={MAX_SLUG}
         placeholder="our-new-record"
-        hint="Empty: one that nobody can guess."
+        hint="Empty: a random address."
       />
       <TextField
         label="Password"
@@ -115,7 +115,7 @@ function ShareItem({ share, title, onRevoked }: { share: ShareLink; title: strin
   const isFramed = !share.has_password || share.allowed_origins !== null
 
   async function revoke() {
-    const text = `${url} will show nothing any more. What plays ends within ${SHARE_SESSION_TTL / 60} minutes.`
+    const text = `${url} will no longer show anything. Playback ends within ${SHARE_SESSION_TTL / 60} minutes.`
     if (!(await confirmed({ title: 'Revoke this link?', text, action: 'Revoke link' }))) return
     const answer = await client.delete('/v1/share/{share_id}', { params: { share_id } })
     if (!answer.ok && answer.status !== 404) return announce(explain(answer))

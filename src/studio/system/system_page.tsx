@@ -19,8 +19,8 @@ const FAILING: Record<System['failing'][number], string> = {
   configuration: 'The Worker lacks settings, and rejects all requests except play views.',
   migrations: 'The database lacks a migration.',
   database: 'The database does not answer.',
-  database_full: 'The database is nearly full: nothing can be added until something is deleted for good.',
-  sweep: 'The sweep stands still: what queues lose is not picked up, and what has ended is not deleted.',
+  database_full: 'The database is nearly full: nothing can be added until something is deleted permanently.',
+  sweep: 'The sweep does not run: lost jobs are not retried, and expired data is not deleted.',
   transcoder: 'The transcoder does not answer.',
   media:
     'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket.',
@@ -29,7 +29,7 @@ const KINDS: Record<string, string> = {
   transcode: 'Tracks to process',
   cover: 'Covers to process',
   purge: 'Files to delete',
-  reprocess: 'Collections to bring up to date',
+  reprocess: 'Collections to update',
 }
 const track_not_uploaded = ERROR_MEANINGS.track_not_uploaded
 const MEANINGS: Record<string, string> = { ...FILE_ERRORS, ...SERVICE_ERRORS, ...TRACK_ERRORS, track_not_uploaded }
@@ -57,7 +57,7 @@ export function SystemPage() {
       <div class="page-head">
         <div>
           <h1>System</h1>
-          <p class="soft">{system.failing.length === 0 ? 'All is well.' : 'Something needs a hand.'}</p>
+          <p class="soft">{system.failing.length === 0 ? 'Everything works.' : 'Something needs attention.'}</p>
         </div>
       </div>
       <NotRenewed problem={problem} reload={reload} />
@@ -85,7 +85,7 @@ const fullness = (fraction: number) =>
 
 function Figures({ system: { database, transcoder, last_sweep_at, last_event_at } }: { system: System }) {
   const figures: [string, string][] = [
-    ['Database', database.milliseconds === null ? 'silent' : `${database.milliseconds} ms`],
+    ['Database', database.milliseconds === null ? 'no response' : `${database.milliseconds} ms`],
     ['Database size', database.fraction === null ? 'unknown' : fullness(database.fraction)],
     ['Transcoder', `${transcoder.busy} of ${transcoder.slots} busy`],
     ['Last sweep', last_sweep_at ? ago(last_sweep_at) : 'not yet'],
@@ -152,7 +152,7 @@ function Jobs({ jobs }: Pick<System, 'jobs'>) {
 type Retry = (code: string) => Promise<void>
 
 function Failures({ failures, retry }: Pick<System, 'failures'> & { retry: Retry }) {
-  if (failures.length === 0) return <Empty title="None">Nothing that was begun since has failed.</Empty>
+  if (failures.length === 0) return <Empty title="None">There were no failures.</Empty>
   return (
     <Table head={['Reason', 'Jobs', 'Can be retried']}>
       {failures.map(({ code, count: failed, retryable }) => (

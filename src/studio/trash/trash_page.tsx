@@ -34,15 +34,15 @@ export function TrashPage() {
     go(item.scope, item.id)
   }
   async function remove(item: TrashedItem) {
-    const text = `${item.title}${WITH[item.scope]} will be gone for good.`
-    if (!(await confirmed({ title: `Delete this ${item.scope} now?`, text, action: 'Delete for good' }))) return
+    const text = `${item.title}${WITH[item.scope]} will be deleted permanently.`
+    if (!(await confirmed({ title: `Delete this ${item.scope} now?`, text, action: 'Delete permanently' }))) return
     const answer = await client.delete('/v1/trash/{trash_id}', { params: { trash_id: item.id } })
     if (!answer.ok && answer.status !== 404) return announce(explain(answer))
-    announce(`${item.title} deleted for good`)
+    announce(`${item.title} deleted permanently`)
     reload()
   }
   async function empty() {
-    const text = `${plural(count, 'item')} will be gone for good.`
+    const text = `${plural(count, 'item')} will be deleted permanently.`
     if (!(await confirmed({ title: 'Empty the trash?', text, action: 'Empty trash' }))) return
     let answer
     do answer = await client.delete('/v1/trash')
@@ -86,7 +86,7 @@ export function TrashPage() {
             </div>
             <Menu
               label={`More for ${item.title}`}
-              items={[{ label: 'Delete for good …', danger: true, onSelect: () => remove(item) }]}
+              items={[{ label: 'Delete permanently …', danger: true, onSelect: () => remove(item) }]}
             />
           </li>
         ))}

@@ -101,7 +101,7 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
               label="Index"
               {...field('index')}
               placeholder="mp3-320"
-              hint="What players ask for. Made from the name when empty. It cannot be changed later."
+              hint="The name that players request. Derived from the name if empty. It cannot be changed later."
             />
             <SelectField label="For" {...choice('type')} options={TYPES} />
           </>

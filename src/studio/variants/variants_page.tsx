@@ -28,7 +28,7 @@ export function VariantsPage() {
   const own = entries.filter((variant) => !isDefault(variant))
 
   async function remove({ id, name }: Variant) {
-    const text = `${name} and the files of it that tracks have will be gone. Players that play nothing else fall silent.`
+    const text = `${name} and its files are deleted from all tracks. Players that play only this variant stop working.`
     if (!(await confirmed({ title: 'Delete this variant?', text, action: 'Delete variant' }))) return
     const answer = await client.delete('/v1/variant/{variant_id}', { params: { variant_id: id } })
     announce(answer.ok ? `${name} deleted` : explain(answer))
@@ -45,22 +45,22 @@ export function VariantsPage() {
     announce(uses_tags ? 'Tags are now used' : 'Tags are no longer used')
   }
   async function bringAll() {
-    const title = 'Bring all tracks up to date?'
-    const text = 'In every collection, tracks that lack a variant, or have an older one, get it. They stay playable.'
-    if (!(await confirmed({ title, text, action: 'Bring up to date', kind: 'primary' }))) return
+    const title = 'Update all tracks?'
+    const text = 'In every collection, missing and outdated variants are created. The tracks remain playable.'
+    if (!(await confirmed({ title, text, action: 'Update', kind: 'primary' }))) return
     const { count, failure } = await updateAllTracks(client)
     const started = plural(count, 'collection')
-    announce(failure ? `${started} started, then: ${explain(failure)}` : `${started} will be brought up to date`)
+    announce(failure ? `${started} started, then: ${explain(failure)}` : `${started} will be updated`)
   }
   return (
     <>
       <div class="page-head">
         <div>
           <h1>Variants</h1>
-          <p class="soft">What every track is made into. Nothing is made better than its source.</p>
+          <p class="soft">The formats into which every track is converted. No variant is better than its source.</p>
         </div>
         <div class="actions">
-          <Button onClick={bringAll}>Bring all tracks up to date</Button>
+          <Button onClick={bringAll}>Update all tracks</Button>
           <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
             New variant
           </Button>
@@ -82,13 +82,13 @@ export function VariantsPage() {
               />
             ) : (
               <Empty title="None yet">
-                Another codec, bitrate or preview, beside the default ones. Tracks that are uploaded from then on get
-                it, others when their collection is brought up to date.
+                Another codec, bitrate or preview, in addition to the default ones. Tracks that are uploaded later get
+                it, and others when their collection is updated.
               </Empty>
             )}
           </section>
           <section class="table-group" aria-labelledby="default-title">
-            <h2 id="default-title">Always there</h2>
+            <h2 id="default-title">Default variants</h2>
             <VariantTable variants={entries.filter(isDefault)} />
           </section>
         </>
@@ -107,7 +107,7 @@ export function VariantsPage() {
         <VariantForm
           variant={editing === 'new' ? null : editing}
           onSaved={(name) => {
-            announce(`${name} saved. Tracks can be brought up to date with it.`)
+            announce(`${name} saved. Update the tracks to use it.`)
             setEditing(null)
             reload()
           }}

@@ -28,7 +28,7 @@ export function DeliveryPage({ id }: PageProperties) {
 
   async function sendAgain() {
     const answer = await client.post('/v1/webhook_delivery/{webhook_delivery_id}/replay', { params })
-    announce(answer.ok ? 'On its way again' : explain(answer))
+    announce(answer.ok ? 'Sending again' : explain(answer))
     await loaded.reload()
   }
   return (
@@ -62,7 +62,7 @@ export function DeliveryPage({ id }: PageProperties) {
         </ol>
       </section>
       <section class="card sent" aria-labelledby="sent-title">
-        <h2 id="sent-title">What is sent</h2>
+        <h2 id="sent-title">Request</h2>
         <Copyable label="webhook-id" value={delivery.event_id} />
         <Copyable label="Body" value={delivery.body} />
       </section>

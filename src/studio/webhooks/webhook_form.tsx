@@ -14,7 +14,7 @@ import { Message } from '../ui/states.tsx'
 
 const SCOPES = [
   ['all', 'Everything'],
-  ['some', 'Only what is chosen'],
+  ['some', 'Only chosen events'],
 ] as const
 
 interface Properties {
@@ -117,7 +117,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
           </fieldset>
         )}
         <Check
-          label="In order: an event waits until those before it of the same track, collection or playlist have arrived"
+          label="In order: an event waits until the earlier ones of the same track, collection or playlist have arrived"
           checked={ordered}
           onChange={setOrdered}
         />

@@ -68,15 +68,15 @@ export function WebhookPage({ id, tab }: PageProperties) {
   const showAll = () => tab && go('webhook', id)
   async function test() {
     const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params })
-    await tell(answer, 'A test is on its way')
+    await tell(answer, 'A test event is being sent')
     if (answer.ok) showAll()
   }
   const resume = async () =>
     tell(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), 'Resumed')
   /** Sends all missed events since the endpoint was created. Events that arrived are not sent again. */
   async function recover() {
-    const title = 'Send what was missed?'
-    const text = 'All events of the last 30 days that this webhook listens to now, and has not received, are sent.'
+    const title = 'Send missed events?'
+    const text = 'All events of the last 30 days that match this webhook, and have not arrived, are sent.'
     if (!(await confirmed({ title, text, action: 'Send', kind: 'primary' }))) return
     let [since, recovered] = [endpoint?.created_at ?? null, 0]
     while (since !== null) {
@@ -99,7 +99,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
     )
   async function remove() {
     if (!endpoint) return
-    const text = `Nothing more is sent to ${endpoint.url}, and what was sent is forgotten.`
+    const text = `No more events are sent to ${endpoint.url}, and its deliveries are deleted.`
     if (!(await confirmed({ title: 'Delete this webhook?', text, action: 'Delete webhook' }))) return
     const answer = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params })
     if (!answer.ok) return announce(explain(answer))
@@ -133,7 +133,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
             <>
               <Button onClick={resume}>Resume</Button>
               <Button kind="primary" onClick={recover}>
-                Resume and send what was missed …
+                Resume and send missed events …
               </Button>
             </>
           )}
@@ -144,7 +144,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
               { label: 'New secret …', onSelect: () => setDialog('secret') },
               ...(isActive
                 ? [
-                    { label: 'Send what was missed …', onSelect: recover },
+                    { label: 'Send missed events …', onSelect: recover },
                     { label: 'Pause', onSelect: pause },
                   ]
                 : []),
@@ -155,7 +155,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
       </div>
       <DayBar day={endpoint.day} />
       <Tabs page="webhook" id={id} current={tab} tabs={TABS} />
-      <More list={list} empty={<Empty title="Nothing here">What is sent is kept here for 30 days.</Empty>}>
+      <More list={list} empty={<Empty title="Nothing here">Deliveries are kept here for 30 days.</Empty>}>
         <Deliveries deliveries={list.entries} />
       </More>
       {dialog === 'edit' && (

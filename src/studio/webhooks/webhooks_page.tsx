@@ -40,7 +40,7 @@ export function WebhooksPage() {
       {loading && <Loading rows={3} />}
       {isEmpty && (
         <Empty title="No webhooks yet" action={button}>
-          A webhook is a URL of your server that hears of what happens: tracks that are ready, lists that change.
+          A webhook is a URL of your server that receives events, for example when a track is ready.
         </Empty>
       )}
       <ul class="keys" aria-label="Webhooks">
