@@ -49,7 +49,7 @@ async function noteOf(name: string): Promise<string | null> {
 test('the default variants show their formats and sizes and cannot be changed', async () => {
   await visit(page, '#/variants', 'Variants')
   await customSection().getByText('None yet').waitFor(TIMEOUT)
-  const always = page.getByRole('region', { name: 'Always there' })
+  const always = page.getByRole('region', { name: 'Default variants' })
   expect(await always.getByRole('row').count()).toBe(9)
   const cells = always.getByRole('row').filter({ hasText: 'mp3-128' }).getByRole('cell')
   expect(await cells.allTextContents()).toEqual(['Listening', 'MP3', 'as the source', '128 kbit/s', '960 KB'])

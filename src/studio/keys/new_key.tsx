@@ -28,8 +28,6 @@ interface Made {
 /** A dialog that creates a key and shows its secret once. */
 export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const client = useClient()
-  const { entries: collections } = useList('/v1/collection', (page) => page.collections)
-  const { entries: playlists } = useList('/v1/playlist', (page) => page.playlists)
   const [title, setTitle] = useState('')
   const [type, setType] = useState<KeyType>('player')
   const [bound, setBound] = useState('')
@@ -39,13 +37,6 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
   const [made, setMade] = useState<Made>()
   const [faults, setFaults] = useState<Faults>({})
 
-  const options: [string, string][] = [
-    ['', type === 'uploader' ? 'Any collection' : 'Everything'],
-    ...collections.map(({ id, title }): [string, string] => [`collection_id ${id}`, `Collection: ${title}`]),
-    ...(type === 'player'
-      ? playlists.map(({ id, title }): [string, string] => [`playlist_id ${id}`, `Playlist: ${title}`])
-      : []),
-  ]
   async function create() {
     const [field, id] = type === 'server' ? [] : bound.split(' ')
     const { origins: allowed, fault } = sitesOf(type === 'server' ? '' : sites)
@@ -94,7 +85,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
           />
           {type !== 'server' && (
             <>
-              <SelectField label="Opens" value={bound} options={options} onChange={setBound} />
+              <ScopeField type={type} value={bound} onChange={setBound} />
               <SitesField value={sites} onInput={setSites} error={faults.allowed_origins} />
             </>
           )}
@@ -113,4 +104,25 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
       )}
     </Dialog>
   )
+}
+
+interface ScopeProperties {
+  type: KeyType
+  /** The name of the field in the request and the id of the resource; empty for all resources. */
+  value: string
+  onChange: (value: string) => void
+}
+
+/** The field for the collection or playlist to which a key is bound. */
+function ScopeField({ type, value, onChange }: ScopeProperties) {
+  const { entries: collections } = useList('/v1/collection', (page) => page.collections)
+  const { entries: playlists } = useList('/v1/playlist', (page) => page.playlists)
+  const options: [string, string][] = [
+    ['', type === 'uploader' ? 'Any collection' : 'Everything'],
+    ...collections.map(({ id, title }): [string, string] => [`collection_id ${id}`, `Collection: ${title}`]),
+    ...(type === 'player'
+      ? playlists.map(({ id, title }): [string, string] => [`playlist_id ${id}`, `Playlist: ${title}`])
+      : []),
+  ]
+  return <SelectField label="Opens" value={value} options={options} onChange={onChange} />
 }

@@ -1,11 +1,12 @@
 import { useEffect } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
+import type { Client, Collection, Failure } from '../api.ts'
 import { useConnection } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { useReprocess } from '../data/reprocess.ts'
 import { useStore } from '../data/store.ts'
-import { useTracks } from '../data/tracks.ts'
+import { type Tracks, useTracks } from '../data/tracks.ts'
 import { arrivals, endUploads, upload } from '../data/uploads.ts'
 import { forgetViews } from '../data/views.ts'
 import { explain, length, plural } from '../format.ts'
@@ -30,6 +31,44 @@ const TABS = [
   ['share', 'Share'],
 ] as const
 
+/** Puts the tracks into the list whose files arrive while the page is shown. */
+function useArrivals(collection_id: string, list: Tracks): void {
+  const { client } = useConnection()
+  const arrival = useStore(arrivals)
+  useEffect(() => {
+    if (arrival?.collection_id !== collection_id) return
+    const { track_id, track } = arrival
+    if (track) return list.put(track)
+    void (async () => {
+      const answer = await client.get('/v1/track/{track_id}', { params: { track_id } })
+      if (answer.ok) list.put(answer.track)
+    })()
+  }, [arrival, collection_id])
+}
+
+async function remove(client: Client, { id, title }: Collection, count: number): Promise<void> {
+  const text = `${title} is moved to the trash with its ${plural(count, 'track')}, which are removed from playlists. ${KEPT}`
+  if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
+  const params = { collection_id: id }
+  const answer = await client.delete('/v1/collection/{collection_id}', { params, query: TO_TRASH })
+  if (!answer.ok) return announce(explain(answer))
+  endUploads(id)
+  announce(`${title} deleted`)
+  go('collections')
+}
+
+async function updateTracks(start: () => Promise<Failure | undefined>): Promise<void> {
+  const failure = await start()
+  announce(failure ? explain(failure) : 'Missing variants are being created')
+}
+
+const noteOf = ({ player_subtitle }: Collection, { tracks, count, loading }: Tracks) => {
+  const seconds = tracks.reduce((sum, track) => sum + track.duration, 0)
+  return [player_subtitle, !loading && plural(count, 'track'), seconds > 0 && length(seconds)]
+    .filter(Boolean)
+    .join(' · ')
+}
+
 /** The page of a collection: its tracks, its appearance in players, and how to share it. */
 export function CollectionPage({ id, tab }: PageProperties) {
   const { client, api_key } = useConnection()
@@ -44,18 +83,8 @@ export function CollectionPage({ id, tab }: PageProperties) {
   })
   const list = useTracks(id)
   const { reprocess, start } = useReprocess(id)
-  const arrival = useStore(arrivals)
+  useArrivals(id, list)
   useTitle(loaded.answer?.collection.title)
-
-  useEffect(() => {
-    if (arrival?.collection_id !== id) return
-    const { track_id, track } = arrival
-    if (track) return list.put(track)
-    void (async () => {
-      const answer = await client.get('/v1/track/{track_id}', { params: { track_id } })
-      if (answer.ok) list.put(answer.track)
-    })()
-  }, [arrival, id])
 
   // The collection was deleted elsewhere.
   const gone = loaded.problem?.status === 404
@@ -65,35 +94,15 @@ export function CollectionPage({ id, tab }: PageProperties) {
 
   if (!loaded.answer) return <NotLoaded {...loaded} />
   const { collection } = loaded.answer
-  const seconds = list.tracks.reduce((sum, track) => sum + track.duration, 0)
   const add = (files: File[]) => upload(api_key, id, files)
 
-  async function remove() {
-    const text = `${collection.title} is moved to the trash with its ${plural(list.count, 'track')}, which are removed from playlists. ${KEPT}`
-    if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
-    const answer = await client.delete('/v1/collection/{collection_id}', { params, query: TO_TRASH })
-    if (!answer.ok) return announce(explain(answer))
-    endUploads(id)
-    announce(`${collection.title} deleted`)
-    go('collections')
-  }
-  async function bringUpToDate() {
-    const failure = await start()
-    announce(failure ? explain(failure) : 'Missing variants are being created')
-  }
   return (
     <>
       <NotRenewed {...loaded} />
       <PageHead
         back={{ href: href('collections'), label: 'Collections' }}
         title={collection.title}
-        note={[
-          collection.player_subtitle,
-          list.loading ? '' : plural(list.count, 'track'),
-          seconds > 0 && length(seconds),
-        ]
-          .filter(Boolean)
-          .join(' · ')}
+        note={noteOf(collection, list)}
         cover={cover.answer?.cover_image}
         handle={async () => {
           const made = await client.post('/v1/collection/{collection_id}/cover', { params })
@@ -111,8 +120,8 @@ export function CollectionPage({ id, tab }: PageProperties) {
         <Menu
           label={`More for ${collection.title}`}
           items={[
-            { label: 'Update tracks', onSelect: bringUpToDate },
-            { label: 'Delete collection …', danger: true, onSelect: remove },
+            { label: 'Update tracks', onSelect: () => updateTracks(start) },
+            { label: 'Delete collection …', danger: true, onSelect: () => remove(client, collection, list.count) },
           ]}
         />
       </PageHead>

@@ -37,18 +37,17 @@ interface Properties {
 /** Milliseconds from the last keystroke until a change is saved. */
 const DELAY = 500
 
-/** The form for the appearance in players. Each change is saved, and shown in a player next to the form. */
-export function LookForm({ scope, id, values, placeholder, save }: Properties) {
+/** Saves the changes of the form after a pause, one after the other. */
+function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
   const [look, setLook] = useState<Look>(values)
   const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'idle'>('idle')
   const [faults, setFaults] = useState<Faults>({})
   const pending = useRef<Look>({})
   const timer = useRef(0)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
-
   const name = 'player_title' in values ? 'player_title' : 'title'
 
-  /** Sends the changes one after the other. A change that failed temporarily is sent with the next one. */
+  /** Sends the pending changes after the previous ones. A change that failed temporarily is sent with the next one. */
   function flush(): Promise<Failure | undefined> {
     clearTimeout(timer.current)
     const flushed = saved.current.then(async () => {
@@ -84,7 +83,12 @@ export function LookForm({ scope, id, values, placeholder, save }: Properties) {
   }
   // The last change is saved when the user leaves the page.
   useEffect(() => () => void flush().then((failure) => failure && announce(explain(failure))), [])
+  return { look, name, state, faults, change, flush } as const
+}
 
+/** The form for the appearance in players. Each change is saved, and shown in a player next to the form. */
+export function LookForm({ scope, id, values, placeholder, save }: Properties) {
+  const { look, name, state, faults, change, flush } = useAutosave({ values, save })
   return (
     <div class="look">
       <form class="card" aria-label="Look" onSubmit={(event) => event.preventDefault()}>

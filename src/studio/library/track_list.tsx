@@ -28,24 +28,15 @@ interface Properties {
   onFiles: (files: File[]) => void
 }
 
-/** The tracks of a collection in their order, and the files that are being uploaded. */
-export function TrackList({ collection_id, list, onFiles }: Properties) {
-  const connection = useConnection()
-  const { client } = connection
-  const place = useRef<HTMLUListElement>(null)
-  const [adding, setAdding] = useState<Listed | null>(null)
+/** Returns the function that moves a track. The moves are sent one after the other. */
+function useMove(collection_id: string, list: Tracks) {
+  const { client } = useConnection()
   const saved = useRef<Promise<unknown>>(Promise.resolve())
-  useStore(uploadChanges)
-  const uploads = uploadsTo(collection_id)
-  const stopped = stoppedBy(collection_id)
-  const { tracks, loading, problem } = list
-
-  /** The tracks between the two places exchange their values of `order`. The changes are sent one after the other. */
-  function move(from: number, to: number) {
-    const after = moved(tracks, from, to)
+  /** The tracks between the two places exchange their values of `order`. */
+  return function move(from: number, to: number) {
+    const after = moved(list.tracks, from, to)
     list.reorder(after)
-    const [low, high] = [Math.min(from, to), Math.max(from, to)]
-    const track_ids = after.slice(low, high + 1).map(({ id }) => id)
+    const track_ids = after.slice(Math.min(from, to), Math.max(from, to) + 1).map(({ id }) => id)
     const before = saved.current
     async function save() {
       await before
@@ -57,23 +48,30 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
     }
     saved.current = save()
   }
-  const { handle, lookOf, moveTo } = useReorder(place, tracks.length, move)
-  function tell(answer: { ok: true } | (Omit<Failure, 'code' | 'status'> & { code: string }), done: string) {
-    if (answer.ok) announce(done)
-    else if (answer.code !== 'aborted') announce(explain(answer))
-  }
+}
 
+type Outcome = { ok: true } | (Omit<Failure, 'code' | 'status'> & { code: string })
+
+function announceOutcome(answer: Outcome, done: string): void {
+  if (answer.ok) announce(done)
+  else if (answer.code !== 'aborted') announce(explain(answer))
+}
+
+/** Returns the actions on a track. */
+function useActions(collection_id: string, list: Tracks) {
+  const connection = useConnection()
+  const { client } = connection
   async function reprocess({ id }: Listed) {
     const answer = await client.post('/v1/track/{track_id}/reprocess', { params: { track_id: id } })
     if (answer.ok) list.put(answer.track)
-    tell(answer, 'Processing again')
+    announceOutcome(answer, 'Processing again')
   }
   async function replace({ id }: Pick<Listed, 'id'>) {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
     announce(`Uploading ${file.name}`)
     const sent = await sendFor(connection, { id, collection_id }, file)
-    if (sent) tell(sent, `${file.name} uploaded`)
+    if (sent) announceOutcome(sent, `${file.name} uploaded`)
   }
   async function remove(track: Listed) {
     const name = nameOf(track)
@@ -84,38 +82,23 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
       endSending(track)
       list.drop(track.id)
     }
-    tell(answer, `${name} deleted`)
+    announceOutcome(answer, `${name} deleted`)
   }
-  const menuOf = (track: Listed, index: number): MenuItem[] => [
-    { label: 'Details', onSelect: () => go('track', track.id) },
-    { label: 'Edit look', onSelect: () => go('track', track.id, 'look') },
-    { label: 'Share', onSelect: () => go('track', track.id, 'share') },
-    { label: 'Add to a playlist …', onSelect: () => setAdding(track) },
-    ...(index > 0 ? [{ label: 'Move up', onSelect: () => moveTo(index, index - 1) }] : []),
-    ...(index < tracks.length - 1 ? [{ label: 'Move down', onSelect: () => moveTo(index, index + 1) }] : []),
-    { label: 'Process again', onSelect: () => reprocess(track) },
-    { label: 'Replace the file …', onSelect: () => replace(track) },
-    { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
-  ]
+  return { reprocess, replace, remove }
+}
 
-  /** The row of a file that is being uploaded. It has a place once the list contains its track. */
-  const rowOf = (item: UploadItem, index?: number) => (
-    <UploadRow
-      key={item.id}
-      item={item}
-      collection_id={collection_id}
-      look={index === undefined ? undefined : lookOf(index)}
-      onChoose={(track_id) => replace({ id: track_id })}
-    />
-  )
-
+/** The tracks of a collection in their order, and the files that are being uploaded. */
+export function TrackList({ collection_id, list, onFiles }: Properties) {
+  useStore(uploadChanges)
+  const { tracks, loading, problem } = list
+  const stopped = stoppedBy(collection_id)
   if (loading && tracks.length === 0) return <Loading rows={5} />
   if (problem && tracks.length === 0) return <Problem failure={problem} retry={list.reload} />
   return (
     <>
       {problem && <Problem failure={problem} retry={list.reload} />}
       {stopped && <Problem failure={stopped} retry={() => queueOf(collection_id)?.reconsider()} />}
-      {tracks.length === 0 && uploads.length === 0 ? (
+      {tracks.length === 0 && uploadsTo(collection_id).length === 0 ? (
         <Empty
           title="No tracks yet"
           action={
@@ -127,28 +110,66 @@ export function TrackList({ collection_id, list, onFiles }: Properties) {
           Drop audio files anywhere on this page. MP3, AAC, FLAC, WAV, AIFF, Ogg, Opus and most others work.
         </Empty>
       ) : (
-        <ul class="tracks" ref={place} aria-label="Tracks">
-          {tracks.map((track, index) => {
-            const item = itemFor(track)
-            if (item) return rowOf(item, index)
-            return (
-              <TrackRow
-                key={track.id}
-                track={track}
-                detail={list.details.get(track.id)}
-                place={index + 1}
-                handle={handle(index, nameOf(track))}
-                look={lookOf(index)}
-                onPlay={() => playTrack(client, 'collection', collection_id, track.id)}
-                menu={menuOf(track, index)}
-                onRetry={() => reprocess(track)}
-                onReplace={() => replace(track)}
-              />
-            )
-          })}
-          {uploads.filter(({ target }) => !tracks.some(({ id }) => id === target?.track_id)).map((item) => rowOf(item))}
-        </ul>
+        <Rows collection_id={collection_id} list={list} />
       )}
+    </>
+  )
+}
+
+function Rows({ collection_id, list }: Omit<Properties, 'onFiles'>) {
+  const { client } = useConnection()
+  const place = useRef<HTMLUListElement>(null)
+  const [adding, setAdding] = useState<Listed | null>(null)
+  const { tracks } = list
+  const { reprocess, replace, remove } = useActions(collection_id, list)
+  const { handle, lookOf, moveTo } = useReorder(place, tracks.length, useMove(collection_id, list))
+  const menuOf = (track: Listed, index: number): MenuItem[] => [
+    { label: 'Details', onSelect: () => go('track', track.id) },
+    { label: 'Edit look', onSelect: () => go('track', track.id, 'look') },
+    { label: 'Share', onSelect: () => go('track', track.id, 'share') },
+    { label: 'Add to a playlist …', onSelect: () => setAdding(track) },
+    ...(index > 0 ? [{ label: 'Move up', onSelect: () => moveTo(index, index - 1) }] : []),
+    ...(index < tracks.length - 1 ? [{ label: 'Move down', onSelect: () => moveTo(index, index + 1) }] : []),
+    { label: 'Process again', onSelect: () => reprocess(track) },
+    { label: 'Replace the file …', onSelect: () => replace(track) },
+    { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
+  ]
+  /** The row of a file that is being uploaded. It has a place once the list contains its track. */
+  const rowOf = (item: UploadItem, index?: number) => (
+    <UploadRow
+      key={item.id}
+      item={item}
+      collection_id={collection_id}
+      look={index === undefined ? undefined : lookOf(index)}
+      onChoose={(track_id) => replace({ id: track_id })}
+    />
+  )
+  const isListed = ({ target }: UploadItem) => tracks.some(({ id }) => id === target?.track_id)
+  return (
+    <>
+      <ul class="tracks" ref={place} aria-label="Tracks">
+        {tracks.map((track, index) => {
+          const item = itemFor(track)
+          if (item) return rowOf(item, index)
+          return (
+            <TrackRow
+              key={track.id}
+              track={track}
+              detail={list.details.get(track.id)}
+              place={index + 1}
+              handle={handle(index, nameOf(track))}
+              look={lookOf(index)}
+              onPlay={() => playTrack(client, 'collection', collection_id, track.id)}
+              menu={menuOf(track, index)}
+              onRetry={() => reprocess(track)}
+              onReplace={() => replace(track)}
+            />
+          )
+        })}
+        {uploadsTo(collection_id)
+          .filter((item) => !isListed(item))
+          .map((item) => rowOf(item))}
+      </ul>
       {adding && <AddToPlaylist track={adding} onClose={() => setAdding(null)} />}
     </>
   )

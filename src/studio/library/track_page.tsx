@@ -80,27 +80,10 @@ interface HeadProperties {
   set: (answer: { ok: true; track_id: string; track: Track }) => void
 }
 
-function Head({ client, track, reload, set }: HeadProperties) {
-  const { collection_id } = track
+/** Returns the actions on the track. */
+function useActions({ client, track, set }: Omit<HeadProperties, 'reload'>) {
   const connection = useConnection()
-  const view = usePlayView(track, true)
-  const shared = useQuery({
-    key: ['/v1/collection/{collection_id}/cover', collection_id],
-    load: () => client.get('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
-  })
   const params = { track_id: track.id }
-  useStore(uploadChanges)
-  const sent = sentOf(track)
-  const info = infoOf(track)
-  const states: Record<Track['status'], string> = {
-    initializing: wasInterrupted(track.id) ? 'The upload was interrupted' : 'Waiting for its file',
-    processing: info.progress ? `Processing ${percent(info.progress)}` : 'In the queue',
-    fallback_processing: `Damaged; trying again ${percent(info.progress ?? 0)}`,
-    ready: clock(track.duration),
-    incomplete: `${clock(track.duration)} · some variants are missing`,
-    failed: failureOf(info),
-  }
-  const remedy = track.status === 'initializing' ? 'send' : remedyFor(info)
   async function reprocess() {
     const answer = await client.post('/v1/track/{track_id}/reprocess', { params })
     announce(answer.ok ? 'Processing again' : explain(answer))
@@ -124,17 +107,44 @@ function Head({ client, track, reload, set }: HeadProperties) {
     announce(`${nameOf(track)} deleted`)
     go('collection', track.collection_id)
   }
+  return { reprocess, replace, remove }
+}
+
+/** Returns the status of a track as text. */
+function statusTextOf(track: Track): string {
+  const sent = sentOf(track)
+  if (sent !== null) return `Uploading ${percent(sent)}`
+  const info = infoOf(track)
+  const texts: Record<Track['status'], string> = {
+    initializing: wasInterrupted(track.id) ? 'The upload was interrupted' : 'Waiting for its file',
+    processing: info.progress ? `Processing ${percent(info.progress)}` : 'In the queue',
+    fallback_processing: `Damaged; trying again ${percent(info.progress ?? 0)}`,
+    ready: clock(track.duration),
+    incomplete: `${clock(track.duration)} · some variants are missing`,
+    failed: failureOf(info),
+  }
+  return texts[track.status]
+}
+
+function Head({ client, track, reload, set }: HeadProperties) {
+  const { collection_id } = track
+  const view = usePlayView(track, true)
+  const shared = useQuery({
+    key: ['/v1/collection/{collection_id}/cover', collection_id],
+    load: () => client.get('/v1/collection/{collection_id}/cover', { params: { collection_id } }),
+  })
+  useStore(uploadChanges)
+  const remedy = track.status === 'initializing' ? 'send' : remedyFor(infoOf(track))
+  const { reprocess, replace, remove } = useActions({ client, track, set })
   return (
     <PageHead
       back={{ href: href('collection', track.collection_id), label: 'Collection' }}
       title={nameOf(track)}
-      note={[artistOf(track), sent === null ? states[track.status] : `Uploading ${percent(sent)}`]
-        .filter(Boolean)
-        .join(' · ')}
+      note={[artistOf(track), statusTextOf(track)].filter(Boolean).join(' · ')}
       // A track that cannot be played yet has no play view, so the cover of its collection is shown.
       cover={isPlayable(track) ? view?.cover_image : shared.answer?.cover_image}
       handle={async () => {
-        const made = await client.post('/v1/track/{track_id}/cover', { params })
+        const made = await client.post('/v1/track/{track_id}/cover', { params: { track_id: track.id } })
         return made.ok ? { ok: true, handle: made.track_cover_upload } : made
       }}
       onCover={() => {
@@ -153,7 +163,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
       {remedy === 'retry' ? (
         <Button onClick={reprocess}>Process again</Button>
       ) : (
-        sent === null && (
+        sentOf(track) === null && (
           <Button icon="upload" onClick={replace}>
             {remedy === 'send' ? 'Choose the file' : 'Replace file'}
           </Button>

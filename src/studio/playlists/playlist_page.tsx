@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 
+import type { Client, Playlist } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { useQuery } from '../data/query.ts'
@@ -25,6 +26,16 @@ const TABS = [
   ['look', 'Look'],
   ['share', 'Share'],
 ] as const
+
+async function remove(client: Client, { id, title }: Playlist): Promise<void> {
+  const text = `${title} is moved to the trash. Its tracks stay in their collections. ${KEPT}`
+  if (!(await confirmed({ title: 'Delete this playlist?', text, action: 'Delete playlist' }))) return
+  const params = { playlist_id: id }
+  const answer = await client.delete('/v1/playlist/{playlist_id}', { params, query: TO_TRASH })
+  if (!answer.ok) return announce(explain(answer))
+  announce(`${title} deleted`)
+  go('playlists')
+}
 
 /** The page of a playlist: its tracks, its appearance, and how to share it. */
 export function PlaylistPage({ id, tab }: PageProperties) {
@@ -54,14 +65,6 @@ export function PlaylistPage({ id, tab }: PageProperties) {
     list.reload()
     return undefined
   }
-  async function remove() {
-    const text = `${playlist.title} is moved to the trash. Its tracks stay in their collections. ${KEPT}`
-    if (!(await confirmed({ title: 'Delete this playlist?', text, action: 'Delete playlist' }))) return
-    const answer = await client.delete('/v1/playlist/{playlist_id}', { params, query: TO_TRASH })
-    if (!answer.ok) return announce(explain(answer))
-    announce(`${playlist.title} deleted`)
-    go('playlists')
-  }
   return (
     <>
       <NotRenewed {...loaded} />
@@ -87,7 +90,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
         </Button>
         <Menu
           label={`More for ${playlist.title}`}
-          items={[{ label: 'Delete playlist …', danger: true, onSelect: remove }]}
+          items={[{ label: 'Delete playlist …', danger: true, onSelect: () => remove(client, playlist) }]}
         />
       </PageHead>
       <Tabs page="playlist" id={id} current={tab} tabs={TABS} />

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import type { Variant } from '../api.ts'
+import type { Client, Variant } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { organization } from '../data/organization.ts'
@@ -23,7 +23,6 @@ export function VariantsPage() {
   const client = useClient()
   const { entries, loading, problem, reload } = useList('/v1/variant', ({ variants }) => variants)
   const [editing, setEditing] = useState<Variant | 'new' | null>(null)
-  const current = useStore(organization)
   useTitle('Variants')
   const own = entries.filter((variant) => !isDefault(variant))
 
@@ -34,24 +33,6 @@ export function VariantsPage() {
     announce(answer.ok ? `${name} deleted` : explain(answer))
     reload()
   }
-  async function setUsesTags(uses_tags: boolean) {
-    if (!current) return
-    organization.set({ ...current, uses_tags })
-    const params = { organization_id: current.id }
-    const answer = await client.put('/v1/organization/{organization_id}', { params, body: { uses_tags } })
-    organization.set(answer.ok ? answer.organization : current)
-    if (!answer.ok) return announce(explain(answer))
-    forgetViews()
-    announce(uses_tags ? 'Tags are now used' : 'Tags are no longer used')
-  }
-  async function bringAll() {
-    const title = 'Update all tracks?'
-    const text = 'In every collection, missing and outdated variants are created. The tracks remain playable.'
-    if (!(await confirmed({ title, text, action: 'Update', kind: 'primary' }))) return
-    const { count, failure } = await updateAllTracks(client)
-    const started = plural(count, 'collection')
-    announce(failure ? `${started} started, then: ${explain(failure)}` : `${started} will be updated`)
-  }
   return (
     <>
       <div class="page-head">
@@ -60,7 +41,7 @@ export function VariantsPage() {
           <p class="soft">The formats into which every track is converted. No variant is better than its source.</p>
         </div>
         <div class="actions">
-          <Button onClick={bringAll}>Update all tracks</Button>
+          <Button onClick={() => updateAll(client)}>Update all tracks</Button>
           <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
             New variant
           </Button>
@@ -93,16 +74,7 @@ export function VariantsPage() {
           </section>
         </>
       )}
-      {current && (
-        <section class="table-group" aria-labelledby="tags-title">
-          <h2 id="tags-title">Tags of files</h2>
-          <Check
-            label="Use title, artist, track order and cover from a file's tags where none is set"
-            checked={current.uses_tags}
-            onChange={(uses_tags) => void setUsesTags(uses_tags)}
-          />
-        </section>
-      )}
+      <TagsSetting />
       {editing && (
         <VariantForm
           variant={editing === 'new' ? null : editing}
@@ -115,5 +87,41 @@ export function VariantsPage() {
         />
       )}
     </>
+  )
+}
+
+async function updateAll(client: Client): Promise<void> {
+  const title = 'Update all tracks?'
+  const text = 'In every collection, missing and outdated variants are created. The tracks remain playable.'
+  if (!(await confirmed({ title, text, action: 'Update', kind: 'primary' }))) return
+  const { count, failure } = await updateAllTracks(client)
+  const started = plural(count, 'collection')
+  announce(failure ? `${started} started, then: ${explain(failure)}` : `${started} will be updated`)
+}
+
+/** The setting whether the organization uses the tags of files. */
+function TagsSetting() {
+  const client = useClient()
+  const current = useStore(organization)
+  async function setUsesTags(uses_tags: boolean) {
+    if (!current) return
+    organization.set({ ...current, uses_tags })
+    const params = { organization_id: current.id }
+    const answer = await client.put('/v1/organization/{organization_id}', { params, body: { uses_tags } })
+    organization.set(answer.ok ? answer.organization : current)
+    if (!answer.ok) return announce(explain(answer))
+    forgetViews()
+    announce(uses_tags ? 'Tags are now used' : 'Tags are no longer used')
+  }
+  if (!current) return null
+  return (
+    <section class="table-group" aria-labelledby="tags-title">
+      <h2 id="tags-title">Tags of files</h2>
+      <Check
+        label="Use title, artist, track order and cover from a file's tags where none is set"
+        checked={current.uses_tags}
+        onChange={(uses_tags) => void setUsesTags(uses_tags)}
+      />
+    </section>
   )
 }

@@ -30,24 +30,16 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   const before = endpoint ?? { url: '', title: '', events: ['*'], is_ordered: false }
   const [url, setUrl] = useState(before.url)
   const [title, setTitle] = useState(before.title)
-  const [events, setEvents] = useState(before.events)
+  const [events, setEvents] = useState<string[]>(before.events)
   const [ordered, setOrdered] = useState(before.is_ordered)
   const [secret, setSecret] = useState('')
   const [faults, setFaults] = useState<Faults>({})
-  const all = events.includes('*')
-  /** The patterns also include those that were chosen with the API and are not offered here. */
-  const patterns = [...PATTERNS, ...before.events.filter((one) => one !== '*' && !PATTERNS.includes(one))]
   const changed =
     url !== before.url ||
     title !== before.title ||
     ordered !== before.is_ordered ||
     events.join() !== before.events.join()
 
-  /** A group includes its types. */
-  function choose(pattern: string, wanted: boolean) {
-    const chosen = wanted ? [...events, pattern] : events.filter((one) => one !== pattern)
-    setEvents(chosen.filter((one) => !isWithin(one, chosen)))
-  }
   async function save() {
     if (events.length === 0) return setFaults({ events: 'Choose at least one.' })
     const body = { url: url.trim(), events: events as ['*'], is_ordered: ordered }
@@ -90,32 +82,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
           error={faults.title}
           placeholder="Made from the URL when empty"
         />
-        <SelectField
-          label="Events"
-          value={all ? 'all' : 'some'}
-          options={SCOPES}
-          onChange={(value) => setEvents(value === 'all' ? ['*'] : before.events.filter((one) => one !== '*'))}
-          error={faults.events}
-        />
-        {!all && (
-          <fieldset class="choices checks">
-            <legend class="visually-hidden">Events</legend>
-            {patterns
-              .filter((pattern) => !isWithin(pattern, events))
-              .map((pattern) => (
-                <Check
-                  key={pattern}
-                  label={
-                    <>
-                      {wordsOf(pattern)} <code class="soft">{pattern}</code>
-                    </>
-                  }
-                  checked={events.includes(pattern)}
-                  onChange={(wanted) => choose(pattern, wanted)}
-                />
-              ))}
-          </fieldset>
-        )}
+        <EventsField before={before.events} events={events} onChange={setEvents} error={faults.events} />
         <Check
           label="In order: an event waits until the earlier ones of the same track, collection or playlist have arrived"
           checked={ordered}
@@ -130,6 +97,56 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
         </div>
       </Form>
     </Dialog>
+  )
+}
+
+interface EventsProperties {
+  /** The patterns before the dialog was opened. */
+  before: string[]
+  events: string[]
+  onChange: (events: string[]) => void
+  error: string | undefined
+}
+
+/** The field for the events that an endpoint receives: all events, or the chosen groups and types. */
+function EventsField({ before, events, onChange, error }: EventsProperties) {
+  const all = events.includes('*')
+  // Patterns that were chosen with the API, and are not offered here, are kept.
+  const others = before.filter((pattern) => pattern !== '*' && !PATTERNS.includes(pattern))
+  function choose(pattern: string, wanted: boolean) {
+    const chosen = wanted ? [...events, pattern] : events.filter((one) => one !== pattern)
+    // A group includes its types.
+    onChange(chosen.filter((one) => !isWithin(one, chosen)))
+  }
+  return (
+    <>
+      <SelectField
+        label="Events"
+        value={all ? 'all' : 'some'}
+        options={SCOPES}
+        onChange={(value) => onChange(value === 'all' ? ['*'] : before.filter((one) => one !== '*'))}
+        error={error}
+      />
+      {!all && (
+        <fieldset class="choices checks">
+          <legend class="visually-hidden">Events</legend>
+          {[...PATTERNS, ...others]
+            .filter((pattern) => !isWithin(pattern, events))
+            .map((pattern) => (
+              <Check
+                key={pattern}
+                label={
+                  <>
+                    {wordsOf(pattern)} <code class="soft">{pattern}</code>
+                  </>
+                }
+                checked={events.includes(pattern)}
+                onChange={(wanted) => choose(pattern, wanted)}
+              />
+            ))}
+        </fieldset>
+      )}
+    </>
   )
 }
 
