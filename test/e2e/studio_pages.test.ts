@@ -138,7 +138,7 @@ describe.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])('on a %s', (scre
       await route.fulfill({ json: { ...answer, system } })
     })
     await page.reload()
-    await page.getByText('The sweep stands still').waitFor(TIMEOUT)
+    await page.getByText('The sweep does not run').waitFor(TIMEOUT)
     await judge(page, 'system failing')
     await page.getByRole('button', { name: 'Try 1,203 tracks again' }).click()
     await page.locator('#announcer').getByText('0 tracks started again').waitFor(TIMEOUT)

@@ -68,7 +68,7 @@ test('an invalid variant shows each error at its field', async () => {
   await field('Index').fill('mp3-128')
   await create()
   await expect.poll(() => noteOf('Bitrate in kbit/s'), TIMEOUT).toMatch(/^Must be one of 32, .* for mp3\.$/)
-  expect(await noteOf('Index')).toMatch(/^What players ask for/)
+  expect(await noteOf('Index')).toMatch(/^The name that players request/)
   await field('Bitrate in kbit/s').fill('64')
   await create()
   await expect.poll(() => noteOf('Index'), TIMEOUT).toContain('There is a variant with the index mp3-128 already')
