@@ -187,6 +187,6 @@ test('a partial update reports its progress and the reason', async () => {
   })
   await page.getByRole('button', { name: 'Update all tracks' }).click()
   await dialog().getByRole('button', { name: 'Update' }).click()
-  const announcement = '1 collection begun, then: The service cannot be reached'
+  const announcement = '1 collection started, then: The service cannot be reached'
   await page.locator('#announcer').getByText(announcement).waitFor(TIMEOUT)
 })
