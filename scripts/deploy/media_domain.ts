@@ -24,6 +24,8 @@ import { findZone } from './zone.ts'
 const PLANS = ['pro', 'business', 'enterprise']
 /** Returns the milliseconds within which the rule and the domain must work. A new certificate takes minutes. */
 const patience = () => Number(process.env.MEDIA_PATIENCE || 300) * 1000
+/** Lifetime in seconds of the tokens that test the rule. It allows for a wrong clock of this machine. */
+const TOKEN_LIFE = 900
 /** The address of a record that leads nowhere: the discard prefix (RFC 6666). */
 const NOWHERE = '100::'
 
@@ -107,7 +109,7 @@ async function statusOf(url: string): Promise<number | null> {
 /** Requests a file that does not exist, without and with a token. */
 async function probe({ url, keys: [key = ''] }: MediaDomain) {
   const file = `${url}/media/${randomUUID()}`
-  return { unsigned: await statusOf(file), signed: await statusOf(withToken(file, key)) }
+  return { unsigned: await statusOf(file), signed: await statusOf(withToken(file, key, TOKEN_LIFE)) }
 }
 
 /** Repeats a function until it returns something or the time is up. */

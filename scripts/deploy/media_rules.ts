@@ -122,10 +122,10 @@ export async function putRule(token: string, zone_id: string, { phase, position,
   else await callApi(token, 'POST', rules, { ...rule, position })
 }
 
-/** Returns a URL with a token that is valid for a minute. */
-export function withToken(url: string, key: string): string {
-  const message = `${new URL(url).pathname}?X-Amz-Expires=60`
-  const time = Math.floor(Date.now() / 1000) + 60 - PLAYBACK_TTL
+/** Returns a URL with a token that is valid for `life` seconds. */
+export function withToken(url: string, key: string, life: number): string {
+  const message = `${new URL(url).pathname}?X-Amz-Expires=${life}`
+  const time = Math.floor(Date.now() / 1000) + life - PLAYBACK_TTL
   const mac = createHmac('sha256', key)
     .update(message + time)
     .digest('base64url')

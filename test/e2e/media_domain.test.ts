@@ -163,6 +163,10 @@ test('a deployment sets up the domain, keeps it without the option, and goes bac
   )
   expect([refused.code, refused.changes]).toEqual([1, []])
   account.rules.zonePlan = 'pro'
+  const dry = await planDeploy(cloudflare, [...IMAGE, '--media-domain', DOMAIN, '--dry-run'], given)
+  expect(dry.output).toMatch(/ok {6}media domain media\.example\.com: will be attached\n/)
+  expect(dry.changes).toEqual([])
+
   const first = await deploy(cloudflare, [...IMAGE, '--media-domain', DOMAIN], given)
   expect(first.output).toMatch(/ok {6}media\.example\.com serves files of the bucket, and only with a token/)
   expect(first.code).toBe(0)
@@ -178,12 +182,10 @@ test('a deployment sets up the domain, keeps it without the option, and goes bac
   expect(worker().vars.MEDIA_DELIVERY).toBe('zone')
   expect(worker().secrets).toEqual(secrets)
 
-  const back = await deploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:r2'], {
-    ...given,
-    ROOT_KEY: secrets.ROOT_KEY!,
-  })
+  // A deployment that names R2 does not need the domain.
+  const back = await planDeploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:r2', '--dry-run'], given)
   expect(back.code).toBe(0)
-  expect(worker().vars.MEDIA_DELIVERY).toBe('r2')
+  expect(back.output).not.toContain('media domain')
   const wrong = await planDeploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:cdn'], given)
   expect(wrong.output).toMatch(/FAILED: MEDIA_DELIVERY may be r2 or zone, not cdn/)
 })

@@ -93,7 +93,7 @@ export async function startZone(
         sent.on('error', reject).end()
       }),
     /** Returns the path of a file with a token that is valid for a minute. */
-    pathTo: (file: string, key: string) => withToken(`${edge.url}/${file}`, key).slice(edge.url.length),
+    pathTo: (file: string, key: string) => withToken(`${edge.url}/${file}`, key, 60).slice(edge.url.length),
     async close() {
       vi.unstubAllEnvs()
       await edge.close()
