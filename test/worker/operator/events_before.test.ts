@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 
-import { eventsBefore } from '../../../src/studio/state/events.ts'
+import { eventsBefore } from '../../../src/studio/data/events.ts'
 import { anOrganization, HOUR, ok } from '../support/api.ts'
 
 /** How the studio reads the event feed backward from its end. */
