@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { type Account, ApiError, type AccountState, openAccount, Refusal } from './deploy/account.ts'
 import { withConfig } from './deploy/config.ts'
 import { enableReplication } from './deploy/database.ts'
-import { attachMediaDomain } from './deploy/media_domain.ts'
+import { attachMediaDomain, retireKeys } from './deploy/media_domain.ts'
 import { migrate } from './deploy/migrate.ts'
 import { isBuiltHere, type Plan, readPlan } from './deploy/plan.ts'
 import { preflight } from './deploy/preflight.ts'
@@ -60,6 +60,7 @@ async function deploy(plan: Plan): Promise<void> {
   title('Worker and container')
   const secrets = secretsToSet(plan, account.id, found)
   await upload(plan, account, found, database, secrets)
+  if (found.media) await retireKeys(account.token, found.media)
 
   title('the service')
   const root_key = secrets.ROOT_KEY ?? savedRootKey(plan, account.id) ?? process.env.ROOT_KEY

@@ -10,7 +10,7 @@ import {
   type MediaDomain,
   Refusal,
 } from './account.ts'
-import { putRule, readRules, rulesOf, withToken } from './media_rules.ts'
+import { putRule, readRules, rulesOf, tokenRule, withToken } from './media_rules.ts'
 import type { Plan } from './plan.ts'
 import { expect } from './report_check.ts'
 import { findZone } from './zone.ts'
@@ -26,8 +26,16 @@ const PLANS = ['pro', 'business', 'enterprise']
 const patience = () => Number(process.env.MEDIA_PATIENCE || 300) * 1000
 /** Lifetime in seconds of the tokens that test the rule. It allows for a wrong clock of this machine. */
 const TOKEN_LIFE = 900
+const pause = () => sleep(Math.min(1000, patience() / 10))
+const DETACH_ATTEMPTS = 5
 /** The address of a record that leads nowhere: the discard prefix (RFC 6666). */
 const NOWHERE = '100::'
+
+interface CustomDomain {
+  domain: string
+  enabled: boolean
+  zoneId: string
+}
 
 interface DnsRecord {
   id: string
@@ -58,15 +66,23 @@ export async function checkMediaDomain(plan: Plan, { id, token }: Account): Prom
   const domains = domainsOf(plan, id)
   const managed = await findResource<{ enabled: boolean }>(token, `${domains}/managed`, plan.jurisdiction)
   expect(!managed?.enabled, 'the bucket is public at its r2.dev address: disable that in the settings of the bucket')
-  const attached = await findResource<{ enabled: boolean }>(token, `${domains}/custom/${domain}`, plan.jurisdiction)
+  const list = await findResource<{ domains: CustomDomain[] }>(token, `${domains}/custom`, plan.jurisdiction)
+  const custom = list?.domains ?? []
+  for (const other of custom)
+    if (other.domain !== domain && other.enabled)
+      expect(
+        (await readRules(token, other.zoneId, other.domain)).length > 0,
+        `the bucket is public at ${other.domain}, too: remove that domain in the settings of the bucket`,
+      )
+  const attached = custom.find((one) => one.domain === domain)
   expect(attached?.enabled !== false, `${domain} is disabled in the settings of the bucket: enable or remove it there`)
   const records = await callApi<DnsRecord[]>(token, 'GET', `/zones/${zone.id}/dns_records?name=${domain}`)
   const isFree = records.every(({ content }) => content === NOWHERE)
   expect(attached || isFree, `${domain} has a DNS record already: delete it, or take another name`)
   const given = process.env.MEDIA_KEY
   expect(!given || /^\w{32,}$/.test(given), 'MEDIA_KEY must have at least 32 letters and digits')
-  // A new key is used at once. The previous one stays valid until the next deployment of the domain, for the URLs that it has signed.
-  const keys = given ? [...new Set([given, ...known.slice(0, 1)])] : known.slice(0, 1)
+  // A new key is used at once. The previous ones stay valid for the URLs that they have signed, and for the Worker until it is deployed.
+  const keys = [...new Set([...(given ? [given] : []), ...known])]
   return {
     domain,
     zone_id: zone.id,
@@ -76,7 +92,10 @@ export async function checkMediaDomain(plan: Plan, { id, token }: Account): Prom
   }
 }
 
-/** Makes the rules, proves them, and attaches the domain. Detaches it at once if it answers a request without a token. */
+/**
+ * Makes the rules, proves them, and attaches the domain. Detaches it at once if it answers a request without a token. A domain that was attached before stays
+ * if it does not answer at all, because the reason may be the network of this machine.
+ */
 export async function attachMediaDomain(plan: Plan, { id, token }: Account, media: MediaDomain): Promise<void> {
   const { domain, zone_id, keys, isAttached } = media
   for (const rule of rulesOf(domain, keys)) {
@@ -90,13 +109,37 @@ export async function attachMediaDomain(plan: Plan, { id, token }: Account, medi
     const body = { domain, zoneId: zone_id, enabled: true, minTLS: '1.2' }
     await callApi(token, 'POST', path, body, plan.jurisdiction)
   }
-  const fault = await watchDomain(media)
+  const { isOpen, fault } = await watchDomain(media)
+  if (fault && isAttached && !isOpen) throw new Refusal(`${fault} The domain was not detached. Run this again.`)
   if (fault) {
-    await callApi(token, 'DELETE', `${path}/${domain}`, undefined, plan.jurisdiction)
+    await detach(() => callApi(token, 'DELETE', `${path}/${domain}`, undefined, plan.jurisdiction), media)
     const back = 'If the Worker uses the domain already: npm run deploy -- --var MEDIA_DELIVERY:r2'
     throw new Refusal(`${fault} The domain was detached from the bucket. ${back}`)
   }
   console.log(`ok      ${domain} serves files of the bucket, and only with a token`)
+}
+
+/** Detaches the domain. After several errors, throws what to do by hand. */
+async function detach(attempt: () => Promise<unknown>, { domain }: MediaDomain): Promise<void> {
+  let reason = ''
+  for (let i = 0; i < DETACH_ATTEMPTS; i++, await pause()) {
+    const error = await attempt().then(
+      () => null,
+      (error: unknown) => error as Error,
+    )
+    if (!error || (error instanceof ApiError && error.status === 404)) return
+    reason = error.message
+  }
+  throw new Refusal(
+    `ANYONE MAY READ THE BUCKET at ${domain}, and it cannot be detached: ${reason}. Remove it now in the dashboard: R2, the bucket, Settings, Custom Domains.`,
+  )
+}
+
+/** Ends the validity of previous keys, unless this deployment has brought a new one. Must run after the Worker was deployed, which signs with the first. */
+export async function retireKeys(token: string, { domain, zone_id, keys }: MediaDomain): Promise<void> {
+  if (process.env.MEDIA_KEY || keys.length < 2) return
+  await putRule(token, zone_id, tokenRule(domain, keys.slice(0, 1)))
+  console.log('ok      the previous key of the media domain opens nothing')
 }
 
 /** Returns the status of a response; null without one. */
@@ -114,7 +157,7 @@ async function probe({ url, keys: [key = ''] }: MediaDomain) {
 
 /** Repeats a function until it returns something or the time is up. */
 async function patiently<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
-  for (const deadline = Date.now() + patience(); ; await sleep(Math.min(1000, patience() / 10))) {
+  for (const deadline = Date.now() + patience(); ; await pause()) {
     const result = await attempt()
     if (result !== undefined || Date.now() > deadline) return result
   }
@@ -143,8 +186,8 @@ async function proveRule(token: string, media: MediaDomain): Promise<void> {
 /** Statuses of Cloudflare for a domain that is not ready yet. A response of the bucket has another one. */
 const isPending = (status: number | null) => status === null || status === 409 || status === 429 || status >= 500
 
-/** Waits until the domain serves the bucket. Returns what is wrong, if anything. */
-async function watchDomain(media: MediaDomain): Promise<string | undefined> {
+/** Waits until the domain serves the bucket. Returns what is wrong, if anything, and whether the domain answers without a token. */
+async function watchDomain(media: MediaDomain): Promise<{ isOpen: boolean; fault?: string }> {
   let last: Awaited<ReturnType<typeof probe>> | undefined
   const outcome = await patiently(async () => {
     last = await probe(media)
@@ -153,8 +196,12 @@ async function watchDomain(media: MediaDomain): Promise<string | undefined> {
       return isPending(unsigned) ? undefined : `${media.domain} answers ${unsigned} without a token.`
     return signed === 403 || isPending(signed) ? undefined : 'guarded'
   })
-  if (outcome === 'guarded') return undefined
-  return outcome ?? `${media.domain} does not serve the bucket: ${last?.signed ?? 'no answer'} with a token.`
+  if (outcome === 'guarded') return { isOpen: false }
+  if (outcome) return { isOpen: true, fault: outcome }
+  return {
+    isOpen: false,
+    fault: `${media.domain} does not serve the bucket: ${last?.signed ?? 'no answer'} with a token.`,
+  }
 }
 
 /** Throws if the deployment would deliver from a domain that was never set up. */

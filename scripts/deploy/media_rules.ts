@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 
 import { PLAYBACK_TTL } from '../../src/contract/facts.ts'
-import { ApiError, callApi, findResource } from './account.ts'
+import { ApiError, callApi, findResource, Refusal } from './account.ts'
 
 /** The rules of a zone for the bucket's domain (docs/decisions/0088), and the tokens that the first of them accepts. */
 
@@ -30,7 +30,7 @@ const named = (domain: string, what: string) => `Tonearm: ${what} of ${domain}`
  * Blocks every request to the domain without a valid token. The message is the URI as it was sent: in the normalized one, other spellings of a path would
  * pass. The host may have a port.
  */
-function tokenRule(domain: string, keys: string[]): Rule {
+export function tokenRule(domain: string, keys: string[]): Rule {
   const valid = keys.map(
     (key) =>
       `is_timed_hmac_valid_v0("${key}", raw.http.request.uri, ${PLAYBACK_TTL}, http.request.timestamp.sec, ${SEPARATOR.length}, "s")`,
@@ -111,7 +111,14 @@ export async function readRules(token: string, zone_id: string, domain: string):
 }
 
 /** Creates a rule, or changes it if it exists. All other rules of the zone stay as they are. */
-export async function putRule(token: string, zone_id: string, { phase, position, definition }: Rule): Promise<void> {
+export async function putRule(token: string, zone_id: string, rule: Rule): Promise<void> {
+  await writeRule(token, zone_id, rule).catch((error: unknown) => {
+    // Cloudflare quotes an expression that it rejects, and the expression contains keys.
+    throw error instanceof ApiError ? new Refusal(error.message.replaceAll(/\w{32,}/g, '…')) : error
+  })
+}
+
+async function writeRule(token: string, zone_id: string, { phase, position, definition }: Rule): Promise<void> {
   const rule = { ...definition, enabled: true }
   const path = `/zones/${zone_id}/rulesets`
   const ruleset = await findRuleset(token, zone_id, phase)

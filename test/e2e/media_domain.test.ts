@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import type { AccountState } from '../../scripts/deploy/account.ts'
-import { requireMedia } from '../../scripts/deploy/media_domain.ts'
+import { checkMediaDomain, requireMedia } from '../../scripts/deploy/media_domain.ts'
 import type { Plan } from '../../scripts/deploy/plan.ts'
 import { deploy, IMAGE, planDeploy, playAccount } from './deploy_setup.ts'
 import { DOMAIN, FILE, startZone, type Zone } from './media_setup.ts'
@@ -44,6 +44,11 @@ describe('a domain for files is refused before anything changes', () => {
       () => zone.account.records.set('a', { id: 'a', name: DOMAIN, type: 'A', content: '192.0.2.1' }),
       /has a DNS record already/,
     ],
+    [
+      'for a bucket that is public at another domain',
+      () => zone.account.buckets.get('tonearm-media')!.domains.add('old.example.com'),
+      /public at old\.example\.com, too/,
+    ],
     ['for a name of another account', () => undefined, /belongs to no zone/, 'media.example.org'],
     ['for the name of the zone', () => undefined, /no name below a zone/, 'example.com'],
     ['for the name of the service', () => undefined, /needs a name of its own/, 'audio.example.com'],
@@ -58,7 +63,7 @@ describe('a domain for files is refused before anything changes', () => {
     spoil()
     await expect(zone.setUp(domain)).rejects.toThrow(says)
     expect(zone.changes()).toEqual([])
-    expect(zone.domains()).toEqual([])
+    expect(zone.domains()).not.toContain(domain)
   })
 })
 
@@ -123,6 +128,43 @@ describe('the domain', () => {
     expect(zone.domains()).toEqual([])
   })
 
+  test('that was attached before stays if it does not answer, or refuses tokens', async () => {
+    await zone.setUp()
+    const { edge } = zone
+    vi.stubEnv('MEDIA_BASE_URL', 'http://127.0.0.1:1')
+    await expect(zone.setUp()).rejects.toThrow(/does not serve the bucket: no answer with a token\. The domain was not/)
+    expect(zone.domains()).toEqual([DOMAIN])
+    vi.stubEnv('MEDIA_BASE_URL', edge.url)
+    edge.clock.offset = 7200
+    await expect(zone.setUp()).rejects.toThrow(/403 with a token\. The domain was not detached/)
+    expect(zone.domains()).toEqual([DOMAIN])
+  })
+
+  test('that is open and cannot be detached is named in the error', async () => {
+    Object.assign(zone.account.rules, { unguarded: 'attached', keepsDomains: true })
+    await expect(zone.setUp()).rejects.toThrow(/ANYONE MAY READ THE BUCKET at media\.example\.com.*internal error/)
+    zone.account.rules.keepsDomains = false
+    await expect(zone.setUp()).rejects.toThrow(/was detached/)
+    expect(zone.domains()).toEqual([])
+  })
+
+  test('can get another name, because the previous one has its own rule', async () => {
+    await zone.setUp()
+    await checkMediaDomain({ bucket: 'tonearm-media', mediaDomain: 'files.example.com' } as Plan, {
+      ...zone.account,
+      hasApiToken: true,
+    })
+  })
+
+  test('has a key that no error shows', async () => {
+    vi.stubEnv('MEDIA_KEY', 'abcd'.repeat(16))
+    zone.account.rules.refusesExpressions = true
+    const error = await zone.setUp().catch((error: Error) => error)
+    expect(error).toMatchObject({ message: expect.stringContaining('is_timed_hmac_valid_v0("…"') })
+    expect(String((error as Error).stack)).not.toContain('abcd')
+    vi.stubEnv('MEDIA_KEY', '')
+  })
+
   test('gets a rule back that was deleted', async () => {
     await zone.setUp()
     for (const ruleset of zone.account.rulesets.values()) ruleset.rules = []
@@ -132,18 +174,22 @@ describe('the domain', () => {
     expect((await zone.send(zone.pathTo(FILE, keys[0]!))).status).toBe(200)
   })
 
-  test('accepts the previous key until the deployment after the new one', async () => {
+  test('accepts previous keys until a deployment without a new one has deployed the Worker', async () => {
     const [first = ''] = (await zone.setUp()).keys
     const second = 'abcd'.repeat(16)
-    vi.stubEnv('MEDIA_KEY', second)
-    expect((await zone.setUp()).keys).toEqual([second, first])
     const statuses = async () => [
       (await zone.send(zone.pathTo(FILE, first))).status,
       (await zone.send(zone.pathTo(FILE, second))).status,
     ]
+    vi.stubEnv('MEDIA_KEY', second)
+    expect((await zone.setUp()).keys).toEqual([second, first])
     expect(await statuses()).toEqual([200, 200])
     vi.stubEnv('MEDIA_KEY', '')
-    expect((await zone.setUp()).keys).toEqual([second])
+    // The Worker still signs with the first key if the deployment above has failed after the rule.
+    const failed = zone.setUp(DOMAIN, () => Promise.reject(new Error('wrangler deploy failed')))
+    await expect(failed).rejects.toThrow('wrangler deploy failed')
+    expect(await statuses()).toEqual([200, 200])
+    expect((await zone.setUp()).keys[0]).toBe(second)
     expect(await statuses()).toEqual([403, 200])
     vi.stubEnv('MEDIA_KEY', 'x") or (1 eq 1')
     await expect(zone.setUp()).rejects.toThrow(/MEDIA_KEY must have at least 32 letters and digits/)

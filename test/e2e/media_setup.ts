@@ -2,7 +2,7 @@ import { request } from 'node:http'
 
 import { vi } from 'vitest'
 
-import { attachMediaDomain, checkMediaDomain } from '../../scripts/deploy/media_domain.ts'
+import { attachMediaDomain, checkMediaDomain, retireKeys } from '../../scripts/deploy/media_domain.ts'
 import { withToken } from '../../scripts/deploy/media_rules.ts'
 import type { Plan } from '../../scripts/deploy/plan.ts'
 import { reset } from '../support/cloudflare/account.ts'
@@ -71,12 +71,14 @@ export async function startZone(
     domains: () => [...account.buckets.get('tonearm-media')!.domains],
     /** The changes of the account, without ids. */
     changes: () => cloudflare.changes.map((change) => change.replaceAll(/[0-9a-f]{32}/g, '…')),
-    /** Runs the part of a deployment that sets up the domain. */
-    async setUp(domain = DOMAIN) {
+    /** Runs the parts of a deployment that set up the domain. `deployWorker` stands for the part between them. */
+    async setUp(domain = DOMAIN, deployWorker = async () => {}) {
       const plan = { bucket: 'tonearm-media', mediaDomain: domain, domain: 'audio.example.com' } as Plan
       const caller = { id: account.id, token: account.token, hasApiToken: true }
       const media = await checkMediaDomain(plan, caller)
       await attachMediaDomain(plan, caller, media)
+      await deployWorker()
+      await retireKeys(caller.token, media)
       return media
     },
     /** Sends a request with exactly this path, which `fetch` would normalize. */

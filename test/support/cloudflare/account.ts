@@ -113,6 +113,10 @@ interface Rules {
   zonePlan: 'free' | 'pro'
   /** When the edge does not apply the rules of the zone: never, always, or once the bucket has the domain. */
   unguarded: 'never' | 'always' | 'attached'
+  /** Whether every expression of a rule is rejected. */
+  refusesExpressions: boolean
+  /** Whether domains of a bucket cannot be detached. */
+  keepsDomains: boolean
   /** The number of queries that create a trigger and are refused, which D1 does occasionally. Imports with triggers are accepted. */
   refusedTriggers: number
   refusesImports: boolean
@@ -133,6 +137,8 @@ export function reset(account: Account): void {
     hasSubdomain: true,
     zonePlan: 'pro',
     unguarded: 'never',
+    refusesExpressions: false,
+    keepsDomains: false,
     refusedTriggers: 0,
     refusesImports: false,
     hasReplication: true,

@@ -24,11 +24,9 @@ export const r2: Routes = {
   },
   'PUT /r2/buckets/:name/cors': (call) => ((bucketOf(call).cors = call.body), {}),
   'GET /r2/buckets/:name/domains/managed': (call) => ({ enabled: bucketOf(call).isPublic }),
-  'GET /r2/buckets/:name/domains/custom/:domain': (call) => {
-    const [, domain = ''] = call.words
-    if (bucketOf(call).domains.has(domain)) return { domain, enabled: true }
-    throw new ApiError(404, 10_007, 'The domain does not exist.')
-  },
+  'GET /r2/buckets/:name/domains/custom': (call) => ({
+    domains: [...bucketOf(call).domains].map((domain) => ({ domain, enabled: true, zoneId: 'zone1' })),
+  }),
   'POST /r2/buckets/:name/domains/custom': (call) => {
     const { domain } = call.body
     if ([...call.account.records.values()].some(({ name }) => name === domain))
@@ -37,6 +35,7 @@ export const r2: Routes = {
     return { domain, enabled: true }
   },
   'DELETE /r2/buckets/:name/domains/custom/:domain': (call) => {
+    if (call.account.rules.keepsDomains) throw new ApiError(500, 10_001, 'We encountered an internal error.')
     bucketOf(call).domains.delete(call.words[1]!)
     return { domain: call.words[1] }
   },

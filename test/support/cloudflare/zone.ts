@@ -36,6 +36,8 @@ function toRule({ account: { rules } }: Call, rule: Omit<Rule, 'id'>): Rule {
   } catch (error) {
     throw new ApiError(400, 20_127, (error as Error).message)
   }
+  if (rules.refusesExpressions)
+    throw new ApiError(400, 20_127, `'${rule.expression}' is not a valid value for expression`)
   if (rules.zonePlan === 'free' && rule.expression.includes('is_timed_hmac_valid_v0'))
     throw new ApiError(403, 20_120, 'not entitled: the use of function is_timed_hmac_valid_v0 is not allowed')
   const { description, expression, action, action_parameters, enabled } = rule
