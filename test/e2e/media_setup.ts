@@ -55,14 +55,15 @@ export async function startZone(
     },
   })
   vi.stubEnv('CLOUDFLARE_API_BASE_URL', `${cloudflare.url}/client/v4`)
-  vi.stubEnv('MEDIA_BASE_URL', edge.url)
   vi.stubEnv('MEDIA_PATIENCE', '1')
   return {
     cloudflare,
     account,
     edge,
-    /** Empties the account and the cache, and creates a bucket without a domain. */
+    /** Empties the account and the cache, creates a bucket without a domain, and gives commands the address of the edge and no key. */
     reset() {
+      vi.stubEnv('MEDIA_BASE_URL', edge.url)
+      vi.stubEnv('MEDIA_KEY', '')
       reset(account)
       account.buckets.set('tonearm-media', aBucket())
       cloudflare.changes = []
