@@ -23,7 +23,7 @@ const FAILING: Record<System['failing'][number], string> = {
   sweep: 'The sweep does not run: lost jobs are not retried, and expired data is not deleted.',
   transcoder: 'The transcoder does not answer.',
   media:
-    'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket.',
+    'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).',
 }
 const KINDS: Record<string, string> = {
   transcode: 'Tracks to process',
