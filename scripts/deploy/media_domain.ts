@@ -72,7 +72,7 @@ export async function checkMediaDomain(plan: Plan, { id, token }: Account): Prom
     if (other.domain !== domain && other.enabled)
       expect(
         (await readRules(token, other.zoneId, other.domain)).length > 0,
-        `the bucket is public at ${other.domain}, too: remove that domain in the settings of the bucket`,
+        `the bucket is also public at ${other.domain}: remove that domain in the settings of the bucket`,
       )
   const attached = custom.find((one) => one.domain === domain)
   expect(attached?.enabled !== false, `${domain} is disabled in the settings of the bucket: enable or remove it there`)

@@ -47,7 +47,7 @@ describe('a domain for files is refused before anything changes', () => {
     [
       'for a bucket that is public at another domain',
       () => zone.account.buckets.get('tonearm-media')!.domains.add('old.example.com'),
-      /public at old\.example\.com, too/,
+      /also public at old\.example\.com/,
     ],
     ['for a name of another account', () => undefined, /belongs to no zone/, 'media.example.org'],
     ['for the name of the zone', () => undefined, /no name below a zone/, 'example.com'],
