@@ -73,6 +73,11 @@ async function deploy(plan: Plan): Promise<void> {
     deleteSavedRootKey(plan, account.id)
   }
 
+  if (plan.isEmpty)
+    console.log(`
+The service is empty. Next, set the SIGNING_SECRET of the backup and restore it (docs/backup.md#restore-a-backup):
+
+  ROOT_KEY=… npm run restore -- --from /backups/tonearm --url ${found.url}`)
   if (plan.skipsDoctor) return
   title('the doctor')
   await runDoctor(plan, found, database, root_key)

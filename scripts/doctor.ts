@@ -147,7 +147,7 @@ async function runChecks(): Promise<void> {
     'health',
     isLocal
       ? `run npm start; if it is not at ${base_url}, ${OTHER_STATE_HINT}`
-      : 'run npm run deploy; npx wrangler tail',
+      : 'run npm run deploy; npx wrangler tail; docs/operate.md#watch explains each part',
     async () => {
       const response = await request(`${base_url}/health`)
       expect(response.ok, `${response.status} ${await response.text()}`)
@@ -187,9 +187,8 @@ async function inOwnOrganization(root_key: string, run: () => Promise<void>): Pr
 }
 
 async function checkService(): Promise<void> {
-  const advice = isLocal
-    ? OTHER_STATE_HINT
-    : 'give the root key in ROOT_KEY, or a server key in TONEARM_KEY (docs/operate.md#check)'
+  const keyHint = 'give the root key in ROOT_KEY, or a server key in TONEARM_KEY (docs/operate.md#check)'
+  const advice = values.url ? keyHint : `${OTHER_STATE_HINT}; or a server key in TONEARM_KEY`
   const created = await check('key and database', advice, async () => [
     '',
     await unwrap(client.post('/v1/collection', { body: { title: 'Doctor (may be deleted)' } })),

@@ -169,7 +169,7 @@ is lost, --other-secret restores without it; docs/operate.md#new-keys says what 
   const queued = await finish(service, manifest, sources.database)
   console.log(`
 ${service.base_url} has the state of ${manifest.cut.at} after ${Math.round((Date.now() - startedAt) / 1000)} s. Transcodes queued again: ${queued}
-Webhooks are paused. Check the service, then start them: npm run restore -- --resume-webhooks${service.isLocal ? '' : ` --url ${service.base_url}`}`)
+Webhooks are paused. Check the service, then start them: ${service.isLocal ? `${process.env.PORT ? `PORT=${process.env.PORT} ` : ''}npm run restore -- --resume-webhooks` : `ROOT_KEY=… npm run restore -- --resume-webhooks --url ${service.base_url}`}`)
 }
 
 const options = readOptions(

@@ -155,7 +155,8 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
       const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) })
       lastAnswer = `${response.status} ${await response.text()}`
       isServing ||= response.ok
-      if (response.ok) return
+      // An unfinished restore is continued by `npm run restore`, which needs the service.
+      if (response.ok || lastAnswer.includes('["restore"]')) return
       // The service reports an overdue sweep if the machine was off. In that case, run it now.
       if (lastAnswer.includes('"sweep"')) await sweep(base_url)
     } catch {

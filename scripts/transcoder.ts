@@ -16,11 +16,13 @@ async function untilReady({ base_url }: Settings): Promise<void> {
   for (let printed = ''; ; await sleep(300)) {
     const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
     if (response?.ok) return response.body?.cancel()
-    const { failing = [] } = ((await response?.json().catch(() => undefined)) ?? {}) as { failing?: string[] }
+    const { failing } = ((await response?.json().catch(() => undefined)) ?? {}) as { failing?: string[] }
+    // An unfinished restore is continued by `npm run restore`, which needs the service.
+    if (failing?.every((part) => part === 'restore')) return
     // Overdue if `wrangler dev` has run for some minutes.
-    if (failing.includes('sweep')) await sweep(base_url)
+    if (failing?.includes('sweep')) await sweep(base_url)
     const reason = response
-      ? failing.filter((part) => !['sweep', 'transcoder'].includes(part)).join(' and ')
+      ? (failing ?? []).filter((part) => !['restore', 'sweep', 'transcoder'].includes(part)).join(' and ')
       : 'run npx wrangler dev in another terminal'
     if (reason && reason !== printed) print(`Waiting for ${base_url}: ${reason} …`)
     printed = reason

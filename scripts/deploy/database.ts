@@ -27,7 +27,7 @@ export async function checkDatabase(plan: Plan, account: Account, found: Account
   const migrations = readMigrations(plan.migrations)
   let details: Details | null = null
   let applied: string[] = []
-  const database = await check(`database ${plan.database}`, rename, async () => {
+  const database = await check(`database ${plan.database}`, 'see the message', async () => {
     const list = await callApi<Details[]>(token, 'GET', `/accounts/${id}/d1/database?name=${plan.database}`)
     found.database = list.find(({ name }) => name === plan.database)?.uuid ?? null
     const bound = found.bindings?.find(({ type }) => type === 'd1')?.id
@@ -39,13 +39,13 @@ export async function checkDatabase(plan: Plan, account: Account, found: Account
     details = await callApi<Details>(token, 'GET', `/accounts/${id}/d1/database/${found.database}`)
     applied = await appliedMigrations(token, id, found.database)
     const names = new Set(migrations.map(({ name }) => name))
-    expect(applied.length === 0 || applied.some((name) => names.has(name)), 'holds tables of something else')
+    expect(applied.length === 0 || applied.some((name) => names.has(name)), `holds tables of something else: ${rename}`)
     const replaced = replacedMigrations(applied, migrations)
-    expect(replaced.length === 0, `was created by other migrations (${replaced.join(', ')})`)
+    expect(replaced.length === 0, `was created by other migrations (${replaced.join(', ')}): ${rename}`)
     const { jurisdiction = null } = details
     expect(
       !plan.jurisdiction || jurisdiction === plan.jurisdiction,
-      `is not in the jurisdiction ${plan.jurisdiction} of the bucket`,
+      `is not in the jurisdiction ${plan.jurisdiction} of the bucket, which cannot be changed: remove the jurisdiction from the configuration, or deploy a second Tonearm (docs/operate.md#a-second-one)`,
     )
     const newer = applied.filter((name) => !names.has(name))
     const notes = [

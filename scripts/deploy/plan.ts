@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -116,6 +117,11 @@ export function readPlan(): Plan {
   const expected = maxInstances(wranglerConfig.vars.TRANSCODER_INSTANCES)
   if (container?.max_instances !== expected)
     throw new Refusal(`${config}: max_instances of [[containers]] must be ${expected}, TRANSCODER_INSTANCES plus one`)
+  const published = image ?? process.env.TRANSCODER_IMAGE
+  if (published && !isPublished(published) && !existsSync(resolve(dirname(path), published)))
+    throw new Refusal(
+      `--image ${published} is neither a file nor an image with its registry, such as docker.io/NAME/tonearm-transcoder:VERSION`,
+    )
   if (domain) vars.PUBLIC_BASE_URL = `https://${domain}`
   const setsDelivery = mediaDomain !== undefined || overrides.some((override) => override.startsWith('MEDIA_DELIVERY:'))
   if (mediaDomain !== undefined) vars.MEDIA_DELIVERY = 'zone'
@@ -131,7 +137,7 @@ export function readPlan(): Plan {
     database: database?.database_name ?? '',
     migrations: join(dirname(path), database?.migrations_dir ?? ''),
     queues,
-    image: image ?? process.env.TRANSCODER_IMAGE ?? container.image ?? '',
+    image: published ?? container.image ?? '',
     max_instances: maxInstances(vars.TRANSCODER_INSTANCES),
     secrets: (wranglerConfig.secrets?.required ?? []).filter((name: string) => !ADDRESSES.includes(name)),
     vars,
@@ -160,5 +166,8 @@ function readArguments() {
   }
 }
 
+/** Whether an image is in a registry, and not a Dockerfile. */
+const isPublished = (image: string) => /^[\w.-]+\.[a-z]+\//.test(image)
+
 /** Whether wrangler builds the image on this machine, with Docker. */
-export const isBuiltHere = ({ image }: Plan) => !/^[\w.-]+\.[a-z]+\//.test(image)
+export const isBuiltHere = ({ image }: Plan) => !isPublished(image)

@@ -52,7 +52,7 @@ async function derivePair({ id, token }: Account): Promise<Pair> {
     callApi<{ id: string }>(token, 'GET', `/accounts/${id}/tokens/verify`),
   )
   console.log(
-    '        R2 is signed for with CLOUDFLARE_API_TOKEN from now on: that token must stay (docs/operate.md#new-keys).',
+    "        The bucket's keys come from CLOUDFLARE_API_TOKEN: do not delete that token (docs/operate.md#new-keys).",
   )
   return { R2_ACCESS_KEY_ID: verified.id, R2_SECRET_ACCESS_KEY: createHash('sha256').update(token).digest('hex') }
 }

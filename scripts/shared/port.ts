@@ -22,7 +22,7 @@ export async function requireFreePort(name: string, port: number): Promise<void>
 
 /** Returns the other variables that are set, so that the suggested command contains them. */
 const otherSettings = (name: string) =>
-  ['PORT', 'TRANSCODER_PORT', 'STATE_DIR']
+  ['EMPTY', 'PORT', 'TRANSCODER_PORT', 'STATE_DIR']
     .filter((other) => other !== name && process.env[other])
     .map((other) => `${other}=${process.env[other]} `)
     .join('')

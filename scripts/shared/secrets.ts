@@ -13,6 +13,7 @@ const random = () => randomBytes(32).toString('hex')
 const GENERATORS: Record<string, () => string> = {
   ROOT_KEY: random,
   SIGNING_SECRET: random,
+  METRICS_KEY: random,
   TRANSCODER_SECRET: random,
   R2_ACCESS_KEY_ID: () => 'tonearm-local',
   R2_SECRET_ACCESS_KEY: () => 'tonearm-local-secret',

@@ -7,12 +7,14 @@ import { SERVICE_ERRORS } from './track_errors.ts'
 /**
  * The parts without which the service does not work. `/health` lists those that fail. `database_full`: requests that add rows are rejected.
  * `configuration`: the Worker lacks a setting. `migrations`: the database lacks a migration. `media`: the domain of the files serves them without a token.
+ * `restore`: a restore has not finished.
  */
 export const SystemPart = z.enum([
   'configuration',
   'migrations',
   'database',
   'database_full',
+  'restore',
   'sweep',
   'transcoder',
   'media',

@@ -8,13 +8,6 @@ import { limitGuesses } from './auth/limit_key.ts'
 import { clientOf } from './auth/limit_rate.ts'
 import type { AppEnv } from './context.ts'
 
-declare global {
-  interface Env {
-    /** The key of the metrics. It is an optional secret, so wrangler.toml does not declare it. */
-    METRICS_KEY?: string
-  }
-}
-
 /**
  * `GET /v1/system/metrics` returns metrics for Prometheus (docs/metrics.md). It is not in the table of operations because it returns text, and because
  * its key, METRICS_KEY, opens nothing else: a monitoring system should not hold the root key.

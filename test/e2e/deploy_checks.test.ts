@@ -5,17 +5,19 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
-import { CHECKED, deploy, IMAGE, planDeploy, playAccount, root, wrangler } from './deploy_setup.ts'
-import { joinStack } from './shared_stack.ts'
+import { CHECKED, deploy, IMAGE, planDeploy, playAccount, root, startWrangler, wrangler } from './deploy_setup.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
 
 /** Tests the checks of a deployment, the places that it chooses, and its doctor. */
 
 const european = join(root, `.deploy-test-eu-${process.pid}.toml`)
 const uneven = join(root, `.deploy-test-uneven-${process.pid}.toml`)
 let cloudflare: Cloudflare
+let stack: Shared
 
 beforeAll(async () => {
-  cloudflare = await playAccount(await joinStack())
+  stack = await joinStack()
+  cloudflare = await playAccount(stack)
   const text = readFileSync(join(root, 'wrangler.toml'), 'utf8')
   writeFileSync(european, text.replace(/^bucket_name = .*$/m, '$&\njurisdiction = "eu"'))
 })
@@ -76,7 +78,9 @@ test('a deployment goes on without read replication if D1 rejects it, and its da
   // One that is elsewhere is refused.
   database.jurisdiction = null
   const { code, output, changes } = await planDeploy(cloudflare, args, environment)
-  expect(output).toMatch(/FAILED {2}database tonearm: is not in the jurisdiction eu of the bucket/)
+  expect(output).toMatch(
+    /FAILED {2}database tonearm: is not in the jurisdiction eu of the bucket, .*deploy a second Tonearm/,
+  )
   expect(changes).toEqual([])
   expect(code).toBe(1)
 })
@@ -85,6 +89,31 @@ test('an unknown location is refused', async () => {
   const { code, output } = await planDeploy(cloudflare, [...IMAGE, '--location', 'mars'])
   expect(output).toMatch(/FAILED: --location may be wnam/)
   expect(code).toBe(1)
+})
+
+test('an empty deployment creates nothing in the service, and then takes the secrets of the backup and of the metrics', async () => {
+  const countOrganizations = async () => {
+    const headers = { authorization: `Bearer ${stack.root_key}` }
+    const response = await fetch(`${stack.base_url}/v1/organization?limit=1`, { headers })
+    return ((await response.json()) as { count: number }).count
+  }
+  const before = await countOrganizations()
+  const { code, output } = await deploy(cloudflare, [...CHECKED, '--empty'])
+  expect(output).toMatch(
+    /ta_root_[^]*The service is empty\. .*SIGNING_SECRET[^]*npm run restore -- --from \S+ --url http/,
+  )
+  expect(output).not.toMatch(/Studio|the doctor/)
+  expect(code).toBe(0)
+  expect(await countOrganizations()).toBe(before)
+
+  const { secrets } = cloudflare.account.workers.get('tonearm')!
+  for (const name of ['SIGNING_SECRET', 'METRICS_KEY']) {
+    const put = startWrangler(cloudflare, ['secret', 'put', name])
+    put.stdin.end('from the backup')
+    expect(await put.ended).toMatchObject({ code: 0 })
+    secrets[name] = 'from the backup'
+    expect(cloudflare.account.workers.get('tonearm')?.secrets).toEqual(secrets)
+  }
 })
 
 test('a first deployment whose doctor fails shows the keys, and says that there is no version to return to', async () => {
@@ -102,6 +131,10 @@ test('a file in which max_instances does not fit TRANSCODER_INSTANCES is refused
   expect(code).toBe(1)
   const invalid = await planDeploy(cloudflare, [...IMAGE, '--var', 'TRANSCODER_INSTANCES:many'])
   expect(invalid.output).toMatch(/FAILED: TRANSCODER_INSTANCES must be a positive whole number, not many/)
+  const nowhere = await planDeploy(cloudflare, ['--image', 'example/tonearm-transcoder:1'])
+  expect(nowhere.output).toMatch(
+    /FAILED: --image \S+ is neither a file nor an image with its registry, such as docker\.io/,
+  )
 })
 
 test('the doctor tests each deployment, and a failed one is rolled back with the printed command', async () => {

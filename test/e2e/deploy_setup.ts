@@ -32,7 +32,7 @@ export function playAccount(stack: Shared): Promise<Cloudflare> {
       'content-type': request.headers.get('content-type') ?? 'application/json',
     }
     const { method } = request
-    const body = method === 'POST' ? await request.arrayBuffer() : null
+    const body = method === 'POST' || method === 'PUT' ? await request.arrayBuffer() : null
     const response = await fetch(stack.base_url + pathname + search, { method, headers, body })
     if (!response.ok || pathname !== '/v1/organization' || method !== 'GET' || account.hasOrganization) return response
     return Response.json({ ...(await response.json()), count: 0 })
@@ -40,13 +40,19 @@ export function playAccount(stack: Shared): Promise<Cloudflare> {
   return played
 }
 
+/** The environment in which `npm run deploy` and wrangler use a fake account instead of Cloudflare. */
+export const environmentOf = ({ url, account }: Cloudflare) => ({
+  CLOUDFLARE_API_BASE_URL: `${url}/client/v4`,
+  CLOUDFLARE_API_TOKEN: account.token,
+  S3_ENDPOINT: `${url}/s3`,
+  DOCKER_HUB_URL: url,
+  PUBLIC_BASE_URL: url,
+})
+
+/** The same, for a run without a terminal. */
 const settingsOf = (cloudflare: Cloudflare) => ({
+  ...environmentOf(cloudflare),
   CI: '',
-  CLOUDFLARE_API_BASE_URL: `${cloudflare.url}/client/v4`,
-  CLOUDFLARE_API_TOKEN: cloudflare.account.token,
-  S3_ENDPOINT: `${cloudflare.url}/s3`,
-  DOCKER_HUB_URL: cloudflare.url,
-  PUBLIC_BASE_URL: cloudflare.url,
   WRANGLER_DOCKER_BIN: '/nowhere/docker',
   WRANGLER_LOG: 'log',
   // Wrangler is large. The compile cache shortens its start by a third.
@@ -95,5 +101,7 @@ export async function planDeploy(cloudflare: Cloudflare, args: string[], environ
 export const deploy = (...how: Parameters<typeof startDeploy>) => startDeploy(...how).ended
 
 /** Runs the real wrangler against a fake account. */
-export const wrangler = (cloudflare: Cloudflare, args: string[]) =>
-  deploy(cloudflare, args, { CLOUDFLARE_ACCOUNT_ID: cloudflare.account.id }, [process.execPath, WRANGLER])
+export const startWrangler = (cloudflare: Cloudflare, args: string[]) =>
+  startDeploy(cloudflare, args, { CLOUDFLARE_ACCOUNT_ID: cloudflare.account.id }, [process.execPath, WRANGLER])
+
+export const wrangler = (...how: Parameters<typeof startWrangler>) => startWrangler(...how).ended

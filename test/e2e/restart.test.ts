@@ -128,11 +128,11 @@ test('an aborted cover upload is not logged as an error', async () => {
 
 test('npm start reports a port in use, with instructions', async () => {
   const { PORT, TRANSCODER_PORT } = stack.ports
-  const second = run({ PORT, TRANSCODER_PORT, STATE_DIR: `${stack.state_dir}/second` })
+  const second = run({ EMPTY: '1', PORT, TRANSCODER_PORT, STATE_DIR: `${stack.state_dir}/second` })
   expect(await second.exited).toBe(1)
   expect(second.output()).toContain(`Port ${PORT} is in use`)
   expect(second.output()).toMatch(
-    new RegExp(`TRANSCODER_PORT=${TRANSCODER_PORT} STATE_DIR=\\S+/second PORT=\\d+ npm start`),
+    new RegExp(`EMPTY=1 TRANSCODER_PORT=${TRANSCODER_PORT} STATE_DIR=\\S+/second PORT=\\d+ npm start`),
   )
 })
 

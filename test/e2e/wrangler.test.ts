@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { parseEnv } from 'node:util'
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
@@ -72,6 +73,10 @@ describe('in a clean clone after npm ci', () => {
     expect(await (await fetch(`http://localhost:${PORT}/`)).text()).toContain('<title>Tonearm')
     const health = await fetch(`http://localhost:${PORT}/health`)
     expect(await health.json()).toEqual({ ok: false, failing: ['transcoder'] })
+    const { METRICS_KEY } = parseEnv(readFileSync(path('.dev.vars'), 'utf8'))
+    const headers = { authorization: `Bearer ${METRICS_KEY}` }
+    const metrics = await fetch(`http://localhost:${PORT}/v1/system/metrics`, { headers })
+    expect(await metrics.text()).toContain('tonearm_failing{part="transcoder"} 1')
 
     const transcoder = run('npm run transcoder', ports)
     await transcoder.printed('Ctrl-C stops the transcoder.')
@@ -89,7 +94,7 @@ describe('in a clean clone after npm ci', () => {
     const after = readFileSync(path('.dev.vars'), 'utf8')
     expect(after.slice(0, before.length)).toBe(before)
     const names =
-      'SIGNING_SECRET TRANSCODER_SECRET R2_ACCESS_KEY_ID R2_SECRET_ACCESS_KEY PUBLIC_BASE_URL TRANSCODER_URL WEBHOOK_LOCAL'
+      'SIGNING_SECRET METRICS_KEY TRANSCODER_SECRET R2_ACCESS_KEY_ID R2_SECRET_ACCESS_KEY PUBLIC_BASE_URL TRANSCODER_URL WEBHOOK_LOCAL'
     expect(after.match(/^\w+/gm)?.join(' ')).toBe(`ROOT_KEY S3_ENDPOINT ${names}`)
     expect(statSync(path('.dev.vars')).mode & 0o777).toBe(0o600)
   })

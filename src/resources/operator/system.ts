@@ -62,6 +62,7 @@ const timeVitals = (db: Database) =>
 const failingOf = (vitals: Vitals, env: Env, now: number): SystemPart[] => [
   ...(vitals.is_migrated ? [] : ['migrations' as const]),
   ...(fillLevel(env, vitals.size) >= GROWTH_UNTIL.content ? ['database_full' as const] : []),
+  ...(vitals.beats.restore === undefined ? [] : ['restore' as const]),
   ...(isStalled(vitals, now) ? ['sweep' as const] : []),
   ...(isOpen(vitals, env) ? ['media' as const] : []),
 ]

@@ -58,6 +58,8 @@ export interface Database {
 export interface Queue {
   queue_id: string
   consumer: string | null
+  /** Whether the delivery of messages is paused. */
+  isPaused?: boolean
 }
 
 /** The bindings of a deployed Worker, and its versions. */
@@ -196,6 +198,9 @@ interface Body {
   queue_name: string
   script_name: string
   sql: string
+  /** The value of a secret. */
+  text: string
+  settings: { delivery_paused: boolean }
   action: string
   etag: string
   rules: unknown[]

@@ -86,6 +86,11 @@ export const queues: Routes = {
     account.queues.set(queue_name, queue)
     return describeQueue([queue_name, queue])
   },
+  'PATCH /queues/:id': (call) => {
+    const [name, queue] = queueWithId(call.account, call.words[0])
+    queue.isPaused = call.body.settings.delivery_paused
+    return describeQueue([name, queue])
+  },
   'DELETE /queues/:id': ({ account, words }) => (account.queues.delete(queueWithId(account, words[0])[0]), {}),
   'GET /queues/:id/consumers': ({ account, words }) => describeQueue(queueWithId(account, words[0])).consumers,
   'POST /queues/:id/consumers': consume,

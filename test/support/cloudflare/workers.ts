@@ -41,7 +41,7 @@ async function putWorker({ account, words: [name = ''], form }: Call): Promise<u
   return { id: name, tag: version.id, etag: version.id, startup_time_ms: 5, deployment_id: version.id }
 }
 
-const boundOf = ({ vars, secrets, bindings }: Version) => ({ vars, secrets, bindings })
+const boundOf = ({ vars, secrets, bindings }: Version | Worker) => ({ vars, secrets, bindings })
 
 /** Returns the binding of the previous version that has the same name. */
 function inherited({ name }: Binding, existing: Binding[]): Binding {
@@ -91,6 +91,19 @@ function serveVersion(call: Call): unknown {
   return { id: version.id }
 }
 
+/** Changes a secret by serving a new version, as Cloudflare does. */
+function changeSecret(call: Call, name: string, text?: string): unknown {
+  const worker = workerOf(call)
+  const { [name]: _, ...others } = worker.secrets
+  const secrets = text === undefined ? others : { ...others, [name]: text }
+  const { containers } = worker.versions.at(-1) ?? { containers: undefined }
+  const version: Version = { ...boundOf(worker), secrets, id: randomUUID(), containers }
+  Object.assign(worker, boundOf(version))
+  worker.versions.push(version)
+  worker.served.push(version.id)
+  return { name, type: 'secret_text' }
+}
+
 const describeDeployment = (version_id: string) => ({
   id: version_id,
   source: 'wrangler',
@@ -113,6 +126,9 @@ export const workers: Routes = {
   },
   'GET /workers/scripts/:name/secrets': (call) =>
     Object.keys(workerOf(call).secrets).map((name) => ({ name, type: 'secret_text' })),
+  'PUT /workers/scripts/:name/secrets': (call) => changeSecret(call, call.body.name, call.body.text),
+  'DELETE /workers/scripts/:name/secrets/:secret': (call) => changeSecret(call, call.words[1]!),
+  'GET /workers/scripts/:name/versions': (call) => ({ items: workerOf(call).versions.map(describeVersion) }),
   'GET /workers/scripts/:name/deployments': (call) => ({
     deployments: workerOf(call).served.toReversed().map(describeDeployment),
   }),

@@ -212,7 +212,7 @@ describe('a restore', () => {
     expect(await refusal('insert', { backup_id, table: 'tracks', rows: [] })).toBe('409 restore_refused')
   })
 
-  it('stops the sweep until it has finished', async () => {
+  it('stops the sweep until it has finished, and health reports it', async () => {
     const { key, collection_id } = await aTenant()
     const { id } = await aTrack(key, collection_id)
     await query('update tracks set upload_expires_at = 0, next_check_at = 0 where id = ?', id)
@@ -222,7 +222,12 @@ describe('a restore', () => {
     await insertAll(tables)
     await runSweep()
     expect((await trackRow(id)).status).toBe('initializing')
+    expect((await call('GET', '/health')).body).toMatchObject({
+      ok: false,
+      failing: expect.arrayContaining(['restore']),
+    })
     await finish(tables)
+    expect((await call('GET', '/health')).body).not.toMatchObject({ failing: expect.arrayContaining(['restore']) })
     await runSweep()
     expect((await trackRow(id)).status).toBe('failed')
   })

@@ -124,7 +124,10 @@ describe('each metric', () => {
       })
     return names.filter((name) => name.startsWith('tonearm_'))
   }
-  const documented = [...page.matchAll(/^\| `(tonearm_\w+)/gm)].map(([, name]) => name!)
+  const rows = [...page.matchAll(/^\| `(tonearm_\w+)` +\| ([^|]*?) *\|/gm)]
+  const labels = new Map(rows.map(([, name, text]) => [name!, text!]))
+  const documented = [...labels.keys()]
+  const rules = [...alarms.matchAll(/^ +expr: (.+)$/gm)].map(([, text]) => text!)
 
   it('is documented, and no other', async () => {
     await aBusyService()
@@ -141,10 +144,18 @@ describe('each metric', () => {
   })
 
   it('in an alarm rule exists', () => {
-    const rules = [...alarms.matchAll(/^ +expr: (.+)$/gm)].map(([, text]) => text!)
     expect(rules.length).toBeGreaterThan(5)
     const used = rules.map(metricsIn)
     expect(used.every((names) => names.length > 0)).toBe(true)
     expect(used.flat().filter((name) => !documented.includes(name))).toEqual([])
+  })
+
+  it('in an alarm rule has the labels of the others, unless the rule says by which labels they match', () => {
+    const compared = rules.filter(
+      (text) => /\b(?:and|unless|on)\b|[-+*/<>=] *tonearm_/.test(text) && !/\bon \(/.test(text),
+    )
+    expect(compared.length).toBeGreaterThan(1)
+    const mixed = compared.filter((text) => new Set(metricsIn(text).map((name) => labels.get(name))).size > 1)
+    expect(mixed).toEqual([])
   })
 })
