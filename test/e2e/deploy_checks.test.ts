@@ -106,7 +106,7 @@ test('an empty deployment creates nothing in the service, and then takes the sec
   expect(code).toBe(0)
   expect(await countOrganizations()).toBe(before)
 
-  const { secrets } = cloudflare.account.workers.get('tonearm')!
+  const secrets = { ...cloudflare.account.workers.get('tonearm')!.secrets }
   for (const name of ['SIGNING_SECRET', 'METRICS_KEY']) {
     const put = startWrangler(cloudflare, ['secret', 'put', name])
     put.stdin.end('from the backup')
