@@ -24,7 +24,8 @@ export function playAccount(stack: Shared): Promise<Cloudflare> {
   const played = startFakeCloudflare(async (request) => {
     const { account } = await played
     const { pathname, search } = new URL(request.url)
-    if (account.brokenPath === pathname) return Response.json({ ok: false, code: 'internal' }, { status: 500 })
+    const isBroken = [pathname, `${request.method} ${pathname}`].includes(account.brokenPath)
+    if (isBroken) return Response.json({ ok: false, code: 'internal' }, { status: 500 })
     const bearer = request.headers.get('authorization')?.replace('Bearer ', '')
     const isRoot = [...account.workers.values()].some(({ secrets }) => secrets.ROOT_KEY === bearer)
     const headers = {
