@@ -20,7 +20,7 @@ const FAILING: Record<System['failing'][number], string> = {
   migrations: 'The database lacks a migration.',
   database: 'The database does not answer.',
   database_full: 'The database is nearly full: nothing can be added until something is deleted permanently.',
-    restore: 'A restore has not finished: run npm run restore again. Until then, every key is rejected.',
+  restore: 'A restore has not finished: run npm run restore again. Until then, every key is rejected.',
   sweep: 'The sweep does not run: lost jobs are not retried, and expired data is not deleted.',
   transcoder: 'The transcoder does not answer.',
   media:
