@@ -11,6 +11,7 @@ import { KeysPage } from './keys/keys_page.tsx'
 import { CollectionPage } from './library/collection_page.tsx'
 import { CollectionsPage } from './library/collections_page.tsx'
 import { TrackPage } from './library/track_page.tsx'
+import { Navigation } from './navigation.tsx'
 import { PlaylistPage } from './playlists/playlist_page.tsx'
 import { PlaylistsPage } from './playlists/playlists_page.tsx'
 import { href, type PageProperties, useRoute } from './route.ts'
@@ -43,20 +44,6 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   trash: TrashPage,
 }
 
-/** The entries of the navigation, with the pages that belong to each. */
-const PLACES = [
-  ['collections', 'Collections', ['collections', 'collection', 'track']],
-  ['playlists', 'Playlists', ['playlists', 'playlist']],
-  ['keys', 'Keys', ['keys']],
-  ['variants', 'Variants', ['variants']],
-  ['webhooks', 'Webhooks', ['webhooks', 'webhook', 'delivery']],
-  ['usage', 'Usage', ['usage']],
-  ['activity', 'Activity', ['activity']],
-  ['trash', 'Trash', ['trash']],
-] as const
-/** The navigation with the root key, which belongs to no organization. */
-const SYSTEM = [['system', 'System', ['system']]] as const
-
 /** The frame of every page: the navigation, the player, and a drop zone in the whole window. */
 export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const route = useRoute()
@@ -88,17 +75,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
           <img src="/cover/icon.jpg" alt="" width="30" height="30" />
           Tonearm
         </a>
-        <nav aria-label="Studio">
-          {(is_root ? SYSTEM : PLACES).map(([page, label, pages]) => (
-            <a
-              key={page}
-              href={href(page)}
-              aria-current={(pages as readonly string[]).includes(current) ? 'page' : undefined}
-            >
-              {label}
-            </a>
-          ))}
-        </nav>
+        <Navigation isRoot={is_root} current={current} />
         <a class="reference" href="/docs" target="_blank" rel="noopener">
           API
         </a>
