@@ -190,6 +190,32 @@ test('on a phone, the search field is as wide as the page, and an empty result i
   await page.context().close()
 })
 
+test('on a phone, the bar at the bottom leads to every page, and is below the player', async () => {
+  const { page } = await openTab(browser, SCREENS.phone)
+  await signIn(page, stack)
+  const bar = page.getByRole('navigation', { name: 'Studio' })
+  const { y, height } = (await bar.boundingBox())!
+  expect(y + height).toBe(SCREENS.phone.viewport.height)
+  for (const name of ['Playlists', 'Activity', 'Collections']) {
+    await bar.getByRole('link', { name }).click()
+    await page.getByRole('heading', { level: 1, name }).waitFor(TIMEOUT)
+  }
+  for (const name of ['Keys', 'Variants', 'Webhooks', 'Usage', 'Trash']) {
+    await bar.getByRole('button', { name: 'More pages' }).click()
+    await bar.getByRole('menuitem', { name }).click()
+    await page.getByRole('heading', { level: 1, name }).waitFor(TIMEOUT)
+  }
+  await visit(page, ...places.collection)
+  await rowOf(page, 'A song')
+    .getByRole('button', { name: /^Play A song/ })
+    .click(TIMEOUT)
+  const dock = page.locator('.dock')
+  await dock.getByRole('button', { name: 'Pause' }).waitFor(TIMEOUT)
+  const box = (await dock.boundingBox())!
+  expect(box.y + box.height).toBeLessThanOrEqual((await bar.boundingBox())!.y)
+  await page.context().close()
+})
+
 test('the back button returns to the previous page, and a reload keeps the page', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)

@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext, render, type TargetedEvent } from 'preact'
-import { useContext, useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 import { byId } from './announce.ts'
 import { Button } from './button.tsx'
@@ -38,6 +38,9 @@ export const Cancel = ({ children = 'Cancel' }: { children?: ComponentChildren }
   <Button onClick={useContext(Closing)}>{children}</Button>
 )
 
+/** The number of dialogs so far. A question is rendered in a separate root, in which `useId` returns ids that the page has already. */
+let count = 0
+
 /**
  * A modal dialog. The browser keeps the focus in it, and its first field is focused. It asks for confirmation before it closes if input would be
  * lost. It stays open while its form is being sent, because the response may contain a secret.
@@ -47,7 +50,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   const question = useRef(asks)
   question.current = asks
   const asking = useRef(false)
-  const id = useId()
+  const [id] = useState(() => `dialog-${++count}`)
   const isSending = () => Boolean(ref.current?.querySelector('[aria-busy=true]'))
   const keeps = () => Boolean(question.current) || isSending()
 
