@@ -175,7 +175,7 @@ describe('failed tracks', () => {
     await query(
       `insert into jobs (id, organization_id, payload, state, lease_until, wake_at, created_at, error)
         select tracks.job_id, jobs.organization_id, json_set(payload, '$.track_id', tracks.id), 'failed', 0, 0,
-          jobs.created_at + 1, error from jobs, tracks where tracks.id <> ?`,
+          jobs.created_at + 1, error from jobs, tracks where jobs.state = 'failed' and tracks.id <> ?`,
       work.track_id,
     )
     const again = () =>

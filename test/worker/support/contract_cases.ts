@@ -250,7 +250,7 @@ export const cases: Record<OperationName, Case> = {
   getSystem: {
     keys: {
       '': `${ENVELOPE} system`,
-      system: 'failing missing database transcoder jobs failures last_sweep_at last_sweep last_event_at',
+      system: 'failing missing database transcoder jobs failures last_sweep_at last_sweep last_event_at media',
       'system.database': 'answers bytes fraction limit milliseconds',
       'system.transcoder': 'answers slots busy',
     },
