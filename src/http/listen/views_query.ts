@@ -3,6 +3,7 @@ import type { ViewsQuery } from '../../contract/play.ts'
 import { invalid } from '../../core/errors.ts'
 
 const VIEWS = new RegExp(`^[1-${MAX_VIEWS}]$`)
+const isNumber = (text: string): text is NonNullable<ViewsQuery['views']> => VIEWS.test(text)
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /**
@@ -17,7 +18,7 @@ export function viewsQuery(url: string): ViewsQuery {
     if (name !== 'views' && name !== 'from') throw invalid(name, 'is not a known field', 'unknown_field')
     if (query.getAll(name).length > 1) throw invalid(name, 'must be given only once')
   }
-  if (!VIEWS.test(views)) throw invalid('views', `must be a whole number from 1 to ${MAX_VIEWS}`)
+  if (!isNumber(views)) throw invalid('views', `must be a whole number from 1 to ${MAX_VIEWS}`)
   const from = query.get('from')?.toLowerCase()
   if (from !== undefined && !UUID.test(from)) throw invalid('from', 'must be the id of a track')
   return { views, from }

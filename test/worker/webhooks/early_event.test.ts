@@ -1,19 +1,11 @@
-import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
-import { db, HOUR, ok, query, silentQueue } from '../support/api.ts'
-import { deliver, eventually, storedFiles, trackRow, untilUnfollowed } from '../support/fixtures.ts'
+import { db, ok } from '../support/api.ts'
+import { deliver, eventually, storedFiles, trackRow } from '../support/fixtures.ts'
 import { aLongTrack, early } from '../support/long_track.ts'
 import { isSignedFor, signedParts } from '../support/signature.ts'
-import {
-  errorEvent,
-  eventStream,
-  completeResult,
-  openStream,
-  lossyResult,
-  startTranscoder,
-} from '../support/transcoder.ts'
+import { errorEvent, eventStream, completeResult, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
 /** Tests when an early file is requested and recorded, and when it is not. */
 
@@ -27,11 +19,11 @@ afterEach(async () => {
 })
 
 describe('a job', () => {
-  it('requests an early file for sources of at least five minutes', async () => {
+  it('requests an early file for sources of at least 30 seconds', async () => {
     const { transcodes } = startTranscoder({ transcode: () => eventStream(lossyResult()) })
     await work.run()
     const { url, from_duration } = transcodes[0]!.early!
-    expect([from_duration, signedParts(url).key]).toEqual([300, `${work.base}/early`])
+    expect([from_duration, signedParts(url).key]).toEqual([30, `${work.base}/early`])
     expect(await isSignedFor('PUT', url)).toBe(true)
   })
 
@@ -83,53 +75,6 @@ describe('an early file is not recorded', () => {
     await work.run()
     expect(await work.rows()).toEqual([])
   })
-})
-
-it('an early file of a replaced upload plays until the new upload has its first file', async () => {
-  await work.startEarly()
-  const old = `${work.base}/early`
-  const { key, track_id } = work
-  const next = openStream()
-  startTranscoder({ transcode: () => next.response })
-  await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
-  const { upload_path } = await trackRow(track_id)
-  await env.MEDIA.put(upload_path, 'RIFF\0other')
-  // The queue discards the message of the new job, which the test delivers later.
-  const bindings = { ...env, TRANSCODE_QUEUE: silentQueue }
-  await ok('POST', `/v1/track/${track_id}/upload_complete`, { key, bindings })
-  expect((await work.view()).body.variants[0]!.path).toBe(old)
-  await deliver('transcode', {})
-  next.send(early({ duration: 60 }))
-  await eventually(async () => (await work.view()).body.variants[0]!.path !== old)
-  expect((await work.view()).body.track).toMatchObject({ duration: 60, is_preliminary: true })
-  expect(await work.rows()).toHaveLength(1)
-  // The end of the old job does not change the track.
-  await work.end(errorEvent('no_audio', 'No audio'))
-  const later = await query<{ paths: string }>(
-    `select payload ->> '$.paths' as paths from jobs where payload ->> 'kind' = 'purge' and lease_until > ?`,
-    Date.now() + HOUR,
-  )
-  expect(later).toContainEqual({ paths: JSON.stringify([old]) })
-  expect((await work.view()).body.track).toMatchObject({ status: 'processing', is_preliminary: true })
-  next.send(errorEvent('no_audio', 'No audio'))
-  await untilUnfollowed()
-  expect((await work.read()).status).toBe('failed')
-})
-
-it('an early file of a replaced upload keeps playing even if the job of that upload succeeds', async () => {
-  const [job] = await work.startEarly()
-  const old = `${work.base}/early`
-  await db.update(tracks).set({ job_id: 'newer' })
-  await work.end(completeResult(job!))
-  expect((await work.view()).body.variants[0]!.path).toBe(old)
-  expect(await storedFiles(old)).toEqual([old])
-  const purges = await query<{ paths: string; at: number }>(
-    `select payload ->> '$.paths' as paths, lease_until as at from jobs where payload ->> 'kind' = 'purge'`,
-  )
-  expect(purges.every(({ at }) => at > Date.now() + HOUR)).toBe(true)
-  const paths = purges.flatMap((purge) => JSON.parse(purge.paths) as string[])
-  expect(paths).toContain(`${work.base}/aac-160.m4a`)
-  expect(paths).not.toContain(old)
 })
 
 it("an early file of a deleted track is deleted with the track's other files", async () => {
