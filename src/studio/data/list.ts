@@ -66,18 +66,13 @@ interface Page<T, C> {
 }
 
 /** Reads the first page of a list, and the next page with `more`. */
-export function usePages<T, C>(
-  key: readonly unknown[],
-  load: (from: C | undefined) => Promise<Page<T, C> | Failure>,
-  every?: (entries: T[]) => number | null,
-) {
+export function usePages<T, C>(key: readonly unknown[], load: (from: C | undefined) => Promise<Page<T, C> | Failure>) {
   const { answer, problem, reload, more } = useQuery<Page<T, C>>({
     key,
     async load({ previous, isMore }) {
       const page = await load(isMore ? (previous?.next ?? undefined) : undefined)
       return page.ok && isMore ? { ...page, entries: [...(previous?.entries ?? []), ...page.entries] } : page
     },
-    ...(every && { every: ({ entries }) => every(entries) }),
   })
   return {
     entries: answer?.entries ?? [],

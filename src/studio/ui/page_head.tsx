@@ -11,8 +11,21 @@ import { FileButton } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { Message } from './states.tsx'
 
+interface BackProperties {
+  href: string
+  label: string
+}
+
+/** A link to the page that contains this one. */
+export const Back = ({ href, label }: BackProperties) => (
+  <a class="back" href={href} onClick={goBack}>
+    <Icon name="back" />
+    {label}
+  </a>
+)
+
 interface Properties {
-  back: { href: string; label: string }
+  back: BackProperties
   title: string
   note: ComponentChildren
   cover: CoverImage | undefined
@@ -38,10 +51,7 @@ export function PageHead({ back, title, note, cover, handle, onCover, children }
   }
   return (
     <div class="thing-head">
-      <a class="back" href={back.href} onClick={goBack}>
-        <Icon name="back" />
-        {back.label}
-      </a>
+      <Back {...back} />
       <div class="cover-box">
         <span class="cover">
           {cover && <img src={cover.regular.url} alt={`Cover of ${title}`} width="400" height="400" />}

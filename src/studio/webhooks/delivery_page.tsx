@@ -4,11 +4,11 @@ import type { WebhookAttempt } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { exactTime, explain, length } from '../format.ts'
-import { goBack, href, type PageProperties } from '../route.ts'
+import { href, type PageProperties } from '../route.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copyable.tsx'
-import { Icon } from '../ui/icon.tsx'
+import { Back } from '../ui/page_head.tsx'
 import { NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { outcomeOf, pauseOf, stateOf } from './webhook.ts'
@@ -34,10 +34,7 @@ export function DeliveryPage({ id }: PageProperties) {
   return (
     <>
       <NotRenewed {...loaded} />
-      <a class="back" href={href('webhook', delivery.endpoint_id)} onClick={goBack}>
-        <Icon name="back" />
-        Webhook
-      </a>
+      <Back href={href('webhook', delivery.endpoint_id)} label="Webhook" />
       <div class="page-head">
         <div class="key-text">
           <h1>{wordsOf(delivery.type)}</h1>

@@ -5,18 +5,16 @@ import { Subject } from '../activity/event_list.tsx'
 import type { Failure, WebhookDelivery, WebhookDeliveryState, WebhookEndpoint } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { usePages } from '../data/list.ts'
-import { useQuery } from '../data/query.ts'
-import { useRepeat } from '../data/query.ts'
+import { useQuery, useRepeat } from '../data/query.ts'
 import { dateTime, exactTime, explain, plural } from '../format.ts'
 import { NewSecret } from '../keys/new_secret.tsx'
-import { go, goBack, href, type PageProperties } from '../route.ts'
+import { go, href, type PageProperties } from '../route.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
-import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { More } from '../ui/more.tsx'
-import { Tabs } from '../ui/page_head.tsx'
+import { Back, Tabs } from '../ui/page_head.tsx'
 import { Empty, NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { DayBar } from './day_bar.tsx'
@@ -61,10 +59,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
   return (
     <>
       <NotRenewed {...loaded} />
-      <a class="back" href={href('webhooks')} onClick={goBack}>
-        <Icon name="back" />
-        Webhooks
-      </a>
+      <Back href={href('webhooks')} label="Webhooks" />
       <div class="page-head">
         <div class="key-text">
           <h1>{endpoint.title}</h1>
