@@ -1,17 +1,16 @@
 import { go, href } from './route.ts'
 import { Menu } from './ui/menu.tsx'
 
-interface Place {
+interface Entry {
   page: string
   label: string
-  /** Other pages that belong to the place. */
+  /** Other pages that belong to the entry. */
   pages?: readonly string[]
-  /** Whether the bar of a phone shows the place. It shows the others in a menu. */
+  /** Whether the bar on a phone shows the entry. Its menu has the others. */
   isPrimary?: boolean
 }
 
-/** The entries of the navigation. */
-const PLACES: readonly Place[] = [
+const ENTRIES: readonly Entry[] = [
   { page: 'collections', label: 'Collections', pages: ['collection', 'track'], isPrimary: true },
   { page: 'playlists', label: 'Playlists', pages: ['playlist'], isPrimary: true },
   { page: 'keys', label: 'Keys' },
@@ -21,8 +20,8 @@ const PLACES: readonly Place[] = [
   { page: 'activity', label: 'Activity', isPrimary: true },
   { page: 'trash', label: 'Trash' },
 ]
-/** The navigation with the root key, which belongs to no organization. */
-const SYSTEM: readonly Place[] = [{ page: 'system', label: 'System', isPrimary: true }]
+/** The entries for the root key, which belongs to no organization. */
+const SYSTEM: readonly Entry[] = [{ page: 'system', label: 'System', isPrimary: true }]
 
 interface Properties {
   isRoot: boolean
@@ -30,21 +29,21 @@ interface Properties {
   current: string
 }
 
-/** The links to the places of the studio: a side bar, a row, or on a phone a bar at the bottom. */
+/** The navigation of the studio: a side bar, a row below the title, or on a phone a bar at the bottom. */
 export function Navigation({ isRoot, current }: Properties) {
-  const places = isRoot ? SYSTEM : PLACES
-  const others = places.filter(({ isPrimary }) => !isPrimary)
-  const isCurrent = ({ page, pages }: Place) => page === current || pages?.includes(current) === true
+  const entries = isRoot ? SYSTEM : ENTRIES
+  const others = entries.filter(({ isPrimary }) => !isPrimary)
+  const isCurrent = ({ page, pages }: Entry) => page === current || pages?.includes(current) === true
   return (
     <nav aria-label="Studio">
-      {places.map((place) => (
+      {entries.map((entry) => (
         <a
-          key={place.page}
-          class={place.isPrimary ? undefined : 'secondary'}
-          href={href(place.page)}
-          aria-current={isCurrent(place) ? 'page' : undefined}
+          key={entry.page}
+          class={entry.isPrimary ? undefined : 'secondary'}
+          href={href(entry.page)}
+          aria-current={isCurrent(entry) ? 'page' : undefined}
         >
-          {place.label}
+          {entry.label}
         </a>
       ))}
       {others.length > 0 && (

@@ -1,6 +1,6 @@
 const STORED = 'tonearm.key'
 
-/** Whether a key is the root key: it has no prefix of a server key, because the operator chooses it. */
+/** Whether a key is the root key. The operator chooses it, so it does not have the prefix of the other keys. */
 export const isRootKey = (key: string) => !/^ta_[spu]k_/.test(key)
 
 /**

@@ -119,18 +119,16 @@ async function answer(url: URL, { method = 'GET', body }: RequestInit): Promise<
   const [, , noun, session_id = '', track] = url.pathname.split('/')
   requests.push(`${method} ${url.pathname}${url.search}`)
   const from = url.searchParams.get('from')
-  // The list contains tracks that are not ready, but no deleted ones.
-  const track_id =
-    track ??
-    ((service.refusals[from ?? ''] as { status?: number } | undefined)?.status === 409
-      ? undefined
-      : (from ?? undefined))
-  const refusal = service.refusals[track_id ?? session_id] ?? service.refusals[session_id] ?? service.refusals.all
+  const named = track ?? from ?? ''
+  const refused = service.refusals[named]
+  // A list of views may start at a track that is not ready, but not at a deleted one.
+  const isSkipped = !track && typeof refused === 'object' && refused.status === 409
+  const refusal = (isSkipped ? undefined : refused) ?? service.refusals[session_id] ?? service.refusals.all
   if (isEnding(session_id) && service.endsAt! <= Date.now())
     return Response.json({ ok: false, message: 'Over', code: 'session_expired' }, { status: 410 })
   if (refusal === 'away') throw new TypeError('Failed to fetch')
   if (refusal) return Response.json({ ok: false, message: 'No', code: refusal.code }, { status: refusal.status })
-  if (track_id && isRemoved(session_id, track_id))
+  if (named && isRemoved(session_id, named))
     return Response.json({ ok: false, message: 'No', code: 'not_found' }, { status: 404 })
   const count = Number(url.searchParams.get('views'))
   if (noun === 'play_session')

@@ -10,7 +10,7 @@ const ALBUM = Array.from({ length: 10 }, (_, at) => `t${at + 1}`)
 const AT_ONCE = 'GET /v1/play/first?views=5'
 
 /** Plays all tracks to the end. */
-async function hearThrough() {
+async function playToEnd() {
   await playback.play()
   for (let at = 0; at < service.tracks.length; at++) {
     audio().advance(81)
@@ -22,29 +22,29 @@ async function hearThrough() {
 }
 
 describe('an album of ten tracks', () => {
-  test('is heard through with two requests', async () => {
+  test('is played to its end with two requests', async () => {
     service.tracks = ALBUM
     await open()
-    await hearThrough()
+    await playToEnd()
     expect(requests).toEqual([AT_ONCE, `${AT_ONCE}&from=t6`])
   })
-  test('is heard through with two requests if the page has the session without views', async () => {
+  test('is played to its end with two requests if the page has the session without views', async () => {
     service.tracks = ALBUM
     await open({ session: session('first') as unknown as Session })
-    await hearThrough()
+    await playToEnd()
     expect(requests).toEqual([`${AT_ONCE}&from=t2`, `${AT_ONCE}&from=t7`])
   })
-  test('is heard through with two requests by an element that alone may play', async () => {
+  test('is played to its end with two requests if the browser allows only one media element to play', async () => {
     service.tracks = ALBUM
     FakeAudio.gestureOnly = true
     await open()
-    await hearThrough()
+    await playToEnd()
     expect(requests).toHaveLength(2)
   })
-  test('is read by track while it is shuffled, except for the first five', async () => {
+  test('is read track by track while it is shuffled, except for the first five', async () => {
     service.tracks = ALBUM
     await open({ options: { shuffle: true } })
-    await hearThrough()
+    await playToEnd()
     const others = requests.slice(1)
     expect(others.length).toBe(5)
     expect(others.every((request) => /^GET \/v1\/play\/first\/t(6|7|8|9|10)$/.test(request))).toBe(true)

@@ -269,7 +269,7 @@ test('a collection deleted elsewhere rejects files with a message, and the page 
   await openNew('Gone')
   await must(client.delete('/v1/collection/{collection_id}', { params: { collection_id: collection } }))
   await add('late')
-  const problem = page.locator('.problem').filter({ hasText: 'their collection does no longer exist' })
+  const problem = page.locator('.problem').filter({ hasText: 'their collection no longer exists' })
   await problem.waitFor(TIMEOUT)
   await problem.getByRole('button', { name: 'Try again' }).click()
   await problem.waitFor(TIMEOUT)

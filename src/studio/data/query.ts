@@ -132,7 +132,7 @@ async function* answersOf<T>(load: Promise<T> | AsyncIterable<T>): AsyncIterable
 
 const states = new Map<string, QueryState<Answer>>()
 
-/** Returns the state of a key. The keys of a query and the type of its answer belong together, which the compiler cannot check. */
+/** Returns the state of a key. The compiler cannot check that a key always has the same type of answer. */
 function stateOf<T extends Answer>({ key, load }: QueryOptions<T>): QueryState<T> {
   const id = JSON.stringify(key)
   const state = (states.get(id) as QueryState<T> | undefined) ?? new QueryState(load)
@@ -148,7 +148,7 @@ export async function fetchQuery<T extends Answer>(options: QueryOptions<T>): Pr
   return state.answer ?? state.problem ?? { ok: false, code: 'aborted', message: 'Cancelled', status: 0 }
 }
 
-/** Reads the queries again whose keys start with a prefix, and forgets those that no component shows. */
+/** Reads the queries again whose keys start with a prefix. Those that no component shows are forgotten. */
 export function invalidate(...prefix: unknown[]): void {
   const start = JSON.stringify(prefix).slice(0, -1)
   for (const [id, state] of states) {

@@ -15,7 +15,7 @@ import type { Connection } from './connection.ts'
 import { createStore } from './store.ts'
 import { forgetTrack } from './views.ts'
 
-/** Uploads, with one queue for each collection. They continue while the user looks at other pages. */
+/** The uploads of this tab, with one queue per collection. They continue while the user looks at other pages. */
 
 const STORED = 'tonearm.unfinished'
 
@@ -49,7 +49,7 @@ export const language: Language = {
     errors: {
       ...en.errors,
       unauthorized: 'Uploads have stopped: this key is no longer valid.',
-      not_found: 'Uploads have stopped: their collection does no longer exist.',
+      not_found: 'Uploads have stopped: their collection no longer exists.',
     },
   },
 }
@@ -110,7 +110,7 @@ export function upload(api_key: string, collection_id: string, files: File[]): v
   queue.add(files)
 }
 
-/** Whether the upload of this large file to this track was interrupted by leaving the page. Then only the rest is sent. */
+/** Whether an earlier page sent a part of this large file to this track. Then the queue sends only the rest. */
 async function goesOn({ api_key }: Connection, track: Pick<Listed, 'id' | 'collection_id'>, file: File) {
   const place = destinationOf(optionsOf(api_key, track.collection_id))
   const ledger = openLedger(() => place)

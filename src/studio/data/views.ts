@@ -6,8 +6,8 @@ import { createStore } from './store.ts'
 import { createTurns } from './turns.ts'
 
 /**
- * The details of tracks that a list does not contain: levels and cover are in the play view, loudness and warnings in the track. Both are
- * read for the rows in view, at most four at a time, and kept until the status of the track changes.
+ * The details that a list of tracks does not contain: the play view has the levels and the cover, the track has its loudness and warnings. Both
+ * are read for the rows in view, at most four at a time, and kept until the status of the track changes.
  */
 
 const inTurn = createTurns(4)
@@ -37,13 +37,13 @@ export function forgetViews(): void {
   invalidate('track info')
 }
 
-/** Reads the details of a track again whose file was replaced, although its status may be the same. */
+/** Reads the details of a track again after its file was replaced, because its status may be the same. */
 export function forgetTrack(id: string): void {
   invalidate('view', id)
   invalidate('track info', id)
 }
 
-/** Whether the track can be played: it may be still in progress, but have an early first file or the previous files. Then its duration is known. */
+/** Whether a track can be played. A track in progress can if it has an early file or the files of its previous source: then its duration is known. */
 export const isPlayable = ({ status, duration }: Pick<Listed, 'status' | 'duration'>) =>
   status === 'ready' || status === 'incomplete' || (status !== 'failed' && duration > 0)
 

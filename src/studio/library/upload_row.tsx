@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 interface Properties {
   item: UploadItem
   collection_id: string
-  /** The place of the row, if its track is in the list. */
+  /** The class of the row during a drag; undefined if its track is not in the list yet. */
   look: string | undefined
   /** Lets the user choose another file. */
   onChoose: (track_id: string) => unknown

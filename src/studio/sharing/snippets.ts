@@ -2,7 +2,7 @@ import { EMBED_WIDTH, embedHeight } from '../../contract/embed.ts'
 import { MAX_VIEWS } from '../../contract/facts.ts'
 import type { PlayScope } from '../api.ts'
 
-/** Returns the HTML of an element for a page. */
+/** The HTML that users copy into their pages. */
 
 const escape = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -17,7 +17,7 @@ export const iframeCode = (src: string, title: string, scope: PlayScope, tracks:
   `<iframe ${attributes({ src, title, width: String(EMBED_WIDTH), height: String(embedHeight(scope, tracks)), frameborder: '0', allow: 'autoplay', loading: 'lazy' })}></iframe>`
 
 /**
- * Returns the HTML of an element and its module. A session is read while the module loads, and the page connects to the storage if its origin is known
+ * Returns the HTML of an element and its module. The browser reads the session and connects to `storage` while the module loads
  * (docs/player.md#faster-sound). The module needs no `modulepreload`, because it is one file and its script is the next line.
  */
 export function elementCode(

@@ -38,7 +38,7 @@ export const Cancel = ({ children = 'Cancel' }: { children?: ComponentChildren }
   <Button onClick={useContext(Closing)}>{children}</Button>
 )
 
-/** The number of dialogs so far. A question is rendered in a separate root, in which `useId` returns ids that the page has already. */
+/** The number of dialogs so far. `useId` cannot be used, because a question is a root of its own, and its ids would repeat those of the page. */
 let count = 0
 
 /**
@@ -61,7 +61,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
       const wanted = await confirmed(question.current)
       asking.current = false
       if (!wanted) {
-        // The button that opened the dialog is disabled until its handler ends, so it cannot take the focus back yet.
+        // The button that was pressed is disabled until its handler ends, so it cannot take the focus back.
         if (!ref.current?.querySelector(':focus')) firstOf(ref.current)?.focus()
         return
       }
@@ -125,7 +125,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   )
 }
 
-/** Focuses the first field, or else the first button, which cancels in a question. */
+/** Returns the first field, or else the first button, which cancels a question. */
 const firstOf = (dialog: HTMLElement | null) =>
   dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select)') ??
   dialog?.querySelector<HTMLElement>('.dialog-body button')

@@ -27,7 +27,7 @@ export function keepScroll(): void {
   addEventListener('pagehide', () => sessionStorage.setItem(STORED, JSON.stringify(places)))
 }
 
-/** Scrolls a new page to its top, also for screen readers, and restores the scroll position after going back. */
+/** Scrolls to the top of a new page and focuses it for screen readers. Restores the scroll position after going back. */
 export function useScroll({ page, id, tab }: Route, main: HTMLElement | null): void {
   const shown = useRef('')
   // This runs before the browser notices that the page is shorter, and scrolls.

@@ -25,7 +25,7 @@ export const VariantTable = ({ variants, menuOf }: Properties) => (
           <th class="number">A minute</th>
           {menuOf && (
             <td>
-              <span class="visually-hidden">What can be done</span>
+              <span class="visually-hidden">Actions</span>
             </td>
           )}
         </tr>

@@ -24,7 +24,7 @@ export function DayBar({ day = [], endpointCount = 1 }: Properties) {
           return [
             <rect key={at} class="none" x={at * STEP} y={HEIGHT - 2} width={WIDTH} height={2} />,
             ...KINDS.map((kind) => {
-              // A single event remains visible endpointCount many.
+              // A single event among many remains visible.
               const height = hour?.[kind] ? Math.max(3, (hour[kind] / most) * HEIGHT) : 0
               top -= height
               return <rect key={kind} class={kind} x={at * STEP} y={Math.max(0, top)} width={WIDTH} height={height} />

@@ -14,7 +14,7 @@ export function healthOf({ state, reason, failing_since, last_success_at }: Webh
 export const isUnwell = ({ state, reason, failing_since }: WebhookEndpoint) =>
   state === 'active' ? failing_since !== null : reason !== 'requested'
 
-/** Returns the deliveries of 24 hours as text. The service counts only the newest ones, fewer of them if the response has more endpoints. */
+/** Returns the deliveries of 24 hours as text. The service counts only the newest: the more endpoints a response has, the fewer of each. */
 export function dayText(day: NonNullable<WebhookEndpoint['day']>, endpointCount: number): string {
   const sum = (kind: 'delivered' | 'pending' | 'failed') => day.reduce((all, hour) => all + hour[kind], 0)
   const [delivered, pending, failed] = [sum('delivered'), sum('pending'), sum('failed')]
