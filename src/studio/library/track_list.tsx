@@ -2,24 +2,22 @@ import { useRef, useState } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import type { UploadItem } from '../../client/upload/item.ts'
-import type { Failure, Listed } from '../api.ts'
+import type { Listed } from '../api.ts'
 import { useConnection } from '../data/connection.ts'
 import { playTrack } from '../data/now_playing.ts'
 import { useStore } from '../data/store.ts'
 import type { Tracks } from '../data/tracks.ts'
-import { endSending, itemFor, queueOf, sendFor, stoppedBy, uploadChanges, uploadsTo } from '../data/uploads.ts'
+import { itemFor, queueOf, stoppedBy, uploadChanges, uploadsTo } from '../data/uploads.ts'
 import { explain, nameOf } from '../format.ts'
 import { go } from '../route.ts'
 import { announce } from '../ui/announce.ts'
 import { FileButton } from '../ui/button.tsx'
-import { chooseFile } from '../ui/choose_file.ts'
-import { confirmed } from '../ui/dialog.tsx'
 import type { MenuItem } from '../ui/menu.tsx'
 import { moved, useReorder } from '../ui/reorder.ts'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { AddToPlaylist } from './add_to_playlist.tsx'
+import { useTrackActions } from './track_actions.ts'
 import { TrackRow } from './track_row.tsx'
-import { KEPT, TO_TRASH } from './trash.ts'
 import { UploadRow } from './upload_row.tsx'
 
 interface Properties {
@@ -48,43 +46,6 @@ function useMove(collection_id: string, list: Tracks) {
     }
     saved.current = save()
   }
-}
-
-type Outcome = { ok: true } | (Omit<Failure, 'code' | 'status'> & { code: string })
-
-function announceOutcome(answer: Outcome, done: string): void {
-  if (answer.ok) announce(done)
-  else if (answer.code !== 'aborted') announce(explain(answer))
-}
-
-/** Returns the actions on a track. */
-function useActions(collection_id: string, list: Tracks) {
-  const connection = useConnection()
-  const { client } = connection
-  async function reprocess({ id }: Listed) {
-    const answer = await client.post('/v1/track/{track_id}/reprocess', { params: { track_id: id } })
-    if (answer.ok) list.put(answer.track)
-    announceOutcome(answer, 'Processing again')
-  }
-  async function replace({ id }: Pick<Listed, 'id'>) {
-    const file = await chooseFile(DEFAULT_ACCEPT)
-    if (!file) return
-    announce(`Uploading ${file.name}`)
-    const sent = await sendFor(connection, { id, collection_id }, file)
-    if (sent) announceOutcome(sent, `${file.name} uploaded`)
-  }
-  async function remove(track: Listed) {
-    const name = nameOf(track)
-    const text = `${name} is moved to the trash and removed from its playlists. ${KEPT}`
-    if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
-    const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id }, query: TO_TRASH })
-    if (answer.ok) {
-      endSending(track)
-      list.drop(track.id)
-    }
-    announceOutcome(answer, `${name} deleted`)
-  }
-  return { reprocess, replace, remove }
 }
 
 /** The tracks of a collection in their order, and the files that are being uploaded. */
@@ -121,7 +82,7 @@ function Rows({ collection_id, list }: Omit<Properties, 'onFiles'>) {
   const place = useRef<HTMLUListElement>(null)
   const [adding, setAdding] = useState<Listed | null>(null)
   const { tracks } = list
-  const { reprocess, replace, remove } = useActions(collection_id, list)
+  const { reprocess, replace, remove } = useTrackActions({ onChange: list.put, onDelete: ({ id }) => list.drop(id) })
   const { handle, lookOf, moveTo } = useReorder(place, tracks.length, useMove(collection_id, list))
   const menuOf = (track: Listed, index: number): MenuItem[] => [
     { label: 'Details', onSelect: () => go('track', track.id) },
@@ -141,7 +102,7 @@ function Rows({ collection_id, list }: Omit<Properties, 'onFiles'>) {
       item={item}
       collection_id={collection_id}
       look={index === undefined ? undefined : lookOf(index)}
-      onChoose={(track_id) => replace({ id: track_id })}
+      onChoose={(track_id) => replace({ id: track_id, collection_id })}
     />
   )
   const isListed = ({ target }: UploadItem) => tracks.some(({ id }) => id === target?.track_id)

@@ -1,27 +1,23 @@
 import { isFinal } from '../../client/index.ts'
-import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { EventList } from '../activity/event_list.tsx'
 import type { Client, Track } from '../api.ts'
-import { useClient, useConnection } from '../data/connection.ts'
+import { useClient } from '../data/connection.ts'
 import { playTrack } from '../data/now_playing.ts'
 import { useQuery } from '../data/query.ts'
 import { useStore } from '../data/store.ts'
-import { endSending, sendFor, sentOf, uploadChanges, wasInterrupted } from '../data/uploads.ts'
+import { sentOf, uploadChanges, wasInterrupted } from '../data/uploads.ts'
 import { forgetViews, isPlayable, usePlayView } from '../data/views.ts'
-import { artistOf, clock, explain, failureOf, fileTitle, infoOf, nameOf, percent, remedyFor } from '../format.ts'
+import { artistOf, clock, failureOf, fileTitle, infoOf, nameOf, percent, remedyFor } from '../format.ts'
 import { go, href, type PageProperties } from '../route.ts'
 import { Share } from '../sharing/share.tsx'
-import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
-import { chooseFile } from '../ui/choose_file.ts'
-import { confirmed } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { PageHead, Tabs } from '../ui/page_head.tsx'
 import { NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { LookForm } from './look_form.tsx'
+import { useTrackActions } from './track_actions.ts'
 import { TrackDetails } from './track_details.tsx'
-import { KEPT, TO_TRASH } from './trash.ts'
 
 const TABS = [
   ['', 'Details'],
@@ -80,36 +76,6 @@ interface HeadProperties {
   set: (answer: { ok: true; track_id: string; track: Track }) => void
 }
 
-/** Returns the actions on the track. */
-function useActions({ client, track, set }: Omit<HeadProperties, 'reload'>) {
-  const connection = useConnection()
-  const params = { track_id: track.id }
-  async function reprocess() {
-    const answer = await client.post('/v1/track/{track_id}/reprocess', { params })
-    announce(answer.ok ? 'Processing again' : explain(answer))
-    if (answer.ok) set(answer)
-  }
-  async function replace() {
-    const file = await chooseFile(DEFAULT_ACCEPT)
-    if (!file) return
-    announce(`Uploading ${file.name}`)
-    const replaced = await sendFor(connection, track, file)
-    if (!replaced || (!replaced.ok && replaced.code === 'aborted')) return
-    announce(replaced.ok ? `${file.name} uploaded` : explain(replaced))
-    if (replaced.ok) set(replaced)
-  }
-  async function remove() {
-    const text = `${nameOf(track)} is moved to the trash and removed from its playlists. ${KEPT}`
-    if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
-    const answer = await client.delete('/v1/track/{track_id}', { params, query: TO_TRASH })
-    if (!answer.ok) return announce(explain(answer))
-    endSending(track)
-    announce(`${nameOf(track)} deleted`)
-    go('collection', track.collection_id)
-  }
-  return { reprocess, replace, remove }
-}
-
 /** Returns the status of a track as text. */
 function statusTextOf(track: Track): string {
   const sent = sentOf(track)
@@ -135,7 +101,10 @@ function Head({ client, track, reload, set }: HeadProperties) {
   })
   useStore(uploadChanges)
   const remedy = track.status === 'initializing' ? 'send' : remedyFor(infoOf(track))
-  const { reprocess, replace, remove } = useActions({ client, track, set })
+  const { reprocess, replace, remove } = useTrackActions({
+    onChange: (track) => set({ ok: true, track_id: track.id, track }),
+    onDelete: () => go('collection', collection_id),
+  })
   return (
     <PageHead
       back={{ href: href('collection', track.collection_id), label: 'Collection' }}
@@ -161,10 +130,10 @@ function Head({ client, track, reload, set }: HeadProperties) {
         Play
       </Button>
       {remedy === 'retry' ? (
-        <Button onClick={reprocess}>Process again</Button>
+        <Button onClick={() => reprocess(track)}>Process again</Button>
       ) : (
         sentOf(track) === null && (
-          <Button icon="upload" onClick={replace}>
+          <Button icon="upload" onClick={() => replace(track)}>
             {remedy === 'send' ? 'Choose the file' : 'Replace file'}
           </Button>
         )
@@ -173,9 +142,9 @@ function Head({ client, track, reload, set }: HeadProperties) {
         label={`More for ${nameOf(track)}`}
         items={[
           ...(remedy === 'replace'
-            ? [{ label: 'Process again', onSelect: reprocess }]
-            : [{ label: 'Replace the file …', onSelect: replace }]),
-          { label: 'Delete track …', danger: true, onSelect: remove },
+            ? [{ label: 'Process again', onSelect: () => reprocess(track) }]
+            : [{ label: 'Replace the file …', onSelect: () => replace(track) }]),
+          { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
         ]}
       />
     </PageHead>
