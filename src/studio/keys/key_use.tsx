@@ -7,7 +7,7 @@ import { useVisible } from '../ui/visible.ts'
 
 const count = (value: number) => value.toLocaleString('en')
 
-/** Shows what an uploader key has added today, and its limits. Reads that once the key is in view. */
+/** Shows what an uploader key has added today, and its limits. They are read when the key comes into view. */
 export function KeyUse({ api_key }: { api_key: ApiKey }) {
   const [ref, isVisible] = useVisible<HTMLDivElement>()
   return (
@@ -21,7 +21,7 @@ function Meters({ api_key: { id, max_bytes, max_tracks } }: { api_key: ApiKey })
   const client = useClient()
   const { answer, problem } = useQuery({
     key: ['/v1/api_key/{api_key_id}', id],
-    // The use and the new limits are read after the key was edited.
+    // New limits change the version, so that the quota is read again.
     version: `${max_bytes} ${max_tracks}`,
     load: () => client.get('/v1/api_key/{api_key_id}', { params: { api_key_id: id } }),
   })

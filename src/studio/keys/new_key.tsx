@@ -4,14 +4,12 @@ import type { ApiKey, KeyType } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { type Faults, faultsOf } from '../format.ts'
-import { sitesOf } from '../sharing/sites.ts'
-import { SitesField } from '../sharing/sites_field.tsx'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
-import { Check, SelectField, TextField } from '../ui/field.tsx'
+import { SelectField, TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
 import { Message } from '../ui/states.tsx'
-import { DEFAULT_LIMITS, LimitFields, limitsOf } from './key_limits.tsx'
+import { FIELDS, isChanged, KeyFields, type KeyValues, NEW_KEY, settingsOf } from './key_fields.tsx'
 import { LOSES_SECRET, Secret } from './secret.tsx'
 
 const TYPES = [
@@ -28,38 +26,28 @@ interface Made {
 /** A dialog that creates a key and shows its secret once. */
 export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const client = useClient()
-  const [title, setTitle] = useState('')
   const [type, setType] = useState<KeyType>('player')
   const [bound, setBound] = useState('')
-  const [sites, setSites] = useState('')
-  const [downloadable, setDownloadable] = useState(false)
-  const [limitTexts, setLimitTexts] = useState(DEFAULT_LIMITS)
+  const [values, setValues] = useState(NEW_KEY)
   const [made, setMade] = useState<Made>()
   const [faults, setFaults] = useState<Faults>({})
+  const change = (part: Partial<KeyValues>) => setValues({ ...values, ...part })
 
   async function create() {
     const [field, id] = type === 'server' ? [] : bound.split(' ')
-    const { origins: allowed, fault } = sitesOf(type === 'server' ? '' : sites)
-    if (fault) return setFaults({ allowed_origins: fault })
-    const { limits, faults: limitFaults } = limitsOf(limitTexts)
-    if (type === 'uploader' && limitFaults) return setFaults(limitFaults)
-    const body = {
-      title: title.trim(),
-      type,
-      ...(field && id && { [field]: id }),
-      ...(allowed.length > 0 && { allowed_origins: allowed }),
-      ...(type === 'player' && { is_downloadable: downloadable }),
-      ...(type === 'uploader' && limits),
-    }
-    const answer = await client.post('/v1/api_key', { body })
-    if (!answer.ok) return setFaults(faultsOf(answer, ['title', 'allowed_origins', 'max_bytes', 'max_tracks']))
+    const { settings, faults } = settingsOf(type, values)
+    if (faults) return setFaults(faults)
+    const answer = await client.post('/v1/api_key', {
+      body: { ...settings, type, ...(field && id && { [field]: id }) },
+    })
+    if (!answer.ok) return setFaults(faultsOf(answer, FIELDS))
     setMade(answer)
     onMade()
   }
   return (
     <Dialog
       title={made ? `The secret of ${made.api_key.title}` : 'New key'}
-      asks={made ? LOSES_SECRET : (title + sites).trim() !== '' && DISCARD}
+      asks={made ? LOSES_SECRET : isChanged(NEW_KEY, values) && DISCARD}
       onClose={onClose}
     >
       {made ? (
@@ -68,8 +56,8 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
         <Form onSubmit={create}>
           <TextField
             label="Title"
-            value={title}
-            onInput={setTitle}
+            value={values.title}
+            onInput={(title) => change({ title })}
             error={faults.title}
             required
             placeholder="Player on my site"
@@ -83,20 +71,12 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
               setBound('')
             }}
           />
-          {type !== 'server' && (
-            <>
-              <ScopeField type={type} value={bound} onChange={setBound} />
-              <SitesField value={sites} onInput={setSites} error={faults.allowed_origins} />
-            </>
-          )}
-          {type === 'player' && (
-            <Check label="Listeners may download" checked={downloadable} onChange={setDownloadable} />
-          )}
-          {type === 'uploader' && <LimitFields value={limitTexts} onChange={setLimitTexts} faults={faults} />}
+          {type !== 'server' && <ScopeField type={type} value={bound} onChange={setBound} />}
+          <KeyFields type={type} values={values} onChange={change} faults={faults} />
           <Message>{faults.other}</Message>
           <div class="actions end">
             <Cancel />
-            <Button type="submit" kind="primary" disabled={title.trim() === ''}>
+            <Button type="submit" kind="primary" disabled={values.title.trim() === ''}>
               Create key
             </Button>
           </div>

@@ -56,10 +56,10 @@ export const TextField = ({ label, value, onInput, hint, error, ...rest }: TextP
   </Field>
 )
 
-type NumberProperties = Pick<TextProperties, 'label' | 'value' | 'onInput' | 'error'>
+type NumberProperties = Pick<TextProperties, 'label' | 'value' | 'onInput' | 'hint' | 'error'>
 
-export const NumberField = ({ label, value, onInput, error }: NumberProperties) => (
-  <Field label={label} error={error}>
+export const NumberField = ({ label, value, onInput, hint, error }: NumberProperties) => (
+  <Field label={label} hint={hint} error={error}>
     {(id, described) => (
       <input
         type="number"
