@@ -1,5 +1,3 @@
-import type { ComponentChildren } from 'preact'
-
 import { ERROR_MEANINGS } from '../../contract/errors.ts'
 import { FILL_WARNING } from '../../contract/facts.ts'
 import type { TransientErrorCode } from '../../contract/system.ts'
@@ -10,6 +8,7 @@ import { useQuery } from '../data/query.ts'
 import { ago, explain, length, plural } from '../format.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
+import { Figures, NumberCell, NumberTable } from '../ui/figures.tsx'
 import { Empty, NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 
@@ -68,7 +67,7 @@ export function SystemPage() {
         </div>
       ))}
       {system.missing.length > 0 && <p>Missing: {system.missing.join(', ')}. Run npm run deploy.</p>}
-      <Figures system={system} />
+      <Health system={system} />
       <section class="table-group" aria-labelledby="jobs-title">
         <h2 id="jobs-title">Jobs</h2>
         <Jobs jobs={system.jobs} />
@@ -84,7 +83,7 @@ export function SystemPage() {
 const fullness = (fraction: number) =>
   `${(fraction * 100).toFixed(1)} % full${fraction >= FILL_WARNING ? ': make room' : ''}`
 
-function Figures({ system: { database, transcoder, last_sweep_at, last_event_at } }: { system: System }) {
+function Health({ system: { database, transcoder, last_sweep_at, last_event_at } }: { system: System }) {
   const figures: [string, string][] = [
     ['Database', database.milliseconds === null ? 'no response' : `${database.milliseconds} ms`],
     ['Database size', database.fraction === null ? 'unknown' : fullness(database.fraction)],
@@ -92,61 +91,29 @@ function Figures({ system: { database, transcoder, last_sweep_at, last_event_at 
     ['Last sweep', last_sweep_at ? ago(last_sweep_at) : 'not yet'],
     ['Last upload event from R2', last_event_at ? ago(last_event_at) : 'not yet'],
   ]
-  return (
-    <dl class="figures">
-      {figures.map(([term, value]) => (
-        <div key={term} class="card">
-          <dt class="soft">{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  )
+  return <Figures figures={figures} />
 }
-
-const Table = ({ head, children }: { head: string[]; children: ComponentChildren }) => (
-  <div class="card table-box">
-    <table class="stacked">
-      <thead>
-        <tr>
-          {head.map((text, at) => (
-            <th key={text} class={at > 0 ? 'number' : undefined}>
-              {text}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>{children}</tbody>
-    </table>
-  </div>
-)
-
-const Cell = ({ label, children }: { label: string; children: ComponentChildren }) => (
-  <td class="number" data-label={label}>
-    {children}
-  </td>
-)
 
 const count = (of: number | undefined) => (of ?? 0).toLocaleString('en')
 
 function Jobs({ jobs }: Pick<System, 'jobs'>) {
   const kinds = [...new Set([...Object.keys(KINDS), ...jobs.map(({ kind }) => kind)])]
   return (
-    <Table head={['Kind', 'Open', 'Oldest', 'Done in 24 h', 'Failed in 24 h']}>
+    <NumberTable head={['Kind', 'Open', 'Oldest', 'Done in 24 h', 'Failed in 24 h']}>
       {kinds.map((kind) => {
         const of = (state: string) => jobs.find((row) => row.kind === kind && row.state === state)
         const age = of('open')?.oldest_age ?? null
         return (
           <tr key={kind}>
             <th scope="row">{KINDS[kind] ?? kind}</th>
-            <Cell label="Open">{count(of('open')?.count)}</Cell>
-            <Cell label="Oldest">{age === null ? '–' : length(age)}</Cell>
-            <Cell label="Done in 24 h">{count(of('done')?.count)}</Cell>
-            <Cell label="Failed in 24 h">{count(of('failed')?.count)}</Cell>
+            <NumberCell label="Open">{count(of('open')?.count)}</NumberCell>
+            <NumberCell label="Oldest">{age === null ? '–' : length(age)}</NumberCell>
+            <NumberCell label="Done in 24 h">{count(of('done')?.count)}</NumberCell>
+            <NumberCell label="Failed in 24 h">{count(of('failed')?.count)}</NumberCell>
           </tr>
         )
       })}
-    </Table>
+    </NumberTable>
   )
 }
 
@@ -155,15 +122,15 @@ type Retry = (code: string) => Promise<void>
 function Failures({ failures, retry }: Pick<System, 'failures'> & { retry: Retry }) {
   if (failures.length === 0) return <Empty title="None">There were no failures.</Empty>
   return (
-    <Table head={['Reason', 'Jobs', 'Can be retried']}>
+    <NumberTable head={['Reason', 'Jobs', 'Can be retried']}>
       {failures.map(({ code, count: failed, retryable }) => (
         <tr key={code}>
           <th scope="row" class="reason">
             <code>{code}</code>
             <span class="soft">{MEANINGS[code] ?? ''}</span>
           </th>
-          <Cell label="Jobs">{count(failed)}</Cell>
-          <Cell label="Can be retried">
+          <NumberCell label="Jobs">{count(failed)}</NumberCell>
+          <NumberCell label="Can be retried">
             {retryable > 0 ? (
               <Button small onClick={() => retry(code)}>
                 Try {plural(retryable, 'track')} again
@@ -171,9 +138,9 @@ function Failures({ failures, retry }: Pick<System, 'failures'> & { retry: Retry
             ) : (
               '–'
             )}
-          </Cell>
+          </NumberCell>
         </tr>
       ))}
-    </Table>
+    </NumberTable>
   )
 }

@@ -1,8 +1,7 @@
-import type { ComponentChildren } from 'preact'
-
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { bytes, length } from '../format.ts'
+import { Figures, NumberCell, NumberTable } from '../ui/figures.tsx'
 import { Meter } from '../ui/meter.tsx'
 import { NotLoaded } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
@@ -22,12 +21,14 @@ export function UsagePage() {
           <p class="soft">What your organization stores.</p>
         </div>
       </div>
-      <dl class="figures">
-        <Figure term="Tracks">{usage.tracks.toLocaleString('en')}</Figure>
-        <Figure term="Length">{usage.tracks > 0 ? length(usage.duration) : '–'}</Figure>
-        <Figure term="Stored">{bytes(usage.bytes.total)}</Figure>
-        <Figure term="Uploaded files">{bytes(usage.bytes.original)}</Figure>
-      </dl>
+      <Figures
+        figures={[
+          ['Tracks', usage.tracks.toLocaleString('en')],
+          ['Length', usage.tracks > 0 ? length(usage.duration) : '–'],
+          ['Stored', bytes(usage.bytes.total)],
+          ['Uploaded files', bytes(usage.bytes.original)],
+        ]}
+      />
       {quota.max_bytes !== null && (
         <section class="card storage" aria-labelledby="storage-title">
           <h2 id="storage-title">Storage limit</h2>
@@ -41,43 +42,17 @@ export function UsagePage() {
       {usage.variants.length > 0 && (
         <section class="table-group" aria-labelledby="variants-title">
           <h2 id="variants-title">By variant</h2>
-          <Variants variants={usage.variants} />
+          <NumberTable head={['Variant', 'Files', 'Size']}>
+            {usage.variants.map(({ variant, bytes: size, files }) => (
+              <tr key={variant}>
+                <th scope="row">{variant}</th>
+                <NumberCell label="Files">{files.toLocaleString('en')}</NumberCell>
+                <NumberCell label="Size">{bytes(size)}</NumberCell>
+              </tr>
+            ))}
+          </NumberTable>
         </section>
       )}
     </>
   )
 }
-
-const Figure = ({ term, children }: { term: string; children: ComponentChildren }) => (
-  <div class="card">
-    <dt class="soft">{term}</dt>
-    <dd>{children}</dd>
-  </div>
-)
-
-const Variants = ({ variants }: { variants: { variant: string; bytes: number; files: number }[] }) => (
-  <div class="card table-box">
-    <table class="stacked">
-      <thead>
-        <tr>
-          <th>Variant</th>
-          <th class="number">Files</th>
-          <th class="number">Size</th>
-        </tr>
-      </thead>
-      <tbody>
-        {variants.map(({ variant, bytes: size, files }) => (
-          <tr key={variant}>
-            <th scope="row">{variant}</th>
-            <td class="number" data-label="Files">
-              {files.toLocaleString('en')}
-            </td>
-            <td class="number" data-label="Size">
-              {bytes(size)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
