@@ -3,7 +3,7 @@ import { isRetriable } from '../client/upload/session.ts'
 import { withoutExtension } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
-import { organization } from './data/organization.ts'
+import { usesTags } from './data/organization.ts'
 
 /** Formats `75.4` as `1:15` and `3700` as `1:01:40`. */
 export { clock } from '../elements/shared/clock.ts'
@@ -83,8 +83,7 @@ const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(
 type Named = Pick<Listed, 'player_title' | 'file_name' | 'tags'>
 
 /** Returns the tags of a track's file if the organization uses tags. */
-const usedTags = ({ tags }: Pick<Listed, 'tags'>): Listed['tags'] =>
-  organization.get()?.uses_tags === false ? {} : tags
+const usedTags = ({ tags }: Pick<Listed, 'tags'>): Listed['tags'] => (usesTags() ? tags : {})
 
 /** Returns the artist of a track: its subtitle, or else the artist in the tags of its file. */
 export function artistOf(track: Pick<Listed, 'player_subtitle' | 'tags'>) {

@@ -3,8 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { ActivityPage } from './activity/activity_page.tsx'
 import { useConnection } from './data/connection.ts'
-import { findOrganization, organization } from './data/organization.ts'
-import { useStore } from './data/store.ts'
+import { useOrganization } from './data/organization.ts'
 import { upload, uploadAsCollection } from './data/uploads.ts'
 import { Dock } from './dock.tsx'
 import { KeysPage } from './keys/keys_page.tsx'
@@ -54,8 +53,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const current = is_root ? 'system' : route.page
 
   // The names of tracks depend on a setting of the organization.
-  useStore(organization)
-  useEffect(() => (is_root ? undefined : findOrganization(connection.client)), [connection])
+  useOrganization()
   useEffect(() => {
     if (is_root) return undefined
     return acceptDrops(byId('drop-veil'), (files) => {

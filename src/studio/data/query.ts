@@ -141,6 +141,9 @@ function stateOf<T extends Answer>({ key, load }: QueryOptions<T>): QueryState<T
   return state
 }
 
+/** Returns the answer of a query so far, outside of components. */
+export const peekQuery = (key: readonly unknown[]): Answer | undefined => states.get(JSON.stringify(key))?.answer
+
 /** Resolves to the answer of a query that is kept, or to the failure. Concurrent calls share the request. */
 export async function fetchQuery<T extends Answer>(options: QueryOptions<T>): Promise<T | Failure> {
   const state = stateOf(options)

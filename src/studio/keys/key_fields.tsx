@@ -49,7 +49,7 @@ export const NEW_KEY = valuesOf({
 export const isChanged = (before: KeyValues, after: KeyValues) =>
   (Object.keys(before) as (keyof KeyValues)[]).some((name) => before[name] !== after[name])
 
-/** The fields of a request that have an error of their own in the form. */
+/** The fields of a request whose errors the form shows at a field. */
 export const FIELDS = ['title', 'allowed_origins', 'max_bytes', 'max_tracks']
 
 /** Returns the settings of a key for a request, or the errors by field. */

@@ -38,7 +38,7 @@ export const Cancel = ({ children = 'Cancel' }: { children?: ComponentChildren }
   <Button onClick={useContext(Closing)}>{children}</Button>
 )
 
-/** The number of dialogs so far. `useId` cannot be used, because a question is a root of its own, and its ids would repeat those of the page. */
+/** The number of dialogs so far. `useId` would repeat the ids of the page in a question, which is a separate root. */
 let count = 0
 
 /**

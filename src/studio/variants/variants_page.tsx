@@ -3,9 +3,8 @@ import { useState } from 'preact/hooks'
 import type { Client, Variant } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
-import { organization } from '../data/organization.ts'
+import { useOrganization } from '../data/organization.ts'
 import { updateAllTracks } from '../data/reprocess.ts'
-import { useStore } from '../data/store.ts'
 import { forgetViews } from '../data/views.ts'
 import { explain, plural } from '../format.ts'
 import { announce } from '../ui/announce.ts'
@@ -102,13 +101,14 @@ async function updateAll(client: Client): Promise<void> {
 /** The setting whether the organization uses the tags of files. */
 function TagsSetting() {
   const client = useClient()
-  const current = useStore(organization)
+  const { answer: current, set } = useOrganization()
   async function setUsesTags(uses_tags: boolean) {
     if (!current) return
-    organization.set({ ...current, uses_tags })
-    const params = { organization_id: current.id }
+    const { organization } = current
+    set({ ...current, organization: { ...organization, uses_tags } })
+    const params = { organization_id: organization.id }
     const answer = await client.put('/v1/organization/{organization_id}', { params, body: { uses_tags } })
-    organization.set(answer.ok ? answer.organization : current)
+    set(answer.ok ? answer : current)
     if (!answer.ok) return announce(explain(answer))
     forgetViews()
     announce(uses_tags ? 'Tags are now used' : 'Tags are no longer used')
@@ -119,7 +119,7 @@ function TagsSetting() {
       <h2 id="tags-title">Tags of files</h2>
       <Check
         label="Use title, artist, track order and cover from a file's tags where none is set"
-        checked={current.uses_tags}
+        checked={current.organization.uses_tags}
         onChange={(uses_tags) => void setUsesTags(uses_tags)}
       />
     </section>
