@@ -41,7 +41,7 @@ export function EventList({ filter, label }: { filter: EventFilter; label: strin
         <table class="stacked" aria-label={label}>
           <thead>
             <tr>
-              <th>What</th>
+              <th>Event</th>
               {!filter.subject && <th>Subject</th>}
               <th>By</th>
               <th>When</th>

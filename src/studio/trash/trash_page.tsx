@@ -66,7 +66,7 @@ export function TrashPage() {
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={4} />}
-      {isEmpty && <Empty title="Nothing here">What you delete can be brought back from here for {KEPT_FOR}.</Empty>}
+      {isEmpty && <Empty title="Nothing here">Deleted items can be restored here for {KEPT_FOR}.</Empty>}
       <ul class="keys" aria-label="Trash">
         {entries.map((item) => (
           <li key={item.id} class="card key">

@@ -80,7 +80,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
           value={title}
           onInput={setTitle}
           error={faults.title}
-          placeholder="Made from the URL when empty"
+          placeholder="Derived from the URL if empty"
         />
         <EventsField before={before.events} events={events} onChange={setEvents} error={faults.events} />
         <Check
