@@ -5,7 +5,7 @@ import { mediaUrls } from '../../../src/adapters/bucket/media_url.ts'
 import { collections } from '../../../src/adapters/db/schema/library.ts'
 import { isTokenValid } from '../../support/cloudflare/token.ts'
 import { aPlaySession, DAY, db, HOUR, ok } from '../support/api.ts'
-import { aReadyTrack, aTenant, stopTime } from '../support/fixtures.ts'
+import { aTenantWithTrack, stopTime } from '../support/fixtures.ts'
 import { isSignedFor, signedParts } from '../support/signature.ts'
 
 /** URLs for a domain of one's own (docs/decisions/0088), compared with a verifier that knows only Cloudflare's documentation. */
@@ -130,8 +130,7 @@ describe('MEDIA_DELIVERY', () => {
   let collection_id: string
   let track_id: string
   beforeEach(async () => {
-    ;({ key, collection_id } = await aTenant())
-    track_id = await aReadyTrack(key, collection_id)
+    ;({ key, collection_id, track_id } = await aTenantWithTrack())
     await db.update(collections).set({ cover_path: `media/org/${collection_id}/cover-1`, cover_size: 1000 })
   })
   const view = async (bindings: Env, play_session_id: string) =>

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } fr
 import { LATEST_MIGRATION } from '../../../src/adapters/db/latest_migration.ts'
 import worker from '../../../src/index.ts'
 import { aPlaySession, call, expectError, ok, query } from '../support/api.ts'
-import { aReadyTrack, aTenant, aTrackWithJob, runSweep } from '../support/fixtures.ts'
+import { aTenant, aTenantWithTrack, aTrackWithJob, runSweep } from '../support/fixtures.ts'
 import { createStorage } from '../support/storage.ts'
 
 /** A Worker that lacks a setting, and a database that lacks a migration (docs/decisions/0074). */
@@ -68,8 +68,7 @@ describe('a Worker without a setting', () => {
   })
 
   it('serves play views if they do not need it, and names it otherwise', async () => {
-    const { key, collection_id } = await aTenant()
-    const track_id = await aReadyTrack(key, collection_id)
+    const { key, track_id } = await aTenantWithTrack()
     const { play_session_id } = await aPlaySession(key, 'track', track_id)
     const path = `/v1/play/${play_session_id}/${track_id}`
     for (const name of [
@@ -85,8 +84,7 @@ describe('a Worker without a setting', () => {
   })
 
   it.each(['MEDIA_BASE_URL', 'MEDIA_KEY'] as const)('but with MEDIA_DELIVERY=zone names %s', async (name) => {
-    const { key, collection_id } = await aTenant()
-    const track_id = await aReadyTrack(key, collection_id)
+    const { key, track_id } = await aTenantWithTrack()
     const { play_session_id } = await aPlaySession(key, 'track', track_id)
     const view = `/v1/play/${play_session_id}/${track_id}`
     const complete = { ...env, MEDIA_DELIVERY: 'zone', MEDIA_BASE_URL: 'https://media.example.com', MEDIA_KEY: 'key' }
@@ -120,8 +118,7 @@ describe('a database', () => {
   afterEach(createStorage)
 
   it('without any table is reported, and every request names what to do', async () => {
-    const { key, collection_id } = await aTenant()
-    const track_id = await aReadyTrack(key, collection_id)
+    const { key, track_id } = await aTenantWithTrack()
     const { play_session_id } = await aPlaySession(key, 'track', track_id)
     for (const table of ['play_sessions', 'heartbeats', 'variants', 'jobs', 'd1_migrations'])
       await query(`drop table ${table}`)

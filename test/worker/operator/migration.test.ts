@@ -6,7 +6,7 @@ import guide from '../../../docs/development/migrations.md?raw'
 import { migrationFaults } from '../../../scripts/shared/migrations.ts'
 import { playSessions } from '../../../src/adapters/db/schema/play_sessions.ts'
 import { aPlaySession, aTrack, ok, query } from '../support/api.ts'
-import { aReadyTrack, aTenant, runSweep } from '../support/fixtures.ts'
+import { aReadyTrack, aTenant, aTenantWithTrack, runSweep } from '../support/fixtures.ts'
 import { seed, seededId } from '../support/seed.ts'
 import { createStorage } from '../support/storage.ts'
 
@@ -55,8 +55,7 @@ it('the Worker serves the same library before and after a migration, and its cha
 })
 
 it('a track that was trashed before a migration added a column can be restored', async () => {
-  const { key, collection_id } = await aTenant()
-  const track_id = await aReadyTrack(key, collection_id)
+  const { key, track_id } = await aTenantWithTrack()
   const { play_session_id } = await aPlaySession(key, 'track', track_id)
   const view = () => ok('GET', `/v1/play/${play_session_id}/${track_id}`)
   const row = async () => (await query('select * from tracks where id = ?', track_id))[0]!

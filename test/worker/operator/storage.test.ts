@@ -6,7 +6,7 @@ import { operations } from '../../../src/contract/index.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import { System } from '../../../src/contract/system.ts'
 import { aPlaylist, aPlaySession, aTrack, call, expectError, ok, query } from '../support/api.ts'
-import { aReadyTrack, aTenant, aTrackWithJob, runSweep, stopTime } from '../support/fixtures.ts'
+import { aReadyTrack, aTenant, aTenantWithTrack, aTrackWithJob, runSweep, stopTime } from '../support/fixtures.ts'
 import { countCallRows } from '../support/row_counter.ts'
 import { completeResult, eventStream, startTranscoder } from '../support/transcoder.ts'
 
@@ -95,8 +95,7 @@ it('at 95 % rejects what adds rows, still plays, deletes and finishes jobs, and 
 })
 
 it('at 99 % rejects play sessions as well, so that the rest is left for deletions', async () => {
-  const { key, collection_id } = await aTenant()
-  const track_id = await aReadyTrack(key, collection_id)
+  const { key, track_id } = await aTenantWithTrack()
   const body = { track_id }
   const { play_session_id } = await aPlaySession(key, 'track', track_id)
   const bindings = await filledTo(GROWTH_UNTIL.session + 0.005)

@@ -6,7 +6,7 @@ import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import { playSessions } from '../../../src/adapters/db/schema/play_sessions.ts'
 import worker from '../../../src/index.ts'
 import { aPlaySession, aWaitingTrack, call, db, HOUR, ok } from '../support/api.ts'
-import { aReadyTrack, aTenant, storeFiles } from '../support/fixtures.ts'
+import { aTenant, aTenantWithTrack, storeFiles } from '../support/fixtures.ts'
 import { laggingBindings, updateReplica } from '../support/lagging_replica.ts'
 import { apiKeyIn, aShare, openPage } from '../support/share_visitor.ts'
 
@@ -17,8 +17,7 @@ let collection_id: string
 let track_id: string
 
 beforeEach(async () => {
-  ;({ key, collection_id } = await aTenant())
-  track_id = await aReadyTrack(key, collection_id)
+  ;({ key, collection_id, track_id } = await aTenantWithTrack())
   await storeFiles(track_id)
 })
 

@@ -5,11 +5,11 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import { MAX_VIEWS } from '../../../src/contract/facts.ts'
 import { ViewsQuery } from '../../../src/contract/play.ts'
-import { aPlaylist, aPlaySession, call, db, expectError, ok, UNKNOWN_ID } from '../support/api.ts'
-import { aReadyTrack, aTenant, type Tenant } from '../support/fixtures.ts'
+import { aPlaylist, call, db, expectError, ok, UNKNOWN_ID } from '../support/api.ts'
+import { aReadyTrack, aTenantWithTrack, type Tenant } from '../support/fixtures.ts'
 import { laggingBindings, updateReplica } from '../support/lagging_replica.ts'
 import { countRows } from '../support/row_counter.ts'
-import { caching, readViews as read } from '../support/session_views.ts'
+import { anAlbum, caching, readViews as read } from '../support/session_views.ts'
 import { fakeRateLimit } from '../support/share_visitor.ts'
 
 /** Several play views in one response for a session (docs/decisions/0086). */
@@ -17,16 +17,10 @@ import { fakeRateLimit } from '../support/share_visitor.ts'
 let tenant: Tenant
 let ids: string[]
 let path: string
+let pathOf: Awaited<ReturnType<typeof anAlbum>>['pathOf']
 beforeEach(async () => {
-  tenant = await aTenant()
-  ids = []
-  for (const player_title of ['One', 'Two', 'Three'])
-    ids.push(await aReadyTrack(tenant.key, tenant.collection_id, { player_title }))
-  path = await pathOf('collection', tenant.collection_id)
+  ;({ tenant, ids, path, pathOf } = await anAlbum())
 })
-
-const pathOf = async (scope: 'collection' | 'track' | 'playlist', id: string, body: object = {}) =>
-  `/v1/play/${(await aPlaySession(tenant.key, scope, id, body)).play_session_id}`
 
 describe('a session with play views', () => {
   it('contains the same views as the responses for the tracks, in one trip, and nothing else changes', async () => {
@@ -127,8 +121,7 @@ describe('bad input', () => {
   })
 
   it('`from` must be a track of the list: another session, an unknown, deleted or trashed track returns 404', async () => {
-    const other = await aTenant()
-    const theirs = await aReadyTrack(other.key, other.collection_id)
+    const { track_id: theirs } = await aTenantWithTrack()
     const single = await pathOf('track', ids[0]!)
     const mix = await pathOf('playlist', await aPlaylist(tenant.key, [ids[0]!]))
     await ok('DELETE', `/v1/track/${ids[2]}`, { key: tenant.key })

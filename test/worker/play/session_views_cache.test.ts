@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import { aPlaySession, call, db } from '../support/api.ts'
-import { aReadyTrack, aTenant, stopTime, type Tenant } from '../support/fixtures.ts'
+import { aTenantWithTrack, stopTime, type Tenant } from '../support/fixtures.ts'
 import { aLongTrack } from '../support/long_track.ts'
-import { caching, readViews as read } from '../support/session_views.ts'
+import { anAlbum, caching, readViews as read } from '../support/session_views.ts'
 import { fakeRateLimit } from '../support/share_visitor.ts'
 
 /** The rate limit and the cache of responses with several play views (docs/decisions/0086). */
@@ -14,16 +14,10 @@ import { fakeRateLimit } from '../support/share_visitor.ts'
 let tenant: Tenant
 let ids: string[]
 let path: string
+let pathOf: Awaited<ReturnType<typeof anAlbum>>['pathOf']
 beforeEach(async () => {
-  tenant = await aTenant()
-  ids = []
-  for (const player_title of ['One', 'Two', 'Three'])
-    ids.push(await aReadyTrack(tenant.key, tenant.collection_id, { player_title }))
-  path = await pathOf('collection', tenant.collection_id)
+  ;({ tenant, ids, path, pathOf } = await anAlbum())
 })
-
-const pathOf = async (scope: 'collection' | 'track', id: string, body: object = {}) =>
-  `/v1/play/${(await aPlaySession(tenant.key, scope, id, body)).play_session_id}`
 
 describe('the rate limit', () => {
   it('counts each view once, in fresh and in cached responses, and a response without views once', async () => {
@@ -98,9 +92,8 @@ describe('the cache', () => {
     expect(JSON.stringify((await read(url)).body.views)).toContain('Changed')
     await change('DELETE', `/v1/collection/${tenant.collection_id}`)
     expect((await read(url)).ids).toEqual([])
-    const next = await aTenant()
-    const track_id = await aReadyTrack(next.key, next.collection_id)
-    const { play_session_id } = await aPlaySession(next.key, 'track', track_id)
+    const next = await aTenantWithTrack()
+    const { play_session_id } = await aPlaySession(next.key, 'track', next.track_id)
     expect(await isCached(`/v1/play/${play_session_id}?views=1`)).toBe(true)
     await call('DELETE', `/v1/organization/${next.organization_id}`, { key: env.ROOT_KEY, bindings: caching })
     expect((await read(`/v1/play/${play_session_id}?views=1`)).status).toBe(404)

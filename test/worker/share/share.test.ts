@@ -14,7 +14,7 @@ import {
   UNKNOWN_ID,
   errorPaths,
 } from '../support/api.ts'
-import { aReadyTrack, aTenant, beforeBatch } from '../support/fixtures.ts'
+import { aReadyTrack, aTenant, aTenantWithTrack, beforeBatch } from '../support/fixtures.ts'
 import { countedLists } from '../support/seed.ts'
 import { aShare } from '../support/share_visitor.ts'
 
@@ -25,8 +25,7 @@ let collection_id: string
 let track_id: string
 
 beforeEach(async () => {
-  ;({ key, collection_id } = await aTenant())
-  track_id = await aReadyTrack(key, collection_id)
+  ;({ key, collection_id, track_id } = await aTenantWithTrack())
 })
 
 const counts = () => query(`select * from list_counts where list like 'shares:%' order by list, level, bucket`)

@@ -2,15 +2,14 @@ import { eq } from 'drizzle-orm'
 
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import { anApiKey, anUploadSession, aPlaylist, aPlaySession, aVariant, db, ok } from './api.ts'
-import { aReadyTrack, aTenant, trackRow, putUpload } from './fixtures.ts'
+import { aTenantWithTrack, trackRow, putUpload } from './fixtures.ts'
 import { aMultipart } from './multipart_uploads.ts'
 import { aShare } from './share_visitor.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
 /** Creates a workspace with one resource of each kind that a path or body can refer to. */
 export async function aWorkspace() {
-  const { key, organization_id, collection_id } = await aTenant()
-  const track_id = await aReadyTrack(key, collection_id)
+  const { key, organization_id, collection_id, track_id } = await aTenantWithTrack()
   await putUpload(await trackRow(track_id))
   const session = await anUploadSession(key, collection_id)
   await db.update(tracks).set({ upload_session_id: session.upload_session_id }).where(eq(tracks.id, track_id))

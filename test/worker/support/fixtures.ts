@@ -42,6 +42,12 @@ export async function aTenant() {
   return { key, organization_id: id, collection_id: collection.id }
 }
 
+/** Creates a tenant and a track that can be played; also returns `track_id`. */
+export async function aTenantWithTrack() {
+  const tenant = await aTenant()
+  return { ...tenant, track_id: await aReadyTrack(tenant.key, tenant.collection_id) }
+}
+
 export const trackRow = async (id: string): Promise<Track> =>
   (await db.select().from(tracks).where(eq(tracks.id, id)).get())!
 /** The files of a track, decoded from its row. */
