@@ -21,7 +21,7 @@ const ASSUMED = {
   sessions_per_play: 0.2,
   /** Files that a play requests: the audio with one range request, and a cover. */
   files_per_play: 2,
-  /** Share of these requests that the cache of a domain of one's own answers (docs/decisions/0088). */
+  /** Share of these requests that the cache of a domain for files answers (docs/decisions/0088). */
   cached: 0.93,
   /** Number of status requests for a track until it is ready. */
   status_per_upload: 5,
@@ -79,8 +79,8 @@ const use = ({ read, written, a, b, messages, cpu }: Counted, requests: number, 
   'Queue operations': messages * OPERATIONS_PER_MESSAGE,
 })
 
-const assumed = `Assumed per play: ${ASSUMED.sessions_per_play} sessions of 100 tracks and ${ASSUMED.files_per_play} files, with every session and track uncached. From R2, or for
-${ASSUMED.cached * 100} % from the cache of a domain, which is not billed; its plan is.
+const assumed = `Assumed per play: ${ASSUMED.sessions_per_play} sessions of 100 tracks and ${ASSUMED.files_per_play} files, with every session and track uncached. All files come
+from R2, or ${ASSUMED.cached * 100} % of them from the cache of a domain. The cache costs nothing; the plan of the domain's zone is not included.
 Per upload: ${ASSUMED.work} s of work, ${ASSUMED.status_per_upload} status requests, and a container that sleeps after ${ASSUMED.idle} s.`
 
 /** Returns the sum of several uses, each multiplied by a factor. */
@@ -126,7 +126,7 @@ async function plays(system: System) {
   const { files_per_play, cached } = ASSUMED
   return {
     '1,000,000 plays': sum([1_000_000, play(files_per_play)]),
-    "1,000,000 plays from a domain of one's own": sum([1_000_000, play(files_per_play * (1 - cached))]),
+    '1,000,000 plays from a domain for files': sum([1_000_000, play(files_per_play * (1 - cached))]),
   }
 }
 

@@ -10,7 +10,7 @@ import { startStorage } from './storage.ts'
 /** A fake ffmpeg that runs at real-time speed in the strict pass, so a test can act mid-job. */
 export const SLOW = 'case "$*" in *-xerror*) exec "$REAL" -re "$@";; esac; exec "$REAL" "$@"'
 
-/** These tests are not about what ffprobe reads, so they use the one that starts fastest. */
+/** The ffprobe that starts fastest, because these tests do not depend on what it reads. */
 const FAST_PROBE = { FFPROBE_PATH: process.env.FFPROBE_PATH ?? fixtureTools.ffprobe }
 
 /** A storage, a scratch directory and any number of services; `dispose` ends all of them. */

@@ -73,7 +73,7 @@ test('a deployment goes on without read replication if D1 rejects it, and its da
   const database = cloudflare.account.databases.get('tonearm')!
   expect(database.jurisdiction).toBe('eu')
 
-  // One that is elsewhere is refused.
+  // A database outside the jurisdiction is refused.
   database.jurisdiction = null
   const { code, output, changes } = await planDeploy(cloudflare, args, environment)
   expect(output).toMatch(

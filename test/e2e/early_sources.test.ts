@@ -111,13 +111,13 @@ async function aTrack() {
   }
 }
 
-test('a second source that arrives right after the first one', TIMEOUT, async () => {
+test('a second source that arrives right after the first one replaces it', TIMEOUT, async () => {
   const track = await aTrack()
   await Promise.all([track.start(), track.replace()])
   expect(await track.expectSeparate()).toContainEqual(['b.wav', false])
 })
 
-test('a second source that arrives while the first one plays early', TIMEOUT, async () => {
+test('a second source that arrives while the first one plays early is never mixed with it', TIMEOUT, async () => {
   const track = await aTrack()
   await track.start()
   await track.untilPreliminary()
@@ -127,13 +127,17 @@ test('a second source that arrives while the first one plays early', TIMEOUT, as
   expect(views).toContainEqual(['b.wav', false])
 })
 
-test('a second source that arrives when the transcoder is killed in the middle of early play', TIMEOUT, async () => {
-  const track = await aTrack()
-  await track.start()
-  await track.untilPreliminary()
-  const transcoder = stack.transcoder()
-  process.kill(transcoder, 'SIGKILL')
-  await track.replace()
-  expect(await track.expectSeparate()).toContainEqual(['b.wav', false])
-  expect(stack.transcoder()).not.toBe(transcoder)
-})
+test(
+  'a second source that arrives when the transcoder is killed during early play is never mixed with the first',
+  TIMEOUT,
+  async () => {
+    const track = await aTrack()
+    await track.start()
+    await track.untilPreliminary()
+    const transcoder = stack.transcoder()
+    process.kill(transcoder, 'SIGKILL')
+    await track.replace()
+    expect(await track.expectSeparate()).toContainEqual(['b.wav', false])
+    expect(stack.transcoder()).not.toBe(transcoder)
+  },
+)

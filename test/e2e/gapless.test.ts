@@ -104,7 +104,7 @@ describe('every frame of a lossless album is heard once', () => {
   })
   test.skipIf(firefoxPath === null)('in Firefox', REPEATED, async () => {
     const firefox = await setUpFirefox(firefoxPath!)
-    // Also before the test is repeated.
+    // Runs before each repetition of the test as well.
     onTestFinished(() => firefox.dispose())
     const session = await workspace.aSession(album, { variants: ['lossless'] })
     const { page, problems, until, close } = await firefox.openHost('')

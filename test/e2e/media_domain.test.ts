@@ -91,7 +91,7 @@ describe('the domain', () => {
     expect((await zone.setUp()).keys).toEqual(keys)
   })
 
-  test('leaves other rules as they are, and none of them can come first', async () => {
+  test('leaves other rules as they are, and its own rule comes first', async () => {
     const other = {
       id: 'other',
       description: 'Mine',
@@ -117,7 +117,7 @@ describe('the domain', () => {
     expect(zone.account.records.size).toBe(0)
   })
 
-  test('is detached at once if it answers without a token, also one that was attached before', async () => {
+  test('is detached at once if it serves a request without a token, even if it was attached before', async () => {
     zone.account.rules.unguarded = 'attached'
     await expect(zone.setUp()).rejects.toThrow(/answers 404 without a token\. The domain was detached/)
     expect(zone.domains()).toEqual([])
@@ -128,7 +128,7 @@ describe('the domain', () => {
     expect(zone.domains()).toEqual([])
   })
 
-  test('that was attached before stays if it does not answer, or refuses tokens', async () => {
+  test('that was attached before stays if it does not respond, or refuses tokens', async () => {
     await zone.setUp()
     const { edge } = zone
     vi.stubEnv('MEDIA_BASE_URL', 'http://127.0.0.1:1')
@@ -140,7 +140,7 @@ describe('the domain', () => {
     expect(zone.domains()).toEqual([DOMAIN])
   })
 
-  test('that is open and cannot be detached is named in the error', async () => {
+  test('is named in the error if it is open and cannot be detached', async () => {
     Object.assign(zone.account.rules, { unguarded: 'attached', keepsDomains: true })
     await expect(zone.setUp()).rejects.toThrow(/ANYONE MAY READ THE BUCKET at media\.example\.com.*internal error/)
     zone.account.rules.keepsDomains = false
@@ -156,7 +156,7 @@ describe('the domain', () => {
     })
   })
 
-  test('has a key that no error shows', async () => {
+  test('keeps its key out of all errors', async () => {
     vi.stubEnv('MEDIA_KEY', 'abcd'.repeat(16))
     zone.account.rules.refusesExpressions = true
     const error = await zone.setUp().catch((error: Error) => error)
@@ -164,7 +164,7 @@ describe('the domain', () => {
     expect(String((error as Error).stack)).not.toContain('abcd')
   })
 
-  test('gets a rule back that was deleted', async () => {
+  test('gets its rule back after the rule was deleted', async () => {
     await zone.setUp()
     for (const ruleset of zone.account.rulesets.values()) ruleset.rules = []
     expect((await zone.send(`/${FILE}`)).status).toBe(200)
@@ -184,7 +184,7 @@ describe('the domain', () => {
     expect((await zone.setUp()).keys).toEqual([second, first])
     expect(await statuses()).toEqual([200, 200])
     vi.stubEnv('MEDIA_KEY', '')
-    // The Worker still signs with the first key if the deployment above has failed after the rule.
+    // If the deployment above failed after the rule was changed, the Worker still signs with the first key.
     const failed = zone.setUp(DOMAIN, () => Promise.reject(new Error('wrangler deploy failed')))
     await expect(failed).rejects.toThrow('wrangler deploy failed')
     expect(await statuses()).toEqual([200, 200])

@@ -63,7 +63,7 @@ describe('a zone with these rules', () => {
         expect((await zone.send(other, { method })).status, `${method} ${other}`).toBe(403)
     expect(zone.edge.counts.blocked).toBe(spellings.length * 5)
     expect(zone.edge.counts).toMatchObject({ hits: 0, misses: 1 })
-    // The token of this URL is valid for a minute. A cached file is no exception.
+    // The token of this URL is valid for a minute, even if the file is cached.
     zone.edge.clock.offset = 58
     expect((await zone.send(path)).status).toBe(200)
     zone.edge.clock.offset = 61
@@ -74,7 +74,7 @@ describe('a zone with these rules', () => {
     expect((await zone.send(path)).status).toBe(200)
   })
 
-  test('answers HEAD, ranges and preflight requests, and lets pages read the answers', async () => {
+  test('responds to HEAD, ranges and preflight requests, and lets pages read the responses', async () => {
     const origin = { origin: 'https://shop.example' }
     const get = async (range: string, method = 'GET') => {
       const { status, headers, body } = await zone.send(signed(), { method, headers: { range, ...origin } })

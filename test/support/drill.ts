@@ -70,7 +70,7 @@ export async function readEverything(
     const plain = JSON.stringify(body)
       .replaceAll(base_url, 'BASE')
       .replaceAll(/\?X-Amz[^"]*/g, '')
-      // Reading uses the key, which updates this time.
+      // The requests of the comparison use the key, which changes this time.
       .replaceAll(/"last_used_at":"[^"]*"/g, '"last_used_at":"USED"')
     seen.answers[path] = { status: response.status, body: JSON.parse(plain) as unknown }
     return JSON.parse(text) as T

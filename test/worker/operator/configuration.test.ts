@@ -83,22 +83,25 @@ describe('a Worker without a setting', () => {
       await expectLacking(new RegExp(`lacks ${name}\\.`), 'GET', path, { bindings: without(name) })
   })
 
-  it.each(['MEDIA_BASE_URL', 'MEDIA_KEY'] as const)('but with MEDIA_DELIVERY=zone names %s', async (name) => {
-    const { key, track_id } = await aTenantWithTrack()
-    const { play_session_id } = await aPlaySession(key, 'track', track_id)
-    const view = `/v1/play/${play_session_id}/${track_id}`
-    const complete = { ...env, MEDIA_DELIVERY: 'zone', MEDIA_BASE_URL: 'https://media.example.com', MEDIA_KEY: 'key' }
-    await ok('GET', view, { bindings: complete })
-    for (const value of [undefined, '']) {
-      const bindings = { ...complete, [name]: value } as Env
-      await expectLacking(new RegExp(`lacks ${name}\\.`), 'GET', '/v1/collection', { key, bindings })
-      await expectLacking(new RegExp(`lacks ${name}\\.`), 'GET', view, { bindings })
-      await expectLacking(new RegExp(`lacks ${name}\\.`), 'GET', `/embed/${play_session_id}`, { bindings })
-      const { system } = await ok('GET', '/v1/system', { key: root, bindings })
-      expect(system).toMatchObject({ missing: [name], failing: expect.arrayContaining(['configuration']) })
-    }
-    expect((await ok('GET', '/v1/system', { key: root })).system).toMatchObject({ missing: [] })
-  })
+  it.each(['MEDIA_BASE_URL', 'MEDIA_KEY'] as const)(
+    'is rejected with MEDIA_DELIVERY=zone and without %s',
+    async (name) => {
+      const { key, track_id } = await aTenantWithTrack()
+      const { play_session_id } = await aPlaySession(key, 'track', track_id)
+      const view = `/v1/play/${play_session_id}/${track_id}`
+      const complete = { ...env, MEDIA_DELIVERY: 'zone', MEDIA_BASE_URL: 'https://media.example.com', MEDIA_KEY: 'key' }
+      await ok('GET', view, { bindings: complete })
+      for (const value of [undefined, '']) {
+        const bindings = { ...complete, [name]: value } as Env
+        await expectLacking(new RegExp(`lacks ${name}\\.`), 'GET', '/v1/collection', { key, bindings })
+        await expectLacking(new RegExp(`lacks ${name}\\.`), 'GET', view, { bindings })
+        await expectLacking(new RegExp(`lacks ${name}\\.`), 'GET', `/embed/${play_session_id}`, { bindings })
+        const { system } = await ok('GET', '/v1/system', { key: root, bindings })
+        expect(system).toMatchObject({ missing: [name], failing: expect.arrayContaining(['configuration']) })
+      }
+      expect((await ok('GET', '/v1/system', { key: root })).system).toMatchObject({ missing: [] })
+    },
+  )
 
   it('does not start jobs, which would use up their attempts, and logs what it lacks', async () => {
     const work = await aTrackWithJob()

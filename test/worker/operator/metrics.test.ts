@@ -150,7 +150,7 @@ describe('each metric', () => {
     expect(used.flat().filter((name) => !documented.includes(name))).toEqual([])
   })
 
-  it('in an alarm rule has the labels of the others, unless the rule says by which labels they match', () => {
+  it('in an alarm rule has the same labels as the others, unless the rule names the labels to match', () => {
     const compared = rules.filter(
       (text) => /\b(?:and|unless|on)\b|[-+*/<>=] *tonearm_/.test(text) && !/\bon \(/.test(text),
     )

@@ -12,7 +12,7 @@ const MINUTE = 60_000
 const zone: Env = { ...env, MEDIA_DELIVERY: 'zone', MEDIA_BASE_URL: inject('receivers'), MEDIA_KEY: 'f00d'.repeat(16) }
 const realFetch = globalThis.fetch.bind(globalThis)
 
-/** Sets the status with which the domain answers; 0 closes the connection. */
+/** Sets the status of the domain's responses; 0 closes the connection. */
 const answerWith = (status: number) => realFetch(`${inject('receivers')}/media?next=${status}`)
 const system = async (bindings = zone) =>
   System.parse((await ok('GET', '/v1/system', { key: env.ROOT_KEY, bindings })).system)
@@ -36,7 +36,7 @@ beforeEach(() => {
 })
 afterEach(() => answerWith(403))
 
-it('a sweep requests a file without a token once a day, and the system shows when', async () => {
+it('a sweep requests a file without a token once a day, and the system shows the time', async () => {
   const started = Date.now()
   expect((await system()).media).toEqual({ delivery: 'zone', checked_at: null, is_open: false })
   await runSweep(zone)
@@ -57,7 +57,7 @@ it('a sweep requests a file without a token once a day, and the system shows whe
 })
 
 it.each([200, 206, 404, 302, 401])(
-  'a response of %i is an error of the system until the request is refused',
+  'a domain that responds with %i without a token makes the system fail until it responds with 403',
   async (status) => {
     await answerWith(status)
     const started = Date.now()
@@ -75,7 +75,7 @@ it.each([200, 206, 404, 302, 401])(
 )
 
 it.each([0, 409, 429, 500, 522])(
-  'a domain that answers %i is tried again in the next sweep, and opens nothing',
+  'a domain that responds with %i is checked again in the next sweep, and is not open',
   async (status) => {
     await answerWith(status)
     for (let sweep = 0; sweep < 2; sweep++) await runSweep(zone)
@@ -84,7 +84,7 @@ it.each([0, 409, 429, 500, 522])(
   },
 )
 
-it('a domain that is open stays an error while it does not answer', async () => {
+it('an open domain makes the system fail as long as it does not respond', async () => {
   await answerWith(200)
   await runSweep(zone)
   await answerWith(522)

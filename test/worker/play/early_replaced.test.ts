@@ -53,7 +53,7 @@ const purged = async () => {
 }
 
 describe('the early file of a replaced source', () => {
-  it('plays no longer when the newer file is taken, and the newer early file plays under its own name', async () => {
+  it('stops playing when the track takes the newer file, whose early file plays under its own name', async () => {
     await work.startEarly()
     expect((await view()).track).toMatchObject({ file_name: work.row.file_name, duration: 3600.123 })
     const transcodes = await replace()

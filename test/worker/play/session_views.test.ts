@@ -48,7 +48,7 @@ describe('a session with play views', () => {
     }
   })
 
-  it('reads few rows more than without them, also from the end of a long list', async () => {
+  it('reads fewer than 50 rows more than without views, even at the end of a long list', async () => {
     const row = await db.select().from(tracks).where(eq(tracks.id, ids[2]!)).get()
     const copies = Array.from({ length: 150 }, (_, at) => ({
       ...row!,
@@ -107,7 +107,7 @@ describe('bad input', () => {
     [`views=5&from=${UUID}&from=${UUID}`, 'invalid_request'],
     ['views=5&form=1', 'unknown_field'],
     ['views=5&%ff=1', 'unknown_field'],
-  ])('%s is rejected with 400 before the database is read, on both routes of the operation', async (query, code) => {
+  ])('%s is rejected with 400 before the database is read, by both routes of the operation', async (query, code) => {
     const coded = path.replaceAll('-', '%2D')
     for (const url of [path, coded]) {
       const { status, body, statements } = await read(`${url}?${query}`)
@@ -120,7 +120,7 @@ describe('bad input', () => {
     expect(isRepeated || !ViewsQuery.safeParse(Object.fromEntries(parameters)).success).toBe(true)
   })
 
-  it('`from` must be a track of the list: another session, an unknown, deleted or trashed track returns 404', async () => {
+  it('returns 404 if `from` is not in the list: a track of another session, an unknown, deleted or trashed one', async () => {
     const { track_id: theirs } = await aTenantWithTrack()
     const single = await pathOf('track', ids[0]!)
     const mix = await pathOf('playlist', await aPlaylist(tenant.key, [ids[0]!]))
@@ -176,7 +176,7 @@ describe('a new session', () => {
     expect(Object.keys(plain.body)).toEqual(Object.keys(body).filter((name) => name !== 'views'))
   })
 
-  it('contains them again if the request is repeated', async () => {
+  it('contains the views again if the request is repeated', async () => {
     const headers = { 'idempotency-key': 'once' }
     const first = await create({ views: MAX_VIEWS }, headers)
     const again = await create({ views: MAX_VIEWS }, headers)

@@ -63,7 +63,7 @@ describe('the cache', () => {
     return (await read(url)).statements === 0
   }
 
-  it('keeps only the query that players send', async () => {
+  it('keeps only responses to the query that players send', async () => {
     expect(await isCached(`${path}?views=3`)).toBe(true)
     expect(await isCached(`${path}?views=3&from=${ids[0]}`)).toBe(true)
     for (const query of [
@@ -76,7 +76,7 @@ describe('the cache', () => {
     ]) {
       expect([query, await isCached(`${path}?${query}`)]).toEqual([query, false])
     }
-    // The response for a track ignores the query, and is not cached with one either.
+    // A request for a track ignores the query. Its response is not cached with one either.
     expect((await read(`${path}/${ids[0]}?views=3`)).status).toBe(200)
     expect((await read(`${path}/${ids[0]}?views=4`)).statements).toBe(0)
   })
