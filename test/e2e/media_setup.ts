@@ -1,12 +1,13 @@
 import { request } from 'node:http'
 
+import { AwsClient } from 'aws4fetch'
 import { vi } from 'vitest'
 
 import { attachMediaDomain, checkMediaDomain, retireKeys } from '../../scripts/deploy/media_domain.ts'
 import { withToken } from '../../scripts/deploy/media_rules.ts'
 import type { Plan } from '../../scripts/deploy/plan.ts'
 import { reset } from '../support/cloudflare/account.ts'
-import { type Edge, startEdge } from '../support/cloudflare/edge.ts'
+import { type Edge, startEdge, type Stored } from '../support/cloudflare/edge.ts'
 import { type Cloudflare, startFakeCloudflare } from '../support/cloudflare/server.ts'
 
 /** A simulated account with a bucket, and the edge of its zone, which answers over HTTP. */
@@ -26,6 +27,20 @@ export const aBucket = (...domains: string[]) => ({
   domains: new Set(domains),
   isPublic: false,
 })
+
+/** Returns a function that reads an object of a stack's bucket. */
+export function bucketOf(stack: () => { base_url: string } | undefined) {
+  const s3 = new AwsClient({ accessKeyId: 'tonearm-local', secretAccessKey: 'tonearm-local-secret', service: 's3' })
+  return async (key: string): Promise<Stored | null> => {
+    const started = stack()
+    if (!started) return null
+    const url = `${started.base_url}/cdn-cgi/local/r2/s3/tonearm-media/${key}`
+    const response = await s3.fetch(url, { aws: { region: 'auto' } })
+    const body = new Uint8Array(await response.arrayBuffer())
+    const stored = ['content-type', 'cache-control', 'etag'].map((name) => [name, response.headers.get(name) ?? ''])
+    return response.ok ? { body, headers: Object.fromEntries(stored) } : null
+  }
+}
 
 interface Sent {
   method?: string

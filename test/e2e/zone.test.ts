@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-import { AwsClient } from 'aws4fetch'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
@@ -12,7 +11,7 @@ import { type Edge, startEdge } from '../support/cloudflare/edge.ts'
 import { type Cloudflare, startFakeCloudflare } from '../support/cloudflare/server.ts'
 import type { Stack } from '../support/stack.ts'
 import { root } from './deploy_setup.ts'
-import { aBucket, DOMAIN } from './media_setup.ts'
+import { aBucket, bucketOf, DOMAIN } from './media_setup.ts'
 import { openPage, setUp, type Workspace } from './player_setup.ts'
 import { startOther } from './shared_stack.ts'
 import { must } from './steps.ts'
@@ -29,20 +28,7 @@ let play_session_id: string
 
 beforeAll(async () => {
   cloudflare = await startFakeCloudflare(async () => new Response())
-  const s3 = new AwsClient({ accessKeyId: 'tonearm-local', secretAccessKey: 'tonearm-local-secret', service: 's3' })
-  edge = await startEdge(cloudflare.account, {
-    host: DOMAIN,
-    async read(key) {
-      const started = stack as Stack | undefined
-      if (!started) return null
-      const response = await s3.fetch(`${started.base_url}/cdn-cgi/local/r2/s3/tonearm-media/${key}`, {
-        aws: { region: 'auto' },
-      })
-      const body = new Uint8Array(await response.arrayBuffer())
-      const stored = ['content-type', 'cache-control', 'etag'].map((name) => [name, response.headers.get(name) ?? ''])
-      return response.ok ? { body, headers: Object.fromEntries(stored) } : null
-    },
-  })
+  edge = await startEdge(cloudflare.account, { host: DOMAIN, read: bucketOf(() => stack) })
   cloudflare.account.buckets.set('tonearm-media', aBucket(DOMAIN))
   const settings = { MEDIA_DELIVERY: 'zone', MEDIA_BASE_URL: edge.url, MEDIA_KEY: KEY }
   // The rule exists before the service starts, because its first sweep requests a file without a token.
@@ -76,7 +62,7 @@ async function firstUrl(): Promise<string> {
   return first_track!.variants[0]!.url
 }
 
-test('a browser plays an album from the domain, joined without silence, and the next listener from its cache', async () => {
+test('a browser plays an album without silence from the domain, and the next listener gets it from the cache', async () => {
   edge.reset()
   const counted: Edge['counts'][] = []
   for (let listener = 0; listener < 2; listener++) {
@@ -116,7 +102,7 @@ describe('a page of another origin', () => {
       }
     }, url)
 
-  test('decodes a file with Web Audio and reads ranges of it, also several at once, which need a preflight request', async () => {
+  test('decodes a file with Web Audio, and reads one range and several at once, which need a preflight request', async () => {
     workspace.host.show('<!doctype html><title>Elsewhere</title>', {})
     const { page, close } = await openPage(workspace.browser, workspace.host.origin)
     expect(await read(page, await firstUrl())).toEqual({
@@ -154,7 +140,7 @@ describe('the doctor', () => {
     expect(await system()).toMatchObject({ media: { delivery: 'zone', is_open: false } })
   })
 
-  test('and the sweep report a rule that was deleted, until it is restored', async () => {
+  test('reports a deleted rule, as the sweep does, until the rule is restored', async () => {
     const ruleset = [...cloudflare.account.rulesets.values()].find(({ phase }) => phase.includes('firewall'))!
     const rules = ruleset.rules.splice(0)
     const { code, output } = await doctor()
