@@ -77,12 +77,20 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
   const { outputFiles, metafile } = await bundle({
     entryPoints: entries.map((entry) => `src/${folder}/${entry}`),
     ...BUNDLE,
+    chunkNames: 'assets/[name]-[hash]',
+    splitting: true,
     sourcemap: folder === 'studio' ? 'linked' : false,
   })
   let html = await readFile(join(root, 'src', folder, 'index.html'), 'utf8')
   for (const [path, output] of Object.entries(metafile.outputs)) {
     if (!output.entryPoint) continue
     html = html.replace(output.entryPoint.replace(`src/${folder}/`, './'), path.replace('dist/public', ''))
+    // The browser requests all modules of the first view at the same time.
+    const modules = output.imports.filter(({ kind }) => kind === 'import-statement').map((module) => module.path)
+    const links = [...new Set(modules)].map(
+      (path) => `<link rel="modulepreload" href="${path.replace('dist/public', '')}" />`,
+    )
+    html = html.replace('</head>', `${links.join('')}</head>`)
   }
   const bundled = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
   return new Map<string, Uint8Array | string>([...bundled, [page, html]])

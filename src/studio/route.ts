@@ -6,17 +6,30 @@ export interface Route {
   page: string
   id: string
   tab: string
+  /** Search, filters and sort order of the page. */
+  query: Readonly<Record<string, string>>
 }
 
 export type PageProperties = Omit<Route, 'page'>
 
-/** Parses `#/collection/{id}/look`. */
+/** Parses `#/collection/{id}/look?sort=title`. */
 export function parseRoute(hash: string): Route {
-  const [page = '', id = '', tab = ''] = hash.replace(/^#\/?/, '').split('/')
-  return { page: page || 'collections', id, tab }
+  const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2)
+  const [page = '', id = '', tab = ''] = path.split('/')
+  return { page: page || 'collections', id, tab, query: Object.fromEntries(new URLSearchParams(search)) }
 }
 
-export const href = (page: string, id = '', tab = '') => `#/${[page, id, tab].filter(Boolean).join('/')}`
+/** Returns the address of a page. Empty values are left out of the query. */
+export function href(page: string, id = '', tab = '', query: Readonly<Record<string, string>> = {}): string {
+  const search = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString()
+  return `#/${[page, id, tab].filter(Boolean).join('/')}${search && `?${search}`}`
+}
+
+/** Changes the query of the current address without a new entry in the history. An empty value removes its name. */
+export function setQuery(changes: Readonly<Record<string, string>>): void {
+  const { page, id, tab, query } = parseRoute(location.hash)
+  location.replace(href(page, id, tab, { ...query, ...changes }))
+}
 
 export const go = (page: string, id = '', tab = '') => {
   location.hash = href(page, id, tab)

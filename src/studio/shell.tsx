@@ -1,31 +1,25 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { ActivityPage } from './activity/activity_page.tsx'
 import { useConnection } from './data/connection.ts'
 import { useOrganization } from './data/organization.ts'
+import { useStore } from './data/store.ts'
 import { upload, uploadAsCollection } from './data/uploads.ts'
 import { Dock } from './dock.tsx'
-import { KeysPage } from './keys/keys_page.tsx'
 import { CollectionPage } from './library/collection_page.tsx'
 import { CollectionsPage } from './library/collections_page.tsx'
 import { TrackPage } from './library/track_page.tsx'
 import { Navigation } from './navigation.tsx'
 import { PlaylistPage } from './playlists/playlist_page.tsx'
 import { PlaylistsPage } from './playlists/playlists_page.tsx'
+import { preferences } from './preferences.ts'
 import { href, type PageProperties, useRoute } from './route.ts'
-import { SystemPage } from './system/system_page.tsx'
-import { TrashPage } from './trash/trash_page.tsx'
 import { byId } from './ui/announce.ts'
 import { Button } from './ui/button.tsx'
 import { acceptDrops } from './ui/drop.ts'
+import { lazyPage } from './ui/lazy_page.tsx'
 import { useScroll } from './ui/scroll.ts'
 import { Empty } from './ui/states.tsx'
-import { UsagePage } from './usage/usage_page.tsx'
-import { VariantsPage } from './variants/variants_page.tsx'
-import { DeliveryPage } from './webhooks/delivery_page.tsx'
-import { WebhookPage } from './webhooks/webhook_page.tsx'
-import { WebhooksPage } from './webhooks/webhooks_page.tsx'
 
 const PAGES: Record<string, ComponentType<PageProperties>> = {
   collections: CollectionsPage,
@@ -33,14 +27,19 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   track: TrackPage,
   playlists: PlaylistsPage,
   playlist: PlaylistPage,
-  keys: KeysPage,
-  variants: VariantsPage,
-  webhooks: WebhooksPage,
-  webhook: WebhookPage,
-  delivery: DeliveryPage,
-  usage: UsagePage,
-  activity: ActivityPage,
-  trash: TrashPage,
+}
+for (const name of [
+  'keys',
+  'variants',
+  'webhooks',
+  'webhook',
+  'delivery',
+  'usage',
+  'activity',
+  'trash',
+  'system',
+] as const) {
+  PAGES[name] = lazyPage(async () => (await import('./other_pages.ts'))[name])
 }
 
 /** The frame of every page: the navigation, the player, and a drop zone in the whole window. */
@@ -49,8 +48,10 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const connection = useConnection()
   const main = useRef<HTMLElement>(null)
   const { is_root } = connection
-  const Page = is_root ? SystemPage : (PAGES[route.page] ?? NotFound)
+  // Texts and row heights depend on them.
+  useStore(preferences)
   const current = is_root ? 'system' : route.page
+  const Page = Object.hasOwn(PAGES, current) ? PAGES[current]! : NotFound
 
   // The names of tracks depend on a setting of the organization.
   useOrganization()
@@ -82,7 +83,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
         </Button>
       </header>
       <main id="main" ref={main} tabIndex={-1}>
-        <Page key={`${route.page}/${route.id}`} id={route.id} tab={route.tab} />
+        <Page key={`${route.page}/${route.id}`} id={route.id} tab={route.tab} query={route.query} />
       </main>
       <Dock />
     </>

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
 import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
+import { href, parseRoute } from '../../src/studio/route.ts'
 import { sitesOf } from '../../src/studio/sharing/sites.ts'
 import { elementCode, playerCode } from '../../src/studio/sharing/snippets.ts'
+import { setTexts, t, tn } from '../../src/studio/text.ts'
 import { dayText, pauseOf } from '../../src/studio/webhooks/webhook.ts'
 
 /** Tests the logic of the studio without a browser. */
@@ -135,4 +137,35 @@ describe('validation errors', () => {
     const fault = { path: 'bitrate', message: 'must be one of 32, 40 for mp3' }
     expect(explain({ message: '', errors: [fault] })).toBe('Bitrate must be one of 32, 40 for mp3.')
   })
+})
+
+test('an address contains the page, the id, the tab and a query without empty values', () => {
+  const query = { q: 'söder & co', sort: '', status: 'failed' }
+  const address = href('collection', '1', 'look', query)
+  expect(address).toBe('#/collection/1/look?q=s%C3%B6der+%26+co&status=failed')
+  expect(parseRoute(address)).toEqual({
+    page: 'collection',
+    id: '1',
+    tab: 'look',
+    query: { q: 'söder & co', status: 'failed' },
+  })
+  expect([parseRoute(''), parseRoute('#/trash?')]).toEqual([
+    { page: 'collections', id: '', tab: '', query: {} },
+    { page: 'trash', id: '', tab: '', query: {} },
+  ])
+})
+
+test('a text without a translation is shown in English', () => {
+  const tracks = (n: number) => tn({ one: '{n} track', other: '{n} tracks' }, n)
+  expect([t('Move to {title}', { title: 'B' }), tracks(1), tracks(1200)]).toEqual([
+    'Move to B',
+    '1 track',
+    '1,200 tracks',
+  ])
+  setTexts('ja', { 'Move to {title}': '{title}へ移動', '{n} tracks': { other: '{n}曲' } })
+  try {
+    expect([t('Move to {title}', { title: 'B' }), t('Undo'), tracks(1200)]).toEqual(['Bへ移動', 'Undo', '1,200曲'])
+  } finally {
+    setTexts('en', {})
+  }
 })

@@ -1,5 +1,15 @@
+/** Milliseconds for which a message is shown, and one that offers an action. */
 const SHOWN_FOR = 3000
+const OFFERED_FOR = 8000
+
+/** An action that a message offers, such as Undo. */
+export interface Offer {
+  label: string
+  run: () => unknown
+}
+
 let timer = 0
+let offer: Offer | null = null
 
 /** Returns the element of the page with an id. */
 export function byId(id: string): HTMLElement {
@@ -8,11 +18,42 @@ export function byId(id: string): HTMLElement {
   return found
 }
 
-/** Shows a message for a moment. Screen readers read it. */
-export function announce(text: string): void {
-  const announcer = byId('announcer')
-  announcer.textContent = text
-  announcer.classList.add('shown')
+/** Shows a message for a moment, with a button for the action that it offers. Screen readers read it. */
+export function announce(text: string, offered: Offer | null = null): void {
+  offer = offered
+  byId('announcer').textContent = text
+  const button = byId('offer')
+  button.textContent = offered?.label ?? ''
+  button.hidden = !offered
+  byId('toast').classList.add('shown')
+  hideAfter(offered ? OFFERED_FOR : SHOWN_FOR)
+}
+
+/** Runs the action that the current message offers. Returns whether there is one. */
+export function takeOffer(): boolean {
+  const taken = offer
+  offer = null
+  if (!taken) return false
+  hide()
+  void taken.run()
+  return true
+}
+
+function hideAfter(delay: number): void {
   clearTimeout(timer)
-  timer = setTimeout(() => announcer.classList.remove('shown'), SHOWN_FOR)
+  timer = setTimeout(hide, delay)
+}
+
+function hide(): void {
+  offer = null
+  byId('toast').classList.remove('shown')
+  byId('offer').hidden = true
+}
+
+/** Makes the button of messages work. A message stays while the pointer or the focus is on it. Must be called once. */
+export function prepareOffers(): void {
+  const toast = byId('toast')
+  byId('offer').addEventListener('click', takeOffer)
+  for (const name of ['pointerenter', 'focusin']) toast.addEventListener(name, () => clearTimeout(timer))
+  for (const name of ['pointerleave', 'focusout']) toast.addEventListener(name, () => hideAfter(SHOWN_FOR))
 }

@@ -29,7 +29,10 @@ export function Thumb({ levels, current }: { levels: readonly number[]; current:
     resized.observe(element)
     const scheme = matchMedia('(prefers-color-scheme: dark)')
     scheme.addEventListener('change', draw)
+    const theme = new MutationObserver(draw)
+    theme.observe(document.documentElement, { attributeFilter: ['data-theme'] })
     return () => {
+      theme.disconnect()
       resized.disconnect()
       scheme.removeEventListener('change', draw)
     }

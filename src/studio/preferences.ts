@@ -1,0 +1,67 @@
+import { LOCALES } from '../elements/texts/languages.ts'
+import { createStore } from './data/store.ts'
+import { setTexts, type Texts } from './text.ts'
+
+/** The user's choices for this browser. They are kept when the user signs out. */
+export interface Preferences {
+  theme: 'system' | 'light' | 'dark'
+  /** A language of the studio; null for the browser's. */
+  language: string | null
+  rows: 'compact' | 'comfortable'
+}
+
+const STORED = 'tonearm.preferences'
+const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact' }
+
+/** The languages other than English. Each is loaded when it is chosen. */
+const LANGUAGES: Record<string, () => Promise<{ texts: Texts }>> = {}
+
+/** The languages of the studio. */
+export const languages = () => LOCALES.filter((locale) => locale === 'en' || locale in LANGUAGES)
+
+function stored(): Preferences {
+  try {
+    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(STORED) ?? '{}') as Partial<Preferences>) }
+  } catch {
+    return DEFAULTS
+  }
+}
+
+export const preferences = createStore<Preferences>(stored())
+
+/** Returns the language that the user or the browser prefers, or `en` if the studio does not have it. */
+export function languageOf({ language }: Preferences, preferred: readonly string[] = navigator.languages): string {
+  const wanted = language ? [language] : preferred.map((tag) => tag.split('-')[0]!)
+  return wanted.find((tag) => languages().includes(tag)) ?? 'en'
+}
+
+/** Applies the theme and the language. Resolves when the texts are loaded. */
+export async function applyPreferences(): Promise<void> {
+  const chosen = preferences.get()
+  const root = document.documentElement
+  root.dataset.theme = chosen.theme
+  root.dataset.rows = chosen.rows
+  const language = languageOf(chosen)
+  // Without its texts, the studio is in English.
+  const texts = await LANGUAGES[language]?.().then(
+    (module) => module.texts,
+    () => null,
+  )
+  const shown = texts ? language : 'en'
+  setTexts(shown, texts ?? {})
+  root.lang = shown
+  root.dir = shown === 'ar' ? 'rtl' : 'ltr'
+}
+
+/** Changes and stores preferences. */
+export async function prefer(changes: Partial<Preferences>): Promise<void> {
+  const next = { ...preferences.get(), ...changes }
+  try {
+    localStorage.setItem(STORED, JSON.stringify(next))
+  } catch {
+    // Without storage, the choice lasts until the page is closed.
+  }
+  preferences.set(next)
+  await applyPreferences()
+  preferences.set({ ...next })
+}

@@ -1,0 +1,34 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+
+import { Button } from './button.tsx'
+import { Loading } from './states.tsx'
+
+/**
+ * Returns a component whose module is loaded when it is first shown. A module that fails to load, because the browser is offline or the service was
+ * deployed again, can be requested once more by reloading the page.
+ */
+export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  let loaded: ComponentType<P> | undefined
+  return function LazyPage(properties: P) {
+    const [state, setState] = useState<'loading' | 'failed' | 'loaded'>(loaded ? 'loaded' : 'loading')
+    useEffect(() => {
+      if (loaded) return
+      void (async () => {
+        loaded = await load().catch(() => undefined)
+        setState(loaded ? 'loaded' : 'failed')
+      })()
+    }, [])
+    const Page = loaded
+    if (Page) return <Page {...properties} />
+    if (state === 'loading') return <Loading rows={5} />
+    return (
+      <div class="problem" role="alert">
+        <p>This page could not be loaded.</p>
+        <Button small onClick={() => location.reload()}>
+          Reload
+        </Button>
+      </div>
+    )
+  }
+}
