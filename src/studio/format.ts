@@ -4,18 +4,23 @@ import { withoutExtension } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
 import { usesTags } from './data/organization.ts'
+import { localeOf, t, tn } from './text.ts'
 
 /** Formats `75.4` as `1:15` and `3700` as `1:01:40`. */
 export { clock } from '../elements/shared/clock.ts'
 
 /** Formats seconds: `4230` as `1 h 11 min`, `200` as `3 min`, `20` as `20 s`. */
 export function length(seconds: number): string {
-  if (seconds < 59.5) return `${Math.max(1, Math.round(seconds))} s`
+  if (seconds < 59.5) return t('{n} s', { n: Math.max(1, Math.round(seconds)) })
   const minutes = Math.round(seconds / 60)
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  if (minutes < 60) return t('{n} min', { n: minutes })
+  return t('{hours} h {minutes} min', { hours: number(Math.floor(minutes / 60)), minutes: minutes % 60 })
 }
 
-export const percent = (fraction: number) => `${Math.round(fraction * 100)} %`
+export const percent = (fraction: number) => t('{n} %', { n: Math.round(fraction * 100) })
+
+/** Formats `1234.5` as `1,234.5`. */
+export const number = (value: number) => value.toLocaleString(localeOf())
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
 
@@ -23,27 +28,43 @@ const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
 export function bytes(size: number): string {
   const step = Math.min(UNITS.length - 1, size < 1000 ? 0 : Math.floor(Math.log10(size) / 3))
   const value = size / 1000 ** step
-  return `${step === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[step]}`
+  return `${number(step === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1)))} ${UNITS[step]}`
 }
 
+const exact = (value: number) =>
+  value.toLocaleString(localeOf(), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+
 /** Formats `-14.2` as `−14.2 LUFS`, with a minus sign (U+2212). */
-export const signed = (value: number, unit: string) => `${value < 0 ? '−' : ''}${Math.abs(value).toFixed(1)} ${unit}`
+export const signed = (value: number, unit: string) => `${value < 0 ? '−' : ''}${exact(Math.abs(value))} ${unit}`
+
+const NOUNS = {
+  track: { one: '{n} track', other: '{n} tracks' },
+  collection: { one: '{n} collection', other: '{n} collections' },
+  playlist: { one: '{n} playlist', other: '{n} playlists' },
+  item: { one: '{n} item', other: '{n} items' },
+  key: { one: '{n} key', other: '{n} keys' },
+  webhook: { one: '{n} webhook', other: '{n} webhooks' },
+  event: { one: '{n} event', other: '{n} events' },
+  'missed event': { one: '{n} missed event', other: '{n} missed events' },
+}
+const MORE = {
+  track: { one: '{n} or more tracks', other: '{n} or more tracks' },
+  collection: { one: '{n} or more collections', other: '{n} or more collections' },
+  playlist: { one: '{n} or more playlists', other: '{n} or more playlists' },
+}
+type Noun = keyof typeof NOUNS
 
 /** Formats a count with its noun. With `more`, the count is a lower bound. */
-export const plural = (count: number, noun: string, more = false) =>
-  `${count.toLocaleString('en')} ${more ? 'or more ' : ''}${noun}${count === 1 ? '' : 's'}`
+export const plural = (count: number, noun: Noun, more = false) =>
+  tn(more && noun in MORE ? MORE[noun as keyof typeof MORE] : NOUNS[noun], count)
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const minute = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-export const date = (timestamp: string) => day.format(new Date(timestamp))
-export const dateTime = (timestamp: string) => minute.format(new Date(timestamp))
-
-const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
-export const time = (timestamp: string) => clockTime.format(new Date(timestamp))
-
-const second = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-export const exactTime = (timestamp: string) => second.format(new Date(timestamp))
-export const ago = (timestamp: string) => `${length((Date.now() - Date.parse(timestamp)) / 1000)} ago`
+const format = (timestamp: string, options: Intl.DateTimeFormatOptions) =>
+  new Date(timestamp).toLocaleString(localeOf(), options)
+export const date = (timestamp: string) => format(timestamp, { dateStyle: 'medium' })
+export const dateTime = (timestamp: string) => format(timestamp, { dateStyle: 'medium', timeStyle: 'short' })
+export const time = (timestamp: string) => format(timestamp, { timeStyle: 'short' })
+export const exactTime = (timestamp: string) => format(timestamp, { dateStyle: 'medium', timeStyle: 'medium' })
+export const ago = (timestamp: string) => t('{time} ago', { time: length((Date.now() - Date.parse(timestamp)) / 1000) })
 
 type Fault = Pick<Failure, 'message' | 'errors'>
 
@@ -107,4 +128,4 @@ export function remedyFor({ error }: TrackInfo): 'retry' | 'replace' | 'send' {
 }
 
 /** Returns why a track failed. */
-export const failureOf = (info: TrackInfo) => info.error?.message ?? 'This file could not be processed.'
+export const failureOf = (info: TrackInfo) => info.error?.message ?? t('This file could not be processed.')

@@ -8,6 +8,7 @@ import { endUploads } from './data/uploads.ts'
 import { forgetKey, isRootKey, keepKey, takeKey } from './session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign_in.tsx'
+import { t } from './text.ts'
 import { forgetScroll } from './ui/scroll.ts'
 
 /** The whole page: the form to sign in, or the studio. */
@@ -32,7 +33,7 @@ function Root({ first }: { first: string | null }) {
   }
   useEffect(() => {
     const refused = (event: Event) => {
-      if (key !== null && (event as CustomEvent<string>).detail === key) end('This key is no longer valid.')
+      if (key !== null && (event as CustomEvent<string>).detail === key) end(t('This key is no longer valid.'))
     }
     window.addEventListener(REFUSED, refused)
     return () => window.removeEventListener(REFUSED, refused)

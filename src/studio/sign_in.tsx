@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { connect } from './api.ts'
 import { explain } from './format.ts'
 import { isRootKey } from './session.ts'
+import { t } from './text.ts'
 import { Button } from './ui/button.tsx'
 import { Field } from './ui/field.tsx'
 import { Form } from './ui/form.tsx'
@@ -20,20 +21,22 @@ export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; 
       ? await client.get('/v1/system')
       : await client.get('/v1/collection', { query: { limit: 1 } })
     if (result.ok) onKey(given)
-    else if (result.status === 401) setMessage('This key is not valid.')
+    else if (result.status === 401) setMessage(t('This key is not valid.'))
     else if (result.status === 403)
-      setMessage('The studio needs a server key or the root key; this one is of another kind.')
+      setMessage(t('The studio needs a server key or the root key; this one is of another kind.'))
     else setMessage(explain(result))
   }
   return (
     <main class="sign-in">
       <Form class="card" onSubmit={signIn}>
         <img src="/cover/small.jpg" alt="" width="72" height="72" />
-        <h1>Tonearm studio</h1>
-        <p class="soft">Your music, its players and its keys.</p>
+        <h1>{t('Tonearm studio')}</h1>
+        <p class="soft">{t('Your music, its players and its keys.')}</p>
         <Field
-          label="Server key"
-          hint="npm start prints one, with a link that signs you in. The root key opens the system. Either stays in this tab."
+          label={t('Server key')}
+          hint={t(
+            'npm start prints one, with a link that signs you in. The root key opens the system. Either stays in this tab.',
+          )}
         >
           {(id, described) => (
             <input
@@ -42,7 +45,7 @@ export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; 
               type="password"
               required
               autocomplete="off"
-              placeholder="ta_sk_…"
+              placeholder={t('ta_sk_…')}
               spellcheck={false}
               value={key}
               onInput={(event) => setKey(event.currentTarget.value)}
@@ -51,7 +54,7 @@ export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; 
         </Field>
         <Message>{message}</Message>
         <Button type="submit" kind="primary">
-          Sign in
+          {t('Sign in')}
         </Button>
       </Form>
     </main>

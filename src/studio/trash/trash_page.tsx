@@ -2,9 +2,10 @@ import type { TrashedItem } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { forgetViews } from '../data/views.ts'
-import { date, explain, plural } from '../format.ts'
-import { KEPT_FOR } from '../library/trash.ts'
+import { date, explain } from '../format.ts'
+import { TRASH_DAYS } from '../library/trash.ts'
 import { go } from '../route.ts'
+import { t, text, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
@@ -12,14 +13,22 @@ import { Menu } from '../ui/menu.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 
-/** The rest of the question before a permanent deletion, by the kind of the item. */
-const WITH = { track: ' and its files', collection: ', its tracks and all their files', playlist: '' }
+/** The questions before a permanent deletion. */
+const QUESTIONS = {
+  track: [text('Delete this track now?'), text('{title} and its files will be deleted permanently.')],
+  collection: [
+    text('Delete this collection now?'),
+    text('{title}, its tracks and all their files will be deleted permanently.'),
+  ],
+  playlist: [text('Delete this playlist now?'), text('{title} will be deleted permanently.')],
+} as const
+const KINDS = { track: text('Track'), collection: text('Collection'), playlist: text('Playlist') }
 
 /** The page Trash: deleted items, which can be restored or deleted permanently. */
 export function TrashPage() {
   const client = useClient()
   const { entries, count, loading, problem, reload } = useList('/v1/trash', ({ trash }) => trash)
-  useTitle('Trash')
+  useTitle(t('Trash'))
   const isEmpty = !loading && !problem && entries.length === 0
 
   async function restore(item: TrashedItem) {
@@ -30,67 +39,94 @@ export function TrashPage() {
       return
     }
     forgetViews()
-    announce(`${item.title} restored`)
+    announce(t('{title} restored', { title: item.title }))
     go(item.scope, item.id)
   }
   async function remove(item: TrashedItem) {
-    const text = `${item.title}${WITH[item.scope]} will be deleted permanently.`
-    if (!(await confirmed({ title: `Delete this ${item.scope} now?`, text, action: 'Delete permanently' }))) return
+    const [title, question] = QUESTIONS[item.scope]
+    const wanted = await confirmed({
+      title: t(title),
+      text: t(question, { title: item.title }),
+      action: t('Delete permanently'),
+    })
+    if (!wanted) return
     const answer = await client.delete('/v1/trash/{trash_id}', { params: { trash_id: item.id } })
     if (!answer.ok && answer.status !== 404) return announce(explain(answer))
-    announce(`${item.title} deleted permanently`)
+    announce(t('{title} deleted permanently', { title: item.title }))
     reload()
   }
   async function empty() {
-    const text = `${plural(count, 'item')} will be deleted permanently.`
-    if (!(await confirmed({ title: 'Empty the trash?', text, action: 'Empty trash' }))) return
+    const question = tn(
+      { one: '{n} item will be deleted permanently.', other: '{n} items will be deleted permanently.' },
+      count,
+    )
+    if (!(await confirmed({ title: t('Empty the trash?'), text: question, action: t('Empty trash') }))) return
     let answer
     do answer = await client.delete('/v1/trash')
     while (answer.ok && answer.left > 0 && answer.deleted > 0)
     if (!answer.ok) announce(explain(answer))
-    else announce(answer.left === 0 ? 'The trash is empty' : `${plural(answer.left, 'item')} could not be deleted`)
+    else if (answer.left === 0) announce(t('The trash is empty'))
+    else announce(tn({ one: '{n} item could not be deleted', other: '{n} items could not be deleted' }, answer.left))
     reload()
   }
   return (
     <>
       <div class="page-head">
         <div>
-          <h1>Trash</h1>
+          <h1>{t('Trash')}</h1>
           {count > 0 && (
             <p class="soft">
-              {plural(count, 'item')}, kept for {KEPT_FOR}
+              {tn({ one: '{n} item, kept for {days} days', other: '{n} items, kept for {days} days' }, count, {
+                days: TRASH_DAYS,
+              })}
             </p>
           )}
         </div>
-        {entries.length > 0 && <Button onClick={empty}>Empty trash …</Button>}
+        {entries.length > 0 && <Button onClick={empty}>{t('Empty trash …')}</Button>}
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={4} />}
-      {isEmpty && <Empty title="Nothing here">Deleted items can be restored here for {KEPT_FOR}.</Empty>}
-      <ul class="keys" aria-label="Trash">
+      {isEmpty && (
+        <Empty title={t('Nothing here')}>
+          {t('Deleted items can be restored here for {days} days.', { days: TRASH_DAYS })}
+        </Empty>
+      )}
+      <ul class="keys" aria-label={t('Trash')}>
         {entries.map((item) => (
-          <li key={item.id} class="card key">
-            <div class="key-text">
-              <span class="name">
-                {item.title} <span class="badge">{item.scope}</span>
-              </span>
-            </div>
-            <div class="key-dates soft">
-              <span>Deleted {date(item.trashed_at)}</span>
-              <span>Kept until {date(item.expires_at)}</span>
-            </div>
-            <div class="restore">
-              <Button label={`Restore ${item.title}`} onClick={() => restore(item)}>
-                Restore
-              </Button>
-            </div>
-            <Menu
-              label={`More for ${item.title}`}
-              items={[{ label: 'Delete permanently …', danger: true, onSelect: () => remove(item) }]}
-            />
-          </li>
+          <Row key={item.id} item={item} restore={restore} remove={remove} />
         ))}
       </ul>
     </>
+  )
+}
+
+interface RowProperties {
+  item: TrashedItem
+  restore: (item: TrashedItem) => Promise<void>
+  remove: (item: TrashedItem) => Promise<void>
+}
+
+function Row({ item, restore, remove }: RowProperties) {
+  return (
+    <li class="card key">
+      <div class="key-text">
+        <span class="name">
+          {item.title} <span class="badge">{t(KINDS[item.scope])}</span>
+        </span>
+      </div>
+      <div class="key-dates soft">
+        <span>{t('Deleted {date}', { date: date(item.trashed_at) })}</span>
+        <span>{t('Kept until {date}', { date: date(item.expires_at) })}</span>
+      </div>
+      <div class="restore">
+        <Button label={t('Restore {title}', { title: item.title })} onClick={() => restore(item)}>
+          {t('Restore')}
+        </Button>
+      </div>
+      <Menu
+        label={t('More for {title}', { title: item.title })}
+        items={[{ label: t('Delete permanently …'), danger: true, onSelect: () => remove(item) }]}
+      />
+    </li>
   )
 }

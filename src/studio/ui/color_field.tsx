@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { DEFAULT_COLOR, MAX_THEME_COLORS } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
+import { t } from '../text.ts'
 import { Button } from './button.tsx'
 import { Field } from './field.tsx'
 
@@ -29,7 +30,7 @@ export function ColorField({ label, value, onChange }: ColorProperties) {
         <span class="color-field">
           <input
             type="color"
-            aria-label={`Choose: ${label}`}
+            aria-label={t('Choose: {label}', { label })}
             value={value ?? DEFAULT_COLOR}
             onInput={(event) => choose(event.currentTarget.value.toUpperCase())}
           />
@@ -37,14 +38,14 @@ export function ColorField({ label, value, onChange }: ColorProperties) {
             id={id}
             value={shown}
             maxLength={7}
-            placeholder="inherited"
+            placeholder={t('inherited')}
             spellcheck={false}
             autocomplete="off"
             aria-invalid={shown !== '' && !isHex(shown)}
             onInput={(event) => type(event.currentTarget.value)}
           />
           <Button kind="quiet" small disabled={value === null} onClick={() => choose(null)}>
-            Inherit
+            {t('Inherit')}
           </Button>
         </span>
       )}
@@ -56,13 +57,13 @@ export function ColorField({ label, value, onChange }: ColorProperties) {
 export function ThemeField({ colors, onChange }: { colors: string[]; onChange: (colors: string[]) => void }) {
   return (
     <fieldset class="theme-field">
-      <legend>Theme colors</legend>
+      <legend>{t('Theme colors')}</legend>
       <span class="swatches">
         {colors.map((color, at) => (
           <span key={at} class="swatch">
             <input
               type="color"
-              aria-label={`Theme color ${at + 1}`}
+              aria-label={t('Theme color {n}', { n: at + 1 })}
               value={color}
               onInput={({ currentTarget }) => onChange(colors.with(at, currentTarget.value.toUpperCase()))}
             />
@@ -70,18 +71,18 @@ export function ThemeField({ colors, onChange }: { colors: string[]; onChange: (
               kind="quiet"
               small
               icon="close"
-              label={`Remove theme color ${at + 1}`}
+              label={t('Remove theme color {n}', { n: at + 1 })}
               onClick={() => onChange(colors.toSpliced(at, 1))}
             />
           </span>
         ))}
         {colors.length < MAX_THEME_COLORS && (
           <Button small icon="plus" onClick={() => onChange([...colors, colors.at(-1) ?? DEFAULT_COLOR])}>
-            Add a color
+            {t('Add a color')}
           </Button>
         )}
       </span>
-      {colors.length === 0 && <p class="hint">Taken from the cover.</p>}
+      {colors.length === 0 && <p class="hint">{t('Taken from the cover.')}</p>}
     </fieldset>
   )
 }

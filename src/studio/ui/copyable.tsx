@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 
+import { t } from '../text.ts'
 import { announce } from './announce.ts'
 import { Button } from './button.tsx'
 
@@ -13,8 +14,8 @@ export function Copyable({ label, value }: { label: string; value: string }) {
     const copied = await write(value)
     // If the clipboard is not available, the text is selected.
     if (!copied && code.current) getSelection()?.selectAllChildren(code.current)
-    setDone(copied ? 'Copied' : 'Selected')
-    announce(`${label} ${copied ? 'copied' : 'selected'}`)
+    setDone(copied ? t('Copied') : t('Selected'))
+    announce(copied ? t('{label} copied', { label }) : t('{label} selected', { label }))
     setTimeout(() => setDone(''), SHOWN_FOR)
   }
   return (
@@ -23,8 +24,8 @@ export function Copyable({ label, value }: { label: string; value: string }) {
       <pre tabIndex={0} aria-label={label}>
         <code ref={code}>{value}</code>
       </pre>
-      <Button small label={`Copy ${label}`} onClick={copy}>
-        {done || 'Copy'}
+      <Button small label={t('Copy {label}', { label })} onClick={copy}>
+        {done || t('Copy')}
       </Button>
     </div>
   )

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 
 import type { Failure } from '../api.ts'
 import { type Faults, faultsOf } from '../format.ts'
+import { t } from '../text.ts'
 import { Button } from './button.tsx'
 import { Cancel, Dialog, DISCARD } from './dialog.tsx'
 import { TextField } from './field.tsx'
@@ -27,12 +28,12 @@ export function CreateDialog({ title, make, onClose }: Properties) {
   return (
     <Dialog title={title} asks={given !== '' && DISCARD} onClose={onClose}>
       <Form onSubmit={create}>
-        <TextField label="Title" value={name} onInput={setName} error={faults.title} required />
+        <TextField label={t('Title')} value={name} onInput={setName} error={faults.title} required />
         <Message>{faults.other}</Message>
         <div class="actions end">
           <Cancel />
           <Button type="submit" kind="primary" disabled={given === ''}>
-            Create
+            {t('Create')}
           </Button>
         </div>
       </Form>

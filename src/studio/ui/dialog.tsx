@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext, render, type TargetedEvent } from 'preact'
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
+import { t, text } from '../text.ts'
 import { byId } from './announce.ts'
 import { Button } from './button.tsx'
 
@@ -16,11 +17,20 @@ interface Question {
 
 /** The question before a dialog closes whose fields have changed. */
 export const DISCARD: Question = {
-  title: 'Discard what you entered?',
-  text: 'It has not been saved.',
-  action: 'Discard',
-  cancel: 'Keep editing',
+  title: text('Discard what you entered?'),
+  text: text('It has not been saved.'),
+  action: text('Discard'),
+  cancel: text('Keep editing'),
 }
+
+/** `DISCARD` is a constant, so it is translated when it is shown. */
+const translated = ({ title, text, action, cancel, ...rest }: Question): Question => ({
+  ...rest,
+  title: t(title),
+  text: t(text),
+  action: t(action),
+  ...(cancel && { cancel: t(cancel) }),
+})
 
 interface Properties {
   title: string
@@ -34,7 +44,7 @@ interface Properties {
 const Closing = createContext<() => unknown>(() => {})
 
 /** The button that closes a dialog. */
-export const Cancel = ({ children = 'Cancel' }: { children?: ComponentChildren }) => (
+export const Cancel = ({ children = t('Cancel') }: { children?: ComponentChildren }) => (
   <Button onClick={useContext(Closing)}>{children}</Button>
 )
 
@@ -58,7 +68,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
     if (asking.current || isSending()) return
     if (question.current) {
       asking.current = true
-      const wanted = await confirmed(question.current)
+      const wanted = await confirmed(translated(question.current))
       asking.current = false
       if (!wanted) {
         // The button that was pressed is disabled until its handler ends, so it cannot take the focus back.
@@ -116,7 +126,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
     >
       <header>
         <h2 id={id}>{title}</h2>
-        <Button kind="quiet" icon="close" label="Close" onClick={close} />
+        <Button kind="quiet" icon="close" label={t('Close')} onClick={close} />
       </header>
       <div class="dialog-body">
         <Closing.Provider value={close}>{children}</Closing.Provider>

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
+import { t } from '../text.ts'
 import { Button } from './button.tsx'
 import { Loading } from './states.tsx'
 
@@ -24,9 +25,9 @@ export function lazyPage<P extends object>(load: () => Promise<ComponentType<P>>
     if (state === 'loading') return <Loading rows={5} />
     return (
       <div class="problem" role="alert">
-        <p>This page could not be loaded.</p>
+        <p>{t('This page could not be loaded.')}</p>
         <Button small onClick={() => location.reload()}>
-          Reload
+          {t('Reload')}
         </Button>
       </div>
     )

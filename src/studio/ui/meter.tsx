@@ -1,3 +1,6 @@
+import { percent } from '../format.ts'
+import { t } from '../text.ts'
+
 /** Fraction from which a meter has the color of a warning, as the event `quota.warning` (docs/upload.md#quotas). */
 const WARNING = 0.8
 
@@ -13,7 +16,10 @@ interface Properties {
 
 /** Shows how much of a limit is used, as a bar and as text. */
 export function Meter({ label, used, limit, format, note }: Properties) {
-  const text = limit === null ? `${format(used)}, no limit` : `${format(used)} of ${format(limit)}`
+  const text =
+    limit === null
+      ? t('{used}, no limit', { used: format(used) })
+      : t('{used} of {limit}', { used: format(used), limit: format(limit) })
   const fraction = limit === null ? 0 : limit === 0 ? 1 : Math.min(1, used / limit)
   const full = Math.floor(fraction * 100)
   return (
@@ -30,7 +36,7 @@ export function Meter({ label, used, limit, format, note }: Properties) {
           aria-valuemin={0}
           aria-valuemax={100}
           aria-valuenow={full}
-          aria-valuetext={`${text}, ${full} %`}
+          aria-valuetext={`${text}, ${percent(full / 100)}`}
         >
           <div
             class={fraction >= 1 ? 'full' : fraction >= WARNING ? 'near' : undefined}

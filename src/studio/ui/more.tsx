@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 import type { Failure } from '../api.ts'
+import { t } from '../text.ts'
 import { Button } from './button.tsx'
 import { Loading, Problem } from './states.tsx'
 
@@ -27,7 +28,7 @@ export const More = ({ list, empty, children }: Properties) => (
     {list.entries.length === 0 && !list.loading && !list.problem && !list.hasMore && empty}
     {list.hasMore && (
       <div class="actions">
-        <Button onClick={list.more}>Show earlier</Button>
+        <Button onClick={list.more}>{t('Show earlier')}</Button>
       </div>
     )}
   </>

@@ -6,6 +6,7 @@ import { COVER_ACCEPT } from '../../client/upload/accept.ts'
 import type { CoverImage, Failure, UploadHandle } from '../api.ts'
 import { explain } from '../format.ts'
 import { goBack, href } from '../route.ts'
+import { t } from '../text.ts'
 import { announce } from './announce.ts'
 import { FileButton } from './button.tsx'
 import { Icon } from './icon.tsx'
@@ -42,11 +43,11 @@ export function PageHead({ back, title, note, cover, handle, onCover, children }
   async function send(file: File | undefined) {
     if (!file) return
     setProblem('')
-    announce('Uploading the cover')
+    announce(t('Uploading the cover'))
     const made = await handle()
     const sent = made.ok ? await uploadFile(made.handle, file) : made
     if (!sent.ok) return setProblem(explain(sent))
-    announce('The cover has changed')
+    announce(t('The cover has changed'))
     await onCover()
   }
   return (
@@ -54,10 +55,10 @@ export function PageHead({ back, title, note, cover, handle, onCover, children }
       <Back {...back} />
       <div class="cover-box">
         <span class="cover">
-          {cover && <img src={cover.regular.url} alt={`Cover of ${title}`} width="400" height="400" />}
+          {cover && <img src={cover.regular.url} alt={t('Cover of {title}', { title })} width="400" height="400" />}
         </span>
         <FileButton accept={COVER_ACCEPT} small icon="image" onFiles={(files) => send(files[0])}>
-          Change cover
+          {t('Change cover')}
         </FileButton>
       </div>
       <div class="thing-text">
@@ -79,7 +80,7 @@ interface TabsProperties {
 
 /** The tabs of a page. Each has its own address. */
 export const Tabs = ({ page, id, current, tabs }: TabsProperties) => (
-  <nav class="tabs" aria-label="Parts of this page">
+  <nav class="tabs" aria-label={t('Parts of this page')}>
     {tabs.map(([tab, label]) => (
       <a key={tab} href={href(page, id, tab)} aria-current={tab === current ? 'page' : undefined}>
         {label}

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
+import { t } from '../text.ts'
 import { announce } from './announce.ts'
 
 interface Drag {
@@ -54,10 +55,10 @@ export function useReorder(
   function moveTo(from: number, to: number) {
     if (from === to || to < 0 || to >= count) return
     onMove(from, to)
-    announce(`Moved to place ${to + 1} of ${count}`)
+    announce(t('Moved to place {n} of {count}', { n: to + 1, count }))
   }
   const handle = (index: number, name: string): Handle => ({
-    'aria-label': `Move ${name}: drag, or use the arrow keys`,
+    'aria-label': t('Move {name}: drag, or use the arrow keys', { name }),
     'data-handle': index,
     onPointerDown(event) {
       if (event.button !== 0) return

@@ -3,12 +3,13 @@ import type { ComponentChildren } from 'preact'
 import type { Failure } from '../api.ts'
 import { explain } from '../format.ts'
 import { href } from '../route.ts'
+import { t } from '../text.ts'
 import { Button } from './button.tsx'
 
 /** Placeholders while data loads, with the size of the content, so that nothing moves. */
 export const Loading = ({ rows = 3, kind = 'rows' }: { rows?: number; kind?: 'rows' | 'cards' }) => (
   <div class={`loading ${kind}`} role="status">
-    <span class="visually-hidden">Loading …</span>
+    <span class="visually-hidden">{t('Loading …')}</span>
     {Array.from({ length: rows }, (_, i) => (
       <div key={i} class="shape" />
     ))}
@@ -40,10 +41,10 @@ interface ProblemProperties {
 /** An error, with a button to try again if that may help. */
 export const Problem = ({ failure, retry }: ProblemProperties) => (
   <div class="problem" role="alert">
-    <p>{failure.status === 404 ? 'This does not exist, or no longer exists.' : explain(failure)}</p>
+    <p>{failure.status === 404 ? t('This does not exist, or no longer exists.') : explain(failure)}</p>
     {retry && failure.status !== 404 && (
       <Button small onClick={retry}>
-        Try again
+        {t('Try again')}
       </Button>
     )}
   </div>
@@ -53,9 +54,9 @@ export const Problem = ({ failure, retry }: ProblemProperties) => (
 export const NotLoaded = ({ problem, reload }: { problem: Failure | undefined; reload: () => unknown }) =>
   problem ? (
     <>
-      <h1>{problem.status === 404 ? 'Not found' : 'Not loaded'}</h1>
+      <h1>{problem.status === 404 ? t('Not found') : t('Not loaded')}</h1>
       <Problem failure={problem} retry={reload} />
-      {problem.status === 404 && <a href={href('')}>Go to the start page</a>}
+      {problem.status === 404 && <a href={href('')}>{t('Go to the start page')}</a>}
     </>
   ) : (
     <Loading rows={5} />

@@ -1,15 +1,16 @@
 import { CATALOG } from '../../contract/catalog.ts'
 import { CODECS } from '../../contract/facts.ts'
 import type { Variant } from '../api.ts'
+import { t, text } from '../text.ts'
 
 const FORMATS: Record<string, string> = {
   ...Object.fromEntries(Object.values(CODECS).map(({ format, label }) => [format, label])),
   json: 'JSON',
-  source: 'as uploaded',
+  source: text('as uploaded'),
 }
 
 /** Returns the name of a format. */
-export const formatOf = (format: string | undefined) => (format ? (FORMATS[format] ?? format) : '–')
+export const formatOf = (format: string | undefined) => (format ? t(FORMATS[format] ?? format) : '–')
 
 export const isDefault = ({ id }: Variant) => CATALOG.some((variant) => variant.id === id)
 
@@ -17,13 +18,13 @@ export const isDefault = ({ id }: Variant) => CATALOG.some((variant) => variant.
 export const minuteOf = ({ bitrate }: Variant) => (bitrate > 0 ? (bitrate * 1000 * 60) / 8 : null)
 
 const USES: Record<Variant['type'], string> = {
-  transcode: 'Listening',
-  preview: 'Preview',
-  waveform: 'Waveform',
-  analysis: 'Analysis',
-  original: 'Original',
+  transcode: text('Listening'),
+  preview: text('Preview'),
+  waveform: text('Waveform'),
+  analysis: text('Analysis'),
+  original: text('Original'),
 }
 
 /** Returns the purpose of a variant, and the part of the track that a preview contains. */
 export const purposeOf = ({ type, start, length }: Variant) =>
-  type === 'preview' && length ? `${USES[type]}, ${length} s from ${start ?? 0} s` : USES[type]
+  type === 'preview' && length ? t('Preview, {length} s from {start} s', { length, start: start ?? 0 }) : t(USES[type])

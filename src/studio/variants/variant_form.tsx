@@ -4,6 +4,7 @@ import { type AudioCodec, CODECS } from '../../contract/facts.ts'
 import type { Failure, Variant } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { type Faults, faultsOf } from '../format.ts'
+import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
 import { NumberField, SelectField, TextField } from '../ui/field.tsx'
@@ -11,16 +12,19 @@ import { Form } from '../ui/form.tsx'
 import { Message } from '../ui/states.tsx'
 
 const TYPES = [
-  ['transcode', 'Listening'],
-  ['preview', 'Preview: a part of the track'],
+  ['transcode', text('Listening')],
+  ['preview', text('Preview: a part of the track')],
 ] as const
-const CODEC_NAMES = Object.entries(CODECS).map(
-  ([codec, { label, lossless }]) => [codec, lossless ? `${label}, lossless` : label] as const,
-)
+const codecNames = () =>
+  Object.entries(CODECS).map(
+    ([codec, { label, lossless }]) => [codec, lossless ? t('{codec}, lossless', { codec: label }) : label] as const,
+  )
+type Options = readonly (readonly [string, string])[]
+const translated = (options: Options): Options => options.map(([value, label]) => [value, t(label)])
 const CHANNELS = [
-  ['', 'As the source'],
-  ['1', 'Mono'],
-  ['2', 'Stereo'],
+  ['', text('As the source')],
+  ['1', text('Mono')],
+  ['2', text('Stereo')],
 ] as const
 
 const NEW = {
@@ -92,37 +96,41 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
     if (answer.ok) onSaved(answer.variant.name)
   }
   return (
-    <Dialog title={variant ? `Edit ${variant.name}` : 'New variant'} asks={changed && DISCARD} onClose={onClose}>
+    <Dialog
+      title={variant ? t('Edit {name}', { name: variant.name }) : t('New variant')}
+      asks={changed && DISCARD}
+      onClose={onClose}
+    >
       <Form noValidate onSubmit={save}>
-        <TextField label="Name" {...field('name')} required placeholder="MP3 320" />
+        <TextField label={t('Name')} {...field('name')} required placeholder={t('MP3 320')} />
         {!variant && (
           <>
             <TextField
-              label="Index"
+              label={t('Index')}
               {...field('index')}
-              placeholder="mp3-320"
-              hint="The name that players request. Derived from the name if empty. It cannot be changed later."
+              placeholder={t('mp3-320')}
+              hint={t('The name that players request. Derived from the name if empty. It cannot be changed later.')}
             />
-            <SelectField label="For" {...choice('type')} options={TYPES} />
+            <SelectField label={t('For')} {...choice('type')} options={translated(TYPES)} />
           </>
         )}
         <div class="pair">
-          <SelectField label="Codec" {...choice('codec')} options={CODEC_NAMES} />
-          {hasBitrate(values.codec) && <NumberField label="Bitrate in kbit/s" {...field('bitrate')} />}
+          <SelectField label={t('Codec')} {...choice('codec')} options={codecNames()} />
+          {hasBitrate(values.codec) && <NumberField label={t('Bitrate in kbit/s')} {...field('bitrate')} />}
         </div>
-        <SelectField label="Channels" {...choice('channels')} options={CHANNELS} />
+        <SelectField label={t('Channels')} {...choice('channels')} options={translated(CHANNELS)} />
         {values.type === 'preview' && (
           <div class="pair">
-            <NumberField label="Start in seconds" {...field('start')} />
-            <NumberField label="Length in seconds" {...field('length')} />
+            <NumberField label={t('Start in seconds')} {...field('start')} />
+            <NumberField label={t('Length in seconds')} {...field('length')} />
           </div>
         )}
-        {variant && <p class="hint">Tracks keep the files that they have until they are processed again.</p>}
+        {variant && <p class="hint">{t('Tracks keep the files that they have until they are processed again.')}</p>}
         <Message>{faults.other}</Message>
         <div class="actions end">
           <Cancel />
           <Button type="submit" kind="primary">
-            {variant ? 'Save' : 'Create variant'}
+            {variant ? t('Save') : t('Create variant')}
           </Button>
         </div>
       </Form>

@@ -1,9 +1,10 @@
 import type { Variant } from '../api.ts'
 import { bytes } from '../format.ts'
+import { t, text } from '../text.ts'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { formatOf, minuteOf, purposeOf } from './variant.ts'
 
-const CHANNELS: Record<number, string> = { 1: 'Mono', 2: 'Stereo' }
+const CHANNELS: Record<number, string> = { 1: text('Mono'), 2: text('Stereo') }
 
 interface Properties {
   variants: Variant[]
@@ -17,15 +18,15 @@ export const VariantTable = ({ variants, menuOf }: Properties) => (
     <table class="stacked">
       <thead>
         <tr>
-          <th>Name</th>
-          <th>For</th>
-          <th>Format</th>
-          <th>Channels</th>
-          <th class="number">Bitrate</th>
-          <th class="number">A minute</th>
+          <th>{t('Name')}</th>
+          <th>{t('For')}</th>
+          <th>{t('Format')}</th>
+          <th>{t('Channels')}</th>
+          <th class="number">{t('Bitrate')}</th>
+          <th class="number">{t('A minute')}</th>
           {menuOf && (
             <td>
-              <span class="visually-hidden">Actions</span>
+              <span class="visually-hidden">{t('Actions')}</span>
             </td>
           )}
         </tr>
@@ -39,18 +40,20 @@ export const VariantTable = ({ variants, menuOf }: Properties) => (
               <th scope="row">
                 {name} <code class="soft">{index}</code>
               </th>
-              <td data-label="For">{purposeOf(variant)}</td>
-              <td data-label="Format">{formatOf(variant.format)}</td>
-              <td data-label="Channels">{codec ? (channels ? CHANNELS[channels] : 'as the source') : '–'}</td>
-              <td data-label="Bitrate" class="number">
+              <td data-label={t('For')}>{purposeOf(variant)}</td>
+              <td data-label={t('Format')}>{formatOf(variant.format)}</td>
+              <td data-label={t('Channels')}>
+                {codec ? (channels ? t(CHANNELS[channels] ?? '') : t('as the source')) : '–'}
+              </td>
+              <td data-label={t('Bitrate')} class="number">
                 {bitrate > 0 ? `${bitrate} kbit/s` : '–'}
               </td>
-              <td data-label="A minute" class="number">
+              <td data-label={t('A minute')} class="number">
                 {minute ? bytes(minute) : '–'}
               </td>
               {menuOf && (
                 <td class="number menu-cell">
-                  <Menu label={`More for ${name}`} items={menuOf(variant)} />
+                  <Menu label={t('More for {title}', { title: name })} items={menuOf(variant)} />
                 </td>
               )}
             </tr>

@@ -6,7 +6,8 @@ import { useList } from '../data/list.ts'
 import { useOrganization } from '../data/organization.ts'
 import { updateAllTracks } from '../data/reprocess.ts'
 import { forgetViews } from '../data/views.ts'
-import { explain, plural } from '../format.ts'
+import { explain } from '../format.ts'
+import { t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
@@ -22,27 +23,35 @@ export function VariantsPage() {
   const client = useClient()
   const { entries, loading, problem, reload } = useList('/v1/variant', ({ variants }) => variants)
   const [editing, setEditing] = useState<Variant | 'new' | null>(null)
-  useTitle('Variants')
+  useTitle(t('Variants'))
   const own = entries.filter((variant) => !isDefault(variant))
 
   async function remove({ id, name }: Variant) {
-    const text = `${name} and its files are deleted from all tracks. Players that play only this variant stop working.`
-    if (!(await confirmed({ title: 'Delete this variant?', text, action: 'Delete variant' }))) return
+    const question = {
+      title: t('Delete this variant?'),
+      text: t('{name} and its files are deleted from all tracks. Players that play only this variant stop working.', {
+        name,
+      }),
+      action: t('Delete variant'),
+    }
+    if (!(await confirmed(question))) return
     const answer = await client.delete('/v1/variant/{variant_id}', { params: { variant_id: id } })
-    announce(answer.ok ? `${name} deleted` : explain(answer))
+    announce(answer.ok ? t('{title} deleted', { title: name }) : explain(answer))
     reload()
   }
   return (
     <>
       <div class="page-head">
         <div>
-          <h1>Variants</h1>
-          <p class="soft">The formats into which every track is converted. No variant is better than its source.</p>
+          <h1>{t('Variants')}</h1>
+          <p class="soft">
+            {t('The formats into which every track is converted. No variant is better than its source.')}
+          </p>
         </div>
         <div class="actions">
-          <Button onClick={() => updateAll(client)}>Update all tracks</Button>
+          <Button onClick={() => updateAll(client)}>{t('Update all tracks')}</Button>
           <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
-            New variant
+            {t('New variant')}
           </Button>
         </div>
       </div>
@@ -51,24 +60,25 @@ export function VariantsPage() {
       {entries.length > 0 && (
         <>
           <section class="table-group" aria-labelledby="own-title">
-            <h2 id="own-title">Your own</h2>
+            <h2 id="own-title">{t('Your own')}</h2>
             {own.length > 0 ? (
               <VariantTable
                 variants={own}
                 menuOf={(variant) => [
-                  { label: 'Edit …', onSelect: () => setEditing(variant) },
-                  { label: 'Delete variant …', danger: true, onSelect: () => remove(variant) },
+                  { label: t('Edit …'), onSelect: () => setEditing(variant) },
+                  { label: t('Delete variant …'), danger: true, onSelect: () => remove(variant) },
                 ]}
               />
             ) : (
-              <Empty title="None yet">
-                Another codec, bitrate or preview, in addition to the default ones. Tracks that are uploaded later get
-                it, and others when their collection is updated.
+              <Empty title={t('None yet')}>
+                {t(
+                  'Another codec, bitrate or preview, in addition to the default ones. Tracks that are uploaded later get it, and others when their collection is updated.',
+                )}
               </Empty>
             )}
           </section>
           <section class="table-group" aria-labelledby="default-title">
-            <h2 id="default-title">Default variants</h2>
+            <h2 id="default-title">{t('Default variants')}</h2>
             <VariantTable variants={entries.filter(isDefault)} />
           </section>
         </>
@@ -78,7 +88,7 @@ export function VariantsPage() {
         <VariantForm
           variant={editing === 'new' ? null : editing}
           onSaved={(name) => {
-            announce(`${name} saved. Update the tracks to use it.`)
+            announce(t('{name} saved. Update the tracks to use it.', { name }))
             setEditing(null)
             reload()
           }}
@@ -90,12 +100,18 @@ export function VariantsPage() {
 }
 
 async function updateAll(client: Client): Promise<void> {
-  const title = 'Update all tracks?'
-  const text = 'In every collection, missing and outdated variants are created. The tracks remain playable.'
-  if (!(await confirmed({ title, text, action: 'Update', kind: 'primary' }))) return
+  const question = {
+    title: t('Update all tracks?'),
+    text: t('In every collection, missing and outdated variants are created. The tracks remain playable.'),
+    action: t('Update'),
+    kind: 'primary',
+  } as const
+  if (!(await confirmed(question))) return
   const { count, failure } = await updateAllTracks(client)
-  const started = plural(count, 'collection')
-  announce(failure ? `${started} started, then: ${explain(failure)}` : `${started} will be updated`)
+  const forms = failure
+    ? { one: '{n} collection started, then: {reason}', other: '{n} collections started, then: {reason}' }
+    : { one: '{n} collection will be updated', other: '{n} collections will be updated' }
+  announce(tn(forms, count, { reason: failure ? explain(failure) : '' }))
 }
 
 /** The setting whether the organization uses the tags of files. */
@@ -111,14 +127,14 @@ function TagsSetting() {
     set(answer.ok ? answer : current)
     if (!answer.ok) return announce(explain(answer))
     forgetViews()
-    announce(uses_tags ? 'Tags are now used' : 'Tags are no longer used')
+    announce(uses_tags ? t('Tags are now used') : t('Tags are no longer used'))
   }
   if (!current) return null
   return (
     <section class="table-group" aria-labelledby="tags-title">
-      <h2 id="tags-title">Tags of files</h2>
+      <h2 id="tags-title">{t('Tags of files')}</h2>
       <Check
-        label="Use title, artist, track order and cover from a file's tags where none is set"
+        label={t("Use title, artist, track order and cover from a file's tags where none is set")}
         checked={current.organization.uses_tags}
         onChange={(uses_tags) => void setUsesTags(uses_tags)}
       />
