@@ -39,7 +39,7 @@ const NEXT = byScope(
     PLACES,
     'places.playlist_id = sessions.resource_id',
     'places.position',
-    'select min(position) from playlist_tracks where track_id = :from and playlist_id = sessions.resource_id',
+    'select min(+position) from playlist_tracks where track_id = :from and playlist_id = sessions.resource_id',
   ),
 )
 

@@ -62,10 +62,13 @@ const select = selectOf({
   }),
 })
 
-/** Returns a statement that selects the rows of play views. `isTrack` is an SQL condition for the ids of the tracks, such as `= :track_id`. */
+/**
+ * Returns a statement that selects the rows of play views. `isTrack` is an SQL condition for the ids of the tracks, such as `= :track_id`. The `+` keeps
+ * SQLite from finding the tracks of `in (…)` by their organization: it would read all of its tracks, and evaluate the list for each of them.
+ */
 export const rowsOf = (isTrack: string) =>
   select(`from play_sessions as sessions
-    left join tracks on tracks.id ${isTrack} and tracks.organization_id = sessions.organization_id and (
+    left join tracks on tracks.id ${isTrack} and +tracks.organization_id = sessions.organization_id and (
       sessions.scope = 'track' and tracks.id = sessions.resource_id
       or sessions.scope = 'collection' and tracks.collection_id = sessions.resource_id
       or sessions.scope = 'playlist' and exists (

@@ -41,10 +41,12 @@ session._send = async function metered(...args) {
   return result
 }
 
-/** Counts the rows that D1 read and wrote in `run` itself, and the round trips. Queues and Durable Objects are not included. */
+/** Counts the rows that D1 read and wrote in `run` itself, and the round trips. Queues and Durable Objects are not included. Calls may be nested. */
 export async function countRows<T>(run: () => Promise<T>) {
   const rows = { ...zero }
+  const outer = ofRun.getStore()
   const result = await ofRun.run(rows, run)
+  if (outer) for (const name of Object.keys(zero) as (keyof typeof zero)[]) outer[name] += rows[name]
   return { ...rows, result }
 }
 

@@ -28,11 +28,11 @@ export async function anAlbum() {
   return { tenant, ids, path: await pathOf('collection', tenant.collection_id), pathOf }
 }
 
-/** Reads a URL; returns the ids of the tracks in `views`, and the number of database statements and trips. */
+/** Reads a URL; returns the ids of the tracks in `views`, and the number of database statements, trips and rows read. */
 export async function readViews(url: string, bindings = caching, method = 'GET', client = '192.0.2.1') {
   const headers = { 'cf-connecting-ip': client }
   const request = new Request(new URL(url, 'https://tonearm.test'), { method, headers })
-  const { result, statements, trips } = await countRows(async () =>
+  const { result, statements, trips, read } = await countRows(async () =>
     worker.fetch(request, bindings, createExecutionContext()),
   )
   const text = await result.text()
@@ -44,5 +44,6 @@ export async function readViews(url: string, bindings = caching, method = 'GET',
     ids: body.views?.map(({ track_id }) => track_id),
     statements,
     trips,
+    read,
   }
 }
