@@ -17,7 +17,7 @@ import {
   Timestamp,
   Title,
 } from './common.ts'
-import { Loudness, Tags, TrackInfo } from './info.ts'
+import { Loudness, Tags, TrackError, TrackInfo } from './info.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 
@@ -72,14 +72,24 @@ export const ListedTrack = Track.omit({
 /** 320 numbers from 0 to 1: the RMS of each section of the audio, relative to the loudest section. The list is empty before they are known. */
 export const Levels = named('Levels', { levels: z.array(z.number()) })
 
+/** The parts of `info` that a list shows. `warnings` also counts the variants that failed. */
+export const TrackState = named('TrackState', {
+  /** The fraction of the job that is done, 0–1; 0 while the track is queued. */
+  progress: z.number(),
+  error: TrackError.nullable(),
+  warnings: z.int(),
+})
+export type TrackState = z.infer<typeof TrackState>
+
 /** The optional parts of the tracks in a list. With them, a client needs only one request per page. */
-export const include = including('levels', 'loudness', 'artwork')
+export const include = including('levels', 'loudness', 'artwork', 'state')
 export const TrackInList = ListedTrack.extend({
   levels: Levels.optional(),
   /** Null before it is known. */
   loudness: Loudness.nullable().optional(),
   /** The effective cover: the track's own or the inherited one. */
   artwork: CoverImage.optional(),
+  state: TrackState.optional(),
 })
 
 /** Query parameters, without `sort`, that are common to all lists of tracks. */

@@ -82,3 +82,6 @@ const factSql = (key: (typeof FACT_NAMES)[number]) =>
 export const LOUDNESS_SQL = factSql('loudness')
 /** The size of a track's source in bytes, in SQL; null before the track was processed. */
 export const SIZE_SQL = factSql('size')
+/** The error of a track and the number of its warnings as JSON, in SQL. */
+export const STATE_SQL = `json_object('error', tracks.info -> '$.error', 'warnings',
+  coalesce(json_array_length(tracks.info, '$.warnings'), 0) + coalesce(json_array_length(tracks.info, '$.failed_variants'), 0))`

@@ -3,10 +3,11 @@ import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { mediaUrls } from '../../adapters/bucket/media_url.ts'
 import { inJsonList } from '../../adapters/db/database.ts'
 import { collections, organizations, tracks } from '../../adapters/db/schema/library.ts'
-import { LOUDNESS_SQL, unpackLoudness } from '../../adapters/db/track_info.ts'
+import { LOUDNESS_SQL, STATE_SQL, unpackLoudness } from '../../adapters/db/track_info.ts'
 import type { Context } from '../../context.ts'
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
 import type { Loudness } from '../../contract/info.ts'
+import type { TrackState } from '../../contract/track.ts'
 import { effectiveCover, times } from './appearance.ts'
 import { coverImage, coverOrFirst } from './cover_image.ts'
 import { firstCover } from './first_cover.ts'
@@ -83,8 +84,9 @@ export const columnsFor = (include: Include) => ({
   ...(isIncluded(include, 'loudness') && {
     loudness: sql.raw(LOUDNESS_SQL).as('loudness') as SQL.Aliased<string | null>,
   }),
+  ...(isIncluded(include, 'state') && { state: sql.raw(STATE_SQL).as('state') as SQL.Aliased<string> }),
 })
-type TrackListRow = ListedRow & { levels?: number[] | null; loudness?: string | null }
+type TrackListRow = ListedRow & { levels?: number[] | null; loudness?: string | null; state?: string }
 
 /**
  * Returns tracks as lists show them. The cover of the playlist is used after the collection's own cover, but before one that the collection borrows
@@ -103,6 +105,10 @@ export async function toTracks(
       typeof row.loudness === 'string'
         ? (unpackLoudness(JSON.parse(row.loudness) as unknown[]) as Loudness)
         : row.loudness,
+    state:
+      row.state === undefined
+        ? undefined
+        : { progress: row.progress ?? 0, ...(JSON.parse(row.state) as Omit<TrackState, 'progress'>) },
   }))
   if (!isIncluded(include, 'artwork')) return shown
   const [organization, owners, cover] = await Promise.all([

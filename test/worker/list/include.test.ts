@@ -61,3 +61,22 @@ it('`include` adds levels, loudness and the effective cover, only to the lists t
   const { tracks: listed } = await ok('GET', `/v1/playlist/${playlist_id}/track?include=artwork`, { key })
   expect(listed[0]!.artwork!.icon.url).toContain('/media/list/icon.jpg')
 })
+
+it('`include=state` adds the progress, the error and the number of warnings', async () => {
+  const { key, collection_id } = await aTenant()
+  const ids = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
+  const faults = {
+    warnings: [{ code: 'clipping', message: 'Loud' }],
+    failed_variants: [{ index: 'opus-96', message: 'No' }],
+  }
+  await query(`update tracks set info = ? where id = ?`, JSON.stringify(faults), ids[0])
+  const error = { code: 'undecodable', message: 'This is not audio.', attempt: 2 }
+  await query(`update tracks set progress = 0.25, info = ? where id = ?`, JSON.stringify({ error }), ids[1])
+  const of = `/v1/collection/${collection_id}/track` as const
+  const { tracks } = await ok('GET', `${of}?include=state`, { key })
+  expect(tracks.map(({ id, state }) => ({ id, ...state }))).toEqual([
+    { id: ids[0], progress: 0, error: null, warnings: 2 },
+    { id: ids[1], progress: 0.25, error, warnings: 0 },
+  ])
+  expect((await ok('GET', `${of}?include=loudness`, { key })).tracks[0]).not.toHaveProperty('state')
+})
