@@ -5,6 +5,7 @@ import { growth } from './growth/bench.ts'
 import { layouts } from './layouts/bench.ts'
 import { restore } from './restore/bench.ts'
 import { sound } from './sound/bench.ts'
+import { studio } from './studio/bench.ts'
 import { transcode } from './transcode/bench.ts'
 import { upload } from './upload/bench.ts'
 import { worker } from './worker/bench.ts'
@@ -24,6 +25,7 @@ const benches: Record<string, { about: string; run: (args: string[]) => Promise<
   zip,
   restore,
   sound,
+  studio,
 }
 
 const [name, ...args] = process.argv.slice(2)
