@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { MIGRATIONS_TABLE, readMigrations } from '../../scripts/shared/migrations.ts'
 import { type Addresses, ROOT_KEY, startCounted } from './app.ts'
 import { bundleScript, bundleWorker } from './bundle.ts'
 import { startMeter } from './meter.ts'
@@ -116,13 +116,14 @@ export async function startSystem() {
 
 export type System = Awaited<ReturnType<typeof startSystem>>
 
-async function migrate(simulator: Simulator): Promise<void> {
-  const names = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).toSorted()
-  for (const name of names) {
-    const text = await readFile(join(MIGRATIONS, name), 'utf8')
-    for (const part of text.split('--> statement-breakpoint')) {
+async function migrate({ query }: Simulator): Promise<void> {
+  await query(MIGRATIONS_TABLE)
+  for (const { name, sql } of readMigrations(MIGRATIONS)) {
+    for (const part of sql.split('--> statement-breakpoint')) {
       const statement = part.replace(/^--.*$/gm, '').trim()
-      if (statement) await simulator.query(statement)
+      if (statement) await query(statement)
     }
+    // The sweep runs only in a database that has every migration.
+    await query('insert into d1_migrations (name) values (?)', name)
   }
 }
