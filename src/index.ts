@@ -20,7 +20,7 @@ export default {
   fetch: (request: Request, env: Env, context: ExecutionContext) =>
     serveCached(cache, request, env, async () => {
       const response = await (answerFirst(cache, request, env) ?? (await load()).answer(request, env, context))
-      for (const [name, value] of Object.entries(securityHeaders(request))) response.headers.set(name, value)
+      for (const [name, value] of Object.entries(securityHeaders(request.url))) response.headers.set(name, value)
       return response
     }),
   queue: async (batch, env) => (await load()).consume(env, batch),

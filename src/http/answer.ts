@@ -13,7 +13,7 @@ export const HEADERS = {
 export const JSON_HEADERS = { ...HEADERS, 'content-type': 'application/json' }
 
 /** Returns the headers that all responses have. Strict-Transport-Security must not be sent without TLS (RFC 6797 §7.2). */
-export const securityHeaders = ({ url }: Request) => ({
+export const securityHeaders = (url: string) => ({
   'x-content-type-options': 'nosniff',
   ...(url.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
 })

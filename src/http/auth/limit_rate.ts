@@ -25,11 +25,10 @@ export function clientOf({ CLIENT_IP_HEADER }: Env, headers: Headers): string {
   return groups.slice(0, 4).join(':')
 }
 
-/** Counts `times` requests. Returns false if they exceed the limit. */
+/** Counts `times` requests. Returns false if one of them exceeds the limit; the following ones are not counted. */
 async function count(limit: RateLimit, key: string, times: number): Promise<boolean> {
-  if (times === 1) return (await limit.limit({ key })).success
-  const outcomes = await Promise.all(Array.from({ length: times }, () => limit.limit({ key })))
-  return outcomes.every(({ success }) => success)
+  for (let counted = 0; counted < times; counted++) if (!(await limit.limit({ key })).success) return false
+  return true
 }
 
 /**

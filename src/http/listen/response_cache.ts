@@ -11,21 +11,26 @@ import { isCachedUrl } from './views_query.ts'
 const PREFIX = '{"ok":true,"api_request_id":"'
 const ID_LENGTH = 36
 
-const keyOf = ({ url }: Request, env: Env) => `${env.PUBLIC_BASE_URL} ${url}`
+/** The headers of all cached responses. workerd copies a `Headers` object in 3.9 µs, and converts a plain object in 6.1 µs. */
+const headersOf = (url: string) => new Headers({ ...JSON_HEADERS, ...securityHeaders(url) })
+const PLAIN = headersOf('http:')
+const SECURE = headersOf('https:')
+
+const keyOf = (url: string, env: Env) => `${env.PUBLIC_BASE_URL} ${url}`
 
 /** Stores the text of a response to an operation with `reuse`. */
 export function storeResponse(
   cache: IsolateCache,
-  request: Request,
+  { url }: Request,
   env: Env,
   text: string,
   answer: { organization_id: string; secret: string; times: number; until: number },
 ): void {
-  if (env.REUSE_ANSWERS !== 'true' || !isCachedUrl(request.url) || !text.startsWith(PREFIX)) return
+  if (env.REUSE_ANSWERS !== 'true' || !isCachedUrl(url) || !text.startsWith(PREFIX)) return
   const suffix = text.slice(PREFIX.length + ID_LENGTH)
   const { organization_id, secret, times, until } = answer
-  const bytes = 2 * (suffix.length + request.url.length)
-  cache.responses.set(keyOf(request, env), { suffix, secret, times }, { organization_id, bytes, until })
+  const bytes = 2 * (suffix.length + url.length)
+  cache.responses.set(keyOf(url, env), { suffix, secret, times }, { organization_id, bytes, until })
 }
 
 /** Responds with the cached response, or calls `load` if no response is cached. */
@@ -37,12 +42,13 @@ export function serveCached(
 ): Response | Promise<Response> {
   const { method } = request
   if (env.REUSE_ANSWERS !== 'true' || (method !== 'GET' && method !== 'HEAD')) return load()
-  const cached = cache.responses.get(keyOf(request, env), Date.now())
+  const { url } = request
+  const cached = cache.responses.get(keyOf(url, env), Date.now())
   if (!cached) return load()
   // If the client exceeds the rate limit, the app handles the request and responds with 429.
   return mayRead(env, cached.secret, clientOf(env, request.headers), cached.times).then((isAllowed) => {
     if (!isAllowed) return load()
     const text = method === 'HEAD' ? null : PREFIX + crypto.randomUUID() + cached.suffix
-    return new Response(text, { headers: { ...JSON_HEADERS, ...securityHeaders(request) } })
+    return new Response(text, { headers: url.startsWith('https:') ? SECURE : PLAIN })
   }, load)
 }
