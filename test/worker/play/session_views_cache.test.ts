@@ -50,6 +50,11 @@ describe('the rate limit', () => {
       expect(statuses).toEqual([200, 200, 429, 429])
     }
     const audience = { ...env, AUDIENCE_RATE_LIMIT: fakeRateLimit(5) }
+    // The first refusal is the last request that is counted.
+    const full = { limit: vi.fn(async () => ({ success: false })) }
+    expect((await read(`${path}?views=3`, { ...caching, PLAY_RATE_LIMIT: full })).status).toBe(429)
+    // Once for the cached response, and once for the request that its refusal leaves to the app.
+    expect(full.limit).toHaveBeenCalledTimes(2)
     expect([
       (await read(`${path}?views=3`, audience)).status,
       (await read(`${path}?views=3`, audience)).status,
