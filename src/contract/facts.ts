@@ -15,7 +15,7 @@ export const MAX_SESSION_TTL = 86_400
 export const PLAYBACK_TTL = 3600
 /** Size in bytes of the largest file that Cloudflare caches below its Enterprise plan: 512 MB (Cache, Default cache behavior). */
 export const ZONE_FILE_LIMIT = 512_000_000
-/** Share of the successful play views that write a log line, which would otherwise cost as much as their files (docs/decisions/0082). */
+/** Share of the successful requests for play sessions that write a log line. All lines would cost as much as the files (docs/decisions/0082). */
 export const LOGGED_SHARE = 0.01
 /** Seconds for which an upload handle is valid (specification §8). */
 export const UPLOAD_TTL = 3600

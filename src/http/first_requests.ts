@@ -2,7 +2,6 @@ import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
 import { isIssuedId } from '../adapters/crypto/id.ts'
 import type { Client } from '../adapters/db/query.ts'
 import type { Context } from '../context.ts'
-import { LOGGED_SHARE } from '../contract/facts.ts'
 import { missingSettings } from '../core/required_settings.ts'
 import { playTrack } from '../resources/play/playback.ts'
 import { playSession } from '../resources/play/session_view.ts'
@@ -75,9 +74,7 @@ export function answerFirst(cache: IsolateCache, raw: Request, env: Env): Promis
   }
   const answer = respond(request).catch((error: unknown) => errorResponse(error, env, raw, api_request_id))
   return answer.then((response) => {
-    const { status } = response
-    if (route.endsWith('play_track_id') && status < 400 && Math.random() > LOGGED_SHARE) return response
-    logRequest(env, { api_request_id, method: raw.method, route, status, started_at, organization_id })
+    logRequest(env, { api_request_id, method: raw.method, route, status: response.status, started_at, organization_id })
     return response
   })
 }

@@ -1,3 +1,4 @@
+import { LOGGED_SHARE } from '../contract/facts.ts'
 import { log } from '../core/log.ts'
 
 interface RequestSummary {
@@ -12,8 +13,12 @@ interface RequestSummary {
   organization_id: string | undefined
 }
 
-/** Logs one line per request (docs/decisions/0043). */
+/** The routes of play sessions, which get by far the most requests. */
+const IS_PLAY = /^\/v1\/play[_/]/
+
+/** Logs one line per request (docs/decisions/0043), except for most successful requests for play sessions (docs/decisions/0082). */
 export function logRequest({ REQUEST_LOG }: Env, { started_at, ...line }: RequestSummary): void {
   if (REQUEST_LOG !== 'true') return
+  if (line.status < 400 && IS_PLAY.test(line.route) && Math.random() > LOGGED_SHARE) return
   log('log', 'request', { ...line, milliseconds: Date.now() - started_at })
 }

@@ -25,13 +25,13 @@ async function request(method: string, path: string, init: RequestInit = {}, bin
 }
 const withKey = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } })
 
-/** Makes every successful play view be logged (`LOGGED_SHARE`), or none. */
-const logViews = (isLogged: boolean) => vi.spyOn(Math, 'random').mockReturnValue(isLogged ? 0 : 0.999)
+/** Makes every successful request for play sessions be logged (`LOGGED_SHARE`), or none. */
+const logPlays = (isLogged: boolean) => vi.spyOn(Math, 'random').mockReturnValue(isLogged ? 0 : 0.999)
 
 it('the request log contains id, route, status, time and organization, and no secrets', async () => {
   const { key, organization_id, collection_id, play_session_id, track_id } = workspace
   const view = `/v1/play/${play_session_id}/${track_id}`
-  logViews(true)
+  logPlays(true)
   const made = await ok('POST', `/v1/collection/${collection_id}/cover`, { key })
   const cover = new URL(made.collection_cover_upload.upload_url).pathname
   const answered = await request('GET', `/v1/collection/${collection_id}?secret=query`, withKey(key))
@@ -68,7 +68,7 @@ it('the request log contains id, route, status, time and organization, and no se
 
 it('the request log omits cached responses, and is empty when it is turned off', async () => {
   const view = `/v1/play/${workspace.play_session_id}/${workspace.track_id}`
-  logViews(true)
+  logPlays(true)
   const caching = { ...logging, REUSE_ANSWERS: 'true' }
   await db.update(tracks).set({ player_title: 'Kept' })
   for (let _time = 0; _time < 3; _time++) await request('GET', view, {}, caching)
@@ -77,11 +77,22 @@ it('the request log omits cached responses, and is empty when it is turned off',
   expect(lines).toHaveLength(1)
 })
 
-it('the request log has a sample of the successful play views, and every failed one', async () => {
-  const { play_session_id, track_id } = workspace
-  logViews(false)
-  await request('GET', `/v1/play/${play_session_id}/${track_id}`)
+it('the request log has a sample of the successful requests for play sessions, and every failed one', async () => {
+  const { key, collection_id, play_session_id, track_id } = workspace
+  logPlays(false)
+  const session = `/v1/play/${play_session_id}`
+  for (const path of [session, `${session}?views=5`, `${session}/${track_id}`]) {
+    expect((await request('GET', path)).response.status).toBe(200)
+  }
+  const create = (body: object) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    return request('POST', '/v1/play_session/collection', { headers, body: JSON.stringify(body) })
+  }
+  expect((await create({ collection_id })).response.status).toBe(200)
+  expect((await request('HEAD', session)).response.status).toBe(200)
   expect(lines).toEqual([])
-  await request('GET', `/v1/play/${play_session_id}/${UNKNOWN_ID}`)
-  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404])
+  await create({ collection_id: UNKNOWN_ID })
+  await request('GET', `${session}?views=6`)
+  await request('GET', `${session}/${UNKNOWN_ID}`)
+  expect(lines.map((line) => (JSON.parse(line) as { status: number }).status)).toEqual([404, 400, 404])
 })
