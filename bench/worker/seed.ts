@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { MAX_VIEWS } from '../../src/contract/facts.ts'
 import { S3_BUCKET } from './app.ts'
 import type { System } from './system.ts'
 
@@ -128,6 +129,10 @@ async function copyRow(
 
 /** Returns the path of a play view. */
 export const viewPath = (play_session_id: string, track_id: string) => `/v1/play/${play_session_id}/${track_id}`
+
+/** Returns the path of a session with five play views, as players request it. `from` is the id of the first track. */
+export const viewsPath = (play_session_id: string, from?: string) =>
+  `/v1/play/${play_session_id}?views=${MAX_VIEWS}${from ? `&from=${from}` : ''}`
 
 /** Throws unless a play view is complete: it must have 4 files, a cover in 3 sizes, and 320 levels. */
 export async function requireView({ call }: System, path: string): Promise<void> {
