@@ -1,10 +1,6 @@
 import { HAS_FINAL_FILES } from '../bucket/track_storage.ts'
-import { rowsOf } from './play_rows.ts'
+import { byScope, rowsOf } from './play_rows.ts'
 import { IS_LISTED, PLACES } from './session_list.ts'
-
-/** Returns SQL with a value for each scope. SQLite evaluates only the one of the session's scope. */
-const byScope = (track: string, collection: string, playlist: string) =>
-  `case sessions.scope when 'track' then ${track} when 'collection' then ${collection} else ${playlist} end`
 
 const first = (tables: string, inScope: string, place: string) =>
   `(select tracks.id from ${tables} where ${inScope} and ${HAS_FINAL_FILES} order by ${place} limit 1)`

@@ -62,17 +62,21 @@ const select = selectOf({
   }),
 })
 
+/** Returns SQL with a value for each scope. SQLite evaluates only the one of the session's scope. */
+export const byScope = (track: string, collection: string, playlist: string) =>
+  `case sessions.scope when 'track' then ${track} when 'collection' then ${collection} else ${playlist} end`
+
 /**
  * Returns a statement that selects the rows of play views. `isTrack` is an SQL condition for the ids of the tracks, such as `= :track_id`. The `+` keeps
  * SQLite from finding the tracks of `in (…)` by their organization: it would read all of its tracks, and evaluate the list for each of them.
  */
 export const rowsOf = (isTrack: string) =>
   select(`from play_sessions as sessions
-    left join tracks on tracks.id ${isTrack} and +tracks.organization_id = sessions.organization_id and (
-      sessions.scope = 'track' and tracks.id = sessions.resource_id
-      or sessions.scope = 'collection' and tracks.collection_id = sessions.resource_id
-      or sessions.scope = 'playlist' and exists (
-        select 1 from playlist_tracks where track_id = tracks.id and playlist_id = sessions.resource_id))
+    left join tracks on tracks.id ${isTrack} and +tracks.organization_id = sessions.organization_id and ${byScope(
+      'tracks.id = sessions.resource_id',
+      'tracks.collection_id = sessions.resource_id',
+      'exists (select 1 from playlist_tracks where track_id = tracks.id and playlist_id = sessions.resource_id)',
+    )}
     left join collections on collections.id = iif(sessions.scope = 'collection', sessions.resource_id, tracks.collection_id)
     left join playlists on sessions.scope = 'playlist' and playlists.id = sessions.resource_id
     left join organizations on organizations.id = sessions.organization_id

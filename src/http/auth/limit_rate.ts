@@ -59,8 +59,7 @@ export async function limitReading<T>(
   await limit(1)
   try {
     const answer = await read()
-    const others = timesOf(answer) - 1
-    if (others > 0) await limit(others)
+    await limit(timesOf(answer) - 1)
     return answer
   } catch (error) {
     if (client && error instanceof ApiError && error.status === 404) {

@@ -19,7 +19,7 @@ export interface ListenerRequest {
 }
 
 /** Returns as how many requests a response counts: as one for each of its play views. */
-const timesOf = (answer: { views?: unknown[] }) => Math.max(1, answer.views?.length ?? 1)
+const timesOf = (answer: { views?: unknown[] }) => answer.views?.length || 1
 
 /** Responds to a caller without a key. The response is cached if that is allowed. */
 export async function answerListener(
