@@ -64,10 +64,19 @@ export const listQuery = {
   creator_id: Id.optional(),
   organization_index: RequiredText.optional(),
   sort: sortedBy('title', 'created_at', 'updated_at'),
-  include: including('artwork'),
+  include: including('artwork', 'counts'),
 }
-/** A field that is present only with `include=artwork`. */
-export const artwork = { artwork: CoverImage.optional() }
+/** The optional parts of the collections and playlists in a list. */
+export const listParts = {
+  artwork: CoverImage.optional(),
+  counts: z
+    .object({
+      tracks: z.int(),
+      /** The sum of the tracks' durations, in seconds; null if it would be read from too many tracks (docs/decisions/0090). */
+      duration: z.number().nullable(),
+    })
+    .optional(),
+}
 
 const tag = 'Collections'
 const params = z.object({ collection_id: Id })
@@ -81,7 +90,7 @@ export const collectionOperations = defineOperations({
     tag,
     access: ['server'],
     query: Page.extend(listQuery),
-    response: ok({ ...counted, collections: z.array(Collection.extend(artwork)) }),
+    response: ok({ ...counted, collections: z.array(Collection.extend(listParts)) }),
   },
   createCollection: {
     method: 'post',

@@ -54,14 +54,18 @@ export const sortedBy = <const K extends string>(...keys: K[]) =>
 /** A search query: words or prefixes of words. Case and accents are ignored (docs/decisions/0064). */
 export const Query = RequiredText.optional()
 
-/** Accepts the names of optional parts of a response, separated by commas. */
-export const including = (...names: string[]) => {
+/** Accepts some of these names, separated by commas, and removes duplicates. */
+export const someOf = (names: readonly string[]) => {
   const name = `(${names.join('|')})`
   return z
     .string()
     .regex(new RegExp(`^${name}(,${name}){0,${names.length - 1}}$`), `takes ${names.join(', ')}, with commas between`)
+    .overwrite((list) => [...new Set(list.split(','))].join())
     .optional()
 }
+
+/** Accepts the names of optional parts of a response, separated by commas. */
+export const including = (...names: string[]) => someOf(names)
 
 /** The total number of items in a list. `is_count_exact` is false if there may be more items than `count` (docs/decisions/0051). */
 export const counted = { count: z.int(), is_count_exact: z.literal(false).optional() }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { KeyType } from './api_key.ts'
-import { Id, ok, Page, Timestamp } from './common.ts'
+import { Id, including, ok, Page, Timestamp } from './common.ts'
 import { MAX_EVENT_WAIT } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
@@ -157,6 +157,8 @@ const eventOf = <T extends EventType>(type: T) =>
     /** The actor that made the change: `api_key:{id}`, or `root` for the operator; null for the service itself. */
     actor: z.string().nullable(),
     data: z.object(EVENTS[type].data as (typeof EVENTS)[T]['data']),
+    /** The current title of the subject, or its title in the trash; null if it does not exist anymore. Only with `include=titles`, never in webhooks. */
+    title: z.string().nullable().optional(),
   })
 type EventSchema = { [T in EventType]: ReturnType<typeof eventOf<T>> }[EventType]
 
@@ -210,6 +212,7 @@ export const eventOperations = defineOperations({
       type: EventPattern.optional(),
       subject: EventSubject.optional(),
       limit: Page.shape.limit,
+      include: including('titles'),
       wait: wholeNumber(2, MAX_EVENT_WAIT).default(0),
     }),
     response: ok({ events: z.array(TonearmEvent), after: z.int(), has_more: z.boolean() }),

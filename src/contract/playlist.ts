@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { artwork, Collection, CollectionCreate, CollectionUpdate, listQuery } from './collection.ts'
+import { Collection, CollectionCreate, CollectionUpdate, listParts, listQuery } from './collection.ts'
 import { counted, Deletion, Id, ok, Page } from './common.ts'
 import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { OwnCover, UploadHandle } from './media.ts'
@@ -52,7 +52,7 @@ export const playlistOperations = defineOperations({
     tag,
     access: ['server'],
     query: Page.extend(listQuery),
-    response: ok({ ...counted, playlists: z.array(Playlist.extend(artwork)) }),
+    response: ok({ ...counted, playlists: z.array(Playlist.extend(listParts)) }),
   },
   createPlaylist: {
     method: 'post',

@@ -12,6 +12,7 @@ import {
   Page,
   Query,
   RequiredText,
+  someOf,
   sortedBy,
   Text,
   Timestamp,
@@ -82,7 +83,7 @@ export const TrackState = named('TrackState', {
 export type TrackState = z.infer<typeof TrackState>
 
 /** The optional parts of the tracks in a list. With them, a client needs only one request per page. */
-export const include = including('levels', 'loudness', 'artwork', 'state')
+export const include = including('levels', 'loudness', 'artwork', 'collection', 'state')
 export const TrackInList = ListedTrack.extend({
   levels: Levels.optional(),
   /** Null before it is known. */
@@ -90,12 +91,14 @@ export const TrackInList = ListedTrack.extend({
   /** The effective cover: the track's own or the inherited one. */
   artwork: CoverImage.optional(),
   state: TrackState.optional(),
+  collection: z.object({ id: z.uuid(), title: z.string() }).optional(),
 })
 
 /** Query parameters, without `sort`, that are common to all lists of tracks. */
 export const trackFilters = {
   q: Query,
-  status: TrackStatus.optional(),
+  /** One or more statuses, separated by commas. */
+  status: someOf(TrackStatus.options),
   creator_id: Id.optional(),
   organization_index: RequiredText.optional(),
   include,

@@ -16,6 +16,7 @@ import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { listRows } from '../list/page.ts'
 import { withInherited } from './appearance.ts'
+import { withCollectionCounts } from './included_counts.ts'
 import { columnsFor, toTracks, withArtwork, withFirstCovers } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
 import { findOrganization } from './organization.ts'
@@ -46,7 +47,11 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     const list = { kind: 'collections' as const, organization_id: organization.id, q, filters, sort }
     const columns = getTableColumns(collections)
     const { rows, ...counts } = await listRows(context.db, list, columns, { limit, offset })
-    const shownRows = rows.map((row) => withInherited(row, organization))
+    const shownRows = await withCollectionCounts(
+      context,
+      include,
+      rows.map((row) => withInherited(row, organization)),
+    )
     const rowsWithCovers = await withFirstCovers(context, include, rows)
     return { ...counts, collections: await withArtwork(context, include, shownRows, rowsWithCovers) }
   },

@@ -34,7 +34,8 @@ export const toListedTrack = (row: ListedRow) => ({
 })
 
 type Include = string | undefined
-const isIncluded = (include: Include, name: string) => include?.split(',').includes(name) === true
+/** Whether a list's `include` has this name. */
+export const isIncluded = (include: Include, name: string) => include?.split(',').includes(name) === true
 
 /** Returns a function that signs the URLs of a cover's squares. */
 async function covers({ env, now, base_url }: Context) {
@@ -77,6 +78,14 @@ export async function withArtwork<T>(
   return Promise.all(shown.map(async (item, at) => ({ ...item, artwork: await cover(rows[at]!.cover_path) })))
 }
 
+/** Reads the ids and titles of the collections of these tracks. */
+async function collectionsOf({ db }: Context, rows: { collection_id: string }[]) {
+  const { id, title } = collections
+  const ids = inJsonList([...new Set(rows.map((row) => row.collection_id))])
+  const found = await db.select({ id, title }).from(collections).where(inArray(id, ids))
+  return new Map(found.map((collection) => [collection.id, collection]))
+}
+
 /** Returns the columns of a track that a list reads. */
 export const columnsFor = (include: Include) => ({
   ...listedColumns,
@@ -98,6 +107,7 @@ export async function toTracks(
   rows: TrackListRow[],
   playlist: { cover_path: string | null } | null = null,
 ) {
+  const collectionById = isIncluded(include, 'collection') ? await collectionsOf(context, rows) : null
   const shown = rows.map((row) => ({
     ...toListedTrack(row),
     levels: row.levels === undefined ? undefined : { levels: row.levels ?? [] },
@@ -109,6 +119,7 @@ export async function toTracks(
       row.state === undefined
         ? undefined
         : { progress: row.progress ?? 0, ...(JSON.parse(row.state) as Omit<TrackState, 'progress'>) },
+    collection: collectionById?.get(row.collection_id),
   }))
   if (!isIncluded(include, 'artwork')) return shown
   const [organization, owners, cover] = await Promise.all([

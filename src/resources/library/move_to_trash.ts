@@ -13,6 +13,7 @@ import { TRASH_TTL } from '../../contract/facts.ts'
 import type { PlayScope } from '../../contract/play.ts'
 import { notFound } from '../../core/errors.ts'
 import { cancelUnwanted } from '../../pipeline/transcode/cancel_unwanted.ts'
+import { TITLES } from './titles.ts'
 
 type Table = (typeof TABLE_OF)[PlayScope]
 
@@ -29,14 +30,6 @@ function packed(table: Table): SQL {
     return sql`json_object(${sql.join(part, sql`, `)})`
   })
   return parts.reduce((all, part) => sql`json_patch(${all}, ${part})`)
-}
-
-/** The title that the trash shows for an item; for a track, it is the title that listeners see. */
-const TITLES: Record<PlayScope, SQL> = {
-  track: sql`coalesce(player_title, (
-    select tags ->> '$.title' from organizations where organizations.id = organization_id and uses_tags), file_name)`,
-  collection: sql`title`,
-  playlist: sql`title`,
 }
 
 /**

@@ -15,6 +15,7 @@ import { sendJob } from '../../pipeline/jobs.ts'
 import { listRows } from '../list/page.ts'
 import { withInherited } from './appearance.ts'
 import { ownCover } from './cover.ts'
+import { withPlaylistCounts } from './included_counts.ts'
 import { withArtwork } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
 import { findOrganization } from './organization.ts'
@@ -46,7 +47,11 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
     const organization = await findOrganization(context)
     const list = { kind: 'playlists' as const, organization_id: organization.id, q, filters, sort }
     const { rows, ...counts } = await listRows(context.db, list, getTableColumns(playlists), { limit, offset })
-    const shownRows = rows.map((row) => withInherited(row, organization))
+    const shownRows = await withPlaylistCounts(
+      context,
+      include,
+      rows.map((row) => withInherited(row, organization)),
+    )
     return { ...counts, playlists: await withArtwork(context, include, shownRows, rows) }
   },
 

@@ -1,4 +1,4 @@
-import { and, getTableColumns, sql } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import type { SelectedFields } from 'drizzle-orm/sqlite-core'
 
@@ -12,6 +12,7 @@ import { invalid } from '../../core/errors.ts'
 import {
   chooseCandidates,
   isFull,
+  isMatch,
   KEYS,
   MAX_SORTED,
   MAX_SCANNED,
@@ -53,9 +54,7 @@ export async function find<C extends SelectedFields>(
   // The tracks of a deleted or trashed collection are hidden, although their rows still exist.
   const isVisible = kind === 'tracks' && !collection_id ? isInCollection : undefined
   const remainingFilters = [
-    ...filters
-      .filter(([name]) => !candidates.passed.includes(name))
-      .map(([name, value]) => sql`${getTableColumns(table)[name as never]} = ${value}`),
+    ...filters.filter(([name]) => !candidates.passed.includes(name)).map(([name, value]) => isMatch(name, value)),
     ...(collection_id && !candidates.passed.includes('collection_id') ? [sql`collection_id = ${collection_id}`] : []),
     ...(key.only && !candidates.passed.includes('only') ? [key.only] : []),
   ]

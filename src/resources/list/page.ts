@@ -10,7 +10,7 @@ import type { Page } from '../../contract/common.ts'
 import { MAX_FILTERED_OFFSET } from '../../contract/facts.ts'
 import { invalid } from '../../core/errors.ts'
 import { find } from './filtered_list.ts'
-import { type Search, TABLES } from './row_source.ts'
+import { type Search, TABLES, valuesOf } from './row_source.ts'
 
 /**
  * Reads pages at a cost that does not grow with the list. `count` is stored in one row of `list_counts`. To find a deep offset, the counts of ranges
@@ -77,7 +77,7 @@ const DEFAULT_ORDER: Record<Kind, { key: AnyColumn; usual: string }> = {
 }
 
 /**
- * Reads a list that may be searched, filtered and sorted. In the default order with at most one filter, the list is read as a counted list, otherwise
+ * Reads a list that may be searched, filtered and sorted. In the default order with at most one value to filter by, the list is read as a counted list, otherwise
  * by filtered_list.ts.
  */
 export async function listRows<C extends SelectedFields>(
@@ -89,8 +89,8 @@ export async function listRows<C extends SelectedFields>(
   const { kind, organization_id, collection_id, q, filters, sort } = search
   const { key, usual: defaultSort } = DEFAULT_ORDER[kind]
   const name = `${kind}:${collection_id ?? organization_id}`
-  const filtered = Object.values(filters).filter((value) => value !== undefined).length
-  if (q !== undefined || filtered > 1 || sort !== defaultSort)
+  const values = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : valuesOf(name, value)))
+  if (q !== undefined || values.length > 1 || sort !== defaultSort)
     return find(db, { ...search, counted: name }, columns, page)
   const table: SQLiteTable = TABLES[kind]
   const of = collection_id ? eq(tracks.collection_id, collection_id) : eq(TABLES[kind].organization_id, organization_id)

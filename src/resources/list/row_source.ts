@@ -71,15 +71,27 @@ interface Sizes {
   exact?: number
 }
 
+/** Returns the values of a filter. Only `status` takes several, separated by commas. */
+export const valuesOf = (name: string, value: string): string[] => (name === 'status' ? value.split(',') : [value])
+
+/** Returns the condition of a filter. */
+export function isMatch(name: string, value: string): SQL {
+  const [first, ...others] = valuesOf(name, value)
+  const column = sql.raw(`"${name}"`)
+  return others.length > 0 ? sql`${column} in ${inJsonList([first, ...others])}` : sql`${column} = ${first}`
+}
+
 /** Reads the stored counts of a list and its filters. */
 export async function sizesOf(db: Database, { counted }: Search, filters: [string, string][]): Promise<Sizes> {
   if (counted === null) return { of: {} }
-  const names: Record<string, string> = { list: counted }
-  for (const [name, value] of filters) names[name] = `${counted}?${name}=${value}`
+  const names: Record<string, string[]> = { list: [counted] }
+  for (const [name, value] of filters) names[name] = valuesOf(name, value).map((each) => `${counted}?${name}=${each}`)
   const rows = await db.all<{ list: string; count: number }>(sql`select list, count from list_counts
-    where list in ${inJsonList(Object.values(names))} and level = 0 and bucket = 0`)
+    where list in ${inJsonList(Object.values(names).flat())} and level = 0 and bucket = 0`)
   const counts = new Map(rows.map(({ list, count }) => [list, count]))
-  const of = Object.fromEntries(Object.entries(names).map(([name, list]) => [name, counts.get(list) ?? 0]))
+  const of = Object.fromEntries(
+    Object.entries(names).map(([name, lists]) => [name, lists.reduce((sum, list) => sum + (counts.get(list) ?? 0), 0)]),
+  )
   return { of, ...(filters.length <= 1 && { exact: of[filters[0]?.[0] ?? 'list']! }) }
 }
 
@@ -144,7 +156,7 @@ export async function chooseCandidates(
     const filter = filters.find(([name]) => name === smallest)
     const suffix = { list: 'list', creator_id: 'creator', organization_index: 'index', status: 'status' }[smallest]!
     const owner = ownerOf(search)
-    const where = filter ? sql`${owner} and ${sql.raw(`"${filter[0]}"`)} = ${filter[1]}` : owner
+    const where = filter ? sql`${owner} and ${isMatch(...filter)}` : owner
     return {
       from: indexed(search, `${kind}_${suffix}`, where),
       most,
@@ -153,8 +165,9 @@ export async function chooseCandidates(
     }
   }
 
-  const status = search.filters.status
-  if (!collection_id && (status === 'failed' || status === 'incomplete')) {
+  const { status } = search.filters
+  const isFailed = (value: string) => value === 'failed' || value === 'incomplete'
+  if (!collection_id && status !== undefined && valuesOf('status', status).every(isFailed)) {
     const failed = sql`${ownerOf(search)} and status in ('failed', 'incomplete')`
     const from = indexed(search, 'tracks_failed', failed, sql`created_at`)
     const failures = { from, most: MAX_MATCHES, ordered, passed: [] }

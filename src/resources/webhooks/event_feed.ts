@@ -5,6 +5,7 @@ import type { Context, Handlers } from '../../context.ts'
 import { type eventOperations, EVENTS, type TonearmEvent } from '../../contract/event.ts'
 import { EVENT_WINDOW } from '../../contract/facts.ts'
 import { timestamp } from '../../core/time.ts'
+import { withTitles } from './event_titles.ts'
 import { isCurrent, waitForEvent } from './event_watch.ts'
 
 /** Returns an event in the form that the feed and webhooks use. */
@@ -53,7 +54,7 @@ async function readPage({ db, principal }: Context, after: number, filter: Filte
 }
 
 export const eventHandlers: Handlers<typeof eventOperations> = {
-  async listEvents({ query: { after, wait, ...filter } }, context) {
+  async listEvents({ query: { after, wait, include, ...filter } }, context) {
     const until = Date.now() + wait * 1000
     const isKnown = wait > 0 && isCurrent(context.principal.organization_id, after)
     let page = isKnown ? { events: [], after, has_more: false } : await readPage(context, after, filter)
@@ -61,6 +62,6 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
     while (page.events.length === 0 && !page.has_more && (await waitForEvent(context, page.after, until)))
       // Continues where the previous read ended, so that each read only covers newer events.
       page = await readPage(context, page.after, filter)
-    return page
+    return include ? { ...page, events: await withTitles(context, page.events) } : page
   },
 }

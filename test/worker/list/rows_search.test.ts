@@ -59,7 +59,7 @@ const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
     [`${path}?status=ready&sort=title`, SORTED],
     // No track matches both filters: each scanned row is read in the index and in the table, and once more to check whether the scan is complete.
     [`${path}?status=processing&creator_id=${CREATOR}`, 3 * MAX_SCANNED + PAGE],
-    [`${path}?sort=title&include=levels,loudness,artwork`, SORTED + 60],
+    [`${path}?sort=title&include=levels,loudness,artwork,collection`, SORTED + 60],
     ...lists,
   ]
 }
