@@ -1,8 +1,9 @@
 import * as z from 'zod'
 
 import { Origin } from './api_key.ts'
-import { Id, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
+import { Id, including, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
 import { MAX_ORIGINS, MAX_PASSWORD, MAX_SESSION_VARIANTS, MAX_SLUG, MIN_PASSWORD } from './facts.ts'
+import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
 
@@ -28,6 +29,14 @@ export const Share = named('Share', {
   created_at: Timestamp,
 })
 export type Share = z.infer<typeof Share>
+
+/** A share in the list. The optional parts are those that `include` names. */
+const ShareInList = Share.extend({
+  /** The title is the one in the trash if the resource is in the trash. */
+  resource: z.object({ title: z.string().nullable(), artwork: CoverImage }).optional(),
+  /** The number of play sessions that the share created today and in the six days before (UTC). Sessions of the last hour may be missing. */
+  sessions: z.int().optional(),
+})
 
 /** Slugs that are not allowed because visitors could take them for pages of the service. */
 const RESERVED =
@@ -72,8 +81,8 @@ export const shareOperations = defineOperations({
     summary: 'List shares, newest first',
     tag,
     access: ['server'],
-    query: Page.extend({ resource_id: Id.optional() }),
-    response: ok({ count: z.int(), shares: z.array(Share) }),
+    query: Page.extend({ resource_id: Id.optional(), include: including('resource', 'sessions') }),
+    response: ok({ count: z.int(), shares: z.array(ShareInList) }),
   },
   createShare: {
     method: 'post',

@@ -38,13 +38,13 @@ type Include = string | undefined
 export const isIncluded = (include: Include, name: string) => include?.split(',').includes(name) === true
 
 /** Returns a function that signs the URLs of a cover's squares. */
-async function covers({ env, now, base_url }: Context) {
+export async function covers({ env, now, base_url }: Context) {
   const mediaUrl = await mediaUrls(env, now, now + PLAYBACK_TTL * 1000)
   return (cover_path: string | null) => coverImage(base_url, cover_path, mediaUrl)
 }
 
 /** Reads the covers of collections. If `borrows` is set, a collection without a cover has the cover of its first track. */
-async function coversOf({ db }: Context, ids: string[], borrows = true) {
+export async function coversOf({ db }: Context, ids: string[], borrows = true) {
   const { id, cover_path, is_cover_overridable } = collections
   const rows = await db
     .select({ ownCover: { id, cover_path, is_cover_overridable }, first: firstCover.as('first') })

@@ -17,7 +17,7 @@ import { allowsEarly, bestQuality } from './early_quality.ts'
 import { findPlayback, listOf, toPlaybackParts, toPlayView, playable, playback } from './playback.ts'
 
 /** Returns a play session as the API shows it to its creator. */
-export const toPlaySession = (row: typeof playSessions.$inferSelect): PlaySession => ({
+export const toPlaySession = (row: Omit<typeof playSessions.$inferSelect, 'share_id'>): PlaySession => ({
   ...row,
   organization_index: row.organization_index ?? '',
   expires_at: timestamp(row.expires_at),

@@ -14,6 +14,7 @@ import { timestamp } from '../../core/time.ts'
 import { FIND_RESOURCE } from '../keys/access.ts'
 import { optionalTimestamp, toColumns } from '../keys/restrictions.ts'
 import { readPage } from '../list/page.ts'
+import { includedParts } from './included_parts.ts'
 
 const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
   ...row,
@@ -62,7 +63,7 @@ const isUnusedSlug = (slug: string, id: string) =>
   sql`not exists (select 1 from retired_slugs where retired_slugs.slug = ${slug} and retired_slugs.share_id <> ${id})`
 
 export const shareHandlers: Handlers<typeof shareOperations> = {
-  async listShares({ query: { limit, offset, ...filters } }, context) {
+  async listShares({ query: { limit, offset, include, ...filters } }, context) {
     const { db, principal } = context
     const list = {
       name: `shares:${principal.organization_id}`,
@@ -73,7 +74,8 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       filters,
     }
     const { rows, count } = await readPage(db, list, { limit, offset }, getTableColumns(shares))
-    return { count, shares: rows.map((row) => toShare(context, row)) }
+    const parts = await includedParts(context, include, rows)
+    return { count, shares: rows.map((row, at) => ({ ...toShare(context, row), ...parts[at] })) }
   },
 
   async createShare({ body: { scope, id, slug = null, password, ...restrictions } }, context) {

@@ -174,14 +174,19 @@ export function seed(
 }
 
 /** Inserts play sessions that expire at the time `ends`. */
-export function seedSessions(count: number, ends: number, { organization_id = '', created_at = 0 } = {}) {
+export function seedSessions(
+  count: number,
+  ends: number,
+  { organization_id = '', created_at = 0, share_id = null as string | null } = {},
+) {
   const id = newHourlyId(ends)
   return query(
     `insert into play_sessions
-      (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at)
+      (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at, share_id)
       with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})
-      select printf('${id.slice(0, 13)}-8000-8000-%012x', i), ?, 'track', '', '{}', '[]', 0, ${ends}, ${created_at} from n`,
+      select printf('${id.slice(0, 13)}-8000-8000-%012x', i), ?, 'track', '', '{}', '[]', 0, ${ends}, ${created_at}, ? from n`,
     organization_id,
+    share_id,
   )
 }
 

@@ -22,6 +22,8 @@ export const playSessions = sqliteTable('play_sessions', {
   is_downloadable: integer({ mode: 'boolean' }).notNull(),
   expires_at: integer().notNull(),
   created_at: integer().notNull(),
+  /** The share through which the session was created; null for another key. */
+  share_id: text(),
 })
 
 /** Matches the sessions that expired more than `EXPIRED_FOR` ago. They are a range of ids. */

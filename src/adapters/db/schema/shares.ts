@@ -26,6 +26,8 @@ export const shares = sqliteTable(
     expires_at: integer(),
     /** A hash in the format of src/adapters/crypto/password.ts; null if the share has no password. */
     password_hash: text(),
+    /** The number of play sessions by day (UTC), of the last days that have any; null if there were none. A trigger counts them (drizzle/0006_share_counts.sql). */
+    session_days: text({ mode: 'json' }).$type<Record<string, number>>(),
     seq: integer().notNull(),
     created_at: integer().notNull(),
   },
@@ -35,4 +37,5 @@ export const shares = sqliteTable(
     index('shares_resource').on(t.resource_id, t.seq),
   ],
 )
-export type ShareRow = typeof shares.$inferSelect
+/** The columns of a share that its page and its key need. */
+export type ShareRow = Omit<typeof shares.$inferSelect, 'session_days'>

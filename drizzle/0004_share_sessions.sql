@@ -1,0 +1,1 @@
+ALTER TABLE `shares` ADD `session_days` text;
