@@ -1,27 +1,64 @@
+import type { ComponentChildren } from 'preact'
+
+import { DEFAULT_ACCEPT } from '../client/upload/accept.ts'
 import { go, href } from './route.ts'
+import { t, text } from './text.ts'
+import { FileButton } from './ui/button.tsx'
+import { Icon, type IconName } from './ui/icon.tsx'
 import { Menu } from './ui/menu.tsx'
 
 interface Entry {
   page: string
   label: string
+  icon: IconName
   /** Other pages that belong to the entry. */
   pages?: readonly string[]
-  /** Whether the bar on a phone shows the entry. Its menu has the others. */
-  isPrimary?: boolean
 }
 
-const ENTRIES: readonly Entry[] = [
-  { page: 'collections', label: 'Collections', pages: ['collection', 'track'], isPrimary: true },
-  { page: 'playlists', label: 'Playlists', pages: ['playlist'], isPrimary: true },
-  { page: 'keys', label: 'Keys' },
-  { page: 'variants', label: 'Variants' },
-  { page: 'webhooks', label: 'Webhooks', pages: ['webhook', 'delivery'] },
-  { page: 'usage', label: 'Usage' },
-  { page: 'activity', label: 'Activity', isPrimary: true },
-  { page: 'trash', label: 'Trash' },
+interface Group {
+  label?: string
+  entries: readonly Entry[]
+}
+
+const GROUPS: readonly Group[] = [
+  {
+    entries: [
+      { page: 'collections', label: text('Library'), icon: 'library', pages: ['collection', 'track'] },
+      { page: 'playlists', label: text('Playlists'), icon: 'playlist', pages: ['playlist'] },
+    ],
+  },
+  {
+    label: text('Build'),
+    entries: [
+      { page: 'keys', label: text('Keys'), icon: 'key' },
+      { page: 'webhooks', label: text('Webhooks'), icon: 'webhook', pages: ['webhook', 'delivery'] },
+      { page: 'variants', label: text('Variants'), icon: 'variants' },
+    ],
+  },
+  {
+    label: text('Organization'),
+    entries: [
+      { page: 'usage', label: text('Usage'), icon: 'usage' },
+      { page: 'activity', label: text('Activity'), icon: 'activity' },
+      { page: 'trash', label: text('Trash'), icon: 'trash' },
+      { page: 'settings', label: text('Settings'), icon: 'settings' },
+    ],
+  },
 ]
 /** The entries for the root key, which belongs to no organization. */
-const SYSTEM: readonly Entry[] = [{ page: 'system', label: 'System', isPrimary: true }]
+const SYSTEM: readonly Group[] = [
+  {
+    entries: [
+      { page: 'system', label: text('System'), icon: 'usage' },
+      { page: 'settings', label: text('Settings'), icon: 'settings' },
+    ],
+  },
+]
+/** The entries in the bar of a phone. Its menu has the others. */
+const PRIMARY = ['collections', 'playlists', 'system']
+
+/** All pages of an organization, for the field that jumps to them. */
+export const PAGES = GROUPS.flatMap(({ entries }) => entries)
 
 interface Properties {
   isRoot: boolean
@@ -29,28 +66,96 @@ interface Properties {
   current: string
 }
 
-/** The navigation of the studio: a side bar, a row below the title, or on a phone a bar at the bottom. */
+const isCurrent = ({ page, pages }: Entry, current: string) => page === current || pages?.includes(current) === true
+
+/** The navigation at the side: names and icons in a wide window, only icons in a narrow one. */
 export function Navigation({ isRoot, current }: Properties) {
-  const entries = isRoot ? SYSTEM : ENTRIES
-  const others = entries.filter(({ isPrimary }) => !isPrimary)
-  const isCurrent = ({ page, pages }: Entry) => page === current || pages?.includes(current) === true
   return (
-    <nav aria-label="Studio">
-      {entries.map((entry) => (
-        <a
-          key={entry.page}
-          class={entry.isPrimary ? undefined : 'secondary'}
-          href={href(entry.page)}
-          aria-current={isCurrent(entry) ? 'page' : undefined}
-        >
-          {entry.label}
-        </a>
+    <nav aria-label={t('Studio')} class="side-nav">
+      {(isRoot ? SYSTEM : GROUPS).map(({ label, entries }) => (
+        <div key={label} class="nav-group">
+          {label && <p class="nav-label">{t(label)}</p>}
+          {entries.map((entry) => (
+            <a
+              key={entry.page}
+              href={href(entry.page)}
+              title={t(entry.label)}
+              aria-current={isCurrent(entry, current) ? 'page' : undefined}
+            >
+              <Icon name={entry.icon} />
+              <span>{t(entry.label)}</span>
+            </a>
+          ))}
+          {label === 'Build' && (
+            <a href="/docs" target="_blank" rel="noopener" title={t('API')}>
+              <Icon name="external" />
+              <span>{t('API')}</span>
+            </a>
+          )}
+        </div>
       ))}
-      {others.length > 0 && (
-        <span class={`others ${others.some(isCurrent) ? 'current' : ''}`}>
-          <Menu label="More pages" items={others.map(({ page, label }) => ({ label, onSelect: () => go(page) }))} />
-        </span>
-      )}
     </nav>
   )
 }
+
+interface PhoneProperties extends Properties {
+  onSearch: () => void
+  onFiles: (files: File[]) => unknown
+  onSignOut: () => void
+}
+
+/** The navigation at the bottom of a phone. */
+export function PhoneNavigation({ isRoot, current, onSearch, onFiles, onSignOut }: PhoneProperties) {
+  const entries = (isRoot ? SYSTEM : GROUPS).flatMap((group) => group.entries)
+  const isPrimary = ({ page }: Entry) => PRIMARY.includes(page)
+  const link = (entry: Entry) => (
+    <a key={entry.page} href={href(entry.page)} aria-current={isCurrent(entry, current) ? 'page' : undefined}>
+      <Icon name={entry.icon} />
+      {t(entry.label)}
+    </a>
+  )
+  const [first, ...rest] = entries.filter(isPrimary)
+  const others = entries.filter((entry) => !isPrimary(entry))
+  return (
+    <nav aria-label={t('Studio')} class="phone-nav">
+      {first && link(first)}
+      {!isRoot && (
+        <>
+          <button type="button" class="tab" onClick={onSearch}>
+            <Icon name="search" />
+            {t('Search')}
+          </button>
+          <Labeled label={t('Upload')}>
+            <FileButton
+              accept={DEFAULT_ACCEPT}
+              multiple
+              kind="primary"
+              icon="plus"
+              label={t('Upload')}
+              onFiles={onFiles}
+            />
+          </Labeled>
+        </>
+      )}
+      {rest.map(link)}
+      <span class={`others ${others.some((entry) => isCurrent(entry, current)) ? 'current' : ''}`}>
+        <Menu
+          label={t('More pages')}
+          items={[
+            ...others.map(({ page, label }) => ({ label: t(label), onSelect: () => go(page) })),
+            { label: t('API reference'), onSelect: () => open('/docs', '_blank', 'noopener') },
+            { label: t('Sign out'), onSelect: onSignOut },
+          ]}
+        />
+      </span>
+    </nav>
+  )
+}
+
+/** A control in the bar of a phone. Its name is visible, but only the control announces it. */
+const Labeled = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  <span class="tab">
+    {children}
+    <span aria-hidden="true">{label}</span>
+  </span>
+)

@@ -1,22 +1,30 @@
 import type { ComponentType } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
+import { DEFAULT_ACCEPT } from '../client/upload/accept.ts'
 import { useConnection } from './data/connection.ts'
+import { togglePlay } from './data/now_playing.ts'
 import { useOrganization } from './data/organization.ts'
 import { useStore } from './data/store.ts'
 import { upload, uploadAsCollection } from './data/uploads.ts'
 import { Dock } from './dock.tsx'
+import type { Actions } from './jump/commands.ts'
+import { useShortcuts } from './jump/shortcuts.ts'
 import { CollectionPage } from './library/collection_page.tsx'
 import { CollectionsPage } from './library/collections_page.tsx'
 import { TrackPage } from './library/track_page.tsx'
-import { Navigation } from './navigation.tsx'
+import { Navigation, PhoneNavigation } from './navigation.tsx'
 import { PlaylistPage } from './playlists/playlist_page.tsx'
 import { PlaylistsPage } from './playlists/playlists_page.tsx'
 import { preferences } from './preferences.ts'
 import { href, type PageProperties, useRoute } from './route.ts'
+import { ShellDialog, type ShellDialogName } from './shell_dialog.tsx'
+import { t } from './text.ts'
 import { byId } from './ui/announce.ts'
-import { Button } from './ui/button.tsx'
+import { Button, FileButton } from './ui/button.tsx'
+import { chooseFiles } from './ui/choose_file.ts'
 import { acceptDrops } from './ui/drop.ts'
+import { Icon } from './ui/icon.tsx'
 import { lazyPage } from './ui/lazy_page.tsx'
 import { useScroll } from './ui/scroll.ts'
 import { Empty } from './ui/states.tsx'
@@ -28,7 +36,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   playlists: PlaylistsPage,
   playlist: PlaylistPage,
 }
-for (const name of [
+const OTHER_PAGES = [
   'keys',
   'variants',
   'webhooks',
@@ -37,55 +45,82 @@ for (const name of [
   'usage',
   'activity',
   'trash',
+  'settings',
   'system',
-] as const) {
-  PAGES[name] = lazyPage(async () => (await import('./other_pages.ts'))[name])
-}
+] as const
+for (const name of OTHER_PAGES) PAGES[name] = lazyPage(async () => (await import('./other_pages.ts'))[name])
 
 /** The frame of every page: the navigation, the player, and a drop zone in the whole window. */
 export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const route = useRoute()
   const connection = useConnection()
   const main = useRef<HTMLElement>(null)
+  const [dialog, setDialog] = useState<ShellDialogName | null>(null)
   const { is_root } = connection
-  // Texts and row heights depend on them.
+  // All texts and the height of rows depend on them.
   useStore(preferences)
-  const current = is_root ? 'system' : route.page
+  // The root key has only two pages.
+  const current = is_root && route.page !== 'settings' ? 'system' : route.page
   const Page = Object.hasOwn(PAGES, current) ? PAGES[current]! : NotFound
-
   // The names of tracks depend on a setting of the organization.
-  useOrganization()
-  useEffect(() => {
-    if (is_root) return undefined
-    return acceptDrops(byId('drop-veil'), (files) => {
-      if (route.page === 'collection') upload(connection.api_key, route.id, files)
-      else void uploadAsCollection(connection, files)
-    })
-  }, [connection, route.page, route.id])
+  const organization = useOrganization().answer?.organization.name
 
+  /** Uploads files into the collection that is shown, or into a new one. */
+  function addFiles(files: File[]) {
+    if (files.length === 0) return
+    if (route.page === 'collection') upload(connection.api_key, route.id, files)
+    else void uploadAsCollection(connection, files)
+  }
+  const actions: Actions = {
+    search: () => setDialog('jump'),
+    newCollection: () => setDialog('collection'),
+    upload: () => void chooseFiles(DEFAULT_ACCEPT).then(addFiles),
+    showShortcuts: () => setDialog('shortcuts'),
+    signOut: onSignOut,
+  }
+  useShortcuts(is_root ? null : { ...actions, togglePlay })
+  useEffect(() => (is_root ? undefined : acceptDrops(byId('drop-veil'), addFiles)), [connection, route.page, route.id])
   useScroll(route, main.current)
+
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
-        Skip to the content
+        {t('Skip to the content')}
       </a>
-      <header class="bar">
-        <a class="brand" href={href(is_root ? 'system' : 'collections')}>
+      <header class="side">
+        <a class="brand" href={href(is_root ? 'system' : '')} title={organization ?? 'Tonearm'}>
           <img src="/cover/icon.jpg" alt="" width="30" height="30" />
-          Tonearm
+          <span>{organization ?? 'Tonearm'}</span>
         </a>
         <Navigation isRoot={is_root} current={current} />
-        <a class="reference" href="/docs" target="_blank" rel="noopener">
-          API
-        </a>
-        <Button kind="quiet" small onClick={onSignOut}>
-          Sign out
+        <Button kind="quiet" icon="sign-out" onClick={onSignOut}>
+          {t('Sign out')}
         </Button>
       </header>
+      {!is_root && (
+        <div class="top">
+          <button type="button" class="jump" onClick={actions.search}>
+            <Icon name="search" />
+            <span>{t('Search or jump')}</span>
+            <kbd aria-hidden="true">/</kbd>
+          </button>
+          <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={addFiles}>
+            {t('Upload')}
+          </FileButton>
+        </div>
+      )}
       <main id="main" ref={main} tabIndex={-1}>
-        <Page key={`${route.page}/${route.id}`} id={route.id} tab={route.tab} query={route.query} />
+        <Page key={`${current}/${route.id}`} id={route.id} tab={route.tab} query={route.query} />
       </main>
       <Dock />
+      <PhoneNavigation
+        isRoot={is_root}
+        current={current}
+        onSearch={actions.search}
+        onFiles={addFiles}
+        onSignOut={onSignOut}
+      />
+      {dialog && <ShellDialog name={dialog} actions={actions} onClose={() => setDialog(null)} />}
     </>
   )
 }
@@ -97,7 +132,7 @@ function skipTo(event: Event, target: HTMLElement | null): void {
 }
 
 const NotFound = () => (
-  <Empty title="Page not found" action={<a href={href('collections')}>Go to your collections</a>}>
-    The address may be incomplete.
+  <Empty title={t('Page not found')} action={<a href={href('')}>{t('Go to the start page')}</a>}>
+    {t('The address may be incomplete.')}
   </Empty>
 )

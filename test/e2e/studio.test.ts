@@ -148,7 +148,7 @@ test('a new cover appears on the page and in the list of collections', async () 
   await redLeft('.cover-box img')
   const previewed = () => page.locator('.preview tonearm-player img').first().getAttribute('src')
   await expect.poll(previewed, TIMEOUT).toContain('X-Amz-Signature')
-  await page.getByRole('link', { name: 'Collections' }).first().click()
+  await page.getByRole('link', { name: 'Library' }).click()
   await redLeft('.cover-card img')
 })
 

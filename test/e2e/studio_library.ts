@@ -64,6 +64,7 @@ export async function fillOrganization(client: Client) {
     usage: ['#/usage', 'Usage'],
     activity: ['#/activity', 'Activity'],
     trash: ['#/trash', 'Trash'],
+    settings: ['#/settings', 'Settings'],
   } as const satisfies Record<string, StudioPage>
 }
 

@@ -61,13 +61,17 @@ test('a row shows the subtitle of its track, or else the artist of the file, or 
   const below = (name: string) => rowOf(page, name).locator('.track-text .soft').textContent()
   await expect.poll(() => below('first'), TIMEOUT).toBe('Ines Calder')
   expect(await below('second')).toBe('Various')
-  const setUsesTags = async (action: 'check' | 'uncheck', announcement: string) => {
-    await visit(page, '#/variants', 'Variants')
+  const setUsesTags = async (action: 'check' | 'uncheck') => {
+    await visit(page, '#/settings', 'Settings')
     await page.getByRole('checkbox', { name: /a file's tags/ })[action](TIMEOUT)
-    await page.getByText(announcement, { exact: true }).waitFor({ state: 'attached', ...TIMEOUT })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page
+      .locator('#announcer')
+      .getByText('Settings saved')
+      .waitFor({ state: 'attached', ...TIMEOUT })
     await page.goBack()
   }
-  await setUsesTags('uncheck', 'Tags are no longer used')
+  await setUsesTags('uncheck')
   await expect.poll(() => below('first'), TIMEOUT).toBe('Various')
   await page.reload()
   await expect.poll(() => below('first'), TIMEOUT).toBe('Various')
@@ -77,7 +81,7 @@ test('a row shows the subtitle of its track, or else the artist of the file, or 
   await found.waitFor(TIMEOUT)
   expect(await found.locator('.soft').textContent()).toBe('')
   await page.goBack()
-  await setUsesTags('check', 'Tags are now used')
+  await setUsesTags('check')
   await expect.poll(() => below('first'), TIMEOUT).toBe('Ines Calder')
   const first = { params: { track_id: (await listed())[0]!.id } }
   await must(client.put('/v1/track/{track_id}', { ...first, body: { player_subtitle: 'Live' } }))

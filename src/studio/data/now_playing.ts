@@ -44,3 +44,11 @@ export function stopPlaying(): void {
   wishes++
   nowPlaying.set(null)
 }
+
+/** Plays or pauses the player at the bottom of the page. */
+export function togglePlay(): void {
+  const now = nowPlaying.get()
+  if (!now || !player) return
+  if (now.playing) player.pause()
+  else void player.play()
+}

@@ -3,15 +3,12 @@ import { useState } from 'preact/hooks'
 import type { Client, Variant } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
-import { useOrganization } from '../data/organization.ts'
 import { updateAllTracks } from '../data/reprocess.ts'
-import { forgetViews } from '../data/views.ts'
 import { explain } from '../format.ts'
 import { t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
-import { Check } from '../ui/field.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { isDefault } from './variant.ts'
@@ -83,7 +80,6 @@ export function VariantsPage() {
           </section>
         </>
       )}
-      <TagsSetting />
       {editing && (
         <VariantForm
           variant={editing === 'new' ? null : editing}
@@ -112,32 +108,4 @@ async function updateAll(client: Client): Promise<void> {
     ? { one: '{n} collection started, then: {reason}', other: '{n} collections started, then: {reason}' }
     : { one: '{n} collection will be updated', other: '{n} collections will be updated' }
   announce(tn(forms, count, { reason: failure ? explain(failure) : '' }))
-}
-
-/** The setting whether the organization uses the tags of files. */
-function TagsSetting() {
-  const client = useClient()
-  const { answer: current, set } = useOrganization()
-  async function setUsesTags(uses_tags: boolean) {
-    if (!current) return
-    const { organization } = current
-    set({ ...current, organization: { ...organization, uses_tags } })
-    const params = { organization_id: organization.id }
-    const answer = await client.put('/v1/organization/{organization_id}', { params, body: { uses_tags } })
-    set(answer.ok ? answer : current)
-    if (!answer.ok) return announce(explain(answer))
-    forgetViews()
-    announce(uses_tags ? t('Tags are now used') : t('Tags are no longer used'))
-  }
-  if (!current) return null
-  return (
-    <section class="table-group" aria-labelledby="tags-title">
-      <h2 id="tags-title">{t('Tags of files')}</h2>
-      <Check
-        label={t("Use title, artist, track order and cover from a file's tags where none is set")}
-        checked={current.organization.uses_tags}
-        onChange={(uses_tags) => void setUsesTags(uses_tags)}
-      />
-    </section>
-  )
 }

@@ -1,0 +1,135 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+
+import { MAX_STRING } from '../../contract/facts.ts'
+import type { Client, CoverImage } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
+import { useSearch } from '../data/search.ts'
+import { artistOf, explain, nameOf } from '../format.ts'
+import { go } from '../route.ts'
+import { t } from '../text.ts'
+import { Dialog } from '../ui/dialog.tsx'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { type Command, findCommands } from './commands.ts'
+
+/** Results of each kind. */
+const LIMIT = 5
+
+interface Result {
+  id: string
+  label: string
+  note?: string
+  cover?: CoverImage | undefined
+  icon?: IconName
+  run: () => unknown
+}
+
+interface Found {
+  ok: true
+  results: Result[]
+}
+
+/** Searches collections, tracks and playlists. A part that fails is left out, unless all fail. */
+async function find(client: Client, q: string, signal: AbortSignal) {
+  const query = { q, limit: LIMIT, include: 'artwork' } as const
+  const [collections, tracks, playlists] = await Promise.all([
+    client.get('/v1/collection', { query, signal }),
+    client.get('/v1/track', { query, signal }),
+    client.get('/v1/playlist', { query, signal }),
+  ])
+  if (!collections.ok && !tracks.ok && !playlists.ok) return collections
+  const results: Result[] = []
+  const add = (page: string, id: string, result: Pick<Result, 'label' | 'note' | 'cover'>) =>
+    results.push({ id, ...result, run: () => go(page, id) })
+  for (const { id, title, player_subtitle, artwork } of collections.ok ? collections.collections : [])
+    add('collection', id, { label: title, note: player_subtitle || t('Collection'), cover: artwork })
+  for (const track of tracks.ok ? tracks.tracks : [])
+    add('track', track.id, { label: nameOf(track), note: artistOf(track) || t('Track'), cover: track.artwork })
+  for (const { id, title, artwork } of playlists.ok ? playlists.playlists : [])
+    add('playlist', id, { label: title, note: t('Playlist'), cover: artwork })
+  return { ok: true, results } satisfies Found
+}
+
+interface Properties {
+  commands: readonly Command[]
+  onClose: () => void
+}
+
+/** A field that searches the library and the commands. Enter opens the result that is marked. */
+export function JumpDialog({ commands, onClose }: Properties) {
+  const client = useClient()
+  const { words, onWords, q } = useSearch()
+  const [marked, setMarked] = useState(0)
+  const list = useId()
+  const element = useRef<HTMLUListElement>(null)
+  const { answer, problem, isPrevious } = useQuery<Found>(
+    q === '' ? null : { key: ['jump', q], showsPrevious: true, load: ({ signal }) => find(client, q, signal) },
+  )
+  const found = q === '' ? [] : (answer?.results ?? [])
+  const results: Result[] = [
+    ...found,
+    ...findCommands(commands, words).map(({ label, icon, run }) => ({ id: `command ${label}`, label, icon, run })),
+  ]
+  const at = Math.min(marked, results.length - 1)
+  const isSearching = words.trim() !== q || (q !== '' && (isPrevious || (!answer && !problem)))
+
+  useEffect(() => setMarked(0), [words])
+  useEffect(() => element.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
+
+  function open(result: Result | undefined) {
+    if (!result) return
+    onClose()
+    void result.run()
+  }
+  function press(event: KeyboardEvent) {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
+    const step = steps[event.key]
+    if (step !== undefined && results.length > 0) setMarked((at + step + results.length) % results.length)
+    // The results still belong to other words while the search runs.
+    else if (event.key === 'Enter' && !event.isComposing && !isSearching) open(results[at])
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog title={t('Search or jump')} onClose={onClose}>
+      <input
+        role="combobox"
+        aria-label={t('Search or jump')}
+        aria-expanded={results.length > 0}
+        aria-controls={list}
+        aria-activedescendant={results[at] && `${list}-${at}`}
+        placeholder={t('A title, an artist, a page, an action')}
+        autocomplete="off"
+        maxLength={MAX_STRING}
+        value={words}
+        onInput={(event) => onWords(event.currentTarget.value)}
+        onKeyDown={press}
+      />
+      <ul ref={element} id={list} role="listbox" aria-label={t('Results')} class="jump-results" aria-busy={isSearching}>
+        {results.map((result, index) => (
+          <li
+            key={result.id}
+            id={`${list}-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onPointerMove={() => setMarked(index)}
+            onClick={() => open(result)}
+          >
+            {result.icon ? (
+              <span class="jump-icon">
+                <Icon name={result.icon} />
+              </span>
+            ) : (
+              <img class="jump-icon" src={result.cover?.small.url} alt="" width="36" height="36" />
+            )}
+            <span class="jump-label">{result.label}</span>
+            {result.note && <span class="soft">{result.note}</span>}
+          </li>
+        ))}
+      </ul>
+      <p role="status" class="soft">
+        {problem && q !== '' ? explain(problem) : !isSearching && results.length === 0 ? t('Nothing found') : ''}
+      </p>
+    </Dialog>
+  )
+}

@@ -1,0 +1,34 @@
+import { Fragment } from 'preact'
+
+import { t } from '../text.ts'
+import { Dialog } from '../ui/dialog.tsx'
+
+/** The list of shortcuts. */
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+  const shortcuts = [
+    ['/', t('Search or jump')],
+    [t('Space'), t('Play or pause')],
+    ['U', t('Upload files')],
+    ['N', t('New collection')],
+    ['J K', t('Next or previous row')],
+    ['X', t('Select the row')],
+    ['E', t('Edit the selection')],
+    ['Ctrl Z', t('Undo the last action')],
+    ['Esc', t('Close, or clear the selection')],
+    ['?', t('Keyboard shortcuts')],
+  ]
+  return (
+    <Dialog title={t('Keyboard shortcuts')} onClose={onClose}>
+      <dl class="shortcuts">
+        {shortcuts.map(([key, meaning]) => (
+          <Fragment key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{meaning}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}

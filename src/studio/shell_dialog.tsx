@@ -1,0 +1,49 @@
+import { useEffect, useState } from 'preact/hooks'
+
+import { useClient } from './data/connection.ts'
+import { type Actions, commandsOf } from './jump/commands.ts'
+import { go } from './route.ts'
+import type * as dialogModules from './shell_dialogs.ts'
+import { t } from './text.ts'
+import { announce } from './ui/announce.ts'
+
+/** The dialogs that can be opened on every page. */
+export type ShellDialogName = 'jump' | 'collection' | 'shortcuts'
+
+type Dialogs = typeof dialogModules
+
+interface Properties {
+  name: ShellDialogName
+  actions: Actions
+  onClose: () => void
+}
+
+/** Shows a dialog whose module is loaded when it is first opened. */
+export function ShellDialog({ name, actions, onClose }: Properties) {
+  const client = useClient()
+  const [dialogs, setDialogs] = useState<Dialogs>()
+  useEffect(() => {
+    void import('./shell_dialogs.ts').then(setDialogs, () => {
+      announce(t('This part of the studio could not be loaded. Check the connection and try again.'))
+      onClose()
+    })
+  }, [])
+  if (!dialogs) return null
+  const { JumpDialog, ShortcutsDialog, CreateDialog } = dialogs
+  if (name === 'jump') return <JumpDialog commands={commandsOf(actions)} onClose={onClose} />
+  if (name === 'shortcuts') return <ShortcutsDialog onClose={onClose} />
+  return (
+    <CreateDialog
+      title={t('New collection')}
+      make={async (title) => {
+        const made = await client.post('/v1/collection', { body: { title } })
+        if (!made.ok) return made
+        onClose()
+        announce(t('{title} created', { title }))
+        go('collection', made.collection_id)
+        return undefined
+      }}
+      onClose={onClose}
+    />
+  )
+}
