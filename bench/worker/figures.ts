@@ -205,7 +205,7 @@ const ready: Part = async (system, _plan, say) => {
   say('following jobs of 10 s and of 3 min …')
   const [short, long] = [10, 180].map((seconds) => () => countReady(system, tenant, collection_id, seconds))
   return [
-    atMost('rows written until a track is ready, 10 s of work', (await short!()).written, 49),
+    atMost('rows written until a track is ready, 10 s of work', (await short!()).written, 52),
     atMost('rows written until a track is ready, 3 min of work', (await long!()).written, 70),
   ]
 }

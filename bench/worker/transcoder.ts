@@ -45,6 +45,7 @@ const result = (job: TranscodeJob): JobEvent => ({
     duration: DURATION,
     levels: Array.from({ length: 320 }, (_, at) => Math.round(500 + 499 * Math.sin(at)) / 1000),
     info: { codec: 'flac', sample_rate: 44100, channels: 2, bit_depth: 16, bitrate: 914 },
+    tags: { title: 'So What', artist: 'Miles Davis', album: 'Kind of Blue', track_number: 1 },
     warnings: [],
     variants: job.variants.map(({ index }) => ({ index, size: 4_000_000, bitrate: 128, duration: DURATION })),
     skipped: [],

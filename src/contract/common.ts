@@ -67,8 +67,15 @@ export const someOf = (names: readonly string[]) => {
 /** Accepts the names of optional parts of a response, separated by commas. */
 export const including = (...names: string[]) => someOf(names)
 
-/** The total number of items in a list. `is_count_exact` is false if there may be more items than `count` (docs/decisions/0051). */
-export const counted = { count: z.int(), is_count_exact: z.literal(false).optional() }
+/**
+ * The total number of items in a list. `is_count_exact` is false if there may be more items than `count` (docs/decisions/0051). `suggestion` is present
+ * if the request has a `q`: a corrected query if it finds nothing and the correction finds something, otherwise null (docs/decisions/0093).
+ */
+export const counted = {
+  count: z.int(),
+  is_count_exact: z.literal(false).optional(),
+  suggestion: z.string().nullable().optional(),
+}
 
 /**
  * The query of a deletion: `trash=true` makes it reversible (docs/decisions/0054). Unknown parameters are refused, so that a misspelled `trash` does

@@ -51,6 +51,7 @@ export const WALKS: Record<string, Walk> = {
 export const NOT_COPIED: Record<string, string> = {
   list_counts: 'triggers count the restored rows',
   search: 'triggers fill it from the restored rows',
+  search_titles: 'triggers fill it from the restored rows',
   search_fills: 'belongs to the search table of this database',
   heartbeats: 'describes this deployment',
   multipart_uploads: 'refers to parts in this bucket',

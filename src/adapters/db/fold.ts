@@ -64,8 +64,18 @@ export function folded(text: string): string | null {
 
 const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{M}\p{Cf}\p{Co}]*/gu
 
-/** Returns the folded words of a query: letters, digits and emoji. Operators and punctuation are ignored. */
-export const wordsOf = (q: string): string[] =>
-  (q.replace(EMOJI, emojiWord).match(WORD) ?? [])
-    .map((word) => fold(word).trim())
-    .filter((word) => /[\p{L}\p{N}\p{Co}]/u.test(word))
+/** Returns the code points of a word. */
+export const lettersOf = (word: string): string[] => Array.from(word)
+
+/** Returns the words of a text, each folded and as it is written: letters, digits and emoji. Operators and punctuation are ignored. */
+export const spelledWords = (text: string): [folded: string, spelled: string][] =>
+  (text.replace(EMOJI, emojiWord).match(WORD) ?? [])
+    .map((word): [string, string] => [fold(word).trim(), word])
+    .filter(([word]) => /[\p{L}\p{N}\p{Co}]/u.test(word))
+
+/** Returns the folded words of a query. */
+export const wordsOf = (q: string): string[] => spelledWords(q).map(([word]) => word)
+
+/** Replaces words of a query, given as they are written. */
+export const replaceWords = (q: string, replacements: Map<string, string>): string =>
+  q.replace(WORD, (word) => replacements.get(word) ?? word)

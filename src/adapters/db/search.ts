@@ -19,7 +19,8 @@ export type Kind = (typeof KINDS)[number]
  * The rowid in the search table is the rowid in the source table times `STEP`, plus the number of the kind. Newer rows therefore have higher rowids.
  */
 const STEP = 4
-const numberOf = (kind: Kind, rowid: string) => `${rowid} * ${STEP} + ${KINDS.indexOf(kind)}`
+/** SQL for the rowid in the search table. */
+export const numberOf = (kind: Kind, rowid: string) => `${rowid} * ${STEP} + ${KINDS.indexOf(kind)}`
 /** The rowid in the source table. */
 export const ROWID = `rowid / ${STEP}`
 
@@ -37,20 +38,24 @@ const TEXTS: Record<Kind, string[]> = {
 /** The tags that are searched. */
 const TAGS = ['title', 'artist', 'album', 'album_artist', 'composer', 'genre'] as const
 
+const original = (row: string, name: string) =>
+  name === 'tags' ? join(TAGS.map((tag) => text(`${row}.tags ->> '$.${tag}'`))) : text(`${row}.${name}`)
+
 /** SQL for the text of a column: the folded text if the row has one, otherwise the original. */
-function read(row: string, name: string): string {
-  const original =
-    name === 'tags' ? join(TAGS.map((tag) => text(`${row}.tags ->> '$.${tag}'`))) : text(`${row}.${name}`)
-  return `coalesce(${row}.folded ->> '$.${name}', ${original})`
-}
+export const read = (row: string, name: string) => `coalesce(${row}.folded ->> '$.${name}', ${original(row, name)})`
+
+/** SQL for all searched texts of a row as they are written, except the index. */
+export const namesSql = (kind: Kind) =>
+  join(TEXTS[kind].filter((name) => name !== 'organization_index').map((name) => original(kind, name)))
 
 type Texts = { [column: string]: unknown; tags?: Tags | null }
 const tagsText = (tags: Tags) => TAGS.map((tag) => tags[tag] ?? '').join(' ')
 
-/** Returns the folded texts of these columns; null for a text that needs no folding. */
+/** Returns the folded texts of these columns, and of a track's tagged title as `title`; null for a text that needs no folding. */
 function foldedTexts(kind: Kind, values: Texts): Record<string, string | null> {
-  const texts: Texts = values.tags ? { ...values, tags: tagsText(values.tags) as never } : values
-  const set = TEXTS[kind].filter((name) => texts[name] !== undefined)
+  const { tags } = values
+  const texts: Texts = tags ? { ...values, tags: tagsText(tags) as never, title: tags.title ?? '' } : values
+  const set = [...new Set([...TEXTS[kind], 'title'])].filter((name) => texts[name] !== undefined)
   return Object.fromEntries(set.map((name) => [name, folded((texts[name] as string | null) ?? '')]))
 }
 

@@ -6,6 +6,7 @@ import type { Database } from '../../adapters/db/database.ts'
 import { wordsOf } from '../../adapters/db/fold.ts'
 import { isInCollection } from '../../adapters/db/schema/library.ts'
 import { trash } from '../../adapters/db/schema/trash.ts'
+import { hasTrigrams } from '../../adapters/db/search_titles.ts'
 import type { Page } from '../../contract/common.ts'
 import { MAX_FILTERED_OFFSET, MAX_WORDS } from '../../contract/facts.ts'
 import { invalid } from '../../core/errors.ts'
@@ -21,6 +22,7 @@ import {
   sizesOf,
   TABLES,
 } from './row_source.ts'
+import { suggest } from './suggestion.ts'
 
 /**
  * Lists that are searched, sorted, or filtered by several columns (docs/decisions/0051). All of them are read in the same way: a limited number of
@@ -30,14 +32,45 @@ import {
 /** Maximum `count` that is exact in lists without a stored count. */
 export const MAX_COUNTED = 1000
 
-/** Returns a page of a list, its count, and whether the count is exact. `columns` are read only for the rows on the page. */
+/** If the words of a query begin words of fewer rows, they are also searched in the middle of the words of titles. */
+const FEW = 20
+
+/** A page of a list. `suggestion` is only set if there is a query. */
+export interface Found<C extends SelectedFields> {
+  rows: SelectResultFields<C>[]
+  count: number
+  is_count_exact?: false
+  suggestion?: string | null
+}
+
+/**
+ * Returns a page of a list, its count, and whether the count is exact. `columns` are read only for the rows on the page. If a query finds nothing, a
+ * corrected query that finds something is suggested.
+ */
 export async function find<C extends SelectedFields>(
+  db: Database,
+  search: Search,
+  columns: C,
+  page: Page,
+): Promise<Found<C>> {
+  if (search.q === undefined) return findRows(db, search, columns, page)
+  const found = await findRows(db, search, columns, page)
+  const isRare = found.count < FEW && wordsOf(search.q).every(hasTrigrams)
+  const all = isRare ? await findRows(db, { ...search, inTitles: true }, columns, page) : found
+  const suggestion = all.count === 0 ? await suggest(db, search) : null
+  return { ...all, suggestion: suggestion && (await finds(db, { ...search, q: suggestion })) ? suggestion : null }
+}
+
+const finds = async (db: Database, search: Search) =>
+  (await findRows(db, search, { kind: sql`1`.as('kind') }, { limit: 1, offset: 0 })).count > 0
+
+async function findRows<C extends SelectedFields>(
   db: Database,
   search: Search,
   columns: C,
   { limit, offset }: Page,
   most = MAX_SORTED,
-): Promise<{ rows: SelectResultFields<C>[]; count: number; is_count_exact?: false }> {
+): Promise<Found<C>> {
   if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in such a list`)
   const { kind, organization_id, collection_id } = search
   const words = search.q === undefined ? null : wordsOf(search.q)
@@ -48,7 +81,7 @@ export async function find<C extends SelectedFields>(
   const descending = search.sort.startsWith('-')
   const key = KEYS[kind][search.sort.replace('-', '')]!
   const way = descending ? sql`desc` : sql`asc`
-  const sizes = await sizesOf(db, search, filters)
+  const sizes = words ? { of: {} } : await sizesOf(db, search, filters)
   const candidates = await chooseCandidates(db, search, filters, words, sizes, most)
   const table = TABLES[kind]
   // The tracks of a deleted or trashed collection are hidden, although their rows still exist.
@@ -79,7 +112,7 @@ export async function find<C extends SelectedFields>(
     const count = sizes.exact
     if (!collection_id || rows.length >= Math.min(limit, count - offset)) return { rows, count }
     // The scan reached its limit while it read rows of other collections. If the collection is not too long, its rows are sorted instead.
-    if (most < count && count <= MAX_SCANNED) return find(db, search, columns, { limit, offset }, count)
+    if (most < count && count <= MAX_SCANNED) return findRows(db, search, columns, { limit, offset }, count)
     return { rows, count, is_count_exact: false }
   }
   const counting =

@@ -9,7 +9,7 @@ import type { Kind } from '../../adapters/db/search.ts'
 import type { Page } from '../../contract/common.ts'
 import { MAX_FILTERED_OFFSET } from '../../contract/facts.ts'
 import { invalid } from '../../core/errors.ts'
-import { find } from './filtered_list.ts'
+import { find, type Found } from './filtered_list.ts'
 import { type Search, TABLES, valuesOf } from './row_source.ts'
 
 /**
@@ -85,7 +85,7 @@ export async function listRows<C extends SelectedFields>(
   search: Omit<Search, 'counted'>,
   columns: C,
   page: Page,
-): Promise<{ rows: SelectResultFields<C>[]; count: number; is_count_exact?: false }> {
+): Promise<Found<C>> {
   const { kind, organization_id, collection_id, q, filters, sort } = search
   const { key, usual: defaultSort } = DEFAULT_ORDER[kind]
   const name = `${kind}:${collection_id ?? organization_id}`

@@ -4,6 +4,7 @@ import { inJsonList, type Database } from '../../adapters/db/database.ts'
 import { collections, playlists, tracks } from '../../adapters/db/schema/library.ts'
 import { searchFills } from '../../adapters/db/schema/work.ts'
 import { type Kind, matchExpression, ROWID } from '../../adapters/db/search.ts'
+import { titlesExpression } from '../../adapters/db/search_titles.ts'
 import { ApiError } from '../../core/errors.ts'
 
 /** Selects the source of the rows of a list that is searched, sorted or filtered: either one index or the search (docs/decisions/0051). */
@@ -24,6 +25,8 @@ export interface Search {
   q?: string | undefined
   /** Columns with the values that they must have. */
   filters: Record<string, string | undefined>
+  /** Whether the words of `q`, which all have trigrams, are also searched in the middle of the words of titles. */
+  inTitles?: boolean
   /** The sort key, with a minus for descending order: `title`, `-title`, … */
   sort: string
 }
@@ -142,11 +145,15 @@ export async function chooseCandidates(
   const isBoth = ordered && has('creator_id') && has('organization_index')
   if (words || (((isNamed && !isCounted) || isBoth) && !(await isFilling(db)))) {
     const scope = { organization_id, collection_id, ...search.filters }
-    const from = sql`select ${sql.raw(ROWID)} as at from search where search match ${matchExpression(kind, scope, words ?? [])}`
-    const passedFilters = ['creator_id', 'organization_index', 'collection_id']
+    const found = sql`select rowid from search where search match ${matchExpression(kind, scope, words ?? [])}`
+    const inTitles = search.inTitles
+      ? sql`union select rowid from search_titles where search_titles match ${titlesExpression(kind, organization_id, words ?? [])}`
+      : sql``
     // If there are more rows than the maximum, the newest ones are read, or for an ascending order of creation, the oldest ones.
     const way = sort === 'created_at' ? sql`asc` : sql`desc`
-    const matches = { from: sql`${from} order by rowid ${way}`, most: MAX_MATCHES, ordered, passed: passedFilters }
+    const from = sql`select ${sql.raw(ROWID)} as at from (${found} ${inTitles} order by rowid ${way})`
+    const passed = search.inTitles ? [] : ['creator_id', 'organization_index', 'collection_id']
+    const matches = { from, most: MAX_MATCHES, ordered, passed }
     return words || ordered ? matches : matchesOrScan(db, search, matches)
   }
 
@@ -195,7 +202,7 @@ export async function withSearchIndex<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
-    if (!/no such table: search\b/.test(String((error as Error).cause ?? error))) throw error
+    if (!/no such table: search(_titles)?\b/.test(String((error as Error).cause ?? error))) throw error
     throw new ApiError('unavailable', 'The search index is being rebuilt; try again in a minute', undefined, {
       'retry-after': '60',
     })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import { fillText, type Kind } from '../../../src/adapters/db/search.ts'
+import { fillTitles } from '../../../src/adapters/db/search_titles.ts'
 import { MAX_COUNTED } from '../../../src/resources/list/filtered_list.ts'
 import { MAX_SORTED, MAX_SCANNED } from '../../../src/resources/list/row_source.ts'
 import { aWaitingTrack, CREATOR, itemsOf, nameOf, query } from '../support/api.ts'
@@ -46,6 +47,10 @@ const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
     // A skipped match costs three rows: the match, its track, and the check that the collection exists.
     ['/v1/track?q=seeded+0&offset=400', PAGE + 3 * 400],
     ['/v1/track?q=nothing', PAGE],
+    ['/v1/track?q=eede', PAGE],
+    // A typo reads the newest 500 rows of each half of the word, each with its collection.
+    ['/v1/track?q=sededed', PAGE + 4 * 1000],
+    ['/v1/track?q=seedde', PAGE + 4 * 1000],
     [`/v1/track?creator_id=${CREATOR}&organization_index=b`, PAGE],
     // The creator has too many tracks to sort: 10,001 are counted, and those of the page are read in title order.
     [`/v1/track?creator_id=${CREATOR}&sort=title`, 10_000 + 5 * PAGE],
@@ -68,7 +73,7 @@ const requestLimits = ({ collection_id }: Tenant): [string, number][] => {
 async function seedSearched(table: Kind, from: number, to: number, tenant: Tenant): Promise<void> {
   const [last] = await query<{ at: number }>(`select coalesce(max(rowid), 0) as at from ${table}`)
   await seed(table, from, to, tenant)
-  await query(fillText(table), last!.at, Number.MAX_SAFE_INTEGER)
+  for (const fill of [fillText, fillTitles]) await query(fill(table), last!.at, Number.MAX_SAFE_INTEGER)
 }
 
 async function measure(tenant: Tenant): Promise<void> {
@@ -117,7 +122,7 @@ describe('searched, sorted and filtered lists', () => {
       count: MAX_COUNTED,
       exact: false,
     })
-    const matching = await titlesByQuery(`${all} where player_title like 'Seeded 0012%' order by rowid desc`)
+    const matching = await titlesByQuery(`${all} where player_title like '%0012%' order by rowid desc`)
     expect(await titles(tenant, '/v1/track?q=0012&limit=200')).toEqual({ page: matching, count: matching.length })
     // In a smaller collection, the last titles are beyond the range that is scanned.
     const { collection_id } = (
@@ -148,10 +153,10 @@ describe('searched, sorted and filtered lists', () => {
     const titled = await countCallRows('PUT', path, { key, body: { title: 'New' } })
     const annotated = await countCallRows('PUT', path, { key, body: { metadata: { a: 1 } } })
     // A created track writes six rows for the track and its entries in the collection's lists, four for the counts, one each for the list by title,
-    // the two lists by time and the search, one for the event, and one for the quotas.
+    // the two lists by time and the search, one for the event, and one for the quotas. A title is written to both search tables.
     expect({ created: created.written, titled: titled.written, noted: annotated.written }).toEqual({
       created: 16,
-      titled: 5,
+      titled: 6,
       noted: 3,
     })
   })
@@ -160,7 +165,7 @@ describe('searched, sorted and filtered lists', () => {
 it('the search index is filled in the background with existing rows, even while they change', async () => {
   const tenant = await aTenant()
   await seed('tracks', 1, 5000, tenant)
-  await query('delete from search')
+  for (const name of ['search', 'search_titles']) await query(`delete from ${name}`)
   await query(`insert into search_fills values ('tracks', (select max(rowid) from tracks))`)
   expect((await titles(tenant, '/v1/track?q=seeded')).count).toBe(0)
   const filtered = await titles(tenant, `/v1/track?creator_id=${CREATOR}`)
@@ -177,6 +182,8 @@ it('the search index is filled in the background with existing rows, even while 
   await runSweep()
   expect((await titles(tenant, '/v1/track?q=ΑΘΗΝΑ&limit=200')).page).toHaveLength(100)
   expect((await titles(tenant, '/v1/track?q=changed')).page).toEqual(['Changed'])
+  expect((await titles(tenant, '/v1/track?q=hange')).page).toEqual(['Changed'])
+  expect((await titles(tenant, '/v1/track?q=eede&offset=4950')).page).toHaveLength(0)
   expect((await titles(tenant, '/v1/track?q=seeded&offset=4950')).page).toHaveLength(49)
   expect(await query('select * from search_fills')).toEqual([])
 })

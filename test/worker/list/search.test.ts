@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 
 import beforeExport from '../../../scripts/deploy/before_export.sql?raw'
 import { SEARCH_TABLE } from '../../../src/adapters/db/search.ts'
+import { TITLES_TABLE } from '../../../src/adapters/db/search_titles.ts'
 import {
   aPlaylist,
   aWaitingTrack,
@@ -240,10 +241,10 @@ describe('the search index', () => {
 
   it('has the same schema in the migrations as in the code', async () => {
     const found = await query<{ sql: string }>(
-      `select sql from sqlite_schema where sql is not null and (name = 'search' or name glob '*_search_*')`,
+      `select sql from sqlite_schema where sql is not null and (name in ('search', 'search_titles') or name glob '*_search_*')`,
     )
     const plain = (sql: string) => sql.replace('IF NOT EXISTS ', '')
-    expect(found.map(({ sql }) => sql).toSorted()).toEqual(SEARCH_TABLE.map(plain).toSorted())
+    expect(found.map(({ sql }) => sql).toSorted()).toEqual([...SEARCH_TABLE, ...TITLES_TABLE].map(plain).toSorted())
   })
 
   it('is dropped for an export, and rebuilt by the sweep with the rows that were added in the meantime', async () => {
@@ -271,9 +272,9 @@ describe('the search index', () => {
     vi.useRealTimers()
     expect(await find(key, '/v1/track', 'e')).toEqual([])
     expect(await find(key, '/v1/track', 'mean')).toEqual(['Meanwhile'])
-    expect(await find(key, '/v1/track', 'bef')).toEqual(['Before'])
+    for (const q of ['bef', 'efor']) expect(await find(key, '/v1/track', q)).toEqual(['Before'])
     await track(tenant, 'Afterwards')
-    expect(await find(key, '/v1/track', 'after')).toEqual(['Afterwards'])
+    for (const q of ['after', 'erward']) expect(await find(key, '/v1/track', q)).toEqual(['Afterwards'])
     expect(await query('select * from search_fills')).toEqual([])
   })
 })
