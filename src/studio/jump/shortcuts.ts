@@ -4,8 +4,7 @@ import { takeOffer } from '../ui/announce.ts'
 import type { Actions } from './commands.ts'
 
 /** Elements in which keys have another meaning. */
-const FIELDS =
-  'input, textarea, select, [role=textbox], [role=slider], tonearm-player, tonearm-waveform'
+const FIELDS = 'input, textarea, select, [role=textbox], [role=slider], tonearm-player, tonearm-waveform'
 /** Elements that Space activates. */
 const PRESSED = 'button, a, summary, [role=button], [role=row], [role=option], [role=menuitem], [role=checkbox]'
 
