@@ -18,15 +18,21 @@ interface Properties {
   onClose: () => void
 }
 
+/** Loaded once, so that a dialog that opens again does not miss the first keys. */
+let loaded: Dialogs | undefined
+
 /** Shows a dialog whose module is loaded when it is first opened. */
 export function ShellDialog({ name, actions, onClose }: Properties) {
   const client = useClient()
-  const [dialogs, setDialogs] = useState<Dialogs>()
+  const [dialogs, setDialogs] = useState(loaded)
   useEffect(() => {
-    void import('./shell_dialogs.ts').then(setDialogs, () => {
+    if (dialogs) return
+    void (async () => {
+      loaded = await import('./shell_dialogs.ts').catch(() => undefined)
+      if (loaded) return setDialogs(loaded)
       announce(t('This part of the studio could not be loaded. Check the connection and try again.'))
       onClose()
-    })
+    })()
   }, [])
   if (!dialogs) return null
   const { JumpDialog, ShortcutsDialog, CreateDialog } = dialogs

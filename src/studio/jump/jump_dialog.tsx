@@ -73,7 +73,14 @@ export function JumpDialog({ commands, onClose }: Properties) {
   const at = Math.min(marked, results.length - 1)
   const isSearching = words.trim() !== q || (q !== '' && (isPrevious || (!answer && !problem)))
 
-  useEffect(() => setMarked(0), [words])
+  const isEntered = useRef(false)
+  useEffect(() => {
+    setMarked(0)
+    isEntered.current = false
+  }, [words])
+  useEffect(() => {
+    if (!isSearching && isEntered.current) open(results[at])
+  }, [isSearching])
   useEffect(() => element.current?.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
 
   function open(result: Result | undefined) {
@@ -85,9 +92,10 @@ export function JumpDialog({ commands, onClose }: Properties) {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 }
     const step = steps[event.key]
     if (step !== undefined && results.length > 0) setMarked((at + step + results.length) % results.length)
+    else if (event.key !== 'Enter' || event.isComposing) return
     // The results still belong to other words while the search runs.
-    else if (event.key === 'Enter' && !event.isComposing && !isSearching) open(results[at])
-    else return
+    else if (isSearching) isEntered.current = true
+    else open(results[at])
     event.preventDefault()
   }
   return (
