@@ -115,24 +115,14 @@ export function JumpDialog({ commands, onClose }: Properties) {
       />
       <ul ref={element} id={list} role="listbox" aria-label={t('Results')} class="jump-results" aria-busy={isSearching}>
         {results.map((result, index) => (
-          <li
+          <Option
             key={result.id}
             id={`${list}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            onPointerMove={() => setMarked(index)}
-            onClick={() => open(result)}
-          >
-            {result.icon ? (
-              <span class="jump-icon">
-                <Icon name={result.icon} />
-              </span>
-            ) : (
-              <img class="jump-icon" src={result.cover?.small.url} alt="" width="36" height="36" />
-            )}
-            <span class="jump-label">{result.label}</span>
-            {result.note && <span class="soft">{result.note}</span>}
-          </li>
+            result={result}
+            isMarked={index === at}
+            onMark={() => setMarked(index)}
+            onOpen={() => open(result)}
+          />
         ))}
       </ul>
       <p role="status" class="soft">
@@ -141,3 +131,25 @@ export function JumpDialog({ commands, onClose }: Properties) {
     </Dialog>
   )
 }
+
+interface OptionProperties {
+  id: string
+  result: Result
+  isMarked: boolean
+  onMark: () => void
+  onOpen: () => void
+}
+
+const Option = ({ id, result, isMarked, onMark, onOpen }: OptionProperties) => (
+  <li id={id} role="option" aria-selected={isMarked} onPointerMove={onMark} onClick={onOpen}>
+    {result.icon ? (
+      <span class="jump-icon">
+        <Icon name={result.icon} />
+      </span>
+    ) : (
+      <img class="jump-icon" src={result.cover?.small.url} alt="" width="36" height="36" />
+    )}
+    <span class="jump-label">{result.label}</span>
+    {result.note && <span class="soft">{result.note}</span>}
+  </li>
+)
