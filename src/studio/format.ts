@@ -44,8 +44,6 @@ const NOUNS = {
   item: { one: '{n} item', other: '{n} items' },
   key: { one: '{n} key', other: '{n} keys' },
   webhook: { one: '{n} webhook', other: '{n} webhooks' },
-  event: { one: '{n} event', other: '{n} events' },
-  'missed event': { one: '{n} missed event', other: '{n} missed events' },
 }
 const MORE = {
   track: { one: '{n} or more tracks', other: '{n} or more tracks' },

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ApiKey } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { type Faults, faultsOf } from '../format.ts'
+import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
@@ -31,15 +32,19 @@ export function EditKey({ api_key, onSaved, onClose }: Properties) {
     if (faults) return setFaults(faults)
     const answer = await client.put('/v1/api_key/{api_key_id}', { params: { api_key_id: id }, body: settings })
     if (!answer.ok) return setFaults(faultsOf(answer, FIELDS))
-    announce(`${answer.api_key.title} saved`)
+    announce(t('{title} saved', { title: answer.api_key.title }))
     onSaved()
     onClose()
   }
   return (
-    <Dialog title={`Edit ${api_key.title}`} asks={isChanged(before, values) && DISCARD} onClose={onClose}>
+    <Dialog
+      title={t('Edit {name}', { name: api_key.title })}
+      asks={isChanged(before, values) && DISCARD}
+      onClose={onClose}
+    >
       <Form onSubmit={save}>
         <TextField
-          label="Title"
+          label={t('Title')}
           value={values.title}
           onInput={(title) => change({ title })}
           error={faults.title}
@@ -50,7 +55,7 @@ export function EditKey({ api_key, onSaved, onClose }: Properties) {
         <div class="actions end">
           <Cancel />
           <Button type="submit" kind="primary" disabled={values.title.trim() === ''}>
-            Save
+            {t('Save')}
           </Button>
         </div>
       </Form>

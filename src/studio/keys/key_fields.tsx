@@ -4,6 +4,7 @@ import type { ApiKey, KeyType } from '../api.ts'
 import type { Faults } from '../format.ts'
 import { sitesOf } from '../sharing/sites.ts'
 import { SitesField } from '../sharing/sites_field.tsx'
+import { t } from '../text.ts'
 import { Check, NumberField, TextField } from '../ui/field.tsx'
 
 /** The values of the fields for a key. An empty text of a limit stands for no limit. */
@@ -60,9 +61,9 @@ export function settingsOf(type: KeyType, { title, sites, downloadable, bytes, t
   const faults: Faults = {}
   if (type !== 'server' && fault) faults.allowed_origins = fault
   if (type === 'uploader') {
-    if (bytes.trim() !== '' && max_bytes === null) faults.max_bytes = 'Write a size such as 500 MB or 20 GB.'
+    if (bytes.trim() !== '' && max_bytes === null) faults.max_bytes = t('Write a size such as 500 MB or 20 GB.')
     if (max_tracks !== null && !(Number.isSafeInteger(max_tracks) && max_tracks >= 0))
-      faults.max_tracks = 'Write a whole number.'
+      faults.max_tracks = t('Write a whole number.')
   }
   const settings = {
     title: title.trim(),
@@ -80,8 +81,6 @@ interface Properties {
   faults: Faults
 }
 
-const NO_LIMIT = 'Empty: no limit.'
-
 /** The fields that a type of key has besides its title. */
 export const KeyFields = ({ type, values, onChange, faults }: Properties) => (
   <>
@@ -90,7 +89,7 @@ export const KeyFields = ({ type, values, onChange, faults }: Properties) => (
     )}
     {type === 'player' && (
       <Check
-        label="Listeners may download"
+        label={t('Listeners may download')}
         checked={values.downloadable}
         onChange={(downloadable) => onChange({ downloadable })}
       />
@@ -98,19 +97,19 @@ export const KeyFields = ({ type, values, onChange, faults }: Properties) => (
     {type === 'uploader' && (
       <div class="pair">
         <TextField
-          label="Data a day"
+          label={t('Data a day')}
           value={values.bytes}
           onInput={(bytes) => onChange({ bytes })}
           error={faults.max_bytes}
-          hint={`Such as 500 MB. ${NO_LIMIT}`}
+          hint={t('Such as 500 MB. Empty: no limit.')}
           maxLength={30}
         />
         <NumberField
-          label="Tracks a day"
+          label={t('Tracks a day')}
           value={values.tracks}
           onInput={(tracks) => onChange({ tracks })}
           error={faults.max_tracks}
-          hint={NO_LIMIT}
+          hint={t('Empty: no limit.')}
         />
       </div>
     )}

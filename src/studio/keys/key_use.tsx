@@ -1,11 +1,10 @@
 import type { ApiKey } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
-import { bytes, explain, time } from '../format.ts'
+import { bytes, explain, number, time } from '../format.ts'
+import { t } from '../text.ts'
 import { Meter } from '../ui/meter.tsx'
 import { useVisible } from '../ui/visible.ts'
-
-const count = (value: number) => value.toLocaleString('en')
 
 /** Shows what an uploader key has added today, and its limits. They are read when the key comes into view. */
 export function KeyUse({ api_key }: { api_key: ApiKey }) {
@@ -25,14 +24,15 @@ function Meters({ api_key: { id, max_bytes, max_tracks } }: { api_key: ApiKey })
     version: `${max_bytes} ${max_tracks}`,
     load: () => client.get('/v1/api_key/{api_key_id}', { params: { api_key_id: id } }),
   })
-  if (problem) return <span class="soft">Its use could not be loaded: {explain(problem)}</span>
+  if (problem)
+    return <span class="soft">{t('Its use could not be loaded: {reason}', { reason: explain(problem) })}</span>
   const quota = answer?.quota
   if (!quota) return null
-  const note = quota.resets_at ? `resets at ${time(quota.resets_at)}` : undefined
+  const note = quota.resets_at ? t('resets at {time}', { time: time(quota.resets_at) }) : undefined
   return (
     <>
-      <Meter label="Data today" used={quota.used_bytes} limit={quota.max_bytes} format={bytes} note={note} />
-      <Meter label="Tracks today" used={quota.used_tracks} limit={quota.max_tracks} format={count} />
+      <Meter label={t('Data today')} used={quota.used_bytes} limit={quota.max_bytes} format={bytes} note={note} />
+      <Meter label={t('Tracks today')} used={quota.used_tracks} limit={quota.max_tracks} format={number} />
     </>
   )
 }

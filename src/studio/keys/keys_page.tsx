@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 
-import type { ApiKey } from '../api.ts'
+import type { ApiKey, KeyType } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { date, explain, plural } from '../format.ts'
 import { href } from '../route.ts'
+import { t, text } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
@@ -16,6 +17,9 @@ import { KeyUse } from './key_use.tsx'
 import { NewKey } from './new_key.tsx'
 import { NewSecret } from './new_secret.tsx'
 
+const KINDS: Record<KeyType, string> = { server: text('Server'), player: text('Player'), uploader: text('Uploader') }
+const BOUND = { collection: text('one collection'), track: text('one track'), playlist: text('one playlist') }
+
 /** The page Keys: all keys of the organization, with their permissions and actions. */
 export function KeysPage() {
   const client = useClient()
@@ -23,29 +27,33 @@ export function KeysPage() {
   const [making, setMaking] = useState(false)
   const [editing, setEditing] = useState<ApiKey | null>(null)
   const [rotating, setRotating] = useState<ApiKey | null>(null)
-  useTitle('Keys')
+  useTitle(t('Keys'))
 
   async function revoke({ id, title }: ApiKey) {
-    const text = `Everything that uses ${title} stops working within 30 seconds.`
-    if (!(await confirmed({ title: 'Revoke this key?', text, action: 'Revoke key' }))) return
+    const question = {
+      title: t('Revoke this key?'),
+      text: t('Everything that uses {title} stops working within 30 seconds.', { title }),
+      action: t('Revoke key'),
+    }
+    if (!(await confirmed(question))) return
     const answer = await client.delete('/v1/api_key/{api_key_id}', { params: { api_key_id: id } })
-    announce(answer.ok ? `${title} revoked` : explain(answer))
+    announce(answer.ok ? t('{title} revoked', { title }) : explain(answer))
     reload()
   }
   return (
     <>
       <div class="page-head">
         <div>
-          <h1>Keys</h1>
+          <h1>{t('Keys')}</h1>
           {entries.length > 0 && <p class="soft">{plural(count, 'key')}</p>}
         </div>
         <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-          New key
+          {t('New key')}
         </Button>
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={4} />}
-      <ul class="keys" aria-label="Keys">
+      <ul class="keys" aria-label={t('Keys')}>
         {entries.map((key) => (
           <KeyRow
             key={key.id}
@@ -87,35 +95,35 @@ function KeyRow({ api_key, onEdit, onRotate, onRevoke }: RowProperties) {
     api_key
   const bound = (['collection', 'track', 'playlist'] as const).find((scope) => api_key[`${scope}_id`])
   const facts = [
-    bound ? '' : type === 'server' ? 'everything' : 'any collection',
-    allowed_origins ? allowed_origins.join(', ') : type === 'server' ? '' : 'any site',
+    bound ? '' : type === 'server' ? t('everything') : t('any collection'),
+    allowed_origins ? allowed_origins.join(', ') : type === 'server' ? '' : t('any site'),
     variants ? variants.join(', ') : '',
-    is_downloadable ? 'with downloads' : '',
+    is_downloadable ? t('with downloads') : '',
   ].filter(Boolean)
   return (
     <li class="card key">
       <div class="key-text">
         <span class="name">
-          {title} <span class={`badge ${type}`}>{type}</span>
+          {title} <span class={`badge ${type}`}>{t(KINDS[type])}</span>
         </span>
         <span class="soft">
-          {bound && <a href={href(bound, api_key[`${bound}_id`] ?? '')}>one {bound}</a>}
+          {bound && <a href={href(bound, api_key[`${bound}_id`] ?? '')}>{t(BOUND[bound])}</a>}
           {bound && facts.length > 0 && ' · '}
           {facts.join(' · ')}
         </span>
       </div>
       <code class="soft">{hint}…</code>
       <div class="key-dates soft">
-        <span>Created {date(created_at)}</span>
-        <span>{last_used_at ? `Used ${date(last_used_at)}` : 'Never used'}</span>
-        {expires_at && <span>Ends {date(expires_at)}</span>}
+        <span>{t('Created {date}', { date: date(created_at) })}</span>
+        <span>{last_used_at ? t('Used {date}', { date: date(last_used_at) }) : t('Never used')}</span>
+        {expires_at && <span>{t('Ends {date}', { date: date(expires_at) })}</span>}
       </div>
       <Menu
-        label={`More for ${title}`}
+        label={t('More for {title}', { title })}
         items={[
-          { label: 'Edit key …', onSelect: onEdit },
-          { label: 'New secret …', onSelect: onRotate },
-          { label: 'Revoke key …', danger: true, onSelect: onRevoke },
+          { label: t('Edit key …'), onSelect: onEdit },
+          { label: t('New secret …'), onSelect: onRotate },
+          { label: t('Revoke key …'), danger: true, onSelect: onRevoke },
         ]}
       />
       {type === 'uploader' && <KeyUse api_key={api_key} />}

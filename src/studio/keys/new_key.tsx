@@ -4,6 +4,7 @@ import type { ApiKey, KeyType } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { type Faults, faultsOf } from '../format.ts'
+import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
@@ -13,9 +14,9 @@ import { FIELDS, isChanged, KeyFields, type KeyValues, NEW_KEY, settingsOf } fro
 import { LOSES_SECRET, Secret } from './secret.tsx'
 
 const TYPES = [
-  ['player', 'Player: plays, in browsers and apps'],
-  ['uploader', 'Uploader: uploads, in browsers and apps'],
-  ['server', 'Server: everything; keep it on your server'],
+  ['player', text('Player: plays, in browsers and apps')],
+  ['uploader', text('Uploader: uploads, in browsers and apps')],
+  ['server', text('Server: everything; keep it on your server')],
 ] as const
 
 interface Made {
@@ -46,7 +47,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
   }
   return (
     <Dialog
-      title={made ? `The secret of ${made.api_key.title}` : 'New key'}
+      title={made ? t('The secret of {title}', { title: made.api_key.title }) : t('New key')}
       asks={made ? LOSES_SECRET : isChanged(NEW_KEY, values) && DISCARD}
       onClose={onClose}
     >
@@ -55,17 +56,17 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
       ) : (
         <Form onSubmit={create}>
           <TextField
-            label="Title"
+            label={t('Title')}
             value={values.title}
             onInput={(title) => change({ title })}
             error={faults.title}
             required
-            placeholder="Player on my site"
+            placeholder={t('Player on my site')}
           />
           <SelectField
-            label="Kind"
+            label={t('Kind')}
             value={type}
-            options={TYPES}
+            options={TYPES.map(([kind, label]) => [kind, t(label)] as const)}
             onChange={(value) => {
               setType(value as KeyType)
               setBound('')
@@ -77,7 +78,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
           <div class="actions end">
             <Cancel />
             <Button type="submit" kind="primary" disabled={values.title.trim() === ''}>
-              Create key
+              {t('Create key')}
             </Button>
           </div>
         </Form>
@@ -98,11 +99,14 @@ function ScopeField({ type, value, onChange }: ScopeProperties) {
   const { entries: collections } = useList('/v1/collection', (page) => page.collections)
   const { entries: playlists } = useList('/v1/playlist', (page) => page.playlists)
   const options: [string, string][] = [
-    ['', type === 'uploader' ? 'Any collection' : 'Everything'],
-    ...collections.map(({ id, title }): [string, string] => [`collection_id ${id}`, `Collection: ${title}`]),
+    ['', type === 'uploader' ? t('Any collection') : t('Everything')],
+    ...collections.map(({ id, title }): [string, string] => [
+      `collection_id ${id}`,
+      t('Collection: {title}', { title }),
+    ]),
     ...(type === 'player'
-      ? playlists.map(({ id, title }): [string, string] => [`playlist_id ${id}`, `Playlist: ${title}`])
+      ? playlists.map(({ id, title }): [string, string] => [`playlist_id ${id}`, t('Playlist: {title}', { title })])
       : []),
   ]
-  return <SelectField label="Opens" value={value} options={options} onChange={onChange} />
+  return <SelectField label={t('Opens')} value={value} options={options} onChange={onChange} />
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 
 import type { ApiKey, Failure } from '../api.ts'
 import { explain } from '../format.ts'
+import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
@@ -11,10 +12,10 @@ import { LOSES_SECRET, Secret } from './secret.tsx'
 
 /** Seconds for which the old secret remains valid. */
 const GRACE = [
-  ['0', 'at once'],
-  ['3600', 'after 1 hour'],
-  ['86400', 'after 24 hours'],
-  ['604800', 'after 7 days'],
+  ['0', text('at once')],
+  ['3600', text('after 1 hour')],
+  ['86400', text('after 24 hours')],
+  ['604800', text('after 7 days')],
 ] as const
 
 interface Properties {
@@ -36,17 +37,22 @@ export function NewSecret({ title, api_key, rotate, onClose }: Properties) {
     if (answer.ok) setSecret(answer.secret)
   }
   return (
-    <Dialog title={`A new secret for ${title}`} asks={secret !== '' && LOSES_SECRET} onClose={onClose}>
+    <Dialog title={t('A new secret for {title}', { title })} asks={secret !== '' && LOSES_SECRET} onClose={onClose}>
       {secret ? (
         <Secret secret={secret} api_key={api_key} onClose={onClose} />
       ) : (
         <Form onSubmit={make}>
-          <SelectField label="The old secret ends" value={grace} options={GRACE} onChange={setGrace} />
+          <SelectField
+            label={t('The old secret ends')}
+            value={grace}
+            options={GRACE.map(([seconds, label]) => [seconds, t(label)] as const)}
+            onChange={setGrace}
+          />
           <Message>{problem}</Message>
           <div class="actions end">
             <Cancel />
             <Button type="submit" kind="primary">
-              Make new secret
+              {t('Make new secret')}
             </Button>
           </div>
         </Form>

@@ -2,15 +2,16 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import type { ApiKey } from '../api.ts'
 import { elementCode } from '../sharing/snippets.ts'
+import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copyable.tsx'
 
 /** The question before a dialog with a secret closes. */
 export const LOSES_SECRET = {
-  title: 'Have you kept the secret?',
-  text: 'It cannot be shown again.',
-  action: 'Close',
-  cancel: 'Back to the secret',
+  title: text('Have you kept the secret?'),
+  text: text('It cannot be shown again.'),
+  action: text('Close'),
+  cancel: text('Back to the secret'),
 }
 
 interface Properties {
@@ -29,13 +30,13 @@ export function Secret({ secret, api_key, onClose }: Properties) {
   return (
     <>
       <p role="status" tabIndex={-1} ref={message}>
-        This is the only time that the secret is shown. Store it in a safe place.
+        {t('This is the only time that the secret is shown. Store it in a safe place.')}
       </p>
-      <Copyable label="Secret" value={secret} />
-      {code && <Copyable label="For your page" value={code} />}
+      <Copyable label={t('Secret')} value={secret} />
+      {code && <Copyable label={t('For your page')} value={code} />}
       <div class="actions end">
         <Button kind="primary" onClick={onClose}>
-          Done
+          {t('Done')}
         </Button>
       </div>
     </>

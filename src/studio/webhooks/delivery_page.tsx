@@ -5,6 +5,7 @@ import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { exactTime, explain, length } from '../format.ts'
 import { href, type PageProperties } from '../route.ts'
+import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copyable.tsx'
@@ -28,13 +29,13 @@ export function DeliveryPage({ id }: PageProperties) {
 
   async function sendAgain() {
     const answer = await client.post('/v1/webhook_delivery/{webhook_delivery_id}/replay', { params })
-    announce(answer.ok ? 'Sending again' : explain(answer))
+    announce(answer.ok ? t('Sending again') : explain(answer))
     await loaded.reload()
   }
   return (
     <>
       <NotRenewed {...loaded} />
-      <Back href={href('webhook', delivery.endpoint_id)} label="Webhook" />
+      <Back href={href('webhook', delivery.endpoint_id)} label={t('Webhook')} />
       <div class="page-head">
         <div class="key-text">
           <h1>{wordsOf(delivery.type)}</h1>
@@ -43,11 +44,11 @@ export function DeliveryPage({ id }: PageProperties) {
           </p>
         </div>
         <Button kind="primary" disabled={delivery.state === 'sending'} onClick={sendAgain}>
-          Send again
+          {t('Send again')}
         </Button>
       </div>
       <section class="card timeline" aria-labelledby="attempts-title">
-        <h2 id="attempts-title">Attempts</h2>
+        <h2 id="attempts-title">{t('Attempts')}</h2>
         <ol>
           {delivery.attempts.map((attempt, at) => (
             <Attempt key={at} attempt={attempt} />
@@ -59,9 +60,9 @@ export function DeliveryPage({ id }: PageProperties) {
         </ol>
       </section>
       <section class="card sent" aria-labelledby="sent-title">
-        <h2 id="sent-title">Request</h2>
-        <Copyable label="webhook-id" value={delivery.event_id} />
-        <Copyable label="Body" value={delivery.body} />
+        <h2 id="sent-title">{t('Request')}</h2>
+        <Copyable label={t('webhook-id')} value={delivery.event_id} />
+        <Copyable label={t('Body')} value={delivery.body} />
       </section>
     </>
   )
@@ -75,14 +76,14 @@ const Attempt = ({ attempt }: { attempt: WebhookAttempt }) => (
       {attempt.duration_ms < 1000 ? `${attempt.duration_ms} ms` : length(attempt.duration_ms / 1000)}
     </span>
     {attempt.answer && (
-      <pre tabIndex={0} aria-label="Answer">
+      <pre tabIndex={0} aria-label={t('Answer')}>
         {attempt.answer}
       </pre>
     )}
     {Object.keys(attempt.headers).length > 0 && (
       <details>
-        <summary>Headers</summary>
-        <pre tabIndex={0} aria-label="Headers">
+        <summary>{t('Headers')}</summary>
+        <pre tabIndex={0} aria-label={t('Headers')}>
           {Object.entries(attempt.headers)
             .map(([name, value]) => `${name}: ${value}`)
             .join('\n')}

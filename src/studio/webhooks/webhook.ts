@@ -1,13 +1,14 @@
 import { EVENT_WINDOW } from '../../contract/facts.ts'
 import { REASONS } from '../activity/event.ts'
 import type { AttemptError, WebhookDelivery, WebhookEndpoint } from '../api.ts'
-import { dateTime, length, plural } from '../format.ts'
+import { dateTime, length } from '../format.ts'
+import { t, text, tn } from '../text.ts'
 
 /** Returns the health of an endpoint as text. */
 export function healthOf({ state, reason, failing_since, last_success_at }: WebhookEndpoint): string {
-  if (state !== 'active') return reason ? REASONS[reason] : state
-  if (failing_since) return `failing since ${dateTime(failing_since)}`
-  return last_success_at ? 'works' : 'nothing sent yet'
+  if (state !== 'active') return t(reason ? REASONS[reason] : state)
+  if (failing_since) return t('failing since {time}', { time: dateTime(failing_since) })
+  return last_success_at ? t('works') : t('nothing sent yet')
 }
 
 /** Whether an endpoint needs attention. */
@@ -18,39 +19,40 @@ export const isUnwell = ({ state, reason, failing_since }: WebhookEndpoint) =>
 export function dayText(day: NonNullable<WebhookEndpoint['day']>, endpointCount: number): string {
   const sum = (kind: 'delivered' | 'pending' | 'failed') => day.reduce((all, hour) => all + hour[kind], 0)
   const [delivered, pending, failed] = [sum('delivered'), sum('pending'), sum('failed')]
-  const text = [
-    `${plural(delivered, 'event')} delivered`,
-    ...(pending > 0 ? [`${pending.toLocaleString('en')} pending`] : []),
-    ...(failed > 0 ? [`${failed.toLocaleString('en')} given up`] : []),
+  const events = [
+    tn({ one: '{n} event delivered', other: '{n} events delivered' }, delivered),
+    ...(pending > 0 ? [tn({ one: '{n} pending', other: '{n} pending' }, pending)] : []),
+    ...(failed > 0 ? [tn({ one: '{n} given up', other: '{n} given up' }, failed)] : []),
   ].join(', ')
   const isAll = delivered + pending + failed < Math.floor(EVENT_WINDOW / endpointCount)
-  return isAll ? `${text} in 24 hours` : `${text}; only the newest were counted`
+  return isAll ? t('{events} in 24 hours', { events }) : t('{events}; only the newest were counted', { events })
 }
 
 const ERRORS: Record<AttemptError, string> = {
-  status: 'not accepted',
-  redirect: 'redirected, which is not followed',
-  timed_out: 'no answer in time',
-  unreachable: 'not reached',
-  url_refused: 'nothing is sent to such a URL',
-  secret_unreadable: 'its secret cannot be read; make a new one',
+  status: text('not accepted'),
+  redirect: text('redirected, which is not followed'),
+  timed_out: text('no answer in time'),
+  unreachable: text('not reached'),
+  url_refused: text('nothing is sent to such a URL'),
+  secret_unreadable: text('its secret cannot be read; make a new one'),
 }
 
 /** Returns the outcome of an attempt. */
 export function outcomeOf({ status, error }: Pick<WebhookDelivery, 'status' | 'error'>): string {
-  const words = error ? ERRORS[error] : 'arrived'
+  const words = error ? t(ERRORS[error]) : t('arrived')
   return status === null ? words : `${status}, ${words}`
 }
 
 /** Returns the state of a delivery. */
 export function stateOf({ state, next_attempt_at, attempt }: WebhookDelivery): string {
-  if (state === 'delivered') return 'Delivered'
-  if (state === 'failed') return 'Given up'
-  if (state === 'sending') return 'Being sent'
-  if (!next_attempt_at) return 'Waits for an earlier one'
+  if (state === 'delivered') return t('Delivered')
+  if (state === 'failed') return t('Given up')
+  if (state === 'sending') return t('Being sent')
+  if (!next_attempt_at) return t('Waits for an earlier one')
   const seconds = (Date.parse(next_attempt_at) - Date.now()) / 1000
-  if (seconds <= 0) return 'Being sent'
-  return `${attempt === 0 ? 'Will be sent' : 'Next try'} in ${length(seconds)}`
+  if (seconds <= 0) return t('Being sent')
+  const time = length(seconds)
+  return attempt === 0 ? t('Will be sent in {time}', { time }) : t('Next try in {time}', { time })
 }
 
 const SOON = 1500

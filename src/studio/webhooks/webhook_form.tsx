@@ -6,6 +6,7 @@ import type { WebhookEndpoint } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { type Faults, faultsOf } from '../format.ts'
 import { LOSES_SECRET, Secret } from '../keys/secret.tsx'
+import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
 import { Check, SelectField, TextField } from '../ui/field.tsx'
@@ -13,8 +14,8 @@ import { Form } from '../ui/form.tsx'
 import { Message } from '../ui/states.tsx'
 
 const SCOPES = [
-  ['all', 'Everything'],
-  ['some', 'Only chosen events'],
+  ['all', text('Everything')],
+  ['some', text('Only chosen events')],
 ] as const
 
 interface Properties {
@@ -41,7 +42,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
     events.join() !== before.events.join()
 
   async function save() {
-    if (events.length === 0) return setFaults({ events: 'Choose at least one.' })
+    if (events.length === 0) return setFaults({ events: t('Choose at least one.') })
     const body = { url: url.trim(), events: events as ['*'], is_ordered: ordered }
     // The service derives a title from the host only for a new endpoint.
     const name = title.trim() || (endpoint && URL.parse(body.url)?.hostname)
@@ -58,33 +59,39 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   }
   if (secret)
     return (
-      <Dialog title="The secret of this webhook" asks={LOSES_SECRET} onClose={onClose}>
+      <Dialog title={t('The secret of this webhook')} asks={LOSES_SECRET} onClose={onClose}>
         <Secret secret={secret} onClose={onClose} />
       </Dialog>
     )
   return (
-    <Dialog title={endpoint ? `Edit ${endpoint.title}` : 'New webhook'} asks={changed && DISCARD} onClose={onClose}>
+    <Dialog
+      title={endpoint ? t('Edit {name}', { name: endpoint.title }) : t('New webhook')}
+      asks={changed && DISCARD}
+      onClose={onClose}
+    >
       <Form noValidate onSubmit={save}>
         <TextField
-          label="URL"
+          label={t('URL')}
           value={url}
           onInput={setUrl}
           error={faults.url}
           required
           maxLength={MAX_WEBHOOK_URL}
-          placeholder="https://hooks.example.com/tonearm"
-          hint="An https address on your server. Events are sent to it with POST."
+          placeholder={t('https://hooks.example.com/tonearm')}
+          hint={t('An https address on your server. Events are sent to it with POST.')}
         />
         <TextField
-          label="Title"
+          label={t('Title')}
           value={title}
           onInput={setTitle}
           error={faults.title}
-          placeholder="Derived from the URL if empty"
+          placeholder={t('Derived from the URL if empty')}
         />
         <EventsField before={before.events} events={events} onChange={setEvents} error={faults.events} />
         <Check
-          label="In order: an event waits until the earlier ones of the same track, collection or playlist have arrived"
+          label={t(
+            'In order: an event waits until the earlier ones of the same track, collection or playlist have arrived',
+          )}
           checked={ordered}
           onChange={setOrdered}
         />
@@ -92,7 +99,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
         <div class="actions end">
           <Cancel />
           <Button type="submit" kind="primary" disabled={url.trim() === ''}>
-            {endpoint ? 'Save' : 'Create webhook'}
+            {endpoint ? t('Save') : t('Create webhook')}
           </Button>
         </div>
       </Form>
@@ -121,15 +128,15 @@ function EventsField({ before, events, onChange, error }: EventsProperties) {
   return (
     <>
       <SelectField
-        label="Events"
+        label={t('Events')}
         value={all ? 'all' : 'some'}
-        options={SCOPES}
+        options={SCOPES.map(([scope, label]) => [scope, t(label)] as const)}
         onChange={(value) => onChange(value === 'all' ? ['*'] : before.filter((one) => one !== '*'))}
         error={error}
       />
       {!all && (
         <fieldset class="choices checks">
-          <legend class="visually-hidden">Events</legend>
+          <legend class="visually-hidden">{t('Events')}</legend>
           {[...PATTERNS, ...others]
             .filter((pattern) => !isWithin(pattern, events))
             .map((pattern) => (

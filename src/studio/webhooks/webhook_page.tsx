@@ -6,9 +6,10 @@ import type { Failure, WebhookDelivery, WebhookDeliveryState, WebhookEndpoint } 
 import { useClient } from '../data/connection.ts'
 import { usePages } from '../data/list.ts'
 import { useQuery, useRepeat } from '../data/query.ts'
-import { dateTime, exactTime, explain, plural } from '../format.ts'
+import { dateTime, exactTime, explain } from '../format.ts'
 import { NewSecret } from '../keys/new_secret.tsx'
 import { go, href, type PageProperties } from '../route.ts'
+import { t, text, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
@@ -23,10 +24,10 @@ import { WebhookForm } from './webhook_form.tsx'
 import { Health } from './webhooks_page.tsx'
 
 const TABS = [
-  ['', 'All'],
-  ['pending', 'Pending'],
-  ['failed', 'Given up'],
-  ['delivered', 'Delivered'],
+  ['', text('All')],
+  ['pending', text('Pending')],
+  ['failed', text('Given up')],
+  ['delivered', text('Delivered')],
 ] as const
 /** The size of a page. The list is polled only while it has one page, because a poll would remove the others. */
 const FIRST = 50
@@ -59,23 +60,23 @@ export function WebhookPage({ id, tab }: PageProperties) {
   return (
     <>
       <NotRenewed {...loaded} />
-      <Back href={href('webhooks')} label="Webhooks" />
+      <Back href={href('webhooks')} label={t('Webhooks')} />
       <div class="page-head">
         <div class="key-text">
           <h1>{endpoint.title}</h1>
           <code class="soft">{endpoint.url}</code>
           <p class="soft">
             <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
-            {endpoint.is_ordered && ' · in order'}
+            {endpoint.is_ordered && ` · ${t('in order')}`}
             {endpoint.previous_secret_expires_at &&
-              ` · old secret until ${dateTime(endpoint.previous_secret_expires_at)}`}
+              ` · ${t('old secret until {time}', { time: dateTime(endpoint.previous_secret_expires_at) })}`}
           </p>
         </div>
         <Actions endpoint={endpoint} reloadEndpoint={loaded.reload} reload={reload} showAll={showAll} />
       </div>
       <DayBar day={endpoint.day} />
-      <Tabs page="webhook" id={id} current={tab} tabs={TABS} />
-      <More list={list} empty={<Empty title="Nothing here">Deliveries are kept here for 30 days.</Empty>}>
+      <Tabs page="webhook" id={id} current={tab} tabs={TABS.map(([state, label]) => [state, t(label)] as const)} />
+      <More list={list} empty={<Empty title={t('Nothing here')}>{t('Deliveries are kept here for 30 days.')}</Empty>}>
         <Deliveries deliveries={list.entries} />
       </More>
     </>
@@ -103,21 +104,25 @@ function useActions({ endpoint, reload, showAll }: ActionProperties) {
   }
   async function test() {
     const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params })
-    await finish(answer, 'A test event is being sent')
+    await finish(answer, t('A test event is being sent'))
     if (answer.ok) showAll()
   }
   const resume = async () =>
-    finish(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), 'Resumed')
+    finish(await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/resume', { params }), t('Resumed'))
   const pause = async () =>
     finish(
       await client.put('/v1/webhook_endpoint/{webhook_endpoint_id}', { params, body: { state: 'paused' } }),
-      'Paused',
+      t('Paused'),
     )
   /** Sends all missed events since the endpoint was created. Events that arrived are not sent again. */
   async function recover() {
-    const title = 'Send missed events?'
-    const text = 'All events of the last 30 days that match this webhook, and have not arrived, are sent.'
-    if (!(await confirmed({ title, text, action: 'Send', kind: 'primary' }))) return
+    const question = {
+      title: t('Send missed events?'),
+      text: t('All events of the last 30 days that match this webhook, and have not arrived, are sent.'),
+      action: t('Send'),
+      kind: 'primary',
+    } as const
+    if (!(await confirmed(question))) return
     let [since, recovered]: [string | null, number] = [endpoint.created_at, 0]
     while (since !== null) {
       const answer: { ok: true; next_since: string | null; recovered: number } | Failure = await client.post(
@@ -128,19 +133,32 @@ function useActions({ endpoint, reload, showAll }: ActionProperties) {
       since = answer.next_since
       recovered += answer.recovered
     }
-    const sent = recovered === 0 ? 'no further events to send' : `${plural(recovered, 'missed event')} on the way`
-    await finish({ ok: true }, isActive ? sent[0]!.toUpperCase() + sent.slice(1) : `Resumed, ${sent}`)
+    await finish({ ok: true }, recoveredText(recovered, isActive))
     showAll()
   }
   async function remove() {
-    const text = `No more events are sent to ${endpoint.url}, and its deliveries are deleted.`
-    if (!(await confirmed({ title: 'Delete this webhook?', text, action: 'Delete webhook' }))) return
+    const question = {
+      title: t('Delete this webhook?'),
+      text: t('No more events are sent to {url}, and its deliveries are deleted.', { url: endpoint.url }),
+      action: t('Delete webhook'),
+    }
+    if (!(await confirmed(question))) return
     const answer = await client.delete('/v1/webhook_endpoint/{webhook_endpoint_id}', { params })
     if (!answer.ok) return announce(explain(answer))
-    announce(`${endpoint.title} deleted`)
+    announce(t('{title} deleted', { title: endpoint.title }))
     go('webhooks')
   }
   return { test, resume, pause, recover, remove }
+}
+
+function recoveredText(n: number, wasActive: boolean): string {
+  if (n === 0) return wasActive ? t('No further events to send') : t('Resumed, no further events to send')
+  return tn(
+    wasActive
+      ? { one: '{n} missed event on the way', other: '{n} missed events on the way' }
+      : { one: 'Resumed, {n} missed event on the way', other: 'Resumed, {n} missed events on the way' },
+    n,
+  )
 }
 
 /** The buttons and the menu of an endpoint, with their dialogs. */
@@ -158,7 +176,7 @@ function Actions(properties: ActionProperties) {
     return answer
   }
   function onSaved(title: string) {
-    announce(`${title} saved`)
+    announce(t('{title} saved', { title }))
     setDialog(null)
     void reloadEndpoint()
   }
@@ -168,28 +186,28 @@ function Actions(properties: ActionProperties) {
       <div class="actions">
         {isActive ? (
           <Button kind="primary" onClick={test}>
-            Send a test
+            {t('Send a test')}
           </Button>
         ) : (
           <>
-            <Button onClick={resume}>Resume</Button>
+            <Button onClick={resume}>{t('Resume')}</Button>
             <Button kind="primary" onClick={recover}>
-              Resume and send missed events …
+              {t('Resume and send missed events …')}
             </Button>
           </>
         )}
         <Menu
-          label={`More for ${endpoint.title}`}
+          label={t('More for {title}', { title: endpoint.title })}
           items={[
-            { label: 'Edit …', onSelect: () => setDialog('edit') },
-            { label: 'New secret …', onSelect: () => setDialog('secret') },
+            { label: t('Edit …'), onSelect: () => setDialog('edit') },
+            { label: t('New secret …'), onSelect: () => setDialog('secret') },
             ...(isActive
               ? [
-                  { label: 'Send missed events …', onSelect: recover },
-                  { label: 'Pause', onSelect: pause },
+                  { label: t('Send missed events …'), onSelect: recover },
+                  { label: t('Pause'), onSelect: pause },
                 ]
               : []),
-            { label: 'Delete webhook …', danger: true, onSelect: remove },
+            { label: t('Delete webhook …'), danger: true, onSelect: remove },
           ]}
         />
       </div>
@@ -201,14 +219,14 @@ function Actions(properties: ActionProperties) {
 
 const Deliveries = ({ deliveries }: { deliveries: WebhookDelivery[] }) => (
   <div class="card table-box">
-    <table class="stacked" aria-label="Deliveries">
+    <table class="stacked" aria-label={t('Deliveries')}>
       <thead>
         <tr>
-          <th>Event</th>
-          <th>Subject</th>
-          <th>State</th>
-          <th>Last answer</th>
-          <th>When</th>
+          <th>{t('Event')}</th>
+          <th>{t('Subject')}</th>
+          <th>{t('State')}</th>
+          <th>{t('Last answer')}</th>
+          <th>{t('When')}</th>
         </tr>
       </thead>
       <tbody>
@@ -217,16 +235,16 @@ const Deliveries = ({ deliveries }: { deliveries: WebhookDelivery[] }) => (
             <th scope="row">
               <a href={href('delivery', delivery.id)}>{wordsOf(delivery.type)}</a>
             </th>
-            <td data-label="Subject">
+            <td data-label={t('Subject')}>
               <Subject subject={delivery.subject} />
             </td>
-            <td data-label="State" class={delivery.state === 'failed' ? 'error' : ''}>
+            <td data-label={t('State')} class={delivery.state === 'failed' ? 'error' : ''}>
               {stateOf(delivery)}
             </td>
-            <td data-label="Last answer">
+            <td data-label={t('Last answer')}>
               {delivery.status === null && delivery.error === null ? '–' : outcomeOf(delivery)}
             </td>
-            <td data-label="When">{exactTime(delivery.created_at)}</td>
+            <td data-label={t('When')}>{exactTime(delivery.created_at)}</td>
           </tr>
         ))}
       </tbody>

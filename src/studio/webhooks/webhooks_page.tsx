@@ -5,6 +5,7 @@ import type { WebhookEndpoint } from '../api.ts'
 import { useList } from '../data/list.ts'
 import { plural } from '../format.ts'
 import { href } from '../route.ts'
+import { t } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
@@ -20,18 +21,18 @@ export function WebhooksPage() {
     { query: { include: 'day' } },
   )
   const [making, setMaking] = useState(false)
-  useTitle('Webhooks')
+  useTitle(t('Webhooks'))
   const isEmpty = !loading && !problem && entries.length === 0
   const button = (
     <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-      New webhook
+      {t('New webhook')}
     </Button>
   )
   return (
     <>
       <div class="page-head">
         <div>
-          <h1>Webhooks</h1>
+          <h1>{t('Webhooks')}</h1>
           {entries.length > 0 && <p class="soft">{plural(count, 'webhook')}</p>}
         </div>
         {!isEmpty && button}
@@ -39,11 +40,11 @@ export function WebhooksPage() {
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={3} />}
       {isEmpty && (
-        <Empty title="No webhooks yet" action={button}>
-          A webhook is a URL of your server that receives events, for example when a track is ready.
+        <Empty title={t('No webhooks yet')} action={button}>
+          {t('A webhook is a URL of your server that receives events, for example when a track is ready.')}
         </Empty>
       )}
-      <ul class="keys" aria-label="Webhooks">
+      <ul class="keys" aria-label={t('Webhooks')}>
         {entries.map((endpoint) => (
           <EndpointRow key={endpoint.id} endpoint={endpoint} endpointCount={entries.length} />
         ))}
