@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { KeyType } from './api_key.ts'
 import { Id, including, ok, Page, Timestamp } from './common.ts'
 import { MAX_EVENT_WAIT } from './facts.ts'
+import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
 import { TrackStatus } from './track.ts'
@@ -159,6 +160,10 @@ const eventOf = <T extends EventType>(type: T) =>
     data: z.object(EVENTS[type].data as (typeof EVENTS)[T]['data']),
     /** The current title of the subject, or its title in the trash; null if it does not exist anymore. Only with `include=titles`, never in webhooks. */
     title: z.string().nullable().optional(),
+    /** The collection of an event about a track; null for other events, and if it does not exist anymore. Only with `include=collection`. */
+    collection: z.object({ id, title: z.string() }).nullable().optional(),
+    /** The cover of a track, a collection or a playlist. Only with `include=artwork`. */
+    artwork: CoverImage.optional(),
   })
 type EventSchema = { [T in EventType]: ReturnType<typeof eventOf<T>> }[EventType]
 
@@ -212,7 +217,7 @@ export const eventOperations = defineOperations({
       type: EventPattern.optional(),
       subject: EventSubject.optional(),
       limit: Page.shape.limit,
-      include: including('titles'),
+      include: including('titles', 'collection', 'artwork'),
       wait: wholeNumber(2, MAX_EVENT_WAIT).default(0),
     }),
     response: ok({ events: z.array(TonearmEvent), after: z.int(), has_more: z.boolean() }),

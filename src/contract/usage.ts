@@ -14,8 +14,21 @@ export const Usage = named('Usage', {
   bytes: z.object({ total: z.int(), original: z.int() }),
   /** The size of all other files by the `index` of their variant, the largest first. */
   variants: z.array(z.object({ variant: z.string(), bytes: z.int(), files: z.int() })),
-  /** An upload is counted on the day on which it was processed. A play session is counted after its end, on the day on which it was created. */
-  days: z.array(z.object({ date: z.iso.date(), uploads: z.int(), upload_bytes: z.int(), sessions: z.int() })),
+  /**
+   * An upload is counted on the day on which it was processed. A play session is counted after its end, on the day on which it was created. `tracks`,
+   * `duration` and `bytes` are what was stored at the end of the day.
+   */
+  days: z.array(
+    z.object({
+      date: z.iso.date(),
+      uploads: z.int(),
+      upload_bytes: z.int(),
+      sessions: z.int(),
+      tracks: z.int(),
+      duration: z.number(),
+      bytes: z.int(),
+    }),
+  ),
 })
 
 export const usageOperations = defineOperations({

@@ -24,30 +24,47 @@ export const usageHandlers: Handlers<typeof usageOperations> = {
     if (from < first || from > to) throw invalid('from', `must lie between ${first} and ${to}`)
 
     // There is at most one row per day, which contains the changes on that day.
-    const rows = await db.select().from(usageDays).where(eq(usageDays.organization_id, principal.organization_id))
-    const byDate = new Map(rows.map((row) => [row.date, row]))
+    const rows = await db
+      .select()
+      .from(usageDays)
+      .where(eq(usageDays.organization_id, principal.organization_id))
+      .orderBy(usageDays.date)
     const sums = new Map([['original', { variant: 'original', bytes: 0, files: 0 }]])
-    for (const [variant, [bytes, files]] of rows.flatMap((row) => Object.entries(row.files))) {
-      const sum = sums.get(variant)
-      sums.set(variant, { variant, bytes: bytes + (sum?.bytes ?? 0), files: files + (sum?.files ?? 0) })
+    const total = { milliseconds: 0, bytes: 0 }
+    let next = 0
+    /** Adds the changes until the end of a day. */
+    function addUntil(date: string) {
+      for (; next < rows.length && rows[next]!.date <= date; next++) {
+        total.milliseconds += rows[next]!.milliseconds
+        for (const [variant, [bytes, files]] of Object.entries(rows[next]!.files)) {
+          const sum = sums.get(variant)
+          sums.set(variant, { variant, bytes: bytes + (sum?.bytes ?? 0), files: files + (sum?.files ?? 0) })
+          total.bytes += bytes
+        }
+      }
     }
+    const days = []
+    for (let time = Date.parse(from); time <= Date.parse(to); time += DAY) {
+      const date = dateOf(time)
+      addUntil(date)
+      const { uploads = 0, upload_bytes = 0, sessions = 0 } = rows[next - 1]?.date === date ? rows[next - 1]! : {}
+      const tracks = sums.get('original')!.files
+      const { milliseconds, bytes } = total
+      days.push({ date, uploads, upload_bytes, sessions, tracks, duration: milliseconds / 1000, bytes })
+    }
+    // The database's clock may be ahead of the Worker's.
+    addUntil('9999')
     const [original, ...variantSums] = sums.values()
     const variants = variantSums
       .filter(({ files }) => files > 0)
       .toSorted((a, b) => b.bytes - a.bytes || (a.variant < b.variant ? -1 : 1))
-    const days = []
-    for (let time = Date.parse(from); time <= Date.parse(to); time += DAY) {
-      const date = dateOf(time)
-      const { uploads = 0, upload_bytes = 0, sessions = 0 } = byDate.get(date) ?? {}
-      days.push({ date, uploads, upload_bytes, sessions })
-    }
     const quotas = await readQuotas(context, { organization_id: principal.organization_id })
     const quota = quotas.find(({ scope }) => scope === 'organization')
     return {
       usage: {
         tracks: original!.files,
-        duration: rows.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000,
-        bytes: { total: variants.reduce((sum, { bytes }) => sum + bytes, original!.bytes), original: original!.bytes },
+        duration: total.milliseconds / 1000,
+        bytes: { total: total.bytes, original: original!.bytes },
         variants,
         days,
       },

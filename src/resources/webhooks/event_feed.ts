@@ -5,8 +5,8 @@ import type { Context, Handlers } from '../../context.ts'
 import { type eventOperations, EVENTS, type TonearmEvent } from '../../contract/event.ts'
 import { EVENT_WINDOW } from '../../contract/facts.ts'
 import { timestamp } from '../../core/time.ts'
-import { withTitles } from './event_titles.ts'
 import { isCurrent, waitForEvent } from './event_watch.ts'
+import { withParts } from './included_parts.ts'
 
 /** Returns an event in the form that the feed and webhooks use. */
 export const toEvent = ({ created_at, ...row }: EventRow) =>
@@ -62,6 +62,6 @@ export const eventHandlers: Handlers<typeof eventOperations> = {
     while (page.events.length === 0 && !page.has_more && (await waitForEvent(context, page.after, until)))
       // Continues where the previous read ended, so that each read only covers newer events.
       page = await readPage(context, page.after, filter)
-    return include ? { ...page, events: await withTitles(context, page.events) } : page
+    return include ? { ...page, events: await withParts(context, include, page.events) } : page
   },
 }

@@ -83,6 +83,32 @@ it('the usage is updated by reprocessing, a new file, a failed file and deletion
   expect(await uploads()).toBe(3)
 })
 
+it('each day of the usage contains what was stored at its end, including the changes of earlier days', async () => {
+  const { key, organization_id } = await aTenant()
+  const today = Date.parse(dateOf(Date.now()))
+  const change = (date: string, milliseconds: number, bytes: number, files: number) =>
+    query(
+      'insert into usage_days (organization_id, date, milliseconds, files) values (?, ?, ?, ?)',
+      organization_id,
+      date,
+      milliseconds,
+      JSON.stringify({ original: [bytes, files], 'aac-160': [1, files] }),
+    )
+  // The row without a date contains all days that are no longer reported.
+  await change('', 1500, 10, 1)
+  await change(dateOf(today - 3 * DAY), 2000, 20, 2)
+  await change(dateOf(today - DAY), -1000, -10, -1)
+  const { days, ...usage } = await usageOf(key, `?from=${dateOf(today - 4 * DAY)}&to=${dateOf(today - 2 * DAY)}`)
+  const stored = days.map(({ tracks, duration, bytes }) => [tracks, duration, bytes])
+  expect(stored).toEqual([
+    [1, 1.5, 11],
+    [3, 3.5, 32],
+    [3, 3.5, 32],
+  ])
+  expect(usage).toMatchObject({ tracks: 2, duration: 2.5, bytes: { total: 23, original: 20 } })
+  expect((await usageOf(key)).days.at(-1)).toMatchObject({ tracks: 2, duration: 2.5, bytes: 23 })
+})
+
 it('the usage excludes early files, even when the track is deleted', async () => {
   const work = await aLongTrack()
   await work.startEarly(early())

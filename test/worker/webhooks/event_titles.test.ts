@@ -45,6 +45,37 @@ it('`include=titles` adds the current title of its subject to each event, or nul
   ])
 })
 
+it('`include=collection,artwork` adds the collection of a track, and the covers of tracks, collections and playlists', async () => {
+  const { key, collection_id } = await aTenant()
+  const since = (await eventsOf(key)).at(-1)!.seq
+  const track = (await aTrack(key, collection_id)).id
+  await aPlaylist(key, [])
+  await anApiKey(key, { type: 'player', title: 'Site' })
+  await query(`update collections set title = 'Album', cover_path = 'cover/1' where id = ?`, collection_id)
+  const parts = async (include: string) =>
+    (await eventsOf(key, since, include)).map(({ type, title, collection, artwork }) => ({
+      type,
+      title,
+      collection,
+      cover: artwork && new URL(artwork.icon.url).pathname.replace(/^.*cover/, 'cover'),
+    }))
+  const album = { id: collection_id, title: 'Album' }
+  const title = undefined
+  expect(await parts('&include=collection,artwork')).toEqual([
+    { type: 'track.created', title, collection: album, cover: 'cover/1/icon.jpg' },
+    { type: 'playlist.created', title, collection: null, cover: 'cover/icon.jpg' },
+    { type: 'api_key.created', title, collection: null, cover: undefined },
+    { type: 'cover.ready', title, collection: null, cover: 'cover/1/icon.jpg' },
+  ])
+  await ok('DELETE', `/v1/track/${track}`, { key })
+  expect((await parts('&include=collection,titles')).at(-1)).toEqual({
+    type: 'track.deleted',
+    title: null,
+    collection: album,
+    cover: undefined,
+  })
+})
+
 it('titles of events about an organization and a webhook endpoint are its name and its title', async () => {
   const { key, organization_id } = await aTenant()
   const since = (await eventsOf(key)).at(-1)!.seq
