@@ -17,6 +17,12 @@ export function length(seconds: number): string {
   return t('{hours} h {minutes} min', { hours: number(Math.floor(minutes / 60)), minutes: minutes % 60 })
 }
 
+/** Formats a total length in seconds: from ten hours on, in whole hours. */
+export function hours(seconds: number): string {
+  if (seconds === 0) return t('{n} min', { n: 0 })
+  return seconds < 36_000 ? length(seconds) : t('{n} h', { n: number(Math.round(seconds / 3600)) })
+}
+
 export const percent = (fraction: number) => t('{n} %', { n: Math.round(fraction * 100) })
 
 /** Formats `1234.5` as `1,234.5`. */
@@ -30,6 +36,9 @@ export function bytes(size: number): string {
   const value = size / 1000 ** step
   return `${number(step === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1)))} ${UNITS[step]}`
 }
+
+/** Formats `1234567` as `1,234,567 bytes`. */
+export const exactBytes = (size: number) => t('{n} bytes', { n: number(size) })
 
 const exact = (value: number) =>
   value.toLocaleString(localeOf(), { minimumFractionDigits: 1, maximumFractionDigits: 1 })

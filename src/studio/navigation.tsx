@@ -23,6 +23,7 @@ interface Group {
 const GROUPS: readonly Group[] = [
   {
     entries: [
+      { page: 'overview', label: text('Overview'), icon: 'overview' },
       { page: 'collections', label: text('Library'), icon: 'library', pages: ['collection', 'track'] },
       { page: 'playlists', label: text('Playlists'), icon: 'playlist', pages: ['playlist'] },
     ],

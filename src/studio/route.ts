@@ -16,7 +16,7 @@ export type PageProperties = Omit<Route, 'page'>
 export function parseRoute(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2)
   const [page = '', id = '', tab = ''] = path.split('/')
-  return { page: page || 'collections', id, tab, query: Object.fromEntries(new URLSearchParams(search)) }
+  return { page: page || 'overview', id, tab, query: Object.fromEntries(new URLSearchParams(search)) }
 }
 
 /** Returns the address of a page. Empty values are left out of the query. */

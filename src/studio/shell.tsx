@@ -14,6 +14,7 @@ import { CollectionPage } from './library/collection_page.tsx'
 import { CollectionsPage } from './library/collections_page.tsx'
 import { TrackPage } from './library/track_page.tsx'
 import { Navigation, PhoneNavigation } from './navigation.tsx'
+import { OverviewPage } from './overview/overview_page.tsx'
 import { PlaylistPage } from './playlists/playlist_page.tsx'
 import { PlaylistsPage } from './playlists/playlists_page.tsx'
 import { preferences } from './preferences.ts'
@@ -30,6 +31,7 @@ import { useScroll } from './ui/scroll.ts'
 import { Empty } from './ui/states.tsx'
 
 const PAGES: Record<string, ComponentType<PageProperties>> = {
+  overview: OverviewPage,
   collections: CollectionsPage,
   collection: CollectionPage,
   track: TrackPage,

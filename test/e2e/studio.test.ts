@@ -72,7 +72,7 @@ test('an invalid key and a key of another type are rejected with a reason', asyn
 test('a server key signs in and is kept only in this tab', async () => {
   await page.getByLabel('Server key').fill(stack.api_key)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor()
+  await page.getByRole('heading', { name: 'Upload your first files' }).waitFor()
   const storedKeys = await page.evaluate(() => [
     Object.values(sessionStorage),
     Object.values(localStorage),
@@ -82,6 +82,7 @@ test('a server key signs in and is kept only in this tab', async () => {
 })
 
 test('a new collection accepts three dropped files, which are uploaded and processed', async () => {
+  await visit(page, '#/collections', 'Collections')
   await page.getByRole('button', { name: 'New collection' }).first().click()
   await page.getByLabel('Title', { exact: true }).fill('Demo tape')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
@@ -237,7 +238,7 @@ test('a deletion asks for confirmation, and a key revoked elsewhere signs the pa
   const spare = await must(client().post('/v1/api_key', { body: { title: 'Spare', type: 'server' } }))
   const { page: other } = await openTab(browser)
   await other.goto(`${stack.base_url}/#key=${spare.secret}`)
-  await other.getByRole('heading', { name: 'Collections' }).waitFor(TIMEOUT)
+  await other.getByRole('heading', { level: 1, name: 'Overview' }).waitFor(TIMEOUT)
   await must(client().delete('/v1/api_key/{api_key_id}', { params: { api_key_id: spare.api_key_id } }))
   await expect
     .poll(async () => {

@@ -42,6 +42,7 @@ export async function fillOrganization(client: Client) {
   await settle(client, track_id)
   await settle(client, failed)
   return {
+    overview: ['#/', 'Overview'],
     collections: ['#/collections', 'Collections'],
     collection: [`#/collection/${collection_id}`, title],
     look: [`#/collection/${collection_id}/look`, title],

@@ -190,6 +190,7 @@ const unreachableControls = (page: Page): Promise<string[]> =>
 test('on a phone, the search field is as wide as the page, and an empty result is announced separately for collections and tracks', async () => {
   const { page } = await openTab(browser, SCREENS.phone)
   await signIn(page, stack)
+  await visit(page, ...places.collections)
   const search = page.getByRole('searchbox')
   const { x, width } = (await search.boundingBox())!
   expect([x, width]).toEqual([16, 343])
@@ -232,6 +233,7 @@ test('on a phone, the bar at the bottom leads to every page, and is below the pl
 test('the back button returns to the previous page, and a reload keeps the page', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
+  await visit(page, ...places.collections)
   await page.getByRole('link', { name: /A collection whose/ }).click()
   await page.getByRole('link', { name: 'Look' }).click()
   await page.getByRole('heading', { name: 'Preview' }).waitFor()

@@ -36,7 +36,7 @@ export async function openTab(browser: Browser, options: BrowserContextOptions =
 /** Opens the studio with the link that `npm start` prints. */
 export async function signIn(page: Page, { base_url, api_key }: Shared): Promise<void> {
   await page.goto(`${base_url}/#key=${api_key}`)
-  await page.getByRole('heading', { name: 'Collections' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor(TIMEOUT)
 }
 
 /** Navigates to a page of the studio as a link does. */

@@ -6,8 +6,15 @@ import { Button } from './button.tsx'
 
 const SHOWN_FOR = 1500
 
+interface Properties {
+  label: string
+  value: string
+  /** The text that is shown instead of one that contains a secret. */
+  shown?: string | undefined
+}
+
 /** A text with a label and a button that copies it. */
-export function Copyable({ label, value }: { label: string; value: string }) {
+export function Copyable({ label, value, shown = value }: Properties) {
   const code = useRef<HTMLElement>(null)
   const [done, setDone] = useState('')
   async function copy() {
@@ -22,7 +29,7 @@ export function Copyable({ label, value }: { label: string; value: string }) {
     <div class="copyable">
       <span class="label">{label}</span>
       <pre tabIndex={0} aria-label={label}>
-        <code ref={code}>{value}</code>
+        <code ref={code}>{shown}</code>
       </pre>
       <Button small label={t('Copy {label}', { label })} onClick={copy}>
         {done || t('Copy')}

@@ -1,58 +1,153 @@
+import type { ApiKey } from '../api.ts'
 import { useClient } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
 import { useQuery } from '../data/query.ts'
-import { bytes, length } from '../format.ts'
-import { Figures, NumberCell, NumberTable } from '../ui/figures.tsx'
+import { bytes, exactBytes, hours, number, plural } from '../format.ts'
+import { KeyUse } from '../keys/key_use.tsx'
+import { type PageProperties, setQuery } from '../route.ts'
+import { t, tn } from '../text.ts'
+import { Button } from '../ui/button.tsx'
+import { Chips } from '../ui/chips.tsx'
+import { DayChart } from '../ui/day_chart.tsx'
+import { downloadText } from '../ui/download.ts'
+import { Figure, FigureRow } from '../ui/figure_row.tsx'
 import { Meter } from '../ui/meter.tsx'
+import { PartsBar } from '../ui/parts_bar.tsx'
 import { NotLoaded } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
+import { rangeOf, RANGES, shortDay, spanSize, spansOf, sumOf, toCsv, type UsageDay } from './days.ts'
+import { storageParts, type Usage } from './storage.ts'
 
-/** The page Usage: the storage of the organization, its limit, and the size of each variant. */
-export function UsagePage() {
+const DAY = 24 * 3600_000
+
+/** The page Usage: storage, uploads and sessions by day, and the limits of the organization and its keys. */
+export function UsagePage({ query }: PageProperties) {
   const client = useClient()
-  const { answer, problem, reload } = useQuery({ key: ['/v1/usage'], load: () => client.get('/v1/usage') })
-  useTitle('Usage')
+  const range = rangeOf(query.days)
+  const { answer, problem, reload } = useQuery({
+    key: ['/v1/usage', range],
+    showsPrevious: true,
+    load: () => client.get('/v1/usage', { query: { from: dateOf(Date.now() - (range - 1) * DAY) } }),
+  })
+  useTitle(t('Usage'))
   if (!answer) return <NotLoaded problem={problem} reload={reload} />
   const { usage, quota } = answer
+  const { days } = usage
   return (
     <>
       <div class="page-head">
-        <div>
-          <h1>Usage</h1>
-          <p class="soft">What your organization stores.</p>
-        </div>
+        <h1>{t('Usage')}</h1>
+        <Button
+          icon="download"
+          onClick={() => downloadText(`usage-${days[0]!.date}-${days.at(-1)!.date}.csv`, 'text/csv', toCsv(days))}
+        >
+          {t('Download CSV')}
+        </Button>
       </div>
-      <Figures
-        figures={[
-          ['Tracks', usage.tracks.toLocaleString('en')],
-          ['Length', usage.tracks > 0 ? length(usage.duration) : '–'],
-          ['Stored', bytes(usage.bytes.total)],
-          ['Uploaded files', bytes(usage.bytes.original)],
-        ]}
-      />
-      {quota.max_bytes !== null && (
-        <section class="card storage" aria-labelledby="storage-title">
-          <h2 id="storage-title">Storage limit</h2>
-          <Meter label="Storage" used={quota.used_bytes} limit={quota.max_bytes} format={bytes} />
-          <p class="soft">
-            Includes tracks in the trash, files that are not processed yet, and uploads that are in progress. Uploads
-            that do not fit are rejected. The operator of this service sets the limit.
-          </p>
+      <FigureRow>
+        <Figure term={t('Tracks')} value={number(usage.tracks)} />
+        <Figure
+          term={t('Length')}
+          value={hours(usage.duration)}
+          exact={t('{n} seconds', { n: number(Math.round(usage.duration)) })}
+        />
+        <Figure term={t('Stored')} value={bytes(usage.bytes.total)} exact={exactBytes(usage.bytes.total)} />
+        <Figure
+          term={t('Uploaded files')}
+          value={bytes(usage.bytes.original)}
+          exact={exactBytes(usage.bytes.original)}
+        />
+      </FigureRow>
+      <section class="part usage-days" aria-label={t('By day')}>
+        <Chips
+          label={t('Days')}
+          value={String(range)}
+          options={RANGES.map((days) => [String(days), tn({ one: '{n} day', other: '{n} days' }, days)])}
+          onChange={(days) => setQuery({ days })}
+        />
+        <Charts days={days} />
+        <p class="soft">
+          {t('Days are in UTC. A play session is counted after it has ended, on the day on which it was created.')}
+        </p>
+      </section>
+      <div class="two-parts">
+        <section class="part" aria-labelledby="variants-title">
+          <h2 id="variants-title">{t('By variant')}</h2>
+          <Variants usage={usage} />
         </section>
-      )}
-      {usage.variants.length > 0 && (
-        <section class="table-group" aria-labelledby="variants-title">
-          <h2 id="variants-title">By variant</h2>
-          <NumberTable head={['Variant', 'Files', 'Size']}>
-            {usage.variants.map(({ variant, bytes: size, files }) => (
-              <tr key={variant}>
-                <th scope="row">{variant}</th>
-                <NumberCell label="Files">{files.toLocaleString('en')}</NumberCell>
-                <NumberCell label="Size">{bytes(size)}</NumberCell>
-              </tr>
-            ))}
-          </NumberTable>
+        <section class="part usage-limits" aria-labelledby="limits-title">
+          <h2 id="limits-title">{t('Limits')}</h2>
+          <Meter label={t('Storage')} used={quota.used_bytes} limit={quota.max_bytes} format={bytes} />
+          {quota.max_bytes !== null && (
+            <p class="soft">
+              {t(
+                'Includes tracks in the trash, files that are not processed yet, and uploads that are in progress. Uploads that do not fit are rejected. The operator of this service sets the limit.',
+              )}
+            </p>
+          )}
+          <KeyLimits />
         </section>
-      )}
+      </div>
     </>
+  )
+}
+
+const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
+
+function Charts({ days }: { days: readonly UsageDay[] }) {
+  const size = spanSize(days.length)
+  const spans = spansOf(days, size)
+  const count = (name: 'sessions' | 'uploads' | 'upload_bytes', label: string, format: (value: number) => string) => ({
+    label,
+    summary: t('{n} in total', { n: format(sumOf(days, name)) }),
+    values: spans.map((span) => span[name]),
+    format,
+  })
+  const stored = days.at(-1)!
+  return (
+    <DayChart
+      label={size === 1 ? t('Usage by day') : t('Usage by week')}
+      spans={spans.map(({ text }) => text)}
+      first={shortDay(days[0]!.date)}
+      last={shortDay(stored.date)}
+      series={[
+        count('sessions', t('Play sessions'), number),
+        count('uploads', t('Uploads'), number),
+        count('upload_bytes', t('Uploaded'), bytes),
+        {
+          label: t('Stored'),
+          summary: `${bytes(stored.bytes)} · ${plural(stored.tracks, 'track')}`,
+          values: spans.map((span) => span.bytes),
+          format: bytes,
+          isLevel: true,
+        },
+      ]}
+    />
+  )
+}
+
+function Variants({ usage }: { usage: Usage }) {
+  if (usage.bytes.total === 0) return <p class="soft">{t('Nothing is stored yet.')}</p>
+  const parts = storageParts(usage).map(({ files, ...part }) => ({
+    ...part,
+    note: tn({ one: '{n} file', other: '{n} files' }, files),
+  }))
+  return <PartsBar label={t('Storage by variant')} format={bytes} parts={parts} />
+}
+
+/** The daily limits of the uploader keys, and their use today. */
+function KeyLimits() {
+  const { entries } = useList('/v1/api_key', ({ api_keys }) => api_keys)
+  const uploaderKeys = entries.filter(({ type }: ApiKey) => type === 'uploader')
+  if (uploaderKeys.length === 0) return null
+  return (
+    <ul class="key-limits" aria-label={t('Uploader keys')}>
+      {uploaderKeys.map((key) => (
+        <li key={key.id}>
+          <span class="name">{key.title}</span>
+          <KeyUse api_key={key} />
+        </li>
+      ))}
+    </ul>
   )
 }

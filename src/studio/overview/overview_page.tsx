@@ -1,0 +1,158 @@
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
+import { bytes, exactBytes, hours, number, plural } from '../format.ts'
+import { href } from '../route.ts'
+import { t } from '../text.ts'
+import { DayChart } from '../ui/day_chart.tsx'
+import { Figure, FigureRow } from '../ui/figure_row.tsx'
+import { PartsBar } from '../ui/parts_bar.tsx'
+import { Loading, NotLoaded, Problem } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { shortDay, spansOf, sumOf, type UsageDay } from '../usage/days.ts'
+import { storageParts, type Usage } from '../usage/storage.ts'
+import { AttentionList } from './attention_list.tsx'
+import { FirstRun } from './first_run.tsx'
+import { readRecent, type RecentCollection } from './overview_data.ts'
+
+/** Number of variants that the list names. The others are added up. */
+const PARTS = 5
+
+/** The start page: figures and activity of the last 30 days, things that need attention, and the newest collections. */
+export function OverviewPage() {
+  const client = useClient()
+  const usage = useQuery({ key: ['/v1/usage'], load: () => client.get('/v1/usage') })
+  const recent = useQuery({ key: ['recent collections'], load: () => readRecent(client) })
+  useTitle(t('Overview'))
+  if (!usage.answer) return <NotLoaded problem={usage.problem} reload={usage.reload} />
+  const { usage: all, quota } = usage.answer
+  const isEmpty = all.tracks === 0 && recent.answer?.count === 0
+  return (
+    <>
+      <h1>{t('Overview')}</h1>
+      {isEmpty ? (
+        <FirstRun />
+      ) : (
+        <>
+          <Figures usage={all} />
+          <div class="two-parts">
+            <ActivityChart days={all.days} />
+            <Storage usage={all} />
+          </div>
+        </>
+      )}
+      {!isEmpty && (
+        <section class="part" aria-labelledby="attention-title">
+          <h2 id="attention-title">{t('Needs attention')}</h2>
+          <AttentionList quota={quota} />
+        </section>
+      )}
+      {!isEmpty && (
+        <section class="part" aria-labelledby="recent-title">
+          <div class="section-head">
+            <h2 id="recent-title">{t('New collections')}</h2>
+            <a href={href('collections')}>{t('All collections')}</a>
+          </div>
+          {recent.problem && <Problem failure={recent.problem} retry={recent.reload} />}
+          {!recent.answer && !recent.problem && <Loading kind="cards" rows={8} />}
+          <ul class="recent">
+            {recent.answer?.collections.map((one) => (
+              <Card key={one.id} collection={one} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  )
+}
+
+/** Returns a difference as `+12` or `−3`. */
+const changeOf = (difference: number, format: (value: number) => string) =>
+  difference === 0
+    ? t('no change in 30 days')
+    : t('{change} in 30 days', { change: `${difference > 0 ? '+' : '−'}${format(Math.abs(difference))}` })
+
+function Figures({ usage }: { usage: Usage }) {
+  const { days } = usage
+  const levelsOf = (name: 'tracks' | 'duration' | 'bytes') => days.map((day) => day[name])
+  const grown = (name: 'tracks' | 'duration' | 'bytes', format: (value: number) => string) =>
+    changeOf(days.at(-1)![name] - days[0]![name], format)
+  return (
+    <FigureRow>
+      <Figure
+        term={t('Tracks')}
+        value={number(usage.tracks)}
+        note={grown('tracks', number)}
+        line={levelsOf('tracks')}
+      />
+      <Figure
+        term={t('Length')}
+        value={hours(usage.duration)}
+        exact={t('{n} seconds', { n: number(Math.round(usage.duration)) })}
+        note={grown('duration', hours)}
+        line={levelsOf('duration')}
+      />
+      <Figure
+        term={t('Stored')}
+        value={bytes(usage.bytes.total)}
+        exact={exactBytes(usage.bytes.total)}
+        note={grown('bytes', bytes)}
+        line={levelsOf('bytes')}
+      />
+      <Figure
+        term={t('Play sessions')}
+        value={number(sumOf(days, 'sessions'))}
+        note={t('in 30 days')}
+        // The sessions of today are counted after they end.
+        line={days.slice(0, -1).map(({ sessions }) => sessions)}
+      />
+    </FigureRow>
+  )
+}
+
+function ActivityChart({ days }: { days: readonly UsageDay[] }) {
+  const spans = spansOf(days)
+  const total = (name: 'sessions' | 'uploads') => t('{n} in 30 days', { n: number(sumOf(days, name)) })
+  return (
+    <DayChart
+      label={t('Play sessions and uploads by day')}
+      spans={spans.map(({ text }) => text)}
+      first={shortDay(days[0]!.date)}
+      last={shortDay(days.at(-1)!.date)}
+      series={[
+        {
+          label: t('Play sessions'),
+          summary: total('sessions'),
+          values: spans.map(({ sessions }) => sessions),
+          format: number,
+        },
+        { label: t('Uploads'), summary: total('uploads'), values: spans.map(({ uploads }) => uploads), format: number },
+      ]}
+    />
+  )
+}
+
+function Storage({ usage }: { usage: Usage }) {
+  return (
+    <section class="part" aria-labelledby="storage-title">
+      <div class="section-head">
+        <h2 id="storage-title">{t('Storage')}</h2>
+        <a href={href('usage')}>{t('Usage')}</a>
+      </div>
+      {usage.bytes.total > 0 ? (
+        <PartsBar label={t('Storage by variant')} parts={storageParts(usage, PARTS)} format={bytes} />
+      ) : (
+        <p class="soft">{t('Nothing is stored yet.')}</p>
+      )}
+    </section>
+  )
+}
+
+const Card = ({ collection: { id, title, artwork, counts, player_subtitle } }: { collection: RecentCollection }) => (
+  <li class="cover-card">
+    <a href={href('collection', id)}>
+      <span class="cover">{artwork && <img src={artwork.regular.url} alt="" width="400" height="400" />}</span>
+      <span class="name">{title}</span>
+    </a>
+    <span class="soft">{[player_subtitle, counts && plural(counts.tracks, 'track')].filter(Boolean).join(' · ')}</span>
+  </li>
+)

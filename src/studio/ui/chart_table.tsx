@@ -1,0 +1,51 @@
+import { t } from '../text.ts'
+
+export interface Series {
+  label: string
+  /** The text that sums up all values. */
+  summary: string
+  /** One number for each span of time. */
+  values: readonly number[]
+  format: (value: number) => string
+  /** Whether the values are a level, which is drawn as an area, and not counts, which are drawn as bars. */
+  isLevel?: boolean
+}
+
+interface Properties {
+  label: string
+  spans: readonly string[]
+  series: readonly Series[]
+}
+
+/** The numbers of a chart as a table, which is closed at first. */
+export const ChartTable = ({ label, spans, series }: Properties) => (
+  <details class="day-table">
+    <summary>{t('Show as a table')}</summary>
+    <div class="table-box">
+      <table aria-label={label}>
+        <thead>
+          <tr>
+            <th>{t('Date')}</th>
+            {series.map((one) => (
+              <th key={one.label} class="number">
+                {one.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {spans.map((span, at) => (
+            <tr key={span}>
+              <th scope="row">{span}</th>
+              {series.map(({ label: name, values, format }) => (
+                <td key={name} class="number">
+                  {format(values[at] ?? 0)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </details>
+)

@@ -1,0 +1,8 @@
+/** Downloads a text as a file. */
+export function downloadText(file_name: string, type: string, text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type }))
+  link.download = file_name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
