@@ -146,6 +146,14 @@ async function finish(service: Service, { backup_id }: Manifest, { tables }: Dat
   return queued
 }
 
+/** Returns the command that starts the webhooks of a restored service. */
+function resumeCommand({ isLocal, base_url }: Service): string {
+  const command = 'npm run restore -- --resume-webhooks'
+  if (!isLocal) return `ROOT_KEY=… ${command} --url ${base_url}`
+  const { PORT } = process.env
+  return PORT ? `PORT=${PORT} ${command}` : command
+}
+
 async function restore(service: Service, store: Store, acceptsOtherSecret: boolean): Promise<void> {
   const startedAt = Date.now()
   const manifest = await readManifest(store)
@@ -167,9 +175,10 @@ is lost, --other-secret restores without it; docs/operate.md#new-keys says what 
     await restoreRows(service, store, manifest, sources.database, target.restore?.counts ?? {})
   }
   const queued = await finish(service, manifest, sources.database)
+  const seconds = Math.round((Date.now() - startedAt) / 1000)
   console.log(`
-${service.base_url} has the state of ${manifest.cut.at} after ${Math.round((Date.now() - startedAt) / 1000)} s. Transcodes queued again: ${queued}
-Webhooks are paused. Check the service, then start them: ${service.isLocal ? `${process.env.PORT ? `PORT=${process.env.PORT} ` : ''}npm run restore -- --resume-webhooks` : `ROOT_KEY=… npm run restore -- --resume-webhooks --url ${service.base_url}`}`)
+${service.base_url} has the state of ${manifest.cut.at} after ${seconds} s. Transcodes queued again: ${queued}
+Webhooks are paused. Check the service, then start them: ${resumeCommand(service)}`)
 }
 
 const options = readOptions(

@@ -153,14 +153,16 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
   for (const deadline = Date.now() + READY_TIMEOUT; Date.now() < deadline; await sleep(200)) {
     try {
       const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) })
-      lastAnswer = `${response.status} ${await response.text()}`
+      const text = await response.text()
+      lastAnswer = `${response.status} ${text}`
       isServing ||= response.ok
+      const { failing = [] } = JSON.parse(text) as { failing?: string[] }
       // An unfinished restore is continued by `npm run restore`, which needs the service.
-      if (response.ok || lastAnswer.includes('["restore"]')) return
+      if (response.ok || failing.join() === 'restore') return
       // The service reports an overdue sweep if the machine was off. In that case, run it now.
-      if (lastAnswer.includes('"sweep"')) await sweep(base_url)
+      if (failing.includes('sweep')) await sweep(base_url)
     } catch {
-      // The Worker is not listening yet.
+      // The Worker is not listening yet, or its response is not JSON.
     }
   }
   const tails = [...children].flatMap((child) => child.tail).join('\n')

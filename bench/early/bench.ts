@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
 import { findTools } from '../../container/process/ffmpeg.ts'
 import { readSettings } from '../../container/service/settings.ts'
+import { otherCheckout } from '../checkout.ts'
 import { watchOthers } from '../process.ts'
 import { call, type Created, prepareStack, processesOf, send, type Stack } from '../stack.ts'
 import { median } from '../statistics.ts'
@@ -40,10 +41,10 @@ export const early = {
     if (values.help) return console.log(HELP)
     const [minutes, rounds, goal] = [Number(values.minutes), Number(values.rounds), Number(values.goal)]
     if (!(minutes > 0 && rounds > 0 && goal > 0)) throw new Error('The options are numbers above 0')
+    const against = otherCheckout(values.against)
     await withCleanup(async () => {
       const stacks = [await startStack('this checkout', values.verbose)]
-      if (values.against !== undefined)
-        stacks.push(await startStack('the other', values.verbose, resolve(values.against)))
+      if (against !== undefined) stacks.push(await startStack('the other', values.verbose, against))
       await measure(stacks, { minutes, rounds, goal })
     })
   },

@@ -1,7 +1,7 @@
-import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
+import { otherCheckout } from '../checkout.ts'
 import { watchOthers } from '../process.ts'
 import { compare } from './against.ts'
 import { bundleWorker } from './bundle.ts'
@@ -44,6 +44,7 @@ export const worker = {
     if (unknown) throw new Error(`Unknown part ${unknown}; the parts are ${Object.keys(parts).join(', ')}`)
     if (process.platform !== 'linux')
       throw new Error('This bench reads CPU times from /proc, so it runs on Linux only.')
+    const against = otherCheckout(values.against)
     const say = (text: string) => console.error(text)
     const othersNow = watchOthers(() => [])
     await sleep(1000)
@@ -55,8 +56,8 @@ export const worker = {
       const figures = []
       const shareOfOthers = watchOthers(runningPids)
       const plan = values.quick ? QUICK : FULL
-      if (values.against !== undefined) {
-        const lines = await compare(system, await bundleWorker(resolve(values.against)), plan, say)
+      if (against !== undefined) {
+        const lines = await compare(system, await bundleWorker(against), plan, say)
         return console.log([...lines, '', othersLine(shareOfOthers())].join('\n'))
       }
       for (const [name, part] of Object.entries(parts)) {
