@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { vi } from 'vitest'
 
@@ -77,9 +78,12 @@ export function startDeploy(
   return { stdin: child.stdin, output: () => output, ended }
 }
 
+/** Milliseconds after which a run should have ended. A deployment that is wrongly not refused would wait for its service for minutes. */
+const PLANNED_WITHIN = 180_000
+
 /**
  * Runs the script in this process, which imports wrangler only once and not in a second for each run. Only for runs that end before the deployment, because
- * the output of the programs that it starts is not captured.
+ * the output of the programs that it starts is not captured. Throws if the run does not end.
  */
 export async function planDeploy(cloudflare: Cloudflare, args: string[], environment: NodeJS.ProcessEnv = {}) {
   const { runDeploy } = await import('../../scripts/deploy.ts')
@@ -91,7 +95,12 @@ export async function planDeploy(cloudflare: Cloudflare, args: string[], environ
   process.argv = [process.execPath, ...SCRIPT.slice(1), ...args]
   cloudflare.changes = []
   try {
-    const code = await runDeploy()
+    const code = await Promise.race([
+      runDeploy(),
+      sleep(PLANNED_WITHIN, undefined, { ref: false }).then(() => {
+        throw new Error(`the deployment was neither refused nor a dry run:\n${output}`)
+      }),
+    ])
     return { code, output, changes: cloudflare.changes }
   } finally {
     Object.assign(process, { argv, env })
