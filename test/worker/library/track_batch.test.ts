@@ -187,12 +187,12 @@ describe('a batch', () => {
       Math.ceil(written / 200),
     ])
     // A moved track costs the rows of the track itself, of its collection (in each of three statements), of the six lists that it leaves and the six
-    // that it joins, of the search, and of the event, for which nine rows are read. A
+    // that it joins, of the search, and of the event, for which nine rows are read. A new title is written to both search tables. A
     // deleted track also costs its row in `reservations`.
     expect(perTrack).toEqual([
-      [18, 5],
+      [18, 6],
       [45, 20],
-      [45, 9],
+      [45, 10],
     ])
   })
 })
