@@ -5,11 +5,26 @@ import { MAX_BATCH, MAX_BATCH_BYTES } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { TrackUpdate } from './track.ts'
 
+/** Maximum `order` of a track in a request. */
+const MAX_ORDER = 2 ** 31 - 1
+
 /** One change to one track. */
 export const TrackChange = z.discriminatedUnion('action', [
   TrackUpdate.extend({ action: z.literal('update'), track_id: Id }),
-  z.strictObject({ action: z.literal('move'), track_id: Id, collection_id: Id }),
-  z.strictObject({ action: z.literal('delete'), track_id: Id }),
+  z.strictObject({
+    action: z.literal('move'),
+    track_id: Id,
+    collection_id: Id,
+    /** The track's `order` in that collection, if no other track has it; otherwise, and by default, the track comes last. */
+    order: z.int().min(0).max(MAX_ORDER).optional(),
+  }),
+  z.strictObject({
+    action: z.literal('delete'),
+    track_id: Id,
+    /** Whether the track is moved to the trash, as with `trash=true`. */
+    trash: z.boolean().optional(),
+  }),
+  z.strictObject({ action: z.literal('restore'), track_id: Id }),
   z.strictObject({ action: z.literal('reprocess'), track_id: Id }),
 ])
 export type TrackChange = z.infer<typeof TrackChange>
@@ -17,10 +32,12 @@ export type TrackChange = z.infer<typeof TrackChange>
 /** The result of one change. If the change was refused, it has the same code and message as the response of the operation for a single track. */
 export const TrackChanged = named('TrackChanged', {
   track_id: z.uuid(),
-  action: z.enum(['update', 'move', 'delete', 'reprocess']),
+  action: z.enum(['update', 'move', 'delete', 'restore', 'reprocess']),
   ok: z.boolean(),
   code: ErrorCode.optional(),
   message: z.string().optional(),
+  /** Only for a track that was moved: where it was. A second move with these values moves it back. */
+  moved_from: z.object({ collection_id: z.uuid(), order: z.int() }).optional(),
 })
 
 export const trackBatchOperations = defineOperations({
@@ -28,7 +45,7 @@ export const trackBatchOperations = defineOperations({
     method: 'post',
     path: '/v1/track/batch',
     grows: false,
-    summary: 'Update, move, delete or reprocess many tracks; each has its own result, in the same order',
+    summary: 'Update, move, delete, restore or reprocess many tracks; each has its own result, in the same order',
     tag: 'Tracks',
     access: ['server'],
     body_size: MAX_BATCH_BYTES,

@@ -66,6 +66,9 @@ export async function insertOnce<R>(
  */
 export const inJsonList = (values: readonly unknown[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
 
+/** Like `inJsonList`, but reads no rows for a list of one value. */
+export const inList = (values: readonly unknown[]) => (values.length === 1 ? sql`(${values[0]})` : inJsonList(values))
+
 /**
  * Inserts one row for each row of a source (`collections where id = …`), and none if the source is empty. A source can thus be the condition of an
  * insert. The statement names every column of the table, so their order does not matter.

@@ -1,8 +1,8 @@
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 
 import { isBlob } from '../../adapters/db/column_types.ts'
-import { insertFrom, runBatch } from '../../adapters/db/database.ts'
+import { inList, insertFrom, runBatch } from '../../adapters/db/database.ts'
 import { hideEntries } from '../../adapters/db/playlist_order.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { TABLE_OF, uploadSessions } from '../../adapters/db/schema/library.ts'
@@ -33,52 +33,60 @@ function packed(table: Table): SQL {
 }
 
 /**
- * Moves a resource into the trash, with its row and its positions in playlists. The tracks of a collection keep their rows, but no request finds them
- * without the collection. Cancels the transcodes of the tracks. Throws 404 when the resource no longer exists.
+ * Returns the batch that moves resources of one kind into the trash, with their rows and their positions in playlists. The tracks of a collection keep their
+ * rows, but no request finds them without the collection. `insert` returns the ids of the moved resources; `cancelUnwanted` is due afterwards.
  */
-export async function moveToTrash(context: Context, scope: PlayScope, id: string): Promise<void> {
+export function trashStatements(context: Context, scope: PlayScope, ids: readonly string[]) {
   const { db, principal, now } = context
   const { organization_id } = principal
   const table = TABLE_OF[scope]
-  const isOwned = and(eq(table.id, id), eq(table.organization_id, organization_id))
-  const extraStatements: Record<PlayScope, BatchItem<'sqlite'>[]> = {
-    track: [
-      ...hideEntries(context, sql`track_id = ${id}`, 'alone'),
+  const list = inList(ids)
+  const isOwned = sql`${table.id} in ${list} and +${table.organization_id} = ${organization_id}`
+  const extraStatements: Record<PlayScope, () => BatchItem<'sqlite'>[]> = {
+    track: () => [
+      ...hideEntries(context, sql`track_id in (select id from tracks where ${isOwned})`, 'alone'),
       db
         .update(jobs)
         .set({ state: 'done' })
-        .where(sql`id = (select job_id from tracks where ${isOwned})`),
+        .where(sql`id in (select job_id from tracks where ${isOwned})`),
     ],
-    collection: [
-      ...hideEntries(context, sql`track_id in (select id from tracks where collection_id = ${id})`, 'alone'),
-      db.delete(uploadSessions).where(eq(uploadSessions.collection_id, id)),
-      db.delete(reprocesses).where(eq(reprocesses.collection_id, id)),
+    collection: () => [
+      ...hideEntries(context, sql`track_id in (select id from tracks where collection_id in ${list})`, 'alone'),
+      db.delete(uploadSessions).where(sql`collection_id in ${list}`),
+      db.delete(reprocesses).where(sql`collection_id in ${list}`),
     ],
-    playlist: [...hideEntries(context, sql`playlist_id = ${id}`, 'whole')],
+    playlist: () => [...hideEntries(context, sql`playlist_id in ${list}`, 'whole')],
   }
   const insert = insertFrom(
     db,
     trash,
     {
-      id,
+      id: sql`id`,
       organization_id,
       scope,
       title: TITLES[scope],
       collection_id: scope === 'track' ? sql`collection_id` : null,
       folder_id: scope === 'track' ? sql`folder_id` : null,
-      seq: sql`(select coalesce(max(seq), 0) + 1 from trash where organization_id = ${organization_id})`,
+      seq: sql`(select coalesce(max(seq), 0) from trash where organization_id = ${organization_id}) + row_number() over ()`,
       trashed_at: now,
       expires_at: now + TRASH_TTL * 1000,
       content: packed(table),
     },
     sql`${table} where ${isOwned}`,
   ).returning({ id: trash.id })
-  const resultOf = await runBatch(db, [
+  const statements = [
     insert,
-    ...extraStatements[scope],
+    ...extraStatements[scope](),
     recordEvents(context, `${scope}.deleted`, sql`${table} where ${isOwned}`, { is_trashed: true }),
     db.delete(table).where(isOwned),
-  ])
+  ]
+  return { insert, statements }
+}
+
+/** Moves a resource into the trash, and cancels the transcodes of its tracks. Throws 404 when the resource no longer exists. */
+export async function moveToTrash(context: Context, scope: PlayScope, id: string): Promise<void> {
+  const { insert, statements } = trashStatements(context, scope, [id])
+  const resultOf = await runBatch(context.db, statements)
   if (scope !== 'playlist') await cancelUnwanted(context)
   if (resultOf(insert).length === 0) throw notFound(scope)
 }

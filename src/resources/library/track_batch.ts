@@ -1,39 +1,23 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, inArray, sql } from 'drizzle-orm'
 
 import { findFile } from '../../adapters/bucket/media.ts'
 import { newId } from '../../adapters/crypto/id.ts'
-import { inJsonList, runBatch } from '../../adapters/db/database.ts'
-import { recordEvents } from '../../adapters/db/record_event.ts'
-import { collections, isInCollection, tracks } from '../../adapters/db/schema/library.ts'
-import { foldedUpdate } from '../../adapters/db/search.ts'
+import { inJsonList } from '../../adapters/db/database.ts'
+import { collections } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import type { TrackChange, trackBatchOperations } from '../../contract/track_batch.ts'
-import { type ApiError, invalid, notFound } from '../../core/errors.ts'
+import { invalid, notFound } from '../../core/errors.ts'
 import { sendJob } from '../../pipeline/jobs.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
-import { restartTranscodes } from '../../pipeline/transcode/start.ts'
-import { changedFields, deleteStatements, notUploaded, updateColumns } from './track.ts'
+import { cancelUnwanted } from '../../pipeline/transcode/cancel_unwanted.ts'
+import { notUploaded } from './track.ts'
+import { batchOf, ownTracks, type OwnTrackRow, type Refusals, trashedTracks } from './track_batch_statements.ts'
+import { collectionInTrash, itemNotFound, startRestored } from './trash.ts'
 
 /**
  * Changes many tracks at once. All writes are in one batch, so either all of them happen or none. A refused change is detected before the batch, or
  * afterwards by the state of the tracks.
  */
-
-type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A }>
-
-const { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status } = tracks
-const columns = { id, organization_id, collection_id, folder_id, index, cover_path, job_id, source_path, status }
-
-/** The `+` makes SQLite look up the ids instead of scanning all tracks of the organization. */
-const isOwnedByCaller = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
-
-/** Returns the tracks with these ids that belong to the caller's organization. */
-const ownTracks = (context: Context, ids: string[]) =>
-  context.db
-    .select(columns)
-    .from(tracks)
-    .where(and(inArray(id, inJsonList(ids)), isOwnedByCaller(context), isInCollection))
-type OwnTrackRow = Awaited<ReturnType<typeof ownTracks>>[number]
 
 const ownCollections = ({ db, principal }: Context, ids: string[]) =>
   db
@@ -46,39 +30,6 @@ const ownCollections = ({ db, principal }: Context, ids: string[]) =>
       ),
     )
 
-/**
- * Moves tracks to the end of other collections, in the requested order. Each track gets its new position first, and its new collection in a second
- * statement, because separate triggers maintain the counts of the two changes. The files are not moved.
- */
-function moveStatements(context: Context, moves: Change<'move'>[]) {
-  const { db, now } = context
-  const goal = sql`(select value ->> 'track_id' as moved_id, value ->> 'collection_id' as goal_id, key as n
-    from json_each(${JSON.stringify(moves)})) as goal`
-  // A track of a deleted or trashed collection cannot be moved: it is hidden, although its row exists.
-  const movable = sql`${isInCollection} and tracks.id = moved_id and ${isOwnedByCaller(context)} and tracks.collection_id <> goal_id
-    and exists (select 1 from collections where collections.id = goal_id)`
-  const position = sql`coalesce((select max("order") from tracks as other where other.collection_id = goal_id), 0)
-    + row_number() over (partition by goal_id order by n)`
-  const eventFields = { collection_id: sql`goal_id`, changed: ['collection_id'] }
-  return [
-    recordEvents(context, 'track.updated', sql`${goal} cross join tracks where ${movable}`, eventFields),
-    db
-      .update(tracks)
-      .set({ order: sql`place` })
-      .from(sql`(select moved_id, ${position} as place from ${goal} cross join tracks where ${movable}) as placed`)
-      .where(sql`tracks.id = moved_id`),
-    db
-      .update(tracks)
-      .set({
-        collection_id: sql`goal_id`,
-        folder_id: sql`nullif(coalesce(folder_id, collection_id), goal_id)`,
-        updated_at: now,
-      })
-      .from(goal)
-      .where(movable),
-  ]
-}
-
 /** Finds the sources of tracks to reprocess. `missing` contains the ids of tracks without a source. */
 async function sourcesOf({ env }: Context, rows: OwnTrackRow[]) {
   const sourceFiles = await Promise.all(
@@ -90,77 +41,93 @@ async function sourcesOf({ env }: Context, rows: OwnTrackRow[]) {
   return { sources, missing: sourceFiles.filter(({ source }) => !source).map((row) => row.id) }
 }
 
-/** Maps the id of a track to the reason for which its change is refused. */
-type Refusals = Map<string, ApiError>
+/** The results of a batch. */
+type Outcome = Awaited<ReturnType<ReturnType<typeof batchOf>['run']>>
+
+/**
+ * Returns the reason for which a change had no effect, which is found by comparing the rows after the batch: another request has changed the track
+ * concurrently.
+ */
+function conflictOf(
+  change: TrackChange,
+  { deleted, restored, unrestored, after }: Outcome,
+  job_id: string | undefined,
+) {
+  const row = after.get(change.track_id)
+  if (change.action === 'restore') {
+    const item = unrestored.get(change.track_id)
+    if (restored.has(change.track_id)) return undefined
+    if (!item) return itemNotFound()
+    return item.parent_title === null ? notFound('collection') : collectionInTrash(item.parent_title)
+  }
+  if (change.action === 'delete' ? !deleted.has(change.track_id) : !row) return notFound('track')
+  if (change.action === 'move' && row!.collection_id !== change.collection_id) return notFound('collection')
+  // If another job is already processing the track, no new job is needed.
+  const isStarted = row?.job_id === job_id || row?.status.endsWith('processing')
+  return change.action === 'reprocess' && !isStarted ? notUploaded('Another file has come meanwhile') : undefined
+}
+
+/** Returns the place from which a track was moved; undefined if it did not move. */
+function movedFrom({ action, track_id }: TrackChange, { before, after }: Outcome) {
+  const [row, moved] = [before.get(track_id), after.get(track_id)]
+  if (action !== 'move' || !row || row.collection_id === moved?.collection_id) return undefined
+  return { collection_id: row.collection_id, order: row.order }
+}
+
+/** Finds the changes that cannot be made. Returns the tracks of the others. */
+async function findTracks(context: Context, changes: TrackChange[], refused: Refusals): Promise<OwnTrackRow[]> {
+  const goalIds = changes.flatMap((change) => (change.action === 'move' ? [change.collection_id] : []))
+  const ids = changes.map((change) => change.track_id)
+  const [found, goals, trashed] = await context.db.batch([
+    ownTracks(context, ids),
+    ownCollections(context, goalIds),
+    trashedTracks(
+      context,
+      changes.flatMap((change) => (change.action === 'restore' ? [change.track_id] : [])),
+    ),
+  ])
+  const [foundIds, goalsFound, trashedIds] = [found, goals, trashed].map((rows) => new Set(rows.map((row) => row.id)))
+  for (const { action, track_id, ...change } of changes) {
+    if (action === 'restore') {
+      if (!trashedIds!.has(track_id)) refused.set(track_id, itemNotFound())
+    } else if (!foundIds!.has(track_id)) refused.set(track_id, notFound('track'))
+    else if ('collection_id' in change && !goalsFound!.has(change.collection_id))
+      refused.set(track_id, notFound('collection'))
+  }
+  return found
+}
 
 export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
   async changeTracks({ body: { changes } }, context) {
-    const { db, principal, now } = context
     const ids = changes.map((change) => change.track_id)
     const twice = ids.findIndex((track_id, at) => ids.indexOf(track_id) < at)
     if (twice >= 0) throw invalid(`changes.${twice}.track_id`, 'stands in the list twice')
     const refused: Refusals = new Map()
-    const goalIds = changes.flatMap((change) => (change.action === 'move' ? [change.collection_id] : []))
-    const [found, targets] = await db.batch([ownTracks(context, ids), ownCollections(context, goalIds)])
-    const rows = new Map(found.map((row) => [row.id, row]))
-    const reachable = new Set(targets.map((target) => target.id))
-    for (const change of changes) {
-      if (!rows.has(change.track_id)) refused.set(change.track_id, notFound('track'))
-      else if (change.action === 'move' && !reachable.has(change.collection_id))
-        refused.set(change.track_id, notFound('collection'))
-    }
-    const acceptedChanges = <A extends TrackChange['action']>(action: A) =>
-      changes.filter((change): change is Change<A> => change.action === action && !refused.has(change.track_id))
-    const rowsTo = (action: TrackChange['action']) =>
-      acceptedChanges(action).map((change) => rows.get(change.track_id)!)
-
-    const { sources, missing } = await sourcesOf(context, rowsTo('reprocess'))
+    const rows = await findTracks(context, changes, refused)
+    const toReprocess = new Set(changes.flatMap(({ action, track_id }) => (action === 'reprocess' ? [track_id] : [])))
+    const { sources, missing } = await sourcesOf(
+      context,
+      rows.filter((row) => toReprocess.has(row.id)),
+    )
     for (const track_id of missing) refused.set(track_id, notUploaded())
-    const updates = acceptedChanges('update').flatMap(({ action: _action, track_id, ...fields }) => {
-      const values = updateColumns(fields, now)
-      return values ? [{ track_id, values, changed: changedFields(values) }] : []
-    })
-    const changed = sql`(select value ->> 'track_id' as changed_id, value -> 'changed' as changed
-      from json_each(${JSON.stringify(updates.map(({ values: _values, ...update }) => update))})) cross join tracks
-      where tracks.id = changed_id and ${isOwnedByCaller(context)}`
-    const { statements, deletedTracks, purges } = deleteStatements(context, rowsTo('delete'))
-    const remainingTracks = ownTracks(context, ids)
-    const resultOf = await runBatch(db, [
-      ...statements,
-      recordEvents(context, 'track.updated', changed, { changed: sql`json(changed)` }),
-      ...updates.map(({ track_id, values }) =>
-        db
-          .update(tracks)
-          .set({ ...values, ...foldedUpdate('tracks', values) })
-          .where(and(eq(id, track_id), isOwnedByCaller(context))),
-      ),
-      ...moveStatements(context, acceptedChanges('move')),
-      ...restartTranscodes(context, principal.organization_id, sources),
-      remainingTracks,
-    ])
-    await startPurge(context, purges)
 
-    // Changes by concurrent requests are detected by comparing the rows after the batch.
-    const deleted = new Set(resultOf(deletedTracks).map((row) => row.id))
-    const rowsAfter = new Map(resultOf(remainingTracks).map((row) => [row.id, row]))
+    const batch = batchOf(context, changes, refused, sources, rows)
+    const outcome = await batch.run()
+    await startPurge(context, batch.purges)
+    if (outcome.restoredJobs) await startRestored(context, outcome.restoredJobs)
+    else if (batch.isTrashing) await cancelUnwanted(context)
     const jobs = new Map(sources.map((source) => [source.track_id, source.job_id]))
-    const conflictOf = (change: TrackChange) => {
-      const row = rowsAfter.get(change.track_id)
-      if (change.action === 'delete' ? !deleted.has(change.track_id) : !row) return notFound('track')
-      if (change.action === 'move' && row!.collection_id !== change.collection_id) return notFound('collection')
-      // If another job is already processing the track, no new job is needed.
-      const isStarted = row?.job_id === jobs.get(change.track_id) || row?.status.endsWith('processing')
-      return change.action === 'reprocess' && !isStarted ? notUploaded('Another file has come meanwhile') : undefined
-    }
     for (const change of changes) {
-      const error = refused.has(change.track_id) ? undefined : conflictOf(change)
+      const error = refused.has(change.track_id) ? undefined : conflictOf(change, outcome, jobs.get(change.track_id))
       if (error) refused.set(change.track_id, error)
     }
-    const started = sources.find(({ track_id, job_id }) => rowsAfter.get(track_id)?.job_id === job_id)
+    const started = sources.find(({ track_id, job_id }) => outcome.after.get(track_id)?.job_id === job_id)
     if (started) await sendJob(context, { id: started.job_id, payload: { kind: 'transcode' } })
-    const answers = changes.map(({ track_id, action }) => {
+    const answers = changes.map((change) => {
+      const { track_id, action } = change
       const error = refused.get(track_id)
-      return { track_id, action, ok: !error, ...(error && { code: error.code, message: error.message }) }
+      if (error) return { track_id, action, ok: false, code: error.code, message: error.message }
+      return { track_id, action, ok: true, moved_from: movedFrom(change, outcome) }
     })
     return { done: changes.length - refused.size, refused: refused.size, results: answers }
   },

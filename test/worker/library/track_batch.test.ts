@@ -71,7 +71,7 @@ describe('a batch', () => {
     expect(await readTrack(key, a)).toMatchObject({ metadata: { x: 1 } })
     expect([await names(key, '/v1/track?q=a'), await names(key, '/v1/track?q=c')]).toEqual([[1, 'A'], [0]])
     const moved = await batchTracks(key, [{ action: 'move', track_id: b, collection_id: elsewhere }])
-    expect(moved.results).toEqual([{ track_id: b, action: 'move', ok: true }])
+    expect(moved.results).toEqual([{ track_id: b, action: 'move', ok: true, moved_from: { collection_id, order: 2 } }])
   })
 
   it('is rejected as a whole when it is invalid', async () => {
@@ -94,11 +94,17 @@ describe('a batch', () => {
       'invalid_request',
       'changes.1.player_color',
     ])
-    expect(await wrong(good, { action: 'move', track_id: UNKNOWN_ID, collection_id, order: 1 })).toEqual([
+    expect(await wrong(good, { action: 'move', track_id: UNKNOWN_ID, collection_id, place: 1 })).toEqual([
       400,
       'unknown_field',
-      'changes.1.order',
+      'changes.1.place',
     ])
+    for (const order of [-1, 1.5, 2 ** 31, '1'])
+      expect(await wrong(good, { action: 'move', track_id: UNKNOWN_ID, collection_id, order })).toEqual([
+        400,
+        'invalid_request',
+        'changes.1.order',
+      ])
     const many = Array.from({ length: 201 }, (_, at) => ({
       action: 'delete',
       track_id: `${String(at).padStart(8, '0')}${UNKNOWN_ID.slice(8)}`,
@@ -187,11 +193,11 @@ describe('a batch', () => {
       Math.ceil(written / 200),
     ])
     // A moved track costs the rows of the track itself, of its collection (in each of three statements), of the six lists that it leaves and the six
-    // that it joins, of the search, and of the event, for which nine rows are read. A new title is written to both search tables. A
+    // that it joins, of the search, of the event, for which nine rows are read, and of the place where it was. A new title is written to both search tables. A
     // deleted track also costs its row in `reservations`.
     expect(perTrack).toEqual([
       [18, 6],
-      [45, 20],
+      [54, 20],
       [45, 10],
     ])
   })

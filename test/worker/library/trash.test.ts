@@ -259,7 +259,7 @@ describe('the trash', () => {
     const run = async (name: string, method: string, path: string) => {
       const { read, written } = await countCallRows(method, path, { key })
       rows[name] = { read, written }
-      expect(read, `rows that ${name} reads`).toBeLessThan(250)
+      expect(read, `rows that ${name} reads`).toBeLessThan(270)
     }
     for (const scope of ['track', 'playlist', 'collection'] as const) {
       await run(`discard ${scope}`, 'DELETE', `/v1/${scope}/${ids[scope]}?trash=true`)

@@ -1,0 +1,117 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+
+import { inJsonList, runBatch } from '../../adapters/db/database.ts'
+import { recordEvents } from '../../adapters/db/record_event.ts'
+import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
+import { trash } from '../../adapters/db/schema/trash.ts'
+import { foldedUpdate } from '../../adapters/db/search.ts'
+import type { Context } from '../../context.ts'
+import type { TrackChange } from '../../contract/track_batch.ts'
+import type { ApiError } from '../../core/errors.ts'
+import type { QueuedSource } from '../../pipeline/transcode/queue.ts'
+import { restartTranscodes } from '../../pipeline/transcode/start.ts'
+import { trashStatements } from './move_to_trash.ts'
+import { restoration } from './restore_from_trash.ts'
+import { changedFields, deleteStatements, updateColumns } from './track.ts'
+import { moveStatements } from './track_move.ts'
+
+/** The statements of a batch of changes to tracks, and their results. */
+
+type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A }>
+
+const { id, organization_id, collection_id, folder_id, index, order, cover_path, job_id, source_path, status } = tracks
+const columns = { id, organization_id, collection_id, folder_id, index, order, cover_path, job_id, source_path, status }
+
+/** The `+` makes SQLite look up the ids instead of scanning all tracks of the organization. */
+const isOwnedByCaller = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
+
+/** Returns the tracks with these ids that belong to the caller's organization. */
+export const ownTracks = (context: Context, ids: string[]) =>
+  context.db
+    .select(columns)
+    .from(tracks)
+    .where(and(inArray(id, inJsonList(ids)), isOwnedByCaller(context), isInCollection))
+export type OwnTrackRow = Awaited<ReturnType<typeof ownTracks>>[number]
+
+/** The tracks in the trash with these ids. `parent_title` is the title of a track's collection, if that is in the trash as well. */
+export const trashedTracks = ({ db, principal }: Context, ids: string[]) =>
+  db
+    .select({
+      id: trash.id,
+      parent_title: sql<string | null>`(select title from trash as parent where parent.id = trash.collection_id)`.as(
+        'parent_title',
+      ),
+    })
+    .from(trash)
+    .where(
+      sql`${trash.id} in ${inJsonList(ids)} and +trash.organization_id = ${principal.organization_id} and scope = 'track'`,
+    )
+
+/** Maps the id of a track to the reason for which its change is refused. */
+export type Refusals = Map<string, ApiError>
+
+/** Returns the statements of the changes that are not refused, which are one batch, and a function that reads its results. */
+export function batchOf(
+  context: Context,
+  changes: TrackChange[],
+  refused: Refusals,
+  sources: QueuedSource[],
+  rows: OwnTrackRow[],
+) {
+  const { db, principal, now } = context
+  const of = <A extends TrackChange['action']>(action: A) =>
+    changes.filter((change): change is Change<A> => change.action === action && !refused.has(change.track_id))
+  const idsOf = (list: { track_id: string }[]) => list.map(({ track_id }) => track_id)
+  const updates = of('update').flatMap(({ action: _action, track_id, ...fields }) => {
+    const values = updateColumns(fields, now)
+    return values ? [{ track_id, values, changed: changedFields(values) }] : []
+  })
+  const changed = sql`(select value ->> 'track_id' as changed_id, value -> 'changed' as changed
+    from json_each(${JSON.stringify(updates.map(({ values: _values, ...update }) => update))})) cross join tracks
+    where tracks.id = changed_id and ${isOwnedByCaller(context)}`
+  const deleted = new Set(idsOf(of('delete').filter((change) => !change.trash)))
+  const deletion = deleteStatements(
+    context,
+    rows.filter((row) => deleted.has(row.id)),
+  )
+  const trashed = idsOf(of('delete').filter((change) => change.trash))
+  const trashing = trashed.length > 0 ? trashStatements(context, 'track', trashed) : null
+  const restored = idsOf(of('restore'))
+  const restoring = restored.length > 0 ? restoration(context, 'track', restored) : null
+  const moves = of('move')
+  const [before, after] = [ownTracks(context, idsOf(moves)), ownTracks(context, idsOf(changes))]
+  const unrestored = trashedTracks(context, restored)
+  const statements = [
+    before,
+    ...deletion.statements,
+    ...(trashing?.statements ?? []),
+    ...(restoring?.statements ?? []),
+    recordEvents(context, 'track.updated', changed, { changed: sql`json(changed)` }),
+    ...updates.map(({ track_id, values }) =>
+      db
+        .update(tracks)
+        .set({ ...values, ...foldedUpdate('tracks', values) })
+        .where(and(eq(id, track_id), isOwnedByCaller(context))),
+    ),
+    ...moveStatements(context, moves),
+    ...restartTranscodes(context, principal.organization_id, sources),
+    after,
+    unrestored,
+  ]
+  const byId = <T extends { id: string }>(list: T[]) => new Map(list.map((row) => [row.id, row]))
+  return {
+    purges: deletion.purges,
+    isTrashing: trashing !== null,
+    async run() {
+      const resultOf = await runBatch(db, statements)
+      return {
+        deleted: byId([...resultOf(deletion.deletedTracks), ...(trashing ? resultOf(trashing.insert) : [])]),
+        restored: byId(restoring ? resultOf(restoring.insert) : []),
+        restoredJobs: restoring?.startedJobs && resultOf(restoring.startedJobs),
+        unrestored: byId(resultOf(unrestored)),
+        before: byId(resultOf(before)),
+        after: byId(resultOf(after)),
+      }
+    },
+  }
+}
