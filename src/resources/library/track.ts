@@ -22,6 +22,7 @@ import { startPurge } from '../../pipeline/start_purge.ts'
 import { queuePosition } from '../../pipeline/transcode/queue_position.ts'
 import { noActiveJob, startTranscode } from '../../pipeline/transcode/start.ts'
 import { find } from '../list/filtered_list.ts'
+import { countTracks } from './count_tracks.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
 import {
@@ -247,7 +248,10 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const { organization_id } = context.principal
     const search = { kind: 'tracks' as const, organization_id, counted: null, q, filters, sort }
     const { rows, ...counts } = await find(context.db, search, columnsFor(include), { limit, offset })
-    return { ...counts, tracks: await toTracks(context, include, rows) }
+    const { status, ...others } = filters
+    const isSummed = !q && !sort.endsWith('duration') && Object.values(others).every((value) => value === undefined)
+    const total = counts.is_count_exact === false && isSummed ? await countTracks(context, status) : null
+    return { ...(total === null ? counts : { count: total }), tracks: await toTracks(context, include, rows) }
   },
 
   async createTrack({ body }, context) {

@@ -104,3 +104,24 @@ it('the filter `status` accepts several values, with an exact count', async () =
       'status',
     ])
 })
+
+it('the tracks of all collections are counted exactly, unless there are too many collections', async () => {
+  const tenant = await aTenant()
+  const { key } = tenant
+  const other = await ok('POST', '/v1/collection', { key, body: { title: 'Other' } })
+  await seed('tracks', 1, 1200, tenant)
+  await query('update tracks set collection_id = ? where "order" % 2 = 0', other.collection_id)
+  const states = await query<{ status: string; n: number }>('select status, count(*) as n from tracks group by 1')
+  const of = (name: string) => states.find(({ status }) => status === name)?.n ?? 0
+  const countOf = async (filter: string) => {
+    const { count, is_count_exact } = await ok('GET', `/v1/track?limit=1&${filter}`, { key })
+    return [count, is_count_exact]
+  }
+  expect(await countOf('')).toEqual([1200, undefined])
+  expect(await countOf('sort=-title')).toEqual([1200, undefined])
+  expect(await countOf('status=ready')).toEqual([of('ready'), undefined])
+  expect(await countOf('status=ready,failed,processing,initializing,incomplete')).toEqual([1200, undefined])
+  expect(await countOf('sort=duration')).toEqual([1000, false])
+  await query(`update list_counts set count = 1001 where list like 'collections:%' and level = 0`)
+  expect(await countOf('')).toEqual([1000, false])
+})
