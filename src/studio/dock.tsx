@@ -43,6 +43,7 @@ export function Dock() {
         ref={player}
         play-session-id={now.play_session_id}
         track={now.track_id}
+        start={now.start}
         layout="compact"
         autoplay
       />

@@ -24,7 +24,7 @@ const GROUPS: readonly Group[] = [
   {
     entries: [
       { page: 'overview', label: text('Overview'), icon: 'overview' },
-      { page: 'collections', label: text('Library'), icon: 'library', pages: ['collection', 'track'] },
+      { page: 'collections', label: text('Library'), icon: 'library', pages: ['library', 'collection', 'track'] },
       { page: 'playlists', label: text('Playlists'), icon: 'playlist', pages: ['playlist'] },
     ],
   },

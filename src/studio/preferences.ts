@@ -8,10 +8,12 @@ export interface Preferences {
   /** A language of the studio; null for the browser's. */
   language: string | null
   rows: 'compact' | 'comfortable'
+  /** The columns of tables of tracks that are not shown, separated by commas. */
+  hidden: string
 }
 
 const STORED = 'tonearm.preferences'
-const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact' }
+const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact', hidden: '' }
 
 /** The languages other than English. Each is loaded when it is chosen. */
 const LANGUAGES: Record<string, () => Promise<{ texts: Texts }>> = {}

@@ -12,6 +12,7 @@ import type { Actions } from './jump/commands.ts'
 import { useShortcuts } from './jump/shortcuts.ts'
 import { CollectionPage } from './library/collection_page.tsx'
 import { CollectionsPage } from './library/collections_page.tsx'
+import { LibraryPage } from './library/library_page.tsx'
 import { TrackPage } from './library/track_page.tsx'
 import { Navigation, PhoneNavigation } from './navigation.tsx'
 import { OverviewPage } from './overview/overview_page.tsx'
@@ -34,6 +35,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   overview: OverviewPage,
   collections: CollectionsPage,
   collection: CollectionPage,
+  library: LibraryPage,
   track: TrackPage,
   playlists: PlaylistsPage,
   playlist: PlaylistPage,

@@ -224,13 +224,15 @@ test('a new key is shown once, and its player works on the allowed page until th
   await expect.poll(async () => (await revoked.get('/v1/variant')).ok, TIMEOUT).toBe(false)
 })
 
-test('a deletion asks for confirmation, and a key revoked elsewhere signs the page out', async () => {
+test('a deleted track is back after Undo, and a key revoked elsewhere signs the page out', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape 2')
-  await choose(page, 'More for second', 'Delete track …')
-  await page.getByRole('button', { name: 'Cancel' }).click()
+  const before = await namesOf(page)
+  await choose(page, 'More for second', 'Delete track')
+  await expect.poll(async () => (await listed()).length, TIMEOUT).toBe(2)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
   expect(await listed()).toHaveLength(3)
-  await choose(page, 'More for second', 'Delete track …')
-  await page.getByRole('button', { name: 'Delete track', exact: true }).click()
+  await choose(page, 'More for second', 'Delete track')
   await expect.poll(async () => (await listed()).length, TIMEOUT).toBe(2)
   await rowOf(page, 'second').waitFor({ state: 'detached' })
   expect(problems).toEqual([])

@@ -14,8 +14,8 @@ interface Answer {
 
 export interface Read<T> {
   signal: AbortSignal
-  /** The answer so far; undefined at the first read. */
-  previous: T | undefined
+  /** The answer so far, with the changes during the read; undefined at the first read. */
+  readonly previous: T | undefined
   /** Whether `more` was called: the next page is appended to `previous`. */
   isMore: boolean
 }
@@ -114,7 +114,15 @@ export class QueryState<T extends Answer> implements Query<T> {
   async #run(signal: AbortSignal, isMore: boolean): Promise<void> {
     const previous = this.answer
     let last: T | undefined
-    for await (const result of answersOf(this.load({ signal, previous, isMore }))) {
+    const answer = () => this.answer
+    const read: Read<T> = {
+      signal,
+      isMore,
+      get previous() {
+        return answer()
+      },
+    }
+    for await (const result of answersOf(this.load(read))) {
       if (signal.aborted) return
       if (!result.ok) return this.#show(result.status === 404 ? undefined : (this.answer ?? last), result)
       last = result

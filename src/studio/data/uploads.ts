@@ -7,7 +7,7 @@ import { destinationOf } from '../../client/upload/session.ts'
 import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
 import { type Language, problemText } from '../../elements/shared/upload_status.ts'
 import { uploader as en } from '../../elements/texts/en.ts'
-import type { Listed, Track } from '../api.ts'
+import { type Client, connect, type Listed, type Track } from '../api.ts'
 import { explain } from '../format.ts'
 import { go } from '../route.ts'
 import { announce } from '../ui/announce.ts'
@@ -192,6 +192,13 @@ function changed(): void {
   uploadChanges.set(uploadChanges.get() + 1)
 }
 
+/** Reports that a file has arrived, because reading the list of tracks does not check for new files. */
+async function startProcessing(client: Client, arrival: Arrival): Promise<void> {
+  const params = { track_id: arrival.track_id }
+  const answer = await client.post('/v1/track/{track_id}/upload_complete', { params })
+  arrivals.set({ ...arrival, ...(answer.ok && { track: answer.track }) })
+}
+
 const optionsOf = (apiKey: string, collectionId: string) => ({ baseUrl: location.origin, apiKey, collectionId })
 
 function openQueue(api_key: string, collection_id: string): UploadQueue {
@@ -203,11 +210,11 @@ function openQueue(api_key: string, collection_id: string): UploadQueue {
       if ((type === 'upload-start' || type === 'upload-progress') && track_id) begin(track_id)
       if (type === 'upload-cancel' && track_id) finish(track_id)
       if (type !== 'upload-complete') return
-      // From now on, the page of the collection polls the track. The file is removed at once, so that the queue does not poll it as well.
+      // From now on, the table of the tracks shows the state. The file is removed at once, so that the queue does not poll its track.
       queue.remove(item)
       if (!track_id) return
       finish(track_id)
-      arrivals.set({ collection_id, track_id })
+      void startProcessing(connect(api_key), { collection_id, track_id })
     },
     onQueueEvent(_, detail) {
       if ('code' in detail) announce(problemText(detail, language))

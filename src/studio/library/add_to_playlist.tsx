@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 
-import type { Listed, Playlist } from '../api.ts'
+import type { Playlist } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
-import { explain, type Faults, faultsOf, nameOf, plural } from '../format.ts'
+import { explain, type Faults, faultsOf, plural } from '../format.ts'
+import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog, DISCARD } from '../ui/dialog.tsx'
@@ -12,8 +13,14 @@ import { Form } from '../ui/form.tsx'
 import { useOnce } from '../ui/once.ts'
 import { Loading, Message, Problem } from '../ui/states.tsx'
 
-/** A dialog that adds a track to a playlist, which it can create. */
-export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () => void }) {
+interface Properties {
+  title: string
+  track_ids: readonly string[]
+  onClose: () => void
+}
+
+/** A dialog that adds tracks to a playlist, which it can create. */
+export function AddToPlaylist({ title: heading, track_ids, onClose }: Properties) {
   const client = useClient()
   const { entries, loading, problem } = useList('/v1/playlist', ({ playlists }) => playlists)
   const [title, setTitle] = useState('')
@@ -22,9 +29,12 @@ export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () =
 
   async function add({ id, title }: Pick<Playlist, 'id' | 'title'>) {
     const params = { playlist_id: id }
-    const answer = await client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids: [track.id] } })
+    const answer = await client.post('/v1/playlist/{playlist_id}/track', {
+      params,
+      body: { track_ids: [...track_ids] },
+    })
     if (!answer.ok) return setFaults({ other: explain(answer) })
-    announce(`Added to ${title}`)
+    announce(t('Added to {title}', { title }))
     onClose()
   }
   async function make() {
@@ -33,7 +43,7 @@ export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () =
     else setFaults(faultsOf(made, ['title']))
   }
   return (
-    <Dialog title={`Add “${nameOf(track)}” to a playlist`} asks={title.trim() !== '' && DISCARD} onClose={onClose}>
+    <Dialog title={heading} asks={title.trim() !== '' && DISCARD} onClose={onClose}>
       {loading && <Loading />}
       {problem && <Problem failure={problem} />}
       <ul class="choices">
@@ -47,9 +57,9 @@ export function AddToPlaylist({ track, onClose }: { track: Listed; onClose: () =
         ))}
       </ul>
       <Form class="inline-form" onSubmit={() => once(make)}>
-        <TextField label="New playlist" value={title} onInput={setTitle} error={faults.title} required />
+        <TextField label={t('New playlist')} value={title} onInput={setTitle} error={faults.title} required />
         <Button type="submit" disabled={title.trim() === ''}>
-          Create and add
+          {t('Create and add')}
         </Button>
       </Form>
       <Message>{faults.other}</Message>

@@ -1,28 +1,30 @@
 import { useEffect } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
-import type { Client, Collection, Failure } from '../api.ts'
+import type { Client, Collection, Failure, Reprocess } from '../api.ts'
 import { useConnection } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { useReprocess } from '../data/reprocess.ts'
 import { useStore } from '../data/store.ts'
-import { type Tracks, useTracks } from '../data/tracks.ts'
-import { arrivals, endUploads, upload } from '../data/uploads.ts'
+import { type TrackList, type TrackRows, useTrackRows } from '../data/track_rows.ts'
+import { endUploads, queueOf, stoppedBy, upload, uploadChanges } from '../data/uploads.ts'
 import { forgetViews } from '../data/views.ts'
 import { explain, length, plural } from '../format.ts'
 import { go, href, type PageProperties } from '../route.ts'
 import { Share } from '../sharing/share.tsx'
+import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { FileButton } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { PageHead, Tabs } from '../ui/page_head.tsx'
-import { NotLoaded, NotRenewed } from '../ui/states.tsx'
+import { Empty, NotLoaded, NotRenewed, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { LookForm } from './look_form.tsx'
 import { PlayFirst } from './play_first.tsx'
 import { ReprocessStatus } from './reprocess_status.tsx'
-import { TrackList } from './track_list.tsx'
+import { listOf } from './table_view.ts'
+import { TrackTable } from './track_table.tsx'
 import { KEPT, TO_TRASH } from './trash.ts'
 
 const TABS = [
@@ -30,21 +32,6 @@ const TABS = [
   ['look', 'Look'],
   ['share', 'Share'],
 ] as const
-
-/** Puts the tracks into the list whose files arrive while the page is shown. */
-function useArrivals(collection_id: string, list: Tracks): void {
-  const { client } = useConnection()
-  const arrival = useStore(arrivals)
-  useEffect(() => {
-    if (arrival?.collection_id !== collection_id) return
-    const { track_id, track } = arrival
-    if (track) return list.put(track)
-    void (async () => {
-      const answer = await client.get('/v1/track/{track_id}', { params: { track_id } })
-      if (answer.ok) list.put(answer.track)
-    })()
-  }, [arrival, collection_id])
-}
 
 async function remove(client: Client, { id, title }: Collection, count: number): Promise<void> {
   const text = `${title} is moved to the trash with its ${plural(count, 'track')}, which are removed from playlists. ${KEPT}`
@@ -62,15 +49,21 @@ async function updateTracks(start: () => Promise<Failure | undefined>): Promise<
   announce(failure ? explain(failure) : 'Missing variants are being created')
 }
 
-const noteOf = ({ player_subtitle }: Collection, { tracks, count, loading }: Tracks) => {
-  const seconds = tracks.reduce((sum, track) => sum + track.duration, 0)
-  return [player_subtitle, !loading && plural(count, 'track'), seconds > 0 && length(seconds)]
+/** Returns the subtitle, and the number and length of the tracks as far as they are known. */
+function noteOf({ player_subtitle }: Collection, list: TrackList, { rows, loading }: TrackRows): string {
+  const isWhole = !loading && !list.q && !list.status
+  const seconds = rows.reduce((sum, row) => sum + (row?.duration ?? Infinity), 0)
+  return [
+    player_subtitle,
+    isWhole && plural(rows.length, 'track'),
+    isWhole && seconds > 0 && seconds < Infinity && length(seconds),
+  ]
     .filter(Boolean)
     .join(' · ')
 }
 
 /** The page of a collection: its tracks, its appearance in players, and how to share it. */
-export function CollectionPage({ id, tab }: PageProperties) {
+export function CollectionPage({ id, tab, query }: PageProperties) {
   const { client, api_key } = useConnection()
   const params = { collection_id: id }
   const loaded = useQuery({
@@ -81,9 +74,9 @@ export function CollectionPage({ id, tab }: PageProperties) {
     key: ['/v1/collection/{collection_id}/cover', id],
     load: () => client.get('/v1/collection/{collection_id}/cover', { params }),
   })
-  const list = useTracks(id)
+  const list = listOf(query, id)
+  const tracks = useTrackRows(list)
   const { reprocess, start } = useReprocess(id)
-  useArrivals(id, list)
   useTitle(loaded.answer?.collection.title)
 
   // The collection was deleted elsewhere.
@@ -102,7 +95,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
       <PageHead
         back={{ href: href('collections'), label: 'Collections' }}
         title={collection.title}
-        note={noteOf(collection, list)}
+        note={noteOf(collection, list, tracks)}
         cover={cover.answer?.cover_image}
         handle={async () => {
           const made = await client.post('/v1/collection/{collection_id}/cover', { params })
@@ -113,7 +106,7 @@ export function CollectionPage({ id, tab }: PageProperties) {
           return Promise.all([cover.reload(), loaded.reload()])
         }}
       >
-        <PlayFirst scope="collection" id={id} tracks={list.tracks} />
+        <PlayFirst scope="collection" id={id} tracks={tracks.rows.filter((row) => row !== undefined)} />
         <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={add}>
           Upload
         </FileButton>
@@ -121,17 +114,16 @@ export function CollectionPage({ id, tab }: PageProperties) {
           label={`More for ${collection.title}`}
           items={[
             { label: 'Update tracks', onSelect: () => updateTracks(start) },
-            { label: 'Delete collection …', danger: true, onSelect: () => remove(client, collection, list.count) },
+            {
+              label: 'Delete collection …',
+              danger: true,
+              onSelect: () => remove(client, collection, tracks.rows.length),
+            },
           ]}
         />
       </PageHead>
       <Tabs page="collection" id={id} current={tab} tabs={TABS} />
-      {tab === '' && (
-        <>
-          <ReprocessStatus key={id} reprocess={reprocess} onDone={list.reload} />
-          <TrackList collection_id={id} list={list} onFiles={add} />
-        </>
-      )}
+      {tab === '' && <Content {...{ collection, query, list, tracks, reprocess, add }} />}
       {tab === 'look' && (
         <LookForm
           scope="collection"
@@ -149,3 +141,43 @@ export function CollectionPage({ id, tab }: PageProperties) {
     </>
   )
 }
+
+interface ContentProperties extends Pick<PageProperties, 'query'> {
+  collection: Collection
+  list: TrackList
+  tracks: TrackRows
+  reprocess: Reprocess | null | undefined
+  add: (files: File[]) => void
+}
+
+function Content({ collection, query, list, tracks, reprocess, add }: ContentProperties) {
+  const { id, player_subtitle } = collection
+  useStore(uploadChanges)
+  const stopped = stoppedBy(id)
+  return (
+    <>
+      <ReprocessStatus key={id} reprocess={reprocess} onDone={tracks.reload} />
+      {stopped && <Problem failure={stopped} retry={() => queueOf(id)?.reconsider()} />}
+      <TrackTable
+        query={query}
+        list={list}
+        tracks={tracks}
+        subtitle={player_subtitle}
+        empty={<NoTracks onFiles={add} />}
+      />
+    </>
+  )
+}
+
+const NoTracks = ({ onFiles }: { onFiles: (files: File[]) => void }) => (
+  <Empty
+    title={t('No tracks yet')}
+    action={
+      <FileButton accept={DEFAULT_ACCEPT} multiple kind="primary" icon="upload" onFiles={onFiles}>
+        {t('Choose files')}
+      </FileButton>
+    }
+  >
+    {t('Drop audio files anywhere on this page. MP3, AAC, FLAC, WAV, AIFF, Ogg, Opus and most others work.')}
+  </Empty>
+)

@@ -3,10 +3,10 @@ import type { Failure, Listed, Track } from '../api.ts'
 import { useConnection } from '../data/connection.ts'
 import { endSending, sendFor } from '../data/uploads.ts'
 import { explain, nameOf } from '../format.ts'
+import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { chooseFile } from '../ui/choose_file.ts'
-import { confirmed } from '../ui/dialog.tsx'
-import { KEPT, TO_TRASH } from './trash.ts'
+import { TO_TRASH } from './trash.ts'
 
 type Outcome = { ok: true } | (Omit<Failure, 'code' | 'status'> & { code: string })
 
@@ -15,39 +15,49 @@ function announceOutcome(answer: Outcome, done: string): void {
   else if (answer.code !== 'aborted') announce(explain(answer))
 }
 
+type Named = Pick<Listed, 'id' | 'collection_id' | 'player_title' | 'file_name' | 'tags'>
+
 interface Handlers {
   /** Called with a track in its new state. */
   onChange: (track: Track) => void
-  onDelete: (track: Listed) => void
+  /** Called before the service has deleted the track. */
+  onDelete: (track: Named) => void
+  /** Called after the track was restored, or could not be deleted. */
+  onRestore: (track: Named) => void
 }
 
 /** Returns the actions on tracks, which the list and the page of a track share. */
-export function useTrackActions({ onChange, onDelete }: Handlers) {
+export function useTrackActions({ onChange, onDelete, onRestore }: Handlers) {
   const connection = useConnection()
   const { client } = connection
   async function reprocess({ id }: Pick<Listed, 'id'>) {
     const answer = await client.post('/v1/track/{track_id}/reprocess', { params: { track_id: id } })
-    announceOutcome(answer, 'Processing again')
+    announceOutcome(answer, t('Processing again'))
     if (answer.ok) onChange(answer.track)
   }
   async function replace(track: Pick<Listed, 'id' | 'collection_id'>) {
     const file = await chooseFile(DEFAULT_ACCEPT)
     if (!file) return
-    announce(`Uploading ${file.name}`)
+    announce(t('Uploading {file}', { file: file.name }))
     const answer = await sendFor(connection, track, file)
     if (!answer) return
-    announceOutcome(answer, `${file.name} uploaded`)
+    announceOutcome(answer, t('{file} uploaded', { file: file.name }))
     if (answer.ok) onChange(answer.track)
   }
-  async function remove(track: Listed) {
-    const name = nameOf(track)
-    const text = `${name} is moved to the trash and removed from its playlists. ${KEPT}`
-    if (!(await confirmed({ title: 'Delete this track?', text, action: 'Delete track' }))) return
-    const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id }, query: TO_TRASH })
-    announceOutcome(answer, `${name} deleted`)
-    if (!answer.ok) return
-    endSending(track)
+  async function restore(track: Named) {
+    const answer = await client.post('/v1/trash/{trash_id}/restore', { params: { trash_id: track.id } })
+    announceOutcome(answer, t('{name} restored', { name: nameOf(track) }))
+    if (answer.ok) onRestore(track)
+  }
+  async function remove(track: Named) {
     onDelete(track)
+    const answer = await client.delete('/v1/track/{track_id}', { params: { track_id: track.id }, query: TO_TRASH })
+    if (!answer.ok) {
+      announce(explain(answer))
+      return onRestore(track)
+    }
+    endSending(track)
+    announce(t('{name} deleted', { name: nameOf(track) }), { label: t('Undo'), run: () => restore(track) })
   }
   return { reprocess, replace, remove }
 }

@@ -104,6 +104,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
   const { reprocess, replace, remove } = useTrackActions({
     onChange: (track) => set({ ok: true, track_id: track.id, track }),
     onDelete: () => go('collection', collection_id),
+    onRestore: () => go('track', track.id),
   })
   return (
     <PageHead
@@ -144,7 +145,7 @@ function Head({ client, track, reload, set }: HeadProperties) {
           ...(remedy === 'replace'
             ? [{ label: 'Process again', onSelect: () => reprocess(track) }]
             : [{ label: 'Replace the file …', onSelect: () => replace(track) }]),
-          { label: 'Delete track …', danger: true, onSelect: () => remove(track) },
+          { label: 'Delete track', danger: true, onSelect: () => remove(track) },
         ]}
       />
     </PageHead>

@@ -127,7 +127,7 @@ const Go = ({ page, id = '', label }: { page: string; id?: string; label: string
 )
 
 function FailedRow({ track, onChange }: { track: FailedTrack; onChange: () => void }) {
-  const { reprocess, replace } = useTrackActions({ onChange, onDelete: onChange })
+  const { reprocess, replace } = useTrackActions({ onChange, onDelete: onChange, onRestore: onChange })
   const { error = null } = track.state ?? {}
   const remedy = remedyFor(error ? { error } : {})
   const name = nameOf(track)

@@ -8,7 +8,7 @@ export interface Offer {
   run: () => unknown
 }
 
-let timer = 0
+let timer: ReturnType<typeof setTimeout> | undefined
 let offer: Offer | null = null
 
 /** Returns the element of the page with an id. */

@@ -14,10 +14,12 @@ interface Properties {
   type?: 'button' | 'submit'
   disabled?: boolean | undefined
   label?: string | undefined
+  tabIndex?: number
 }
 
 /** A button. It is disabled while the promise of its handler is pending. */
-export function Button({ onClick, children, icon, kind = '', small, type = 'button', disabled, label }: Properties) {
+export function Button(properties: Properties) {
+  const { onClick, children, icon, kind = '', small, type = 'button', disabled, label, tabIndex } = properties
   const [busy, once] = useOnce()
   const sending = useContext(Sending)
   const classes = ['button', kind, small && 'small', !children && 'bare'].filter(Boolean).join(' ')
@@ -28,6 +30,7 @@ export function Button({ onClick, children, icon, kind = '', small, type = 'butt
       disabled={disabled || busy || sending}
       aria-label={label}
       title={children ? undefined : label}
+      tabIndex={tabIndex}
       onClick={onClick && (() => void once(onClick))}
     >
       {icon && <Icon name={icon} />}

@@ -11,6 +11,8 @@ const PATHS = {
   check: 'm9.5 17.6-5.1-5.1 1.4-1.4 3.7 3.7 8.7-8.7 1.4 1.4z',
   image: 'M5 4h14a1 1 0 0 1 1 1v14a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1zm1 13h12l-4-5-3 3.6L9 13z',
   warning: 'M12 3 1.5 21h21zm-1 7h2v5h-2zm0 6.5h2v2h-2z',
+  sort: 'M7 4h2v12h3l-4 4-4-4h3zm8 0 4 4h-3v12h-2V8h-3z',
+  columns: 'M4 5h4v14H4zm6 0h4v14h-4zm6 0h4v14h-4z',
   external: 'M5 5h6v2H7v10h10v-4h2v6H5zm9 0h5v5h-2V8.4l-6.3 6.3-1.4-1.4L15.6 7H14z',
   search: 'M10 3a7 7 0 0 1 5.6 11.2l5.1 5.1-1.4 1.4-5.1-5.1A7 7 0 1 1 10 3zm0 2a5 5 0 1 0 0 10 5 5 0 0 0 0-10z',
   overview: 'M4 4h7v9H4zm9 0h7v5h-7zm0 7h7v9h-7zm-9 4h7v5H4z',

@@ -1,4 +1,5 @@
-import { useId, useRef } from 'preact/hooks'
+import { render } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import { Icon, type IconName } from './icon.tsx'
 
@@ -6,71 +7,98 @@ export interface MenuItem {
   label: string
   onSelect: () => unknown
   danger?: boolean
+  /** Whether the choice is active, if the item is one. */
+  isChecked?: boolean
+}
+
+/** Returns the popover that all menus share, so that a long table does not contain a menu for each row. */
+function popover(): HTMLElement {
+  const found = document.getElementById('menu')
+  if (found) return found
+  const box = Object.assign(document.createElement('div'), { id: 'menu', className: 'menu', popover: 'auto' })
+  box.role = 'menu'
+  box.addEventListener('keydown', move)
+  document.body.append(box)
+  return box
+}
+
+function move(event: KeyboardEvent): void {
+  const buttons = [...popover().querySelectorAll('button')]
+  const at = buttons.indexOf(document.activeElement as HTMLButtonElement)
+  const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }
+  const target = steps[event.key]
+  if (target === undefined) return
+  event.preventDefault()
+  buttons[(target + buttons.length) % buttons.length]?.focus()
+}
+
+/** Puts items into the menu, and the menu next to an element when it opens. */
+function prepare(anchor: HTMLElement, label: string, items: MenuItem[]): HTMLElement {
+  const box = popover()
+  box.ariaLabel = label
+  const list = items.map(({ label: text, onSelect, danger, isChecked }) => (
+    <button
+      key={text}
+      type="button"
+      role={isChecked === undefined ? 'menuitem' : 'menuitemcheckbox'}
+      aria-checked={isChecked}
+      class={danger ? 'danger' : ''}
+      onClick={() => {
+        box.hidePopover()
+        onSelect()
+      }}
+    >
+      {text}
+    </button>
+  ))
+  render(<>{list}</>, box)
+  function place() {
+    const { bottom, top, right, left } = anchor.getBoundingClientRect()
+    const below = bottom + 4
+    const fits = below + box.offsetHeight < innerHeight
+    const isReversed = document.dir === 'rtl'
+    const start = isReversed ? left : right - box.offsetWidth
+    box.style.top = `${Math.max(8, fits ? below : top - 4 - box.offsetHeight)}px`
+    box.style.left = `${Math.max(8, Math.min(start, innerWidth - box.offsetWidth - 8))}px`
+    box.querySelector('button')?.focus({ preventScroll: true })
+  }
+  // The position is set before the paint; `toggle` is dispatched later.
+  box.onbeforetoggle = (event) => {
+    if (event.newState === 'open') requestAnimationFrame(place)
+  }
+  return box
+}
+
+/** Opens a menu next to an element. */
+export const openMenu = (anchor: HTMLElement, label: string, items: MenuItem[]): void =>
+  prepare(anchor, label, items).showPopover()
+
+interface Properties {
+  label: string
+  items: MenuItem[] | (() => MenuItem[])
+  icon?: IconName
+  tabIndex?: number
 }
 
 /** A button that opens a menu. The browser closes a popover after Escape or a click outside. */
-export function Menu({ label, items, icon = 'more' }: { label: string; items: MenuItem[]; icon?: IconName }) {
-  const id = useId()
+export function Menu({ label, items, icon = 'more', tabIndex }: Properties) {
   const button = useRef<HTMLButtonElement>(null)
-  const list = useRef<HTMLDivElement>(null)
-
-  function place() {
-    const [anchor, box] = [button.current?.getBoundingClientRect(), list.current]
-    if (!anchor || !box) return
-    const below = anchor.bottom + 4
-    const fits = below + box.offsetHeight < innerHeight
-    box.style.top = `${Math.max(8, fits ? below : anchor.top - 4 - box.offsetHeight)}px`
-    box.style.left = `${Math.max(8, Math.min(anchor.right - box.offsetWidth, innerWidth - box.offsetWidth - 8))}px`
-    box.querySelector('button')?.focus({ preventScroll: true })
-  }
-  function move(event: KeyboardEvent) {
-    const buttons = [...(list.current?.querySelectorAll('button') ?? [])]
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement)
-    const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }
-    const target = steps[event.key]
-    if (target === undefined) return
-    event.preventDefault()
-    buttons[(target + buttons.length) % buttons.length]?.focus()
-  }
+  useLayoutEffect(() => {
+    // The browser then also closes the menu when the button is pressed again.
+    if (button.current) button.current.popoverTargetElement = popover()
+  }, [])
   return (
-    <>
-      <button
-        ref={button}
-        type="button"
-        class="button quiet bare"
-        aria-label={label}
-        aria-haspopup="menu"
-        popovertarget={id}
-        title={label}
-      >
-        <Icon name={icon} />
-      </button>
-      <div
-        ref={list}
-        id={id}
-        class="menu"
-        popover="auto"
-        role="menu"
-        aria-label={label}
-        // The position is set before the paint; `toggle` is dispatched later.
-        onBeforeToggle={(event) => event.newState === 'open' && requestAnimationFrame(place)}
-        onKeyDown={move}
-      >
-        {items.map(({ label: text, onSelect, danger }) => (
-          <button
-            key={text}
-            type="button"
-            role="menuitem"
-            class={danger ? 'danger' : ''}
-            onClick={() => {
-              list.current?.hidePopover()
-              onSelect()
-            }}
-          >
-            {text}
-          </button>
-        ))}
-      </div>
-    </>
+    <button
+      ref={button}
+      type="button"
+      class="button quiet bare"
+      aria-label={label}
+      aria-haspopup="menu"
+      title={label}
+      tabIndex={tabIndex}
+      onClick={({ currentTarget }) => prepare(currentTarget, label, typeof items === 'function' ? items() : items)}
+    >
+      <Icon name={icon} />
+    </button>
   )
 }

@@ -14,7 +14,7 @@ interface Drag {
 const EDGE = 80
 const STEP = 14
 
-/** The attributes of a row's handle, and the class of the row during a drag. */
+/** The attributes of a row's handle. */
 export interface Handle {
   'aria-label': string
   'data-handle': number
@@ -25,17 +25,32 @@ export interface Handle {
   onKeyDown: (event: KeyboardEvent) => void
 }
 
+/** Returns the index of the row before which a row that is dropped at `y` is inserted. All rows are in the list. */
+function gapAmong(list: HTMLElement | null, y: number): number {
+  const rows = [...(list?.querySelectorAll<HTMLElement>('[data-row]') ?? [])]
+  const found = rows.findIndex((row) => {
+    const { top, height } = row.getBoundingClientRect()
+    return y < top + height / 2
+  })
+  return found < 0 ? rows.length : found
+}
+
 /**
  * Lets the user move the rows of a list: drag them by their handle with the mouse or a finger, or press the arrow keys while the handle has the
- * focus. Rows do not move during a drag; a line shows the new place.
+ * focus. Rows do not move during a drag; a line shows the new place. If all rows have the same height, in pixels, the list may contain only some.
  */
 export function useReorder(
   list: RefObject<HTMLElement | null>,
   count: number,
   onMove: (from: number, to: number) => void,
+  rowHeight?: number,
 ) {
   const [drag, setDrag] = useState<Drag | null>(null)
   const focused = useRef<number | null>(null)
+  // The handlers of a row that is not rendered again see the current state.
+  const latest = useRef({ drag, count, onMove })
+  Object.assign(latest.current, { count, onMove })
+  const show = (next: Drag | null) => setDrag((latest.current.drag = next))
 
   // A row that was moved with a key keeps the focus, although its element may have moved.
   useEffect(() => {
@@ -45,14 +60,12 @@ export function useReorder(
   })
 
   function gapAt(y: number): number {
-    const rows = [...(list.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])]
-    const found = rows.findIndex((row) => {
-      const { top, height } = row.getBoundingClientRect()
-      return y < top + height / 2
-    })
-    return found < 0 ? rows.length : found
+    if (!rowHeight || !list.current) return gapAmong(list.current, y)
+    const gap = Math.round((y - list.current.getBoundingClientRect().top) / rowHeight)
+    return Math.min(Math.max(0, gap), latest.current.count)
   }
   function moveTo(from: number, to: number) {
+    const { count, onMove } = latest.current
     if (from === to || to < 0 || to >= count) return
     onMove(from, to)
     announce(t('Moved to place {n} of {count}', { n: to + 1, count }))
@@ -63,25 +76,26 @@ export function useReorder(
     onPointerDown(event) {
       if (event.button !== 0) return
       ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
-      setDrag({ from: index, to: index })
+      show({ from: index, to: index })
     },
     onPointerMove(event) {
-      if (drag?.from !== index) return
+      if (latest.current.drag?.from !== index) return
       if (event.clientY < EDGE) scrollBy(0, -STEP)
       else if (event.clientY > innerHeight - EDGE) scrollBy(0, STEP)
-      setDrag({ from: index, to: gapAt(event.clientY) })
+      show({ from: index, to: gapAt(event.clientY) })
     },
     onPointerUp() {
+      const { drag } = latest.current
       if (drag?.from !== index) return
-      setDrag(null)
+      show(null)
       moveTo(index, drag.to > index ? drag.to - 1 : drag.to)
     },
-    onPointerCancel: () => setDrag(null),
+    onPointerCancel: () => show(null),
     onKeyDown(event) {
       const step = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0
       if (step === 0) return
       event.preventDefault()
-      if (index + step < 0 || index + step >= count) return
+      if (index + step < 0 || index + step >= latest.current.count) return
       focused.current = index + step
       moveTo(index, index + step)
     },
@@ -92,7 +106,7 @@ export function useReorder(
     const line = gap === index ? 'drop-before' : gap === count && index === count - 1 ? 'drop-after' : ''
     return [line, index === drag.from && 'dragging'].filter(Boolean).join(' ')
   }
-  return { handle, lookOf, moveTo }
+  return { handle, lookOf, moveTo, dragged: drag?.from }
 }
 
 /** Returns the list with one entry moved. */
