@@ -14,7 +14,7 @@ export const PAGE = 100
 /** Milliseconds without scrolling after which missing pages are read, and after which they are read although the user still scrolls. */
 const SETTLED = 60
 const LONGEST = 450
-/** Milliseconds between two reads while a visible row changes by itself. */
+/** Milliseconds between two reads of the visible rows while a row changes by itself. */
 const PERIOD = 1200
 /** With more rows than this, those that are farther than this from the last page are forgotten. */
 const KEPT = 1000
@@ -109,7 +109,7 @@ interface Timing {
 interface Options<T> {
   key: readonly unknown[]
   read: (page: PageRead) => Promise<ReadPage<T> | Failure>
-  /** Whether a row changes by itself, so that the visible rows are read again after a while. */
+  /** Whether a row changes by itself. While there is one, the visible rows are read again and again. */
   isChanging: (row: T) => boolean
 }
 
@@ -145,7 +145,7 @@ export function useRows<T extends { id: string }>({ key, read, isChanging }: Opt
       }
       return { ok: true, rows, isCapped }
     },
-    every: ({ rows }) => (rows.slice(view.from, view.to).some((row) => row && isChanging(row)) ? PERIOD : null),
+    every: ({ rows }) => (rows.some((row) => row && isChanging(row)) ? PERIOD : null),
   })
   const latest = useRef(answer)
   latest.current = answer
