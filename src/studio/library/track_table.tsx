@@ -13,6 +13,7 @@ import { Button } from '../ui/button.tsx'
 import { Loading, Problem } from '../ui/states.tsx'
 import { useWindow } from '../ui/window.ts'
 import { isSelected } from './selection.ts'
+import { SelectionBar } from './selection_bar.tsx'
 import { TableHead } from './table_head.tsx'
 import { place, TableRow } from './table_row.tsx'
 import { TableTools } from './table_tools.tsx'
@@ -130,6 +131,7 @@ function Grid(properties: Properties & { hidden: ReadonlySet<string> }) {
           <Rows {...properties} table={table} items={items} height={height} />
         </div>
       </div>
+      <SelectionBar list={list} tracks={tracks} selecting={table.selecting} />
       {table.menu.dialogs}
     </>
   )

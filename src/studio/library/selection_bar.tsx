@@ -1,0 +1,158 @@
+import { useState } from 'preact/hooks'
+
+import { MAX_BATCH } from '../../contract/facts.ts'
+import type { TrackChange } from '../../contract/track_batch.ts'
+import { useClient } from '../data/connection.ts'
+import { playAll } from '../data/now_playing.ts'
+import type { TrackList, TrackRow, TrackRows } from '../data/track_rows.ts'
+import { endSending } from '../data/uploads.ts'
+import { isPlayable } from '../data/views.ts'
+import { t, tn } from '../text.ts'
+import { Button } from '../ui/button.tsx'
+import { AddToPlaylist } from './add_to_playlist.tsx'
+import { ChooseCollection } from './choose_collection.tsx'
+import { type Batch, batchText, useBatch } from './use_batch.ts'
+import type { TableSelection } from './use_selection.ts'
+
+interface Properties {
+  list: TrackList
+  tracks: TrackRows
+  selecting: TableSelection
+}
+
+/** The text of a number of selected tracks. */
+const SELECTED = { one: '{n} selected', other: '{n} selected' }
+
+/** The actions on the selected tracks, at the bottom of the window, and the progress of the last one. */
+export function SelectionBar({ list, tracks, selecting }: Properties) {
+  const client = useClient()
+  const { size, clear, readSelected } = selecting
+  const [dialog, setDialog] = useState<{ name: 'playlist' | 'move'; rows: TrackRow[] } | null>(null)
+  const batch = useBatch(({ requests }) => {
+    selecting.without(new Set(requests.flat().map(({ track_id }) => track_id)))
+    tracks.reload()
+  })
+
+  /** Calls an action with the selected tracks, once those that were not read yet are. */
+  const withRows = (act: (rows: TrackRow[]) => unknown) => async () => {
+    const rows = await readSelected()
+    if (rows && rows.length > 0) await act(rows)
+  }
+  async function change(rows: TrackRow[], changeOf: (row: TrackRow) => TrackChange) {
+    await batch.run(rows.map(changeOf))
+    if (selecting.selection.isAll) clear()
+  }
+  async function remove(rows: TrackRow[]) {
+    for (const row of rows) endSending(row)
+    // With more tracks, the list is read between the requests.
+    if (rows.length <= MAX_BATCH) tracks.drop(new Set(rows.map(({ id }) => id)))
+    await change(rows, ({ id }) => ({ action: 'delete', track_id: id, trash: true }))
+  }
+  const isRunning = batch.running !== null && !batch.running.isOver
+  if (size === 0 && !batch.running) return null
+  const play = (rows: TrackRow[]) =>
+    playAll(
+      client,
+      rows.filter(isPlayable).map(({ id }) => id),
+    )
+  const reprocess = (rows: TrackRow[]) => change(rows, ({ id }) => ({ action: 'reprocess', track_id: id }))
+  return (
+    <>
+      <div class="selection-bar" role="toolbar" aria-label={t('Selected tracks')}>
+        {batch.running && <BatchStatus batch={batch} />}
+        {!isRunning && size > 0 && (
+          <>
+            <strong>{tn(SELECTED, size)}</strong>
+            <Button small icon="play" onClick={withRows(play)}>
+              {t('Play')}
+            </Button>
+            <Button small onClick={withRows((rows) => setDialog({ name: 'playlist', rows }))}>
+              {t('Add to playlist')}
+            </Button>
+            <Button small onClick={withRows((rows) => setDialog({ name: 'move', rows }))}>
+              {t('Move')}
+            </Button>
+            <Button small onClick={withRows(reprocess)}>
+              {t('Reprocess')}
+            </Button>
+            <Button small onClick={withRows(remove)}>
+              {t('Delete')}
+            </Button>
+            <Button small kind="quiet" icon="close" label={t('Clear the selection')} onClick={clear} />
+          </>
+        )}
+      </div>
+      {dialog && (
+        <SelectionDialog
+          {...dialog}
+          except={list.collection_id}
+          onMove={({ id }) => {
+            setDialog(null)
+            void change(dialog.rows, (row) => ({ action: 'move', track_id: row.id, collection_id: id }))
+          }}
+          onClose={() => setDialog(null)}
+        />
+      )}
+    </>
+  )
+}
+
+interface DialogProperties {
+  name: 'playlist' | 'move'
+  rows: readonly TrackRow[]
+  /** The collection of the list, to which the tracks cannot be moved. */
+  except: string | undefined
+  onMove: (collection: { id: string }) => void
+  onClose: () => void
+}
+
+const SelectionDialog = ({ name, rows, except, onMove, onClose }: DialogProperties) =>
+  name === 'playlist' ? (
+    <AddToPlaylist
+      title={tn({ one: 'Add {n} track to a playlist', other: 'Add {n} tracks to a playlist' }, rows.length)}
+      track_ids={rows.map(({ id }) => id)}
+      onClose={onClose}
+    />
+  ) : (
+    <ChooseCollection
+      title={tn({ one: 'Move {n} track', other: 'Move {n} tracks' }, rows.length)}
+      except={except}
+      onChoose={onMove}
+      onClose={onClose}
+    />
+  )
+
+/** The progress of a batch, or what it could not do. */
+function BatchStatus({ batch: { running, stop, retry, dismiss } }: { batch: Batch }) {
+  if (!running) return null
+  const { done, refused, total, isOver } = running
+  const reasons = [...new Set(refused.map(({ message }) => message))]
+  return (
+    <div class="batch-status" role="status">
+      <span>{batchText(running)}</span>
+      {isOver ? (
+        <>
+          <span class="error">
+            {tn({ one: '{n} track was refused:', other: '{n} tracks were refused:' }, refused.length)}
+          </span>
+          <ul>
+            {reasons.slice(0, 3).map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+          <Button small onClick={() => void retry()}>
+            {t('Try again')}
+          </Button>
+          <Button small kind="quiet" icon="close" label={t('Close')} onClick={dismiss} />
+        </>
+      ) : (
+        <>
+          <progress max={total} value={done + refused.length} aria-label={t('Progress')} />
+          <Button small onClick={stop}>
+            {t('Stop')}
+          </Button>
+        </>
+      )}
+    </div>
+  )
+}
