@@ -16,6 +16,8 @@ interface Properties<T> {
   kind: 'collection' | 'playlist'
   /** The title of the page. */
   title: string
+  /** Links to other views, below the title. */
+  tabs?: ComponentChildren
   list: List<T>
   /** The text of the search field, and the query of the list. */
   words: string
@@ -35,7 +37,7 @@ interface Properties<T> {
 
 /** A grid of collections or playlists with a search field, and a button that creates one. */
 export function CardGrid<T>(properties: Properties<T>) {
-  const { kind, title, list, words, q, onWords, found, create, card, empty, action, children } = properties
+  const { kind, title, tabs, list, words, q, onWords, found, create, card, empty, action, children } = properties
   const { entries, count, isCapped, loading, problem, reload } = list
   const [making, setMaking] = useState(false)
   useTitle(title)
@@ -74,6 +76,7 @@ export function CardGrid<T>(properties: Properties<T>) {
         )}
         {button}
       </div>
+      {tabs}
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && entries.length === 0 && <Loading kind="cards" rows={6} />}
       {isEmpty && (

@@ -1,6 +1,6 @@
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
-import type { Collection } from '../api.ts'
-import { useClient, useConnection } from '../data/connection.ts'
+import type { Collection, CoverImage } from '../api.ts'
+import { useConnection } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { useSearch } from '../data/search.ts'
 import { uploadAsCollection } from '../data/uploads.ts'
@@ -10,6 +10,7 @@ import { FileButton } from '../ui/button.tsx'
 import { CardGrid } from './card_grid.tsx'
 import { CoverCard } from './cover_card.tsx'
 import { FoundTracks } from './found_tracks.tsx'
+import { LibraryTabs } from './library_tabs.tsx'
 
 /** The page Collections: all collections, newest first, and the tracks that a search finds. */
 export function CollectionsPage() {
@@ -20,7 +21,10 @@ export function CollectionsPage() {
     <CardGrid
       kind="collection"
       title="Collections"
-      list={useList('/v1/collection', ({ collections }) => collections, { query })}
+      tabs={<LibraryTabs current="" />}
+      list={useList('/v1/collection', ({ collections }) => collections, {
+        query: { ...query, include: 'artwork,counts' },
+      })}
       {...search}
       found={search.q && <FoundTracks words={search.q} />}
       create={async (title) => {
@@ -47,25 +51,13 @@ export function CollectionsPage() {
   )
 }
 
-function Card({ collection: { id, title, player_subtitle } }: { collection: Collection }) {
-  const client = useClient()
-  const params = { collection_id: id }
-  return (
-    <CoverCard
-      href={href('collection', id)}
-      title={title}
-      load={async () => {
-        const [cover, tracks] = await Promise.all([
-          client.get('/v1/collection/{collection_id}/cover', { params }),
-          client.get('/v1/collection/{collection_id}/track', { params, query: { limit: 1 } }),
-        ])
-        const count = tracks.ok ? plural(tracks.count, 'track') : ''
-        return {
-          ok: true,
-          cover: cover.ok ? cover.cover_image : null,
-          note: [player_subtitle, count].filter(Boolean).join(' · '),
-        }
-      }}
-    />
-  )
-}
+type InList = Collection & { artwork?: CoverImage | undefined; counts?: { tracks: number } | undefined }
+
+const Card = ({ collection: { id, title, player_subtitle, artwork, counts } }: { collection: InList }) => (
+  <CoverCard
+    href={href('collection', id)}
+    title={title}
+    cover={artwork}
+    note={[player_subtitle, counts && plural(counts.tracks, 'track')].filter(Boolean).join(' · ')}
+  />
+)

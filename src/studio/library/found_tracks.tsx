@@ -2,6 +2,7 @@ import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { artistOf, clock, nameOf, plural } from '../format.ts'
 import { href } from '../route.ts'
+import { t } from '../text.ts'
 import { Problem } from '../ui/states.tsx'
 
 const MOST = 20
@@ -9,7 +10,7 @@ const MOST = 20
 /** The tracks of all collections that match a search, newest first. */
 export function FoundTracks({ words }: { words: string }) {
   const client = useClient()
-  const query = { q: words, limit: MOST, include: 'artwork' }
+  const query = { q: words, limit: MOST, include: 'artwork,collection' }
   const { answer, problem, reload } = useQuery({
     key: ['/v1/track', query],
     load: () => client.get('/v1/track', { query }),
@@ -32,10 +33,16 @@ export function FoundTracks({ words }: { words: string }) {
               {nameOf(track)}
             </a>
             <span class="soft">{artistOf(track)}</span>
+            {track.collection && (
+              <a class="soft" href={href('collection', track.collection_id)}>
+                {track.collection.title}
+              </a>
+            )}
             <span class="duration">{track.duration > 0 && clock(track.duration)}</span>
           </li>
         ))}
       </ul>
+      {count > tracks.length && <a href={href('library', 'tracks', '', { q: words })}>{t('Show all in a table')}</a>}
     </section>
   )
 }

@@ -1,9 +1,9 @@
 import { useTrackRows } from '../data/track_rows.ts'
 import { href, type PageProperties } from '../route.ts'
 import { t } from '../text.ts'
-import { Tabs } from '../ui/page_head.tsx'
 import { Empty } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
+import { LibraryTabs } from './library_tabs.tsx'
 import { listOf } from './table_view.ts'
 import { TrackTable } from './track_table.tsx'
 
@@ -15,15 +15,7 @@ export function LibraryPage({ query }: PageProperties) {
   return (
     <>
       <h1>{t('Library')}</h1>
-      <Tabs
-        page="library"
-        id=""
-        current="tracks"
-        tabs={[
-          ['', t('Albums')],
-          ['tracks', t('All tracks')],
-        ]}
-      />
+      <LibraryTabs current="tracks" />
       <TrackTable
         query={query}
         list={list}

@@ -37,7 +37,7 @@ export function rowAfter(key: string, at: number, count: number): number | undef
 }
 
 /**
- * Gives a table one Tab stop, the active row. Arrows, J and K move it. The keys J, K and X also work while nothing on the page has the focus.
+ * Gives a table one Tab stop, the active row. Arrows, J and K move it. The keys J, K and X also work outside of the table.
  */
 export function useRowFocus({ body, count, height, onKey, onExtend }: Properties) {
   const [active, setActive] = useState(0)
@@ -81,9 +81,10 @@ export function useRowFocus({ body, count, height, onKey, onExtend }: Properties
   }
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      const { target } = event
+      const target = event.target as Element
       if (isTyping(target) || document.querySelector('dialog[open]')) return
-      if (target === document.body || (target instanceof HTMLElement && target.id === 'main')) press(event, false)
+      // The table itself handles the keys of its rows.
+      if (!target.closest('[role=grid], [role=menu]')) press(event, false)
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)

@@ -40,7 +40,7 @@ export function useTable(list: TrackList, tracks: TrackRows, height: number) {
   function onKey(key: string, at: number, event: KeyboardEvent): boolean {
     const row = rows[at]
     const isCommand = event.ctrlKey || event.metaKey
-    const isOnRow = event.target !== document.body && (event.target as HTMLElement).id !== 'main'
+    const isOnRow = (event.target as Element).closest('[data-at]') !== null
     if (isCommand && key === 'a') selecting.pickAll()
     else if (key === 'Escape' && selecting.size > 0) selecting.clear()
     else if (isCommand || !row) return false

@@ -1,4 +1,4 @@
-import type { Playlist } from '../api.ts'
+import type { CoverImage, Playlist } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { useSearch } from '../data/search.ts'
@@ -15,7 +15,7 @@ export function PlaylistsPage() {
     <CardGrid
       kind="playlist"
       title="Playlists"
-      list={useList('/v1/playlist', ({ playlists }) => playlists, { query })}
+      list={useList('/v1/playlist', ({ playlists }) => playlists, { query: { ...query, include: 'artwork' } })}
       {...search}
       create={async (title) => {
         const made = await client.post('/v1/playlist', { body: { title } })
@@ -29,16 +29,8 @@ export function PlaylistsPage() {
   )
 }
 
-function Card({ playlist: { id, title, track_count } }: { playlist: Playlist }) {
-  const client = useClient()
-  return (
-    <CoverCard
-      href={href('playlist', id)}
-      title={title}
-      load={async () => {
-        const cover = await client.get('/v1/playlist/{playlist_id}/cover', { params: { playlist_id: id } })
-        return { ok: true, cover: cover.ok ? cover.cover_image : null, note: plural(track_count, 'track') }
-      }}
-    />
-  )
-}
+type InList = Playlist & { artwork?: CoverImage | undefined }
+
+const Card = ({ playlist: { id, title, track_count, artwork } }: { playlist: InList }) => (
+  <CoverCard href={href('playlist', id)} title={title} cover={artwork} note={plural(track_count, 'track')} />
+)
