@@ -128,6 +128,9 @@ test('the usage page shows the storage limit, and the activity page names the ev
   const { Storage: text } = await metersOf(page)
   expect(text).toMatch(/ of .*, [89]\d %/)
   await visit(page, '#/activity', 'Activity')
-  await page.getByRole('row', { name: /80 % of a quota used.* of .* organization / }).waitFor(TIMEOUT)
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: /80 % of a quota used · [\d.]+ [KM]B of / })
+    .waitFor(TIMEOUT)
   expect(problems).toEqual([])
 })

@@ -79,7 +79,7 @@ test('a link that ends soon can be extended, and the extension can be undone', a
   const endOf = async () => (await must(client.get('/v1/share'))).shares[0]!.expires_at
   const before = Date.parse((await endOf())!)
   const row = page.locator('.attention li').filter({ hasText: 'This link ends' })
-  await row.getByRole('button', { name: 'Extend the link of Tidal Rooms by 30 days' }).click()
+  await row.getByRole('button', { name: 'Extend by 30 days: Tidal Rooms' }).click()
   await row.waitFor({ state: 'detached', ...TIMEOUT })
   expect(Date.parse((await endOf())!) - before).toBe(30 * 24 * 3600_000)
   await page.getByRole('button', { name: 'Undo' }).click()
@@ -89,7 +89,7 @@ test('a link that ends soon can be extended, and the extension can be undone', a
 
 test('a failed track gets another file from the overview', async () => {
   const chooser = page.waitForEvent('filechooser')
-  await page.getByRole('button', { name: 'Choose a file for diary' }).click()
+  await page.getByRole('button', { name: 'Replace file: diary' }).click()
   const buffer = await makeAudio('mp3', { seconds: 1, channels: 1 })
   // The storage limit of the first test would reject the file.
   const root = createClient({ base_url: stack.base_url, api_key: stack.root_key })

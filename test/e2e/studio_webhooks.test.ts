@@ -151,6 +151,7 @@ test('the activity page lists changes and their authors, and so does the page of
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'An album' } }))
   const body = { collection_id, file_name: 'song.wav' }
   const { track_id } = await must(client.post('/v1/track', { body }))
+  await must(client.post('/v1/track', { body: { collection_id, file_name: 'another.wav' } }))
   const changes = { player_title: 'A song' }
   await must(client.put('/v1/track/{track_id}', { params: { track_id }, body: changes }))
   const { api_keys } = await must(client.get('/v1/api_key'))
@@ -158,33 +159,38 @@ test('the activity page lists changes and their authors, and so does the page of
   const { page, problems } = await openTab(browser)
   await signIn(page, stack)
   await visit(page, '#/activity', 'Activity')
-  const rows = page.getByRole('table').getByRole('row')
-  const changed = rows.filter({ hasText: 'Track changed' }).filter({ hasText: 'player_title' })
-  await changed.getByText(api_keys.at(-1)!.title).waitFor(TIMEOUT)
-  await page.getByLabel('Show').selectOption('collection.created')
-  await expect.poll(() => rows.locator('th[scope=row]').allTextContents(), TIMEOUT).toEqual(['Collection created'])
+  const lines = page.getByRole('group', { name: 'Activity' }).locator('.event')
+  const changed = lines.filter({ hasText: 'A song' }).filter({ hasText: 'Track changed · title' })
+  await changed.getByText(`by ${api_keys.at(-1)!.title}`).waitFor(TIMEOUT)
+  expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Today')
+  // The tracks of a collection are one line, which opens.
+  const group = lines.filter({ hasText: 'An album' }).filter({ hasText: '2 tracks created' })
+  await group.getByRole('button', { name: '2 tracks created' }).click(TIMEOUT)
+  await lines.filter({ hasText: 'another.wav' }).filter({ hasText: 'Track created' }).waitFor(TIMEOUT)
+
+  const chosen = () => page.locator('.chip[aria-pressed=true]').allTextContents()
+  await page.getByRole('button', { name: 'Collections', exact: true }).click()
+  await page.getByRole('button', { name: 'Collection created' }).click()
+  await expect
+    .poll(() => lines.allTextContents(), TIMEOUT)
+    .toEqual([expect.stringContaining('An albumCollection created')])
   // Returning to the page keeps the filter, but the link to the page resets it.
-  await rows.getByRole('link').click()
+  await lines.getByRole('link').click()
   await page.getByRole('heading', { name: 'An album' }).waitFor(TIMEOUT)
   await page.goBack()
-  await expect.poll(() => page.getByLabel('Show').inputValue(), TIMEOUT).toBe('collection.created')
+  await expect.poll(chosen, TIMEOUT).toEqual(['Collections', 'Collection created'])
   await page.getByRole('link', { name: 'Activity' }).click()
   await changed.waitFor(TIMEOUT)
-  expect(await page.getByLabel('Show').inputValue()).toBe('')
-  // The link also resets the filter if it was set on this page.
-  await page.getByLabel('Show').selectOption('collection.*')
-  await expect.poll(() => changed.count(), TIMEOUT).toBe(0)
-  await page.getByRole('link', { name: 'Activity' }).click()
-  await changed.waitFor(TIMEOUT)
-  for (const unknown of ['%', 'track.sung']) {
-    await visit(page, `#/activity/${unknown}`, 'Activity')
+  expect(await chosen()).toEqual(['All'])
+  for (const unknown of ['%', 'track.sung', 'toString']) {
+    await visit(page, `#/activity?type=${unknown}`, 'Activity')
     await changed.waitFor(TIMEOUT)
-    await expect.poll(() => page.getByLabel('Show').inputValue(), TIMEOUT).toBe('')
+    expect(await chosen()).toEqual(['All'])
   }
 
   await visit(page, `#/track/${track_id}/events`, 'A song')
-  const shownEvents = () => page.getByRole('table').locator('th[scope=row]').allTextContents()
-  await expect.poll(shownEvents, TIMEOUT).toEqual(['Track changedplayer_title', 'Track created'])
+  const shownEvents = () => page.locator('.event-text').allTextContents()
+  await expect.poll(shownEvents, TIMEOUT).toEqual(['Track changed · title', 'Track created'])
   expect(problems).toEqual([])
   await page.context().close()
 })

@@ -1,50 +1,40 @@
-import { useEffect, useState } from 'preact/hooks'
-
-import { href, type PageProperties, parseRoute } from '../route.ts'
+import { type PageProperties, setQuery } from '../route.ts'
+import { t } from '../text.ts'
+import { Chips } from '../ui/chips.tsx'
 import { useTitle } from '../ui/title.ts'
-import { PATTERNS, wordsOf } from './event.ts'
+import { FILTERS, groupOf, PATTERNS, typesOf, wordsOf } from './event.ts'
 import { type EventFilter, EventList } from './event_list.tsx'
 
-const OPTIONS = ['', ...PATTERNS].map((pattern) => [pattern, wordsOf(pattern || '*')] as const)
-
-/** Returns the type in the address, or an empty string for all types if it is unknown. */
-const typeOf = (id: string) => (PATTERNS.includes(id) ? id : '')
-
-/** The page Activity: the events of the last 30 days, of all types, a group or one type. */
-export function ActivityPage({ id }: PageProperties) {
-  useTitle('Activity')
-  const [type, setType] = useState(typeOf(id))
-  // The address has the choice, and `replaceState` does not notify the page, so the page follows the event itself.
-  useEffect(() => {
-    const follow = () => {
-      const route = parseRoute(location.hash)
-      if (route.page === 'activity') setType(typeOf(route.id))
-    }
-    window.addEventListener('hashchange', follow)
-    return () => window.removeEventListener('hashchange', follow)
-  }, [])
-  /** Stores the choice in the address, so that it remains after a reload. The page and the focus do not change. */
-  function choose(pattern: string) {
-    history.replaceState(history.state, '', href('activity', pattern))
-    setType(pattern)
-  }
+/** The page Activity: the events of the last 30 days, of all types, a group or one type. The address has the choice. */
+export function ActivityPage({ query }: PageProperties) {
+  useTitle(t('Activity'))
+  // An unknown type in the address shows all events.
+  const type = PATTERNS.includes(query.type ?? '') ? query.type! : ''
+  const group = type && groupOf(type)
+  const types = group ? typesOf(group) : []
   const filter: EventFilter = type ? { type: type as 'track.*' } : {}
+  const choose = (pattern: string) => setQuery({ type: pattern })
   return (
     <>
-      <div class="page-head">
-        <div>
-          <h1>Activity</h1>
-          <p class="soft">Changes of the last 30 days, and who made them.</p>
-        </div>
-        <select aria-label="Show" value={type} onChange={(event) => choose(event.currentTarget.value)}>
-          {OPTIONS.map(([pattern, label]) => (
-            <option key={pattern} value={pattern} selected={pattern === type}>
-              {label}
-            </option>
-          ))}
-        </select>
+      <div>
+        <h1>{t('Activity')}</h1>
+        <p class="soft">{t('Changes of the last 30 days, and who made them.')}</p>
       </div>
-      <EventList filter={filter} label="Activity" />
+      <Chips
+        label={t('Show')}
+        value={group}
+        options={[['', t('All')], ...FILTERS.map(([pattern, label]) => [pattern, t(label)] as const)]}
+        onChange={choose}
+      />
+      {types.length > 1 && (
+        <Chips
+          label={t('Events')}
+          value={type}
+          options={[[group, wordsOf(group)], ...types.map((one) => [one, wordsOf(one)] as const)]}
+          onChange={choose}
+        />
+      )}
+      <EventList filter={filter} label={t('Activity')} />
     </>
   )
 }

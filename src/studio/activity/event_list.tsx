@@ -1,20 +1,20 @@
+import { useState } from 'preact/hooks'
+
 import type { Failure, TonearmEvent } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { eventsBefore } from '../data/events.ts'
 import { useList, usePages } from '../data/list.ts'
-import { bytes, clock, exactTime, plural } from '../format.ts'
+import { exactTime, time } from '../format.ts'
 import { href } from '../route.ts'
+import { localeOf, t } from '../text.ts'
 import { More } from '../ui/more.tsx'
 import { Empty } from '../ui/states.tsx'
-import { REASONS, wordsOf } from './event.ts'
+import { manyOf, wordsOf } from './event.ts'
+import { factsOf } from './event_facts.ts'
+import { type EventGroup, groupEvents, subjectCount } from './event_groups.ts'
+import { Subject, SubjectPicture } from './subject.tsx'
 
-/** The page of the studio that shows the subject of an event, by the kind of the subject. */
-const PAGES: Record<string, string> = {
-  track: 'track',
-  collection: 'collection',
-  playlist: 'playlist',
-  webhook_endpoint: 'webhook',
-}
+const DAY = 24 * 3600_000
 
 /** The filter of the events. */
 export interface EventFilter {
@@ -22,81 +22,123 @@ export interface EventFilter {
   subject?: string
 }
 
-/** A table of events, newest first. */
+/** The events by day, newest first. Those that belong together are one line that opens. */
 export function EventList({ filter, label }: { filter: EventFilter; label: string }) {
   const client = useClient()
+  const include = 'titles,collection,artwork'
   const list = usePages(['/v1/event', filter], (from: number | undefined) =>
-    eventsBefore<Failure>((query) => client.get('/v1/event', { query: { ...filter, ...query } }), from),
+    eventsBefore<Failure>((query) => client.get('/v1/event', { query: { ...filter, ...query, include } }), from),
   )
   const { entries: keys } = useList('/v1/api_key', ({ api_keys }) => api_keys)
-  function nameOf(actor: string | null): string {
-    if (actor === null) return 'Tonearm'
-    if (actor === 'root') return 'The operator'
+  /** Returns who made a change; an empty text if it was the service itself. */
+  function byOf(actor: string | null): string {
+    if (actor === null) return ''
+    if (actor === 'root') return t('by the operator')
     const id = actor.replace('api_key:', '')
-    return keys.find((key) => key.id === id)?.title ?? `Key ${id.slice(0, 8)}`
+    return t('by {name}', { name: keys.find((key) => key.id === id)?.title ?? t('Key {id}', { id: id.slice(0, 8) }) })
   }
+  const showsSubject = filter.subject === undefined
   return (
-    <More list={list} empty={<Empty title="Nothing yet">Events are kept here for 30 days.</Empty>}>
-      <div class="card table-box">
-        <table class="stacked" aria-label={label}>
-          <thead>
-            <tr>
-              <th>Event</th>
-              {!filter.subject && <th>Subject</th>}
-              <th>By</th>
-              <th>When</th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.entries.map((event) => (
-              <tr key={event.id}>
-                <th scope="row" class="reason">
-                  {wordsOf(event.type)}
-                  <span class="soft">{factsOf(event)}</span>
-                </th>
-                {!filter.subject && (
-                  <td data-label="Subject">
-                    <Subject subject={event.subject} />
-                  </td>
-                )}
-                <td data-label="By">{nameOf(event.actor)}</td>
-                <td data-label="When">
-                  <time dateTime={event.timestamp}>{exactTime(event.timestamp)}</time>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+    <More list={list} empty={<Empty title={t('Nothing yet')}>{t('Events are kept here for 30 days.')}</Empty>}>
+      <div class="events" role="group" aria-label={label}>
+        {groupEvents(list.entries).map(({ date, groups }) => (
+          <section key={date}>
+            <h2>{dayName(date)}</h2>
+            <ul>
+              {groups.map((group) => (
+                <Group key={group.id} group={group} byOf={byOf} showsSubject={showsSubject} />
+              ))}
+            </ul>
+          </section>
+        ))}
       </div>
     </More>
   )
 }
 
-/** The subject of an event: its kind and the start of its id, which are known without a request. */
-export function Subject({ subject }: { subject: string }) {
-  const [kind = '', id = ''] = subject.split(':')
-  const text = `${kind.replace('api_key', 'key').replace('_endpoint', '')} ${id.slice(0, 8)}`
-  return PAGES[kind] ? <a href={href(PAGES[kind], id)}>{text}</a> : <>{text}</>
+/** Returns a date as `Today`, `Yesterday` or `Monday, November 23`. */
+function dayName(timestamp: string): string {
+  const isDay = (other: number) => new Date(other).toDateString() === new Date(timestamp).toDateString()
+  if (isDay(Date.now())) return t('Today')
+  if (isDay(Date.now() - DAY)) return t('Yesterday')
+  return new Date(timestamp).toLocaleDateString(localeOf(), { weekday: 'long', day: 'numeric', month: 'long' })
 }
 
-/** Returns the details of an event as text. */
-function factsOf({ data }: TonearmEvent): string {
-  const facts = data as Partial<Record<string, string | number | boolean | string[] | null>>
-  const details: [string, string | number | boolean | string[] | null | undefined][] = [
-    ['', facts.organization_index],
-    ['', Array.isArray(facts.changed) && facts.changed.join(', ')],
-    ['', facts.error],
-    ['', REASONS[facts.reason as keyof typeof REASONS]],
-    ['lacks ', Array.isArray(facts.failed_variants) && facts.failed_variants.join(', ')],
-    ['', typeof facts.duration === 'number' && clock(facts.duration)],
-    ['', facts.is_restored && 'from the trash'],
-    ['', facts.is_trashed && 'into the trash'],
-    ['', useOf(facts.used_bytes, facts.max_bytes, bytes)],
-    ['', useOf(facts.used_tracks, facts.max_tracks, (tracks) => plural(tracks, 'track'))],
-  ]
-  return details.flatMap(([label, value]) => (value ? [label + String(value)] : [])).join(' · ')
+interface GroupProperties {
+  group: EventGroup
+  byOf: (actor: string | null) => string
+  showsSubject: boolean
 }
 
-/** Returns the use of a quota, such as `16 GB of 20 GB`; an empty text if it has no limit. */
-const useOf = (used: unknown, limit: unknown, format: (value: number) => string) =>
-  typeof used === 'number' && typeof limit === 'number' ? `${format(used)} of ${format(limit)}` : ''
+/** A group of events, which opens. A group of one event is that event. */
+function Group({ group: { events, collection }, byOf, showsSubject }: GroupProperties) {
+  const [isOpen, open] = useState(false)
+  const [first] = events
+  if (events.length === 1) return <Line event={first!} actor={byOf(first!.actor)} showsSubject={showsSubject} />
+  const { artwork, subject, title, type, actor } = first!
+  const subjects = subjectCount(events)
+  return (
+    <li class="event-group">
+      <div class="event">
+        {showsSubject && <SubjectPicture subject={subject} url={artwork?.icon.url} />}
+        <div class="event-text">
+          {showsSubject && (
+            <span class="name">
+              {subjects > 1 && collection ? (
+                <a href={href('collection', collection.id)}>{collection.title}</a>
+              ) : (
+                <Subject subject={subject} title={title} />
+              )}
+            </span>
+          )}
+          <button type="button" class="event-open" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+            {manyOf(type, events.length, subjects)}
+          </button>
+        </div>
+        <About actor={byOf(actor)} timestamp={first!.timestamp} />
+      </div>
+      {isOpen && (
+        <ul>
+          {events.map((event) => (
+            <Line key={event.id} event={event} actor="" showsSubject={subjects > 1} />
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+interface LineProperties {
+  event: TonearmEvent
+  actor: string
+  showsSubject: boolean
+}
+
+function Line({ event, actor, showsSubject }: LineProperties) {
+  const { subject, title, artwork, type, timestamp } = event
+  return (
+    <li class="event">
+      {showsSubject && <SubjectPicture subject={subject} url={artwork?.icon.url} />}
+      <div class="event-text">
+        {showsSubject && (
+          <span class="name">
+            <Subject subject={subject} title={title} />
+          </span>
+        )}
+        <span class={showsSubject ? 'soft' : undefined}>
+          {[wordsOf(type), factsOf(event)].filter(Boolean).join(' · ')}
+        </span>
+      </div>
+      <About actor={actor} timestamp={timestamp} />
+    </li>
+  )
+}
+
+const About = ({ actor, timestamp }: { actor: string; timestamp: string }) => (
+  <span class="event-about soft">
+    {actor && <span>{actor}</span>}
+    <time dateTime={timestamp} title={exactTime(timestamp)}>
+      {time(timestamp)}
+    </time>
+  </span>
+)

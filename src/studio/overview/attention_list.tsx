@@ -137,12 +137,16 @@ function FailedRow({ track, onChange }: { track: FailedTrack; onChange: () => vo
       picture={track.artwork?.icon.url}
       action={
         remedy === 'retry' ? (
-          <Button small label={t('Process {name} again', { name })} onClick={() => reprocess(track)}>
+          <Button small label={t('Try again: {name}', { name })} onClick={() => reprocess(track)}>
             {t('Try again')}
           </Button>
+        ) : remedy === 'send' ? (
+          <Button small label={t('Choose the file: {name}', { name })} onClick={() => replace(track)}>
+            {t('Choose the file')}
+          </Button>
         ) : (
-          <Button small label={t('Choose a file for {name}', { name })} onClick={() => replace(track)}>
-            {remedy === 'send' ? t('Choose the file') : t('Replace file')}
+          <Button small label={t('Replace file: {name}', { name })} onClick={() => replace(track)}>
+            {t('Replace file')}
           </Button>
         )
       }
@@ -179,7 +183,7 @@ function LinkRow({ link, onChange }: { link: Link; onChange: () => void }) {
         </a>
       }
       action={
-        <Button small label={t('Extend the link of {title} by 30 days', { title })} onClick={() => extend(link)}>
+        <Button small label={t('Extend by 30 days: {title}', { title })} onClick={() => extend(link)}>
           {t('Extend by 30 days')}
         </Button>
       }

@@ -39,7 +39,7 @@ async function readQuotaEvents(client: Client): Promise<{ ok: true; events: Tone
 export type FailedTrack = Ok<typeof readFailed>['tracks'][number]
 /** A link, with the title of its resource. */
 export type Link = Ok<typeof readLinks>['shares'][number]
-export type RecentCollection = Ok<typeof readRecent>['collections'][number]
+export type RecentCollections = Ok<typeof readRecent>
 
 /** Everything that may need attention. Of links and keys, only the newest are read. */
 export interface Attention {

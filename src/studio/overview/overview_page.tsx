@@ -1,5 +1,5 @@
 import { useClient } from '../data/connection.ts'
-import { useQuery } from '../data/query.ts'
+import { type Query, useQuery } from '../data/query.ts'
 import { bytes, exactBytes, hours, number, plural } from '../format.ts'
 import { href } from '../route.ts'
 import { t } from '../text.ts'
@@ -12,7 +12,7 @@ import { shortDay, spansOf, sumOf, type UsageDay } from '../usage/days.ts'
 import { storageParts, type Usage } from '../usage/storage.ts'
 import { AttentionList } from './attention_list.tsx'
 import { FirstRun } from './first_run.tsx'
-import { readRecent, type RecentCollection } from './overview_data.ts'
+import { readRecent, type RecentCollections } from './overview_data.ts'
 
 /** Number of variants that the list names. The others are added up. */
 const PARTS = 5
@@ -25,6 +25,9 @@ export function OverviewPage() {
   useTitle(t('Overview'))
   if (!usage.answer) return <NotLoaded problem={usage.problem} reload={usage.reload} />
   const { usage: all, quota } = usage.answer
+  // Until the collections are read, it is not known whether there is any content.
+  if (all.tracks === 0 && !recent.answer && !recent.problem)
+    return <NotLoaded problem={undefined} reload={usage.reload} />
   const isEmpty = all.tracks === 0 && recent.answer?.count === 0
   return (
     <>
@@ -38,30 +41,32 @@ export function OverviewPage() {
             <ActivityChart days={all.days} />
             <Storage usage={all} />
           </div>
+          <section class="part" aria-labelledby="attention-title">
+            <h2 id="attention-title">{t('Needs attention')}</h2>
+            <AttentionList quota={quota} />
+          </section>
+          <Recent recent={recent} />
         </>
       )}
-      {!isEmpty && (
-        <section class="part" aria-labelledby="attention-title">
-          <h2 id="attention-title">{t('Needs attention')}</h2>
-          <AttentionList quota={quota} />
-        </section>
-      )}
-      {!isEmpty && (
-        <section class="part" aria-labelledby="recent-title">
-          <div class="section-head">
-            <h2 id="recent-title">{t('New collections')}</h2>
-            <a href={href('collections')}>{t('All collections')}</a>
-          </div>
-          {recent.problem && <Problem failure={recent.problem} retry={recent.reload} />}
-          {!recent.answer && !recent.problem && <Loading kind="cards" rows={8} />}
-          <ul class="recent">
-            {recent.answer?.collections.map((one) => (
-              <Card key={one.id} collection={one} />
-            ))}
-          </ul>
-        </section>
-      )}
     </>
+  )
+}
+
+function Recent({ recent: { answer, problem, reload } }: { recent: Query<RecentCollections> }) {
+  return (
+    <section class="part" aria-labelledby="recent-title">
+      <div class="section-head">
+        <h2 id="recent-title">{t('New collections')}</h2>
+        <a href={href('collections')}>{t('All collections')}</a>
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {!answer && !problem && <Loading kind="cards" rows={8} />}
+      <ul class="recent">
+        {answer?.collections.map((one) => (
+          <Card key={one.id} collection={one} />
+        ))}
+      </ul>
+    </section>
   )
 }
 
@@ -147,7 +152,11 @@ function Storage({ usage }: { usage: Usage }) {
   )
 }
 
-const Card = ({ collection: { id, title, artwork, counts, player_subtitle } }: { collection: RecentCollection }) => (
+const Card = ({
+  collection: { id, title, artwork, counts, player_subtitle },
+}: {
+  collection: RecentCollections['collections'][number]
+}) => (
   <li class="cover-card">
     <a href={href('collection', id)}>
       <span class="cover">{artwork && <img src={artwork.regular.url} alt="" width="400" height="400" />}</span>

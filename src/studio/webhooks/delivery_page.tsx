@@ -1,5 +1,5 @@
 import { wordsOf } from '../activity/event.ts'
-import { Subject } from '../activity/event_list.tsx'
+import { Subject } from '../activity/subject.tsx'
 import type { WebhookAttempt } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import { wordsOf } from '../activity/event.ts'
-import { Subject } from '../activity/event_list.tsx'
+import { Subject } from '../activity/subject.tsx'
 import type { Failure, WebhookDelivery, WebhookDeliveryState, WebhookEndpoint } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { usePages } from '../data/list.ts'
