@@ -56,7 +56,7 @@ const asks = () =>
 
 test('files chosen on the empty home page create a collection', async () => {
   await page.getByRole('button', { name: 'Choose files' }).waitFor(TIMEOUT)
-  await page.setInputFiles('.empty input[type=file]', choice('one', 'two'))
+  await page.setInputFiles('.first-drop input[type=file]', choice('one', 'two'))
   await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(TIMEOUT)
   await expect.poll(async () => (await namesOf(page)).toSorted(), TIMEOUT).toEqual(['one', 'two'])
 })
