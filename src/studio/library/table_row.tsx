@@ -162,7 +162,7 @@ function FirstCells({ row, at, handle, isNumbered, playing, isPicked, actions, n
         <Cell name="number">
           {handle ? (
             <button type="button" class="grip" tabIndex={-1} {...handle}>
-              <span>{at + 1}</span>
+              <span data-place={at + 1} />
               <Icon name="grip" />
             </button>
           ) : (
