@@ -18,7 +18,8 @@ function popover(): HTMLElement {
   const box = Object.assign(document.createElement('div'), { id: 'menu', className: 'menu', popover: 'auto' })
   box.role = 'menu'
   box.addEventListener('keydown', move)
-  document.body.append(box)
+  // Everything on a page belongs to a landmark.
+  ;(document.querySelector('main') ?? document.body).append(box)
   return box
 }
 
