@@ -29,13 +29,20 @@ export type PlaylistTrack = z.infer<typeof PlaylistTrackSchema>
 /** The event that is dispatched when the service rejects the key. */
 export const REFUSED = 'tonearm-key-refused'
 
-/** Returns a client of the service from which this page was loaded. Any 401 signs the user out. */
+/** Maximum length of a body that is sent although the page ends. Browsers allow 64 KB of such requests at a time. */
+const KEEPALIVE_LENGTH = 8000
+
+/**
+ * Returns a client of the service from which this page was loaded. Any 401 signs the user out. Small changes arrive even if the page is closed or
+ * loaded again meanwhile.
+ */
 export const connect = (api_key: string): Client =>
   createClient({
     base_url: location.origin,
     api_key,
     fetch: async (input, init) => {
-      const response = await fetch(input, init)
+      const keepalive = init?.method === 'PUT' && typeof init.body === 'string' && init.body.length < KEEPALIVE_LENGTH
+      const response = await fetch(input, { ...init, keepalive })
       if (response.status === 401) window.dispatchEvent(new CustomEvent(REFUSED, { detail: api_key }))
       return response
     },

@@ -106,7 +106,9 @@ const labelOf = (path: string) =>
     .replace(/^player_/, '')
     .replaceAll('_', ' ')
 
-const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+/** Returns a text as a sentence, with a capital letter and a full stop. */
+export const sentence = (text: string) =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 
 type Named = Pick<Listed, 'player_title' | 'file_name' | 'tags'>
 

@@ -9,6 +9,7 @@ import { forgetKey, isRootKey, keepKey, takeKey } from './session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign_in.tsx'
 import { t } from './text.ts'
+import { forgetDrafts } from './ui/edit.ts'
 import { forgetScroll } from './ui/scroll.ts'
 
 /** The whole page: the form to sign in, or the studio. */
@@ -25,6 +26,7 @@ function Root({ first }: { first: string | null }) {
   function end(reason = '') {
     forgetKey()
     forgetScroll()
+    if (!reason) forgetDrafts()
     endUploads()
     stopPlaying()
     clearQueries()

@@ -13,7 +13,6 @@ import { useShortcuts } from './jump/shortcuts.ts'
 import { CollectionPage } from './library/collection_page.tsx'
 import { CollectionsPage } from './library/collections_page.tsx'
 import { LibraryPage } from './library/library_page.tsx'
-import { TrackPage } from './library/track_page.tsx'
 import { Navigation, PhoneNavigation } from './navigation.tsx'
 import { OverviewPage } from './overview/overview_page.tsx'
 import { PlaylistPage } from './playlists/playlist_page.tsx'
@@ -36,7 +35,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   collections: CollectionsPage,
   collection: CollectionPage,
   library: LibraryPage,
-  track: TrackPage,
+  track: lazyPage(async () => (await import('./track/track_page.tsx')).TrackPage),
   playlists: PlaylistsPage,
   playlist: PlaylistPage,
 }

@@ -58,7 +58,6 @@ export async function fillOrganization(client: Client) {
     'playlist share': [`#/playlist/${playlist_id}/share`, 'Mix'],
     keys: ['#/keys', 'Keys'],
     variants: ['#/variants', 'Variants'],
-    'track events': [`#/track/${track_id}/events`, song],
     webhooks: ['#/webhooks', 'Webhooks'],
     webhook: [`#/webhook/${webhook_endpoint_id}`, 'Shop'],
     delivery: [`#/delivery/${tested.webhook_delivery_id}`, 'Webhook tested'],

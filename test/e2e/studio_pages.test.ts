@@ -236,7 +236,7 @@ test('the back button returns to the previous page, and a reload keeps the page'
   await visit(page, ...places.collections)
   await page.getByRole('link', { name: /A collection whose/ }).click()
   await page.getByRole('link', { name: 'Look' }).click()
-  await page.getByRole('heading', { name: 'Preview' }).waitFor()
+  await page.getByRole('region', { name: 'Preview' }).waitFor()
   await page.goBack()
   await rowOf(page, 'diary').waitFor()
   await page.reload()

@@ -6,7 +6,7 @@ import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, send, settle, upload } from './steps.ts'
-import { choose, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
+import { choose, editText, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** Tests the studio with slow and failed responses. */
 
@@ -87,52 +87,62 @@ test('a double click sends one request', async () => {
 const saved = async () =>
   (await must(client.get('/v1/collection/{collection_id}', { params: { collection_id: collection } }))).collection
 
-test('a change that could not be saved is saved with the next one, and is not reported as saved before', async () => {
+test('a text that could not be saved stays and is sent again, and a color is saved with the next change', async () => {
   await visit(page, `#/collection/${collection}/look`, 'Demo tape')
   await cut('**/v1/collection/*', 'PUT')
-  await page.getByLabel('Subtitle').fill('Ines Calder')
-  await page.getByRole('alert').getByText('The service cannot be reached').waitFor(TIMEOUT)
+  await editText(page, 'Artist', 'Ines Calder')
+  await page.getByRole('alert').getByText('Not saved yet, but it is sent again.').waitFor(TIMEOUT)
+  await page.getByLabel('Another color').fill('#c0392b')
+  await page.getByRole('form', { name: 'Look' }).getByText('The service cannot be reached').waitFor(TIMEOUT)
   await page.unroute('**/v1/collection/*')
-  await page.getByLabel('Player color', { exact: true }).fill('#C0392B')
-  await page.getByText('Saved', { exact: true }).waitFor(TIMEOUT)
-  expect(await saved()).toMatchObject({ player_subtitle: 'Ines Calder', player_color: '#C0392B' })
+  // The browser dispatches this event when its connection is back.
+  await page.evaluate(() => dispatchEvent(new Event('online')))
+  await page.getByLabel('Another color').fill('#c0392c')
+  await expect.poll(saved, TIMEOUT).toMatchObject({ player_subtitle: 'Ines Calder', player_color: '#C0392C' })
 })
 
-test('changes to a title or color are sent one by one, and the last change is sent even after leaving the page', async () => {
+test('changes are sent one by one, and the last change is sent even after leaving the page', async () => {
   const saving = await hold('**/v1/collection/*', 'PUT')
-  await page.getByLabel('Subtitle').fill('Early')
+  await editText(page, 'Artist', 'Early')
   await saving.started()
-  await page.getByLabel('Subtitle').fill('Late')
+  await page.getByTitle('Edit: Artist').click()
+  await page.getByLabel('Artist', { exact: true }).fill('Late')
   await page.getByRole('link', { name: 'Keys' }).click()
-  // The keys are requested after the form is removed, so all requests of the form have been counted when they appear.
+  // The keys are requested after the page is removed, so all its requests have been counted when they appear.
   await page.locator('.key').first().waitFor(TIMEOUT)
   expect(saving.release()).toBe(1)
   await expect.poll(async () => (await saved()).player_subtitle, TIMEOUT).toBe('Late')
+  await page.unrouteAll({ behavior: 'wait' })
 })
 
-test('a value that the service rejected is not sent again with the next change', async () => {
-  await visit(page, `#/collection/${collection}/look`, 'Demo tape')
-  const subtitle = page.getByLabel('Subtitle')
+test('a text is saved even if the page is loaded again while it is typed', async () => {
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  for (const title of ['Demo tape 2', 'Demo tape']) {
+    await page.getByTitle('Edit: Title').click(TIMEOUT)
+    await page.getByLabel('Title', { exact: true }).fill(title)
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor(TIMEOUT)
+    await expect.poll(async () => (await saved()).title, TIMEOUT).toBe(title)
+  }
+})
+
+test('a rejected text stays in its field with the reason, Escape restores the saved one, and a title is required', async () => {
+  const artist = page.getByLabel('Artist', { exact: true })
+  await page.getByTitle('Edit: Artist').click()
   // Without this attribute, the service receives a value that is too long, as it would from a browser that counts the length differently.
-  await subtitle.evaluate((field) => field.removeAttribute('maxlength'))
-  await subtitle.fill('x'.repeat(256))
+  await artist.evaluate((field) => field.removeAttribute('maxlength'))
+  await artist.fill('x'.repeat(256))
+  await artist.press('Enter')
   await page.getByRole('alert').getByText('Must be at most 255 characters.').waitFor(TIMEOUT)
-  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
-  await page.getByLabel('Player color', { exact: true }).fill('#2980B9')
-  await page.getByText('Saved', { exact: true }).waitFor(TIMEOUT)
-  expect(await saved()).toMatchObject({ player_subtitle: 'Late', player_color: '#2980B9' })
-})
-
-test('a title that failed to save and was then cleared is not sent with the next change', async () => {
-  await cut('**/v1/collection/*', 'PUT')
-  await page.getByLabel('Title', { exact: true }).fill('Foo')
-  await page.getByRole('alert').getByText('The service cannot be reached').waitFor(TIMEOUT)
-  await page.getByLabel('Title', { exact: true }).fill('')
-  await page.getByRole('alert').getByText('A title is needed.').waitFor(TIMEOUT)
-  await page.unroute('**/v1/collection/*')
-  await page.getByLabel('Subtitle').fill('Later')
-  await page.getByText('Saved', { exact: true }).waitFor(TIMEOUT)
-  expect(await saved()).toMatchObject({ title: 'Demo tape', player_subtitle: 'Later' })
+  expect(await artist.inputValue()).toBe('x'.repeat(256))
+  await artist.press('Escape')
+  await page.getByTitle('Edit: Artist').getByText('Late').waitFor()
+  await page.getByTitle('Edit: Title').click()
+  await page.getByLabel('Title', { exact: true }).fill(' ')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('This must not be empty.').waitFor()
+  await page.keyboard.press('Escape')
+  expect(await saved()).toMatchObject({ title: 'Demo tape', player_subtitle: 'Late' })
 })
 
 test('only the collection or playlist that was started last plays, and a failure to play is announced', async () => {
@@ -161,9 +171,10 @@ test('only the collection or playlist that was started last plays, and a failure
 test('a page waiting for a track shows a failure, recovers, and accepts responses slower than its polling', async () => {
   const body = { collection_id: collection, file_name: 'late.mp3' }
   const { track_id, track_upload } = await must(client.post('/v1/track', { body }))
-  await visit(page, `#/track/${track_id}/look`, 'late')
+  await visit(page, `#/track/${track_id}`, 'late')
   await page.getByRole('button', { name: 'Choose the file' }).waitFor()
-  await page.getByLabel('Subtitle').fill('Typed meanwhile')
+  await page.getByTitle('Edit: Artist').click()
+  await page.getByLabel('Artist', { exact: true }).fill('Typed meanwhile')
   let [slow, failed] = [false, 0]
   await page.route(`**/v1/track/${track_id}`, async (route) => {
     if (route.request().method() !== 'GET') return route.fallback()
@@ -177,13 +188,13 @@ test('a page waiting for a track shows a failure, recovers, and accepts response
   })
   // Each call makes three attempts, so a fourth request shows that the page continues to poll.
   await expect.poll(() => failed, TIMEOUT).toBeGreaterThan(3)
-  expect(await page.getByLabel('Subtitle').inputValue()).toBe('Typed meanwhile')
+  expect(await page.getByLabel('Artist', { exact: true }).inputValue()).toBe('Typed meanwhile')
   await page.locator('.problem').getByText('The service cannot be reached').waitFor(TIMEOUT)
   slow = true
   // The service recognizes an empty file by itself and needs no transcoder for that.
   await send(track_upload, new Uint8Array(0))
   await must(client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } }))
-  await page.locator('.thing-text').getByText('The uploaded file is empty (0 bytes)').waitFor(TIMEOUT)
+  await page.locator('.failed-card').getByText('The uploaded file is empty (0 bytes)').waitFor(TIMEOUT)
   expect(await page.locator('.problem').count()).toBe(0)
   await page.unroute(`**/v1/track/${track_id}`)
 })

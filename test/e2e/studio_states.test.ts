@@ -52,7 +52,7 @@ test('a failed track shows its reason in the list and on its page, and can be re
   await expect.poll(() => row.getAttribute('data-status'), TIMEOUT).toBe('failed')
   await page.unrouteAll({ behavior: 'wait' })
   await visit(page, ...places.failed)
-  await page.getByRole('heading', { name: 'Errors' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { name: 'diary.mp3 could not be used' }).waitFor(TIMEOUT)
   // A retry would fail for the same reason, so the page offers a replacement.
   await page.getByRole('button', { name: 'Replace file' }).waitFor()
   await page.context().close()

@@ -58,6 +58,13 @@ export async function choose(page: Page, menu: string, entry: string): Promise<v
   await page.getByRole('menuitem', { name: entry }).click()
 }
 
+/** Edits a text in place, such as the title of the page. */
+export async function editText(page: Page, label: string, text: string): Promise<void> {
+  await page.getByTitle(`Edit: ${label}`).click(TIMEOUT)
+  await page.getByLabel(label, { exact: true }).fill(text)
+  await page.keyboard.press('Enter')
+}
+
 /** Waits until an audio element, in any shadow tree, has passed a time in seconds. */
 export async function untilPlaying(place: { locator: Page['locator'] }, seconds: number): Promise<void> {
   const audio = place.locator('audio').first()

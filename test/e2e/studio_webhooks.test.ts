@@ -188,7 +188,7 @@ test('the activity page lists changes and their authors, and so does the page of
     expect(await chosen()).toEqual(['All'])
   }
 
-  await visit(page, `#/track/${track_id}/events`, 'A song')
+  await visit(page, `#/track/${track_id}`, 'A song')
   const shownEvents = () => page.locator('.event-text').allTextContents()
   await expect.poll(shownEvents, TIMEOUT).toEqual(['Track changed · title', 'Track created'])
   expect(problems).toEqual([])

@@ -18,15 +18,18 @@ const LIFETIME = 86_400
 /** Milliseconds after which a session is replaced, long before it expires. */
 const PERIOD = 43_200_000
 
-/** Returns the studio's play session for a collection, a track or a playlist. All pages share it. */
-export const sessionFor = (client: Client, scope: PlayScope, id: string) =>
+/**
+ * Returns the studio's play session for a collection, a track or a playlist. All pages share it. Without `variants`, it plays the transcodes of
+ * the catalog.
+ */
+export const sessionFor = (client: Client, scope: PlayScope, id: string, variants?: string[]) =>
   fetchQuery({
-    key: ['session', scope, id],
+    key: ['session', scope, id, variants],
     version: String(Math.floor(Date.now() / PERIOD)),
     load: () =>
       client.post('/v1/play_session/{scope}', {
         params: { scope },
-        body: { [`${scope}_id`]: id, is_downloadable: true, expires_in: LIFETIME },
+        body: { [`${scope}_id`]: id, is_downloadable: true, expires_in: LIFETIME, ...(variants && { variants }) },
       }),
   })
 

@@ -9,18 +9,20 @@ import { useStore } from '../data/store.ts'
 import { type TrackList, type TrackRows, useTrackRows } from '../data/track_rows.ts'
 import { endUploads, queueOf, stoppedBy, upload, uploadChanges } from '../data/uploads.ts'
 import { forgetViews } from '../data/views.ts'
-import { explain, length, plural } from '../format.ts'
+import { explain, length, plural, signed } from '../format.ts'
 import { go, href, type PageProperties } from '../route.ts'
 import { Share } from '../sharing/share.tsx'
 import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { FileButton } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
+import { EditHead } from '../ui/edit_head.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { PageHead, Tabs } from '../ui/page_head.tsx'
 import { Empty, NotLoaded, NotRenewed, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
-import { LookForm } from './look_form.tsx'
+import { albumLoudness } from './album_loudness.ts'
+import { type Look, LookForm } from './look_form.tsx'
 import { PlayFirst } from './play_first.tsx'
 import { ReprocessStatus } from './reprocess_status.tsx'
 import { listOf } from './table_view.ts'
@@ -49,18 +51,37 @@ async function updateTracks(start: () => Promise<Failure | undefined>): Promise<
   announce(failure ? explain(failure) : 'Missing variants are being created')
 }
 
-/** Returns the subtitle, and the number and length of the tracks as far as they are known. */
-function noteOf({ player_subtitle }: Collection, list: TrackList, { rows, loading }: TrackRows): string {
-  const isWhole = !loading && !list.q && !list.status
+/** Returns the number, the length and the loudness of the tracks as far as they are known. */
+function noteOf(list: TrackList, { rows, loading }: TrackRows): string {
+  if (loading || list.q || list.status) return ''
   const seconds = rows.reduce((sum, row) => sum + (row?.duration ?? Infinity), 0)
+  const loudness = albumLoudness(rows)
   return [
-    player_subtitle,
-    isWhole && plural(rows.length, 'track'),
-    isWhole && seconds > 0 && seconds < Infinity && length(seconds),
+    plural(rows.length, 'track'),
+    seconds > 0 && seconds < Infinity && length(seconds),
+    loudness !== null && signed(loudness, 'LUFS'),
   ]
     .filter(Boolean)
     .join(' · ')
 }
+
+type Changes = Look & Partial<Pick<Collection, 'title'>> & { player_subtitle?: string | null }
+interface TitleProperties {
+  collection: Collection
+  save: (changes: Changes) => Promise<Failure | undefined>
+}
+
+const CollectionTitle = ({ collection: { id, title, player_subtitle }, save }: TitleProperties) => (
+  <EditHead
+    draft={`collection/${id}`}
+    title={title}
+    subtitle={player_subtitle}
+    subtitleLabel={t('Artist')}
+    addSubtitle={t('Add an artist')}
+    saveTitle={(title) => save({ title })}
+    saveSubtitle={(subtitle) => save({ player_subtitle: subtitle || null })}
+  />
+)
 
 /** The page of a collection: its tracks, its appearance in players, and how to share it. */
 export function CollectionPage({ id, tab, query }: PageProperties) {
@@ -88,6 +109,13 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
   if (!loaded.answer) return <NotLoaded {...loaded} />
   const { collection } = loaded.answer
   const add = (files: File[]) => upload(api_key, id, files)
+  async function save(changes: Changes) {
+    const answer = await client.put('/v1/collection/{collection_id}', { params, body: changes })
+    if (!answer.ok) return answer
+    loaded.set(answer)
+    forgetViews()
+    return undefined
+  }
 
   return (
     <>
@@ -95,7 +123,8 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
       <PageHead
         back={{ href: href('collections'), label: 'Collections' }}
         title={collection.title}
-        note={noteOf(collection, list, tracks)}
+        heading={<CollectionTitle collection={collection} save={save} />}
+        note={noteOf(list, tracks)}
         cover={cover.answer?.cover_image}
         handle={async () => {
           const made = await client.post('/v1/collection/{collection_id}/cover', { params })
@@ -124,19 +153,7 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
       </PageHead>
       <Tabs page="collection" id={id} current={tab} tabs={TABS} />
       {tab === '' && <Content {...{ collection, query, list, tracks, reprocess, add }} />}
-      {tab === 'look' && (
-        <LookForm
-          scope="collection"
-          id={id}
-          values={collection}
-          save={async (changes) => {
-            const answer = await client.put('/v1/collection/{collection_id}', { params, body: changes })
-            if (!answer.ok) return answer
-            loaded.set(answer)
-            return undefined
-          }}
-        />
-      )}
+      {tab === 'look' && <LookForm scope="collection" id={id} values={collection} save={save} />}
       {tab === 'share' && <Share scope="collection" id={id} title={collection.title} />}
     </>
   )

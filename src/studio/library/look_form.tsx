@@ -1,24 +1,23 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { isTransient } from '../../client/retry.ts'
+import type { ImageColor } from '../../contract/color.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
 import type { Failure, PlayScope } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useStore } from '../data/store.ts'
 import { forgetViews, sessionFor, viewChanges } from '../data/views.ts'
-import { explain, type Faults, faultsOf } from '../format.ts'
+import { explain } from '../format.ts'
+import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
-import { ColorField, ThemeField } from '../ui/color_field.tsx'
-import { Check, TextField } from '../ui/field.tsx'
+import { ColorChoice, ThemeField } from '../ui/color_field.tsx'
+import { Check } from '../ui/field.tsx'
 import { Message } from '../ui/states.tsx'
 
 /** The appearance of a collection, a playlist or a track. The form shows only the fields that exist. */
 export interface Look {
-  title?: string | undefined
-  player_title?: string | null
-  player_subtitle?: string | null
   player_color?: string | null
   theme?: string[]
   is_cover_overridable?: boolean
@@ -27,25 +26,26 @@ export interface Look {
 interface Properties {
   scope: PlayScope
   id: string
-  values: Look
-  /** The name of the file, if the title may be empty. */
-  placeholder?: string
+  values: Look & { image_colors?: ImageColor[] }
+  /** The colors of the cover that players show; by default those of the resource. */
+  palette?: ImageColor[] | undefined
   /** Resolves to the failure, if there is one. */
   save: (changes: Look) => Promise<Failure | undefined>
 }
 
-/** Milliseconds from the last keystroke until a change is saved. */
-const DELAY = 500
+/** Milliseconds from the last change until it is saved. A color changes many times while it is chosen. */
+const DELAY = 300
 
 /** Saves the changes of the form after a pause, one after the other. */
 function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
   const [look, setLook] = useState<Look>(values)
   const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'idle'>('idle')
-  const [faults, setFaults] = useState<Faults>({})
+  const [problem, setProblem] = useState('')
   const pending = useRef<Look>({})
   const timer = useRef(0)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
-  const name = 'player_title' in values ? 'player_title' : 'title'
+  const latest = useRef(save)
+  latest.current = save
 
   /** Sends the pending changes after the previous ones. A change that failed temporarily is sent with the next one. */
   function flush(): Promise<Failure | undefined> {
@@ -53,10 +53,10 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
     const flushed = saved.current.then(async () => {
       const changes = pending.current
       pending.current = {}
-      if (Object.values(changes).every((value) => value === undefined)) return
+      if (Object.keys(changes).length === 0) return
       setState('saving')
-      const failure = await save(changes)
-      setFaults(failure ? faultsOf(failure, [name, 'player_subtitle']) : {})
+      const failure = await latest.current(changes)
+      setProblem(failure ? explain(failure) : '')
       if (!failure) {
         setState('saved')
         forgetViews()
@@ -71,75 +71,64 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
   }
   function change(changes: Look) {
     setLook((before) => ({ ...before, ...changes }))
-    // An empty title is neither saved nor replaced by the previous title while the user types a new one.
-    if (changes.title?.trim() === '') {
-      pending.current.title = undefined
-      return setFaults({ title: 'A title is needed.' })
-    }
-    setFaults({})
     Object.assign(pending.current, changes)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => void flush(), DELAY)
   }
-  // The last change is saved when the user leaves the page.
-  useEffect(() => () => void flush().then((failure) => failure && announce(explain(failure))), [])
-  return { look, name, state, faults, change, flush } as const
+  // The last change is saved when the user leaves the page, or loads it again.
+  useEffect(() => {
+    const send = () => void (Object.keys(pending.current).length > 0 && latest.current(pending.current))
+    addEventListener('pagehide', send)
+    return () => {
+      removeEventListener('pagehide', send)
+      void flush().then((failure) => failure && announce(explain(failure)))
+    }
+  }, [])
+  return { look, state, problem, change, flush } as const
 }
 
-/** The form for the appearance in players. Each change is saved, and shown in a player next to the form. */
-export function LookForm({ scope, id, values, placeholder, save }: Properties) {
-  const { look, name, state, faults, change, flush } = useAutosave({ values, save })
+/** The form for the colors in players. Each change is saved, and shown in a player next to the form. */
+export function LookForm({ scope, id, values, palette = values.image_colors ?? [], save }: Properties) {
+  const { look, state, problem, change, flush } = useAutosave({ values, save })
+  const color = look.player_color === DEFAULT_COLOR ? null : (look.player_color ?? null)
   return (
     <div class="look">
-      <form class="card" aria-label="Look" onSubmit={(event) => event.preventDefault()}>
-        <TextField
-          label="Title"
-          value={look[name] ?? ''}
-          onInput={(text) => change({ [name]: name === 'player_title' ? text || null : text })}
-          error={faults[name]}
-          {...(placeholder && { placeholder })}
-        />
-        <TextField
-          label="Subtitle"
-          value={look.player_subtitle ?? ''}
-          onInput={(text) => change({ player_subtitle: text || null })}
-          error={faults.player_subtitle}
-          hint={`An artist, an author, a date.${scope === 'collection' ? ' Shown for each track without an artist.' : ''}`}
-        />
-        <ColorField
-          label="Player color"
-          value={look.player_color === DEFAULT_COLOR ? null : (look.player_color ?? null)}
+      <Preview scope={scope} id={id} accent={look.player_color === values.player_color ? null : look.player_color} />
+      <form aria-label={t('Look')} onSubmit={(event) => event.preventDefault()}>
+        <ColorChoice
+          label={t('Player color')}
+          value={color}
+          swatches={palette.map(({ hex }) => hex)}
           onChange={(player_color) => change({ player_color })}
         />
         {look.theme && <ThemeField colors={look.theme} onChange={(theme) => change({ theme })} />}
         {look.is_cover_overridable !== undefined && scope === 'collection' && (
           <fieldset>
-            <legend>Tracks may have their own</legend>
+            <legend>{t('Tracks may have their own')}</legend>
             <Check
-              label="Cover"
+              label={t('Cover')}
               checked={look.is_cover_overridable}
               onChange={(is_cover_overridable) => change({ is_cover_overridable })}
             />
             <Check
-              label="Colors"
+              label={t('Colors')}
               checked={look.is_theme_overridable ?? true}
               onChange={(is_theme_overridable) => change({ is_theme_overridable })}
             />
           </fieldset>
         )}
         <p class="soft saved" role="status">
-          {state === 'saving' ? 'Saving …' : state === 'saved' ? 'Saved' : 'Changes are saved as you make them.'}
+          {state === 'saving' ? t('Saving …') : state === 'saved' ? t('Saved') : ''}
         </p>
-        <Message>{faults.other}</Message>
+        <Message>{problem}</Message>
         {state === 'failed' && (
           <div class="actions">
             <Button small onClick={flush}>
-              Try again
+              {t('Try again')}
             </Button>
           </div>
         )}
       </form>
-      <Preview scope={scope} id={id} accent={look.player_color === values.player_color ? null : look.player_color} />
     </div>
   )
 }
@@ -161,8 +150,7 @@ function Preview({ scope, id, accent }: PreviewProperties) {
     [scope, id],
   )
   return (
-    <section class="preview" aria-label="Preview">
-      <h2 class="soft">Preview</h2>
+    <section class="preview" aria-label={t('Preview')}>
       {session && (
         <tonearm-player key={version} play-session-id={session} accent={isHex(accent) ? accent : undefined} />
       )}

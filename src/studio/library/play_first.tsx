@@ -1,6 +1,8 @@
 import { useClient } from '../data/connection.ts'
-import { playTrack } from '../data/now_playing.ts'
+import { nowPlaying, playTrack, togglePlay } from '../data/now_playing.ts'
+import { useStore } from '../data/store.ts'
 import { isPlayable } from '../data/views.ts'
+import { t } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 
 interface Properties {
@@ -9,18 +11,20 @@ interface Properties {
   tracks: readonly ({ id: string } & Parameters<typeof isPlayable>[0])[]
 }
 
-/** A button that plays a collection or a playlist from its first track that can be played. */
+/** A button that plays a collection or a playlist from its first track that can be played, or pauses it while it plays. */
 export function PlayFirst({ scope, id, tracks }: Properties) {
   const client = useClient()
+  const now = useStore(nowPlaying)
   const first = tracks.find(isPlayable)
+  const isCurrent = now?.scope === scope && now.resource_id === id
+  const isPlaying = isCurrent && now.playing
+  function play() {
+    if (isCurrent) return togglePlay()
+    return first && playTrack(client, scope, id, first.id)
+  }
   return (
-    <Button
-      kind="primary"
-      icon="play"
-      disabled={!first}
-      onClick={() => first && playTrack(client, scope, id, first.id)}
-    >
-      Play
+    <Button kind="primary" icon={isPlaying ? 'pause' : 'play'} disabled={!first} onClick={play}>
+      {isPlaying ? t('Pause') : t('Play')}
     </Button>
   )
 }

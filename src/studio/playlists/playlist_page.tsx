@@ -1,19 +1,21 @@
 import { useState } from 'preact/hooks'
 
-import type { Client, Playlist } from '../api.ts'
+import type { Client, Failure, Playlist } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { useQuery } from '../data/query.ts'
 import { forgetViews } from '../data/views.ts'
 import { explain, length, plural } from '../format.ts'
-import { LookForm } from '../library/look_form.tsx'
+import { type Look, LookForm } from '../library/look_form.tsx'
 import { PlayFirst } from '../library/play_first.tsx'
 import { KEPT, TO_TRASH } from '../library/trash.ts'
 import { go, href, type PageProperties } from '../route.ts'
 import { Share } from '../sharing/share.tsx'
+import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
+import { EditHead } from '../ui/edit_head.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { PageHead, Tabs } from '../ui/page_head.tsx'
 import { NotLoaded, NotRenewed } from '../ui/states.tsx'
@@ -37,6 +39,24 @@ async function remove(client: Client, { id, title }: Playlist): Promise<void> {
   go('playlists')
 }
 
+type Changes = Look & Partial<Pick<Playlist, 'title'>> & { player_subtitle?: string | null }
+interface TitleProperties {
+  playlist: Playlist
+  save: (changes: Changes) => Promise<Failure | undefined>
+}
+
+const PlaylistTitle = ({ playlist: { id, title, player_subtitle }, save }: TitleProperties) => (
+  <EditHead
+    draft={`playlist/${id}`}
+    title={title}
+    subtitle={player_subtitle}
+    subtitleLabel={t('Subtitle')}
+    addSubtitle={t('Add a subtitle')}
+    saveTitle={(title) => save({ title })}
+    saveSubtitle={(subtitle) => save({ player_subtitle: subtitle || null })}
+  />
+)
+
 /** The page of a playlist: its tracks, its appearance, and how to share it. */
 export function PlaylistPage({ id, tab }: PageProperties) {
   const client = useClient()
@@ -57,6 +77,13 @@ export function PlaylistPage({ id, tab }: PageProperties) {
   const { playlist } = loaded.answer
   const seconds = list.entries.reduce((sum, { duration }) => sum + duration, 0)
 
+  async function save(changes: Changes) {
+    const answer = await client.put('/v1/playlist/{playlist_id}', { params, body: changes })
+    if (!answer.ok) return answer
+    loaded.set(answer)
+    forgetViews()
+    return undefined
+  }
   async function add(track_ids: string[]) {
     const answer = await client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids } })
     if (!answer.ok) return answer
@@ -71,9 +98,8 @@ export function PlaylistPage({ id, tab }: PageProperties) {
       <PageHead
         back={{ href: href('playlists'), label: 'Playlists' }}
         title={playlist.title}
-        note={[playlist.player_subtitle, plural(list.entries.length, 'track'), seconds > 0 && length(seconds)]
-          .filter(Boolean)
-          .join(' · ')}
+        heading={<PlaylistTitle playlist={playlist} save={save} />}
+        note={[plural(list.entries.length, 'track'), seconds > 0 && length(seconds)].filter(Boolean).join(' · ')}
         cover={cover.answer?.cover_image}
         handle={async () => {
           const made = await client.post('/v1/playlist/{playlist_id}/cover', { params })
@@ -95,19 +121,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
       </PageHead>
       <Tabs page="playlist" id={id} current={tab} tabs={TABS} />
       {tab === '' && <PlaylistTracks playlist_id={id} list={list} onAdd={() => setAdding(true)} />}
-      {tab === 'look' && (
-        <LookForm
-          scope="playlist"
-          id={id}
-          values={playlist}
-          save={async (changes) => {
-            const answer = await client.put('/v1/playlist/{playlist_id}', { params, body: changes })
-            if (!answer.ok) return answer
-            loaded.set(answer)
-            return undefined
-          }}
-        />
-      )}
+      {tab === 'look' && <LookForm scope="playlist" id={id} values={playlist} save={save} />}
       {tab === 'share' && <Share scope="playlist" id={id} title={playlist.title} />}
       {adding && <ChooseTracks onChoose={add} onClose={() => setAdding(false)} />}
     </>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 
 import { DEFAULT_COLOR, MAX_THEME_COLORS } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
@@ -50,6 +50,50 @@ export function ColorField({ label, value, onChange }: ColorProperties) {
         </span>
       )}
     </Field>
+  )
+}
+
+/** The maximum number of colors that are offered. */
+const MAX_SWATCHES = 5
+
+interface ChoiceProperties extends ColorProperties {
+  /** The colors to choose from, such as those of the cover. */
+  swatches: readonly string[]
+}
+
+/** A choice of a color: inherited, one of the swatches, or any other. */
+export function ColorChoice({ label, value, swatches, onChange }: ChoiceProperties) {
+  const name = useId()
+  const offered = [...new Set(swatches.map((hex) => hex.toUpperCase()))].slice(0, MAX_SWATCHES)
+  const isOther = value !== null && !offered.includes(value)
+  const swatch = (color: string | null, text: string) => (
+    <label key={text} class={color ? 'color-swatch' : 'color-swatch none'} title={text}>
+      <input
+        type="radio"
+        name={name}
+        aria-label={text}
+        checked={color === value}
+        onChange={() => onChange(color)}
+        style={{ backgroundColor: color ?? 'transparent' }}
+      />
+    </label>
+  )
+  return (
+    <fieldset class="color-choice">
+      <legend>{label}</legend>
+      <span class="swatches">
+        {swatch(null, t('Inherited'))}
+        {offered.map((color) => swatch(color, color))}
+        <label class={isOther ? 'color-swatch other chosen' : 'color-swatch other'} title={t('Another color')}>
+          <input
+            type="color"
+            aria-label={t('Another color')}
+            value={value ?? DEFAULT_COLOR}
+            onInput={({ currentTarget }) => onChange(currentTarget.value.toUpperCase())}
+          />
+        </label>
+      </span>
+    </fieldset>
   )
 }
 

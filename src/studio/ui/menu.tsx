@@ -76,13 +76,15 @@ export const openMenu = (anchor: HTMLElement, label: string, items: MenuItem[]):
 
 interface Properties {
   label: string
+  /** The text of the button, if it is not only an icon. */
+  text?: string
   items: MenuItem[] | (() => MenuItem[])
   icon?: IconName
   tabIndex?: number
 }
 
 /** A button that opens a menu. The browser closes a popover after Escape or a click outside. */
-export function Menu({ label, items, icon = 'more', tabIndex }: Properties) {
+export function Menu({ label, text, items, icon = 'more', tabIndex }: Properties) {
   const button = useRef<HTMLButtonElement>(null)
   useLayoutEffect(() => {
     // The browser then also closes the menu when the button is pressed again.
@@ -92,14 +94,15 @@ export function Menu({ label, items, icon = 'more', tabIndex }: Properties) {
     <button
       ref={button}
       type="button"
-      class="button quiet bare"
-      aria-label={label}
+      class={text ? 'button' : 'button quiet bare'}
+      aria-label={text ? undefined : label}
       aria-haspopup="menu"
-      title={label}
+      title={text ? undefined : label}
       tabIndex={tabIndex}
       onClick={({ currentTarget }) => prepare(currentTarget, label, typeof items === 'function' ? items() : items)}
     >
       <Icon name={icon} />
+      {text}
     </button>
   )
 }

@@ -1,0 +1,159 @@
+import { useState } from 'preact/hooks'
+
+import { isFinal } from '../../client/index.ts'
+import { EventList } from '../activity/event_list.tsx'
+import type { Track } from '../api.ts'
+import { useClient } from '../data/connection.ts'
+import { useQuery } from '../data/query.ts'
+import { useStore } from '../data/store.ts'
+import { sentOf, uploadChanges } from '../data/uploads.ts'
+import { forgetViews, isPlayable, usePlayView } from '../data/views.ts'
+import { infoOf, nameOf } from '../format.ts'
+import { EditTracks } from '../library/edit_tracks.tsx'
+import { LookForm } from '../library/look_form.tsx'
+import { useTrackActions } from '../library/track_actions.ts'
+import { go, type PageProperties } from '../route.ts'
+import { Share } from '../sharing/share.tsx'
+import { t } from '../text.ts'
+import { Copyable } from '../ui/copyable.tsx'
+import { NotLoaded, NotRenewed } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { Compare } from './compare.tsx'
+import { Credits } from './credits.tsx'
+import { Facts } from './facts.tsx'
+import { FailedCard } from './failed.tsx'
+import { Files } from './files.tsx'
+import { Hero } from './hero.tsx'
+import { TrackHead } from './track_head.tsx'
+import { useFiles } from './use_files.ts'
+
+const PERIOD = 1200
+
+/** The page of a track: its sound, its files, its credits and its activity. */
+export function TrackPage({ id, tab }: PageProperties) {
+  const client = useClient()
+  const params = { track_id: id }
+  const loaded = useQuery({
+    key: ['/v1/track/{track_id}', id],
+    load: () => client.get('/v1/track/{track_id}', { params }),
+    every: ({ track }) => (isFinal(track) ? null : PERIOD),
+  })
+  const track = loaded.answer?.track
+  useTitle(track && nameOf(track))
+  if (!track) return <NotLoaded {...loaded} />
+  return (
+    <>
+      <NotRenewed {...loaded} />
+      <Content
+        track={track}
+        tab={tab}
+        reload={loaded.reload}
+        onChange={(track) => loaded.set({ ok: true, track_id: track.id, track })}
+      />
+    </>
+  )
+}
+
+interface Properties {
+  track: Track
+  tab: string
+  reload: () => Promise<void>
+  onChange: (track: Track) => void
+}
+
+function Content({ track, tab, reload, onChange }: Properties) {
+  const client = useClient()
+  const { id, collection_id } = track
+  const files = useFiles(track)
+  const view = usePlayView(track, true)
+  const collection = useQuery({
+    key: ['/v1/collection/{collection_id}', collection_id],
+    load: () => client.get('/v1/collection/{collection_id}', { params: { collection_id } }),
+  }).answer?.collection
+  const actions = useTrackActions({
+    onChange,
+    onDelete: () => go('collection', collection_id),
+    onRestore: () => go('track', id),
+  })
+  const [isEditing, setEditing] = useState(false)
+  const problems = problemsOf(track)
+
+  async function save(changes: Partial<Track>) {
+    const answer = await client.put('/v1/track/{track_id}', { params: { track_id: id }, body: changes })
+    if (!answer.ok) return answer
+    onChange(answer.track)
+    forgetViews()
+    return undefined
+  }
+  useStore(uploadChanges)
+  const isSending = sentOf(track) !== null
+  // A track that gets its first file has no sound yet.
+  const isUnusable = track.status === 'failed' || track.status === 'initializing'
+  return (
+    <>
+      <TrackHead {...{ track, collection, view, files, actions, save, reload }} />
+      {tab === 'share' && <Share scope="track" id={id} title={nameOf(track)} />}
+      {isUnusable && !isSending && (
+        <FailedCard track={track} onRetry={() => actions.reprocess(track)} onReplace={() => actions.replace(track)} />
+      )}
+      {isPlayable(track) && <Hero track={track} view={view} />}
+      {problems.length > 0 && (
+        <section class="warnings" aria-labelledby="problems-title">
+          <h2 id="problems-title">{t('Warnings')}</h2>
+          <ul>
+            {problems.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </section>
+      )}
+      <div class="columns">
+        {!isUnusable && (
+          <div class="column">
+            <Facts track={track} />
+            <Compare track={track} files={files.files ?? []} />
+            <Files track={track} {...files} />
+          </div>
+        )}
+        <div class="column aside">
+          {!isUnusable && <Credits track={track} collection={collection} onEdit={() => setEditing(true)} />}
+          {!isUnusable && (
+            <details class="fold" open={tab === 'look'}>
+              <summary>{t('Look')}</summary>
+              <LookForm scope="track" id={id} values={track} palette={view?.track.image_colors} save={save} />
+            </details>
+          )}
+          <Ids track={track} />
+        </div>
+        <section class="part rest" aria-labelledby="activity-title">
+          <h2 id="activity-title">{t('Activity')}</h2>
+          {/* The key reads the events again after a change of the status. */}
+          <EventList key={track.status} filter={{ subject: `track:${id}` }} label={t('Events of this track')} />
+        </section>
+      </div>
+      {isEditing && <EditTracks tracks={[track]} onChange={reload} onClose={() => setEditing(false)} />}
+    </>
+  )
+}
+
+/** Returns the losses of a track that can be played, and why a variant is missing. */
+function problemsOf(track: Track): string[] {
+  const { error, failed_variants = [], warnings = [] } = infoOf(track)
+  return [
+    ...(error && track.status !== 'failed' ? [error.message] : []),
+    ...failed_variants.map(({ index, message }) => `${index}: ${message}`),
+    ...warnings.map(({ message }) => message),
+  ]
+}
+
+const Ids = ({ track }: { track: Track }) => (
+  <details class="fold">
+    <summary>{t('Ids for developers')}</summary>
+    <Copyable label={t('Track')} value={track.id} />
+    <Copyable label={t('Collection')} value={track.collection_id} />
+    <Copyable
+      label={t('Try it')}
+      value={`curl -H "Authorization: Bearer $KEY" ${location.origin}/v1/track/${track.id}`}
+    />
+  </details>
+)
