@@ -5,6 +5,7 @@ import { infoOf } from '../format.ts'
 import { href } from '../route.ts'
 import { t } from '../text.ts'
 import { Button } from '../ui/button.tsx'
+import { Fold } from '../ui/fold.tsx'
 
 interface Properties {
   track: Track
@@ -47,8 +48,7 @@ export function Credits({ track, collection, onEdit }: Properties) {
         )}
       </dl>
       {raw.length > 0 && (
-        <details class="fold">
-          <summary>{t('Tags of the file')}</summary>
+        <Fold title={t('Tags of the file')}>
           <dl class="facts">
             {raw.map(([term, value]) => (
               <div key={term}>
@@ -57,7 +57,7 @@ export function Credits({ track, collection, onEdit }: Properties) {
               </div>
             ))}
           </dl>
-        </details>
+        </Fold>
       )}
     </section>
   )

@@ -16,6 +16,7 @@ import { go, type PageProperties } from '../route.ts'
 import { Share } from '../sharing/share.tsx'
 import { t } from '../text.ts'
 import { Copyable } from '../ui/copyable.tsx'
+import { Fold } from '../ui/fold.tsx'
 import { NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { Compare } from './compare.tsx'
@@ -118,10 +119,9 @@ function Content({ track, tab, reload, onChange }: Properties) {
         <div class="column aside">
           {!isUnusable && <Credits track={track} collection={collection} onEdit={() => setEditing(true)} />}
           {!isUnusable && (
-            <details class="fold" open={tab === 'look'}>
-              <summary>{t('Look')}</summary>
+            <Fold title={t('Look')} isOpen={tab === 'look'}>
               <LookForm scope="track" id={id} values={track} palette={view?.track.image_colors} save={save} />
-            </details>
+            </Fold>
           )}
           <Ids track={track} />
         </div>
@@ -147,13 +147,12 @@ function problemsOf(track: Track): string[] {
 }
 
 const Ids = ({ track }: { track: Track }) => (
-  <details class="fold">
-    <summary>{t('Ids for developers')}</summary>
+  <Fold title={t('Ids for developers')}>
     <Copyable label={t('Track')} value={track.id} />
     <Copyable label={t('Collection')} value={track.collection_id} />
     <Copyable
       label={t('Try it')}
       value={`curl -H "Authorization: Bearer $KEY" ${location.origin}/v1/track/${track.id}`}
     />
-  </details>
+  </Fold>
 )
