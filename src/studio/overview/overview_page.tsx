@@ -1,6 +1,7 @@
 import { useClient } from '../data/connection.ts'
 import { type Query, useQuery } from '../data/query.ts'
 import { bytes, exactBytes, hours, number, plural } from '../format.ts'
+import { CoverCard } from '../library/cover_card.tsx'
 import { href } from '../route.ts'
 import { t } from '../text.ts'
 import { DayChart } from '../ui/day_chart.tsx'
@@ -62,8 +63,14 @@ function Recent({ recent: { answer, problem, reload } }: { recent: Query<RecentC
       {problem && <Problem failure={problem} retry={reload} />}
       {!answer && !problem && <Loading kind="cards" rows={8} />}
       <ul class="recent">
-        {answer?.collections.map((one) => (
-          <Card key={one.id} collection={one} />
+        {answer?.collections.map(({ id, title, artwork, counts, player_subtitle }) => (
+          <CoverCard
+            key={id}
+            href={href('collection', id)}
+            title={title}
+            cover={artwork}
+            note={[player_subtitle, counts && plural(counts.tracks, 'track')].filter(Boolean).join(' · ')}
+          />
         ))}
       </ul>
     </section>
@@ -151,17 +158,3 @@ function Storage({ usage }: { usage: Usage }) {
     </section>
   )
 }
-
-const Card = ({
-  collection: { id, title, artwork, counts, player_subtitle },
-}: {
-  collection: RecentCollections['collections'][number]
-}) => (
-  <li class="cover-card">
-    <a href={href('collection', id)}>
-      <span class="cover">{artwork && <img src={artwork.regular.url} alt="" width="400" height="400" />}</span>
-      <span class="name">{title}</span>
-    </a>
-    <span class="soft">{[player_subtitle, counts && plural(counts.tracks, 'track')].filter(Boolean).join(' · ')}</span>
-  </li>
-)
