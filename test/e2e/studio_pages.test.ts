@@ -216,7 +216,7 @@ test('on a phone, the bar at the bottom leads to every page, and is below the pl
   }
   for (const name of ['Keys', 'Variants', 'Webhooks', 'Usage', 'Activity', 'Trash', 'Settings']) {
     await bar.getByRole('button', { name: 'More pages' }).click()
-    await bar.getByRole('menuitem', { name }).click()
+    await page.getByRole('menuitem', { name }).click()
     await page.getByRole('heading', { level: 1, name }).waitFor(TIMEOUT)
   }
   await visit(page, ...places.collection)
