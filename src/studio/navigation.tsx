@@ -26,6 +26,7 @@ const GROUPS: readonly Group[] = [
       { page: 'overview', label: text('Overview'), icon: 'overview' },
       { page: 'collections', label: text('Library'), icon: 'library', pages: ['library', 'collection', 'track'] },
       { page: 'playlists', label: text('Playlists'), icon: 'playlist', pages: ['playlist'] },
+      { page: 'shares', label: text('Shares'), icon: 'share' },
     ],
   },
   {

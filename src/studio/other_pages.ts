@@ -2,6 +2,7 @@
 export { ActivityPage as activity } from './activity/activity_page.tsx'
 export { KeysPage as keys } from './keys/keys_page.tsx'
 export { SettingsPage as settings } from './settings/settings_page.tsx'
+export { SharesPage as shares } from './sharing/shares_page.tsx'
 export { SystemPage as system } from './system/system_page.tsx'
 export { TrashPage as trash } from './trash/trash_page.tsx'
 export { UsagePage as usage } from './usage/usage_page.tsx'

@@ -19,6 +19,7 @@ import { PlaylistPage } from './playlists/playlist_page.tsx'
 import { PlaylistsPage } from './playlists/playlists_page.tsx'
 import { preferences } from './preferences.ts'
 import { href, type PageProperties, useRoute } from './route.ts'
+import { parseShared } from './sharing/open_share.ts'
 import { ShellDialog, type ShellDialogName } from './shell_dialog.tsx'
 import { t } from './text.ts'
 import { byId } from './ui/announce.ts'
@@ -40,6 +41,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   playlist: PlaylistPage,
 }
 const OTHER_PAGES = [
+  'shares',
   'keys',
   'variants',
   'webhooks',
@@ -53,6 +55,8 @@ const OTHER_PAGES = [
 ] as const
 for (const name of OTHER_PAGES) PAGES[name] = lazyPage(async () => (await import('./other_pages.ts'))[name])
 
+const ShareDialog = lazyPage(async () => (await import('./sharing/share_dialog.tsx')).ShareDialog, null)
+
 /** The frame of every page: the navigation, the player, and a drop zone in the whole window. */
 export function Shell({ onSignOut }: { onSignOut: () => void }) {
   const route = useRoute()
@@ -64,6 +68,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
   useStore(preferences)
   // The root key has only two pages.
   const current = is_root && route.page !== 'settings' ? 'system' : route.page
+  const shared = is_root ? null : parseShared(route.query.share)
   const Page = Object.hasOwn(PAGES, current) ? PAGES[current]! : NotFound
   // The names of tracks depend on a setting of the organization.
   const organization = useOrganization().answer?.organization.name
@@ -114,6 +119,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
       )}
       <main id="main" ref={main} tabIndex={-1}>
         <Page key={`${current}/${route.id}`} id={route.id} tab={route.tab} query={route.query} />
+        {shared && <ShareDialog key={route.query.share} shared={shared} />}
       </main>
       <Dock />
       <PhoneNavigation

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 
 import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
 import { href, parseRoute } from '../../src/studio/route.ts'
+import { changesOf, draftOf, linksOf, stateOf } from '../../src/studio/sharing/link.ts'
+import { parseShared } from '../../src/studio/sharing/open_share.ts'
 import { sitesOf } from '../../src/studio/sharing/sites.ts'
-import { elementCode, playerCode } from '../../src/studio/sharing/snippets.ts'
+import { elementCode, iframeCode, playerCode } from '../../src/studio/sharing/snippets.ts'
 import { setTexts, t, tn } from '../../src/studio/text.ts'
 import { dayText, pauseOf } from '../../src/studio/webhooks/webhook.ts'
 
@@ -168,4 +170,89 @@ test('a text without a translation is shown in English', () => {
   } finally {
     setTexts('en', {})
   }
+})
+
+const DAY = 24 * 3600_000
+const link = (fields: Partial<Parameters<typeof linksOf>[0][number]> = {}) => ({
+  id: '1',
+  slug: 'night-bus',
+  url: 'https://a.test/s/night-bus',
+  embed_url: 'https://a.test/embed/s/night-bus',
+  scope: 'collection' as const,
+  resource_id: '2',
+  title: null,
+  variants: null,
+  is_downloadable: false,
+  allowed_origins: ['https://example.com'],
+  expires_at: '2026-12-24T18:00:20.000Z',
+  has_password: true,
+  created_at: '2026-11-20T10:00:00.000Z',
+  ...fields,
+})
+
+describe('the settings of a link', () => {
+  test('a link that was not edited has no changes, although its end has seconds', () => {
+    expect(changesOf(draftOf(link()), link())).toEqual({ changes: {}, faults: {} })
+  })
+  test('only what was edited is sent, and a setting that is turned off becomes null', () => {
+    const draft = { ...draftOf(link()), hasPassword: false, ends: false, hasSites: false, title: ' Live ', slug: '' }
+    const changes = { password: null, expires_at: null, allowed_origins: null, title: 'Live' }
+    expect(changesOf(draft, link())).toEqual({ changes, faults: {} })
+    const other = { ...draftOf(link()), sites: 'www.example.org', password: 'last stop' }
+    expect(changesOf(other, link()).changes).toEqual({
+      allowed_origins: ['https://www.example.org'],
+      password: 'last stop',
+    })
+  })
+  test('a setting without a value, and an end in the past, are faults', () => {
+    const draft = { ...draftOf(undefined), hasPassword: true, ends: true, ends_at: '2020-01-01T10:00', hasSites: true }
+    const { changes, faults } = changesOf(draft, undefined)
+    expect([changes, Object.keys(faults)]).toEqual([{}, ['password', 'expires_at', 'allowed_origins']])
+  })
+})
+
+test('the state of a link says when it ends', () => {
+  const now = Date.parse('2026-11-25T12:00:00Z')
+  const stateIn = (days: number | null) =>
+    stateOf({ expires_at: days === null ? null : new Date(now + days * DAY).toISOString() }, now)
+  expect([null, 90, 2.9, 0.1, -1].map(stateIn)).toEqual([
+    'Active',
+    'Ends on Feb 23, 2027',
+    'Ends in 3 days',
+    'Ends in 3 hours',
+    'Ended on Nov 24, 2026',
+  ])
+})
+
+test('the list of links is searched, filtered and sorted as the address says, and ignores unknown values', () => {
+  const now = Date.parse('2026-12-20T12:00:00Z')
+  const links = [
+    link({ slug: 'ending', resource: { title: 'Night bus' }, sessions: 3 }),
+    link({ slug: 'ended', resource: { title: 'Depot' }, expires_at: '2026-12-01T00:00:00.000Z', sessions: 9 }),
+    link({ slug: 'new', resource: { title: 'Ring road' }, expires_at: null, created_at: '2026-12-01T10:00:00.000Z' }),
+  ]
+  const found = (query: Record<string, string>) => linksOf(links, query, now).map(({ slug }) => slug)
+  expect(found({})).toEqual(['new', 'ending', 'ended'])
+  expect(found({ sort: 'sessions' })).toEqual(['ended', 'ending', 'new'])
+  expect(found({ sort: 'end' })).toEqual(['ended', 'ending', 'new'])
+  expect(found({ state: 'ending' })).toEqual(['ending'])
+  expect(found({ state: 'toString', sort: 'constructor' })).toHaveLength(3)
+  expect(found({ q: 'BUS night' })).toEqual(['ending'])
+})
+
+test('the address of the share dialog is rejected unless it names a resource', () => {
+  const id = '0003c1b2-0000-4000-8000-00000000dead'
+  expect(parseShared(`track.${id}`)).toEqual({ scope: 'track', id, share_id: undefined })
+  expect(['', 'track', `toString.${id}`, `track.${id}.x`, undefined].map(parseShared)).toEqual(
+    Array.from({ length: 5 }, () => null),
+  )
+})
+
+test('a frame has the size and the appearance that were chosen', () => {
+  const code = (look: Parameters<typeof iframeCode>[4]) => iframeCode('https://a.test/s/x', 'T', 'collection', 3, look)
+  expect(code({ size: 'compact', theme: 'dark', accent: '#C0FFEE' })).toContain(
+    'src="https://a.test/s/x?layout=compact&amp;theme=dark&amp;accent=C0FFEE" title="T" width="480" height="120"',
+  )
+  expect(code({ size: 'wide' })).toContain('width="100%" height="440"')
+  expect(code({})).toContain('src="https://a.test/s/x" title="T" width="480"')
 })

@@ -14,7 +14,7 @@ import { findings } from './axe.ts'
 import { expire } from './expired.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
-import { expectNoOverflow, openTab, requestsIn, TIMEOUT, signIn, untilPlaying, visit } from './studio_steps.ts'
+import { expectNoOverflow, openTab, requestsIn, TIMEOUT, untilPlaying } from './studio_steps.ts'
 
 /** Tests share links as visitors see them. */
 
@@ -231,59 +231,5 @@ test('a share expires at the time that was set, and its page then shows a messag
   await page.goto(url)
   await page.getByText('This link has ended').waitFor(TIMEOUT)
   expect(await findings(page)).toEqual([])
-  await page.context().close()
-})
-
-test('the studio creates a link, shows its QR code and revokes it', async () => {
-  const { page, problems } = await openTab(browser)
-  const over = await share({ title: 'The last bus', expires_at: inAnHour() })
-  const locked = await share({ password: 'last stop' })
-  await page.clock.setFixedTime(Date.now() + 2 * 3600_000)
-  await signIn(page, stack)
-  await visit(page, `#/collection/${collection_id}/share`, 'Night bus')
-  await page.getByLabel('Address', { exact: true }).fill('Admin')
-  await page.getByRole('button', { name: 'Create link' }).click()
-  await page.getByText('Is reserved.').waitFor(TIMEOUT)
-  expect(problems.splice(0)).toEqual([expect.stringContaining('400')])
-  const slug = `night-bus-${Date.now()}`
-  await page.getByLabel('Address', { exact: true }).fill(slug)
-  await page.getByRole('button', { name: 'Create link' }).click()
-  const link = page.getByLabel(`Link /s/${slug}`, { exact: true })
-  await link.waitFor(TIMEOUT)
-  expect(await link.textContent()).toBe(`${stack.base_url}/s/${slug}`)
-  const row = page.locator('.shares li').filter({ hasText: slug })
-  await row.getByText('QR code and frame').click()
-  const code = row.getByRole('img')
-  await expect
-    .poll(() => code.evaluate((image) => (image as HTMLImageElement).naturalWidth), TIMEOUT)
-    .toBeGreaterThan(0)
-  await picture(page, 'studio')
-  const ended = page.locator('.shares li').filter({ hasText: over.slug })
-  await ended.getByText('QR code and frame').click()
-  expect(await ended.getByText('<iframe').textContent()).toContain('title="The last bus"')
-  expect(await ended.locator('.soft').textContent()).toContain(' · ended ')
-  expect([await ended.getByRole('link', { name: 'Open' }).count(), await row.getByRole('link').count()]).toEqual([0, 1])
-
-  const shut = page.locator('.shares li').filter({ hasText: locked.slug })
-  await shut.getByText('QR code and frame').click()
-  await shut.getByText('This link has a password, so other sites cannot show it in a frame.').waitFor()
-  expect(await shut.getByText('<iframe').count()).toBe(0)
-
-  // Revokes two shares at once, and the first request is slower. Neither of the shares may appear again.
-  const cut = Promise.withResolvers<void>()
-  await page.route(`**/v1/share/${over.id}`, async (route) => {
-    await cut.promise
-    await route.continue()
-  })
-  await ended.getByRole('button', { name: 'Revoke' }).click()
-  await page.getByRole('button', { name: 'Revoke link', exact: true }).click()
-  await page.getByRole('button', { name: `Revoke /s/${slug}` }).click()
-  await page.getByRole('button', { name: 'Revoke link', exact: true }).click()
-  await row.waitFor({ state: 'detached', ...TIMEOUT })
-  cut.resolve()
-  await ended.waitFor({ state: 'detached', ...TIMEOUT })
-  expect(await row.count()).toBe(0)
-  expect((await fetch(`${stack.base_url}/s/${slug}`)).status).toBe(410)
-  expect(problems).toEqual([])
   await page.context().close()
 })

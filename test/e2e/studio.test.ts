@@ -153,12 +153,14 @@ test('a new cover appears on the page and in the list of collections', async () 
 })
 
 test('a play session is created, and its codes can be copied', async () => {
-  await visit(page, `#/collection/${collection}/share`, 'Demo tape 2')
+  await visit(page, `#/collection/${collection}`, 'Demo tape 2')
+  await page.getByRole('button', { name: 'Share', exact: true }).click()
+  await page.getByText('Temporary link').click(TIMEOUT)
   await page.getByLabel('Ends after').selectOption({ label: '1 hour' })
   await page.getByLabel('MP3 128').check(TIMEOUT)
   await page.getByLabel('Listeners may download').check()
   await page.getByRole('button', { name: 'Create play session' }).click()
-  const link = await copied('Link')
+  const link = await copied('Temporary address')
   expect(link).toMatch(new RegExp(`^${stack.base_url}/embed/[0-9a-f-]{36}$`))
   embed = await copied('Frame')
   expect(embed).toContain(`<iframe src="${link}" title="Demo tape 2" width="480" height="440"`)
@@ -170,6 +172,8 @@ test('a play session is created, and its codes can be copied', async () => {
   const remaining = Date.parse(play_session.expires_at) - Date.now()
   expect([remaining > 3000_000, remaining <= 3600_000]).toEqual([true, true])
   expect(await copied('Player element')).toContain(`play-session-id="${play_session_id}" download>`)
+  await page.goBack()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
 
 test('the frame plays on a page of another origin', async () => {

@@ -27,6 +27,8 @@ export async function fillOrganization(client: Client) {
     await must(client.post('/v1/playlist', { body: { title: 'A playlist that was deleted not long ago' } }))
   ).playlist_id
   await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id: gone }, query: { trash: 'true' } }))
+  const ends = { expires_at: new Date(Date.now() + 3 * 24 * 3600_000).toISOString(), password: 'last stop' }
+  await must(client.post('/v1/share', { body: { scope: 'track', id: track_id, ...ends } }))
   const key = { title: 'Web', type: 'player' as const, collection_id, allowed_origins: ['https://www.example.com'] }
   await must(client.post('/v1/api_key', { body: key }))
   await must(client.post('/v1/api_key', { body: { title: 'Inbox', type: 'uploader' as const, collection_id } }))
@@ -46,16 +48,14 @@ export async function fillOrganization(client: Client) {
     collections: ['#/collections', 'Collections'],
     collection: [`#/collection/${collection_id}`, title],
     look: [`#/collection/${collection_id}/look`, title],
-    share: [`#/collection/${collection_id}/share`, title],
     empty: [`#/collection/${empty}`, 'Empty'],
     track: [`#/track/${track_id}`, song],
     'track look': [`#/track/${track_id}/look`, song],
-    'track share': [`#/track/${track_id}/share`, song],
     failed: [`#/track/${failed}`, 'diary'],
     playlists: ['#/playlists', 'Playlists'],
     playlist: [`#/playlist/${playlist_id}`, 'Mix'],
     'playlist look': [`#/playlist/${playlist_id}/look`, 'Mix'],
-    'playlist share': [`#/playlist/${playlist_id}/share`, 'Mix'],
+    shares: ['#/shares', 'Shares'],
     keys: ['#/keys', 'Keys'],
     variants: ['#/variants', 'Variants'],
     webhooks: ['#/webhooks', 'Webhooks'],

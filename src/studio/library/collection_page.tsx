@@ -11,10 +11,10 @@ import { endUploads, queueOf, stoppedBy, upload, uploadChanges } from '../data/u
 import { forgetViews } from '../data/views.ts'
 import { explain, length, plural, signed } from '../format.ts'
 import { go, href, type PageProperties } from '../route.ts'
-import { Share } from '../sharing/share.tsx'
+import { openShare } from '../sharing/open_share.ts'
 import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
-import { FileButton } from '../ui/button.tsx'
+import { Button, FileButton } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
 import { EditHead } from '../ui/edit_head.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -32,7 +32,6 @@ import { KEPT, TO_TRASH } from './trash.ts'
 const TABS = [
   ['', 'Tracks'],
   ['look', 'Look'],
-  ['share', 'Share'],
 ] as const
 
 async function remove(client: Client, { id, title }: Collection, count: number): Promise<void> {
@@ -83,7 +82,7 @@ const CollectionTitle = ({ collection: { id, title, player_subtitle }, save }: T
   />
 )
 
-/** The page of a collection: its tracks, its appearance in players, and how to share it. */
+/** The page of a collection: its tracks and its appearance in players. */
 export function CollectionPage({ id, tab, query }: PageProperties) {
   const { client, api_key } = useConnection()
   const params = { collection_id: id }
@@ -139,6 +138,7 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
         <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={add}>
           Upload
         </FileButton>
+        <Button onClick={() => openShare({ scope: 'collection', id, title: collection.title })}>{t('Share')}</Button>
         <Menu
           label={`More for ${collection.title}`}
           items={[
@@ -154,7 +154,6 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
       <Tabs page="collection" id={id} current={tab} tabs={TABS} />
       {tab === '' && <Content {...{ collection, query, list, tracks, reprocess, add }} />}
       {tab === 'look' && <LookForm scope="collection" id={id} values={collection} save={save} />}
-      {tab === 'share' && <Share scope="collection" id={id} title={collection.title} />}
     </>
   )
 }

@@ -4,6 +4,7 @@ import type { Listed } from '../api.ts'
 import type { TrackList, TrackRow, TrackRows } from '../data/track_rows.ts'
 import { nameOf, number } from '../format.ts'
 import { go } from '../route.ts'
+import { openShare } from '../sharing/open_share.ts'
 import { t } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog } from '../ui/dialog.tsx'
@@ -36,7 +37,7 @@ export function useRowMenu({ list, tracks, moveTo }: Properties) {
       ? []
       : [{ label: t('Go to its collection'), onSelect: () => go('collection', row.collection_id) }]),
     { label: t('Edit look'), onSelect: () => go('track', row.id, 'look') },
-    { label: t('Share'), onSelect: () => go('track', row.id, 'share') },
+    { label: t('Share'), onSelect: () => openShare({ scope: 'track', id: row.id, title: nameOf(row) }) },
     { label: t('Add to a playlist …'), onSelect: () => setAdding(row) },
     ...(isInOrder(list) ? orderItems(at) : []),
     { label: t('Process again'), onSelect: () => reprocess(row) },

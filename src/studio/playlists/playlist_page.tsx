@@ -10,7 +10,7 @@ import { type Look, LookForm } from '../library/look_form.tsx'
 import { PlayFirst } from '../library/play_first.tsx'
 import { KEPT, TO_TRASH } from '../library/trash.ts'
 import { go, href, type PageProperties } from '../route.ts'
-import { Share } from '../sharing/share.tsx'
+import { openShare } from '../sharing/open_share.ts'
 import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
@@ -26,7 +26,6 @@ import { PlaylistTracks } from './playlist_tracks.tsx'
 const TABS = [
   ['', 'Tracks'],
   ['look', 'Look'],
-  ['share', 'Share'],
 ] as const
 
 async function remove(client: Client, { id, title }: Playlist): Promise<void> {
@@ -57,7 +56,7 @@ const PlaylistTitle = ({ playlist: { id, title, player_subtitle }, save }: Title
   />
 )
 
-/** The page of a playlist: its tracks, its appearance, and how to share it. */
+/** The page of a playlist: its tracks and its appearance. */
 export function PlaylistPage({ id, tab }: PageProperties) {
   const client = useClient()
   const params = { playlist_id: id }
@@ -114,6 +113,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
         <Button icon="plus" onClick={() => setAdding(true)}>
           Add tracks
         </Button>
+        <Button onClick={() => openShare({ scope: 'playlist', id, title: playlist.title })}>{t('Share')}</Button>
         <Menu
           label={`More for ${playlist.title}`}
           items={[{ label: 'Delete playlist …', danger: true, onSelect: () => remove(client, playlist) }]}
@@ -122,7 +122,6 @@ export function PlaylistPage({ id, tab }: PageProperties) {
       <Tabs page="playlist" id={id} current={tab} tabs={TABS} />
       {tab === '' && <PlaylistTracks playlist_id={id} list={list} onAdd={() => setAdding(true)} />}
       {tab === 'look' && <LookForm scope="playlist" id={id} values={playlist} save={save} />}
-      {tab === 'share' && <Share scope="playlist" id={id} title={playlist.title} />}
       {adding && <ChooseTracks onChoose={add} onClose={() => setAdding(false)} />}
     </>
   )

@@ -8,7 +8,8 @@ import { sentOf } from '../data/uploads.ts'
 import { forgetViews, isPlayable } from '../data/views.ts'
 import { artistOf, bytes, fileTitle, infoOf, length, nameOf, percent } from '../format.ts'
 import type { useTrackActions } from '../library/track_actions.ts'
-import { go, href } from '../route.ts'
+import { href } from '../route.ts'
+import { openShare } from '../sharing/open_share.ts'
 import { t, tn } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { EditHead } from '../ui/edit_head.tsx'
@@ -84,7 +85,7 @@ export function TrackHead({ track, collection, view, files, actions, save, reloa
     >
       {isPlayable(track) && <PlayButton track={track} />}
       {track.status !== 'failed' && (
-        <Button kind="primary" icon="share" onClick={() => go('track', track.id, 'share')}>
+        <Button kind="primary" icon="share" onClick={() => openShare({ scope: 'track', id: track.id, title: name })}>
           {t('Share')}
         </Button>
       )}

@@ -13,7 +13,6 @@ import { EditTracks } from '../library/edit_tracks.tsx'
 import { LookForm } from '../library/look_form.tsx'
 import { useTrackActions } from '../library/track_actions.ts'
 import { go, type PageProperties } from '../route.ts'
-import { Share } from '../sharing/share.tsx'
 import { t } from '../text.ts'
 import { Copyable } from '../ui/copyable.tsx'
 import { Fold } from '../ui/fold.tsx'
@@ -93,7 +92,6 @@ function Content({ track, tab, reload, onChange }: Properties) {
   return (
     <>
       <TrackHead {...{ track, collection, view, files, actions, save, reload }} />
-      {tab === 'share' && <Share scope="track" id={id} title={nameOf(track)} />}
       {isUnusable && !isSending && (
         <FailedCard track={track} onRetry={() => actions.reprocess(track)} onReplace={() => actions.replace(track)} />
       )}

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { t } from '../text.ts'
 import { announce } from './announce.ts'
 import { Button } from './button.tsx'
+import { copyText } from './copy.ts'
 
 const SHOWN_FOR = 1500
 
@@ -18,7 +19,7 @@ export function Copyable({ label, value, shown = value }: Properties) {
   const code = useRef<HTMLElement>(null)
   const [done, setDone] = useState('')
   async function copy() {
-    const copied = await write(value)
+    const copied = await copyText(value)
     // If the clipboard is not available, the text is selected.
     if (!copied && code.current) getSelection()?.selectAllChildren(code.current)
     setDone(copied ? t('Copied') : t('Selected'))
@@ -36,14 +37,4 @@ export function Copyable({ label, value, shown = value }: Properties) {
       </Button>
     </div>
   )
-}
-
-/** Copies a text. Resolves to false if the browser refuses, or without https, which the clipboard requires. */
-async function write(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    return false
-  }
 }

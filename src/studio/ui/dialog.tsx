@@ -60,9 +60,10 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   const question = useRef(asks)
   question.current = asks
   const asking = useRef(false)
+  const isLeaving = useRef(false)
   const [id] = useState(() => `dialog-${++count}`)
   const isSending = () => Boolean(ref.current?.querySelector('[aria-busy=true]'))
-  const keeps = () => Boolean(question.current) || isSending()
+  const keeps = () => !isLeaving.current && (Boolean(question.current) || isSending())
 
   async function close() {
     if (asking.current || isSending()) return
@@ -76,6 +77,8 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
         return
       }
     }
+    // `onClose` may go back in the history, which must not ask again.
+    isLeaving.current = true
     onClose()
   }
   function closeByKey(event: KeyboardEvent) {
@@ -90,17 +93,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
     firstOf(dialog)?.focus()
     const ended = new AbortController()
     const { signal } = ended
-    addEventListener('beforeunload', (event) => keeps() && event.preventDefault(), { signal })
-    // Going back closes a dialog with input like Escape does, instead of leaving the page.
-    window.navigation?.addEventListener(
-      'navigate',
-      (event) => {
-        if (event.navigationType !== 'traverse' || !event.cancelable || !keeps()) return
-        event.preventDefault()
-        void close()
-      },
-      { signal },
-    )
+    guard(keeps, close, signal)
     return () => {
       ended.abort()
       dialog?.close()
@@ -135,8 +128,23 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   )
 }
 
-/** Returns the first field, or else the first button, which cancels a question. */
+/** Asks before the page ends while a dialog has input. Going back closes the dialog like Escape does, instead of leaving the page. */
+function guard(keeps: () => boolean, close: () => Promise<void>, signal: AbortSignal): void {
+  addEventListener('beforeunload', (event) => keeps() && event.preventDefault(), { signal })
+  window.navigation?.addEventListener(
+    'navigate',
+    (event) => {
+      if (event.navigationType !== 'traverse' || !event.cancelable || !keeps()) return
+      event.preventDefault()
+      void close()
+    },
+    { signal },
+  )
+}
+
+/** Returns the button that a dialog marks, the first field, or else the first button, which cancels a question. */
 const firstOf = (dialog: HTMLElement | null) =>
+  dialog?.querySelector<HTMLElement>('.dialog-body [data-first] button') ??
   dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select)') ??
   dialog?.querySelector<HTMLElement>('.dialog-body button')
 

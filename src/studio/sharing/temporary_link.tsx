@@ -4,13 +4,12 @@ import type { PlayScope } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
 import { dateTime, explain } from '../format.ts'
+import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copyable.tsx'
 import { Check, SelectField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
 import { Message } from '../ui/states.tsx'
-import { LastingEmbed } from './lasting_embed.tsx'
-import { ShareLinks } from './share_links.tsx'
 import { iframeCode, playerCode } from './snippets.ts'
 
 interface Properties {
@@ -27,14 +26,14 @@ interface Made {
 
 /** Lifetimes of a session in seconds (specification §8), with their labels. */
 const LIVES = [
-  ['900', '15 minutes'],
-  ['3600', '1 hour'],
-  ['21600', '6 hours'],
-  ['86400', '24 hours'],
+  ['900', text('15 minutes')],
+  ['3600', text('1 hour')],
+  ['21600', text('6 hours')],
+  ['86400', text('24 hours')],
 ] as const
 
 /** Creates play sessions, and shows the code for a page. */
-export function Share({ scope, id, title }: Properties) {
+export function TemporaryLink({ scope, id, title }: Properties) {
   const client = useClient()
   const { entries: variants } = useList('/v1/variant', (page) => page.variants)
   const [lives, setLives] = useState('86400')
@@ -61,15 +60,20 @@ export function Share({ scope, id, title }: Properties) {
     setChosen(after)
   }
   return (
-    <div class="share">
-      <ShareLinks scope={scope} id={id} title={title} />
-      <Form class="card" aria-labelledby="session-title" onSubmit={create}>
-        <h2 id="session-title">Temporary link</h2>
-        <p class="soft">A play session opens {title} to whoever has its address, without a key, until it ends.</p>
-        <SelectField label="Ends after" value={lives} options={LIVES} onChange={setLives} />
+    <>
+      <Form onSubmit={create}>
+        <p class="soft">
+          {t('A play session opens this to everyone who has its address, without a key, until it ends.')}
+        </p>
+        <SelectField
+          label={t('Ends after')}
+          value={lives}
+          options={LIVES.map(([value, label]) => [value, t(label)] as const)}
+          onChange={setLives}
+        />
         <fieldset>
-          <legend>Variants</legend>
-          <p class="hint">Without a choice: all that are made for listening.</p>
+          <legend>{t('Variants')}</legend>
+          <p class="hint">{t('Without a choice: all that are made for listening.')}</p>
           <span class="checks">
             {variants
               .filter(({ type }) => type !== 'waveform' && type !== 'analysis')
@@ -83,17 +87,14 @@ export function Share({ scope, id, title }: Properties) {
               ))}
           </span>
         </fieldset>
-        <Check label="Listeners may download" checked={downloadable} onChange={setDownloadable} />
+        <Check label={t('Listeners may download')} checked={downloadable} onChange={setDownloadable} />
         <div class="actions">
-          <Button type="submit" kind="primary">
-            Create play session
-          </Button>
+          <Button type="submit">{t('Create play session')}</Button>
         </div>
         <Message>{problem}</Message>
       </Form>
       {made && <Codes made={made} scope={scope} title={title} downloadable={downloadable} />}
-      <LastingEmbed scope={scope} id={id} />
-    </div>
+    </>
   )
 }
 
@@ -102,28 +103,28 @@ function Codes({ made, scope, title, downloadable }: Omit<Properties, 'id'> & { 
   const file = first_track?.variants[0]?.url
   const address = `${location.origin}/embed/${play_session_id}`
   const section = useRef<HTMLElement>(null)
-  // The code is often below the visible part of the page.
+  // The code is often below the visible part of the dialog.
   useEffect(() => section.current?.scrollIntoView({ block: 'center' }), [play_session_id])
   return (
-    <section class="card codes" aria-labelledby="codes-title" ref={section}>
-      <h2 id="codes-title">Embed code</h2>
+    <section class="codes" aria-labelledby="codes-title" ref={section}>
+      <h3 id="codes-title">{t('Embed code')}</h3>
       <p class="soft" role="status">
-        The session is there, and ends on {dateTime(expires_at)}.{' '}
+        {t('The session ends on {date}.', { date: dateTime(expires_at) })}{' '}
         <a href={address} target="_blank" rel="noopener">
-          Open the embed page
+          {t('Open the embed page')}
         </a>
       </p>
-      <Copyable label="Link" value={address} />
-      <Copyable label="Frame" value={iframeCode(address, title, scope, tracks.length)} />
+      <Copyable label={t('Temporary address')} value={address} />
+      <Copyable label={t('Frame')} value={iframeCode(address, title, scope, tracks.length)} />
       <Copyable
-        label="Player element"
+        label={t('Player element')}
         value={playerCode(
           location.origin,
           { 'play-session-id': play_session_id, ...(downloadable && { download: '' }) },
           file && new URL(file).origin,
         )}
       />
-      <Copyable label="Play session" value={play_session_id} />
+      <Copyable label={t('Play session')} value={play_session_id} />
     </section>
   )
 }

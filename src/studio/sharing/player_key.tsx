@@ -4,6 +4,8 @@ import { MAX_STRING } from '../../contract/facts.ts'
 import type { PlayScope } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { type Faults, faultsOf } from '../format.ts'
+import { href } from '../route.ts'
+import { t } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copyable.tsx'
 import { Form } from '../ui/form.tsx'
@@ -12,8 +14,15 @@ import { sitesOf } from './sites.ts'
 import { SitesField } from './sites_field.tsx'
 import { playerCode } from './snippets.ts'
 
-/** Creates a player key for one resource and one site. Its players create their own sessions until it expires. */
-export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
+interface Properties {
+  scope: PlayScope
+  id: string
+  /** The attributes of the player in the code. */
+  attributes: Record<string, string>
+}
+
+/** Creates a player key for one resource and some sites. Its players create their own sessions until it is revoked. */
+export function PlayerKey({ scope, id, attributes }: Properties) {
   const client = useClient()
   const [sites, setSites] = useState('')
   const [secret, setSecret] = useState('')
@@ -21,8 +30,9 @@ export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
   async function create() {
     const { origins: allowed, fault } = sitesOf(sites)
     if (fault) return setFaults({ allowed_origins: fault })
+    const title = allowed[0] ? t('Player on {site}', { site: allowed[0] }) : t('Player on any site')
     const body = {
-      title: `Player on ${allowed[0] ?? 'any site'}`.slice(0, MAX_STRING),
+      title: title.slice(0, MAX_STRING),
       type: 'player' as const,
       [`${scope}_id`]: id,
       ...(allowed.length > 0 && { allowed_origins: allowed }),
@@ -32,25 +42,28 @@ export function LastingEmbed({ scope, id }: { scope: PlayScope; id: string }) {
     if (answer.ok) setSecret(answer.secret)
   }
   return (
-    <section class="card" aria-labelledby="player-key-title">
-      <h2 id="player-key-title">Permanent player</h2>
+    <div>
       <p class="soft">
-        A player key opens only this, on the sites that you name, until you revoke it. The player makes its own sessions
-        with it.
+        {t('A player key opens only this, on the sites that you name, until you revoke it; no link or page is public.')}
       </p>
       <Form onSubmit={create}>
         <SitesField value={sites} onInput={setSites} error={faults.allowed_origins} />
         <div class="actions">
-          <Button type="submit">Create player key</Button>
+          <Button type="submit">{t('Create player key')}</Button>
         </div>
         <Message>{faults.other}</Message>
       </Form>
       {secret && (
-        <Copyable
-          label="Player element with key"
-          value={playerCode(location.origin, { 'api-key': secret, scope, 'resource-id': id })}
-        />
+        <>
+          <Copyable
+            label={t('Player element with key')}
+            value={playerCode(location.origin, { 'api-key': secret, scope, 'resource-id': id, ...attributes })}
+          />
+          <p class="hint">
+            <a href={href('keys')}>{t('The key is listed under Keys.')}</a>
+          </p>
+        </>
       )}
-    </section>
+    </div>
   )
 }

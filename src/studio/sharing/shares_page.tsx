@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks'
+
+import { MAX_STRING } from '../../contract/facts.ts'
+import { useList } from '../data/list.ts'
+import { href, type PageProperties, setQuery } from '../route.ts'
+import { t, text, tn } from '../text.ts'
+import { Button } from '../ui/button.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { SelectField } from '../ui/field.tsx'
+import { Empty, Loading, Problem } from '../ui/states.tsx'
+import { useTitle } from '../ui/title.ts'
+import { FILTERS, linksOf, SORTS } from './link.ts'
+import { ShareTable } from './share_table.tsx'
+import { useQueryField } from './use_query_field.ts'
+
+/** The number of rows that are shown at first, and that the button adds. */
+const ROWS = 100
+
+/** The page Shares: the links of the organization. The address has the search, the filter and the order. */
+export function SharesPage({ query }: PageProperties) {
+  useTitle(t('Shares'))
+  const { entries, loading, problem, reload } = useList('/v1/share', (page) => page.shares, {
+    query: { include: 'resource,sessions' },
+  })
+  const [words, onWords] = useQueryField(query.q ?? '')
+  const [most, setMost] = useState(ROWS)
+  const found = linksOf(entries, query)
+  const isEmpty = !loading && !problem && entries.length === 0
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>{t('Shares')}</h1>
+          {entries.length > 0 && <p class="soft">{tn({ one: '{n} link', other: '{n} links' }, entries.length)}</p>}
+        </div>
+        {entries.length > 0 && (
+          <input
+            type="search"
+            aria-label={t('Search links')}
+            placeholder={t('Search')}
+            autocomplete="off"
+            maxLength={MAX_STRING}
+            value={words}
+            onInput={(event) => onWords(event.currentTarget.value)}
+          />
+        )}
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {loading && entries.length === 0 && <Loading rows={6} />}
+      {isEmpty && (
+        <Empty title={t('No links yet')} action={<a href={href('')}>{t('Go to the start page')}</a>}>
+          {t('Share a collection, a track or a playlist from its page. Its links are then listed here.')}
+        </Empty>
+      )}
+      {entries.length > 0 && (
+        <>
+          <div class="share-tools">
+            <Choice
+              label={t('Show')}
+              value={query.state ?? ''}
+              options={[
+                ['', text('All')],
+                ...Object.entries(FILTERS).map(([state, { label }]) => [state, label] as const),
+              ]}
+              onChange={(state) => setQuery({ state })}
+            />
+            <SelectField
+              label={t('Order')}
+              value={query.sort ?? 'new'}
+              options={Object.entries(SORTS).map(([sort, { label }]) => [sort, t(label)] as const)}
+              onChange={(sort) => setQuery({ sort: sort === 'new' ? '' : sort })}
+            />
+          </div>
+          <p class="soft" role="status">
+            {found.length === 0
+              ? t('No link matches.')
+              : found.length < entries.length
+                ? tn({ one: '{n} link matches.', other: '{n} links match.' }, found.length)
+                : ''}
+          </p>
+          {found.length > 0 && <ShareTable links={found.slice(0, most)} />}
+          {found.length > most && (
+            <div class="actions">
+              <Button onClick={() => setMost(most + ROWS)}>{t('Show more')}</Button>
+            </div>
+          )}
+        </>
+      )}
+    </>
+  )
+}

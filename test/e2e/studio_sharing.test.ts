@@ -1,0 +1,118 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import type { Share } from '../../src/contract/share.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { must } from './steps.ts'
+import { openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+
+/** Tests the share dialog and the page of all links. */
+
+let stack: Shared
+let browser: Browser
+let client: Client
+let collection_id: string
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  collection_id = (await must(client.post('/v1/collection', { body: { title: 'Night bus' } }))).collection_id
+})
+afterAll(async () => {
+  await closePages()
+  await stack?.dispose()
+})
+
+const share = async (body: object = {}): Promise<Share> =>
+  (await must(client.post('/v1/share', { body: { scope: 'collection', id: collection_id, ...body } }))).share
+const inAnHour = () => new Date(Date.now() + 3600_000).toISOString()
+/** Opens a part of the share dialog that is closed at first. */
+const unfold = (page: Page, name: string) => page.getByText(name, { exact: true }).click(TIMEOUT)
+const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())
+
+test('the share dialog creates the link with the first copy, copies it again, and has its QR code and frame', async () => {
+  const { page, problems } = await openTab(browser, { permissions: ['clipboard-read', 'clipboard-write'] })
+  const over = await share({ title: 'The last bus', expires_at: inAnHour() })
+  const locked = await share({ password: 'last stop' })
+  await page.clock.setFixedTime(Date.now() + 2 * 3600_000)
+  await signIn(page, stack)
+  await visit(page, `#/collection/${collection_id}`, 'Night bus')
+  await page.getByRole('button', { name: 'Share', exact: true }).click()
+  // The newest link has a password.
+  await page.getByRole('tab', { name: 'Embed' }).click(TIMEOUT)
+  await page.getByText('This link has a password, so other sites cannot show it in a frame.').waitFor(TIMEOUT)
+  await page.getByRole('tab', { name: 'Link' }).click()
+  await unfold(page, 'Other links')
+  const ended = page.locator('.other-links li').filter({ hasText: over.slug })
+  expect(await ended.locator('.hint').textContent()).toMatch(/^Ended on /)
+
+  await page.getByRole('button', { name: 'New link' }).click()
+  await unfold(page, 'Address and title')
+  await page.getByLabel('Address', { exact: true }).fill('Admin')
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await page.getByText('Is reserved.').waitFor(TIMEOUT)
+  expect(problems.splice(0)).toEqual([expect.stringContaining('400')])
+  const slug = `night-bus-${Date.now()}`
+  await page.getByLabel('Address', { exact: true }).fill(slug)
+  await page.getByRole('button', { name: 'Copy link' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor(TIMEOUT)
+  const url = `${stack.base_url}/s/${slug}`
+  expect(await clipboard(page)).toBe(url)
+
+  // A dialog whose settings have changed asks before Back closes it.
+  await page.getByRole('switch', { name: 'Visitors may download' }).check()
+  await page.evaluate(() => history.back())
+  await page.getByRole('button', { name: 'Keep editing' }).click()
+  await page.getByRole('button', { name: 'Save and copy link' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor(TIMEOUT)
+  await page.goBack()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Share', exact: true }).click()
+  await page.evaluate(() => navigator.clipboard.writeText(''))
+  await page.getByRole('button', { name: 'Copy link' }).click(TIMEOUT)
+  await page.getByRole('button', { name: 'Copied' }).waitFor(TIMEOUT)
+  expect(await clipboard(page)).toBe(url)
+  const { shares } = await must(client.get('/v1/share', { query: { resource_id: collection_id } }))
+  expect(shares.filter((one) => one.slug === slug)).toMatchObject([{ is_downloadable: true }])
+
+  await page.getByRole('tab', { name: 'Embed' }).click()
+  await page.getByLabel('Compact').check(TIMEOUT)
+  await page.getByLabel('iframe').check(TIMEOUT)
+  expect(await page.getByLabel('Frame', { exact: true }).textContent()).toContain(
+    `src="${stack.base_url}/embed/s/${slug}?layout=compact" title="Night bus" width="480" height="120"`,
+  )
+  await page.getByRole('tab', { name: 'QR code' }).click()
+  const code = page.getByRole('img', { name: `QR code of ${url}` })
+  await expect
+    .poll(() => code.evaluate((image) => (image as HTMLImageElement).naturalWidth), TIMEOUT)
+    .toBeGreaterThan(0)
+
+  await page.goBack()
+  await visit(page, '#/shares', 'Shares')
+  const rowFor = (wanted: string) => page.getByRole('row').filter({ hasText: wanted })
+  await rowFor(slug).waitFor(TIMEOUT)
+  await page.getByLabel('Ended', { exact: true }).check()
+  await rowFor(slug).waitFor({ state: 'detached' })
+  expect(await rowFor(over.slug).textContent()).toContain('Night bus')
+  await page.getByLabel('All', { exact: true }).check()
+  expect(await rowFor(locked.slug).textContent()).toContain('with password')
+  // Revokes two shares at once, and the first request is slower. Neither of the shares may appear again.
+  const cut = Promise.withResolvers<void>()
+  await page.route(`**/v1/share/${over.id}`, async (route) => {
+    await cut.promise
+    await route.continue()
+  })
+  for (const one of [over.slug, slug]) {
+    await page.getByRole('button', { name: `Revoke /s/${one}` }).click()
+    await page.getByRole('button', { name: 'Revoke link', exact: true }).click()
+  }
+  await rowFor(slug).waitFor({ state: 'detached', ...TIMEOUT })
+  cut.resolve()
+  await rowFor(over.slug).waitFor({ state: 'detached', ...TIMEOUT })
+  expect(await rowFor(slug).count()).toBe(0)
+  expect((await fetch(url)).status).toBe(410)
+  expect(problems).toEqual([])
+  await page.context().close()
+})
