@@ -152,7 +152,7 @@ test('an address contains the page, the id, the tab and a query without empty va
     query: { q: 'söder & co', status: 'failed' },
   })
   expect([parseRoute(''), parseRoute('#/trash?')]).toEqual([
-    { page: 'collections', id: '', tab: '', query: {} },
+    { page: 'overview', id: '', tab: '', query: {} },
     { page: 'trash', id: '', tab: '', query: {} },
   ])
 })

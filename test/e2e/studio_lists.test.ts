@@ -163,8 +163,9 @@ test('a track shows its files with sizes, its loudness and its source', async ()
   await rowOf(page, 'first').getByRole('link', { name: 'first' }).click()
   const row = page.getByRole('row').filter({ hasText: 'mp3-128' })
   await row.getByText(/^\d+ KB$|^\d+\.\d KB$/).waitFor(TIMEOUT)
-  expect(await page.getByRole('region', { name: 'Loudness' }).textContent()).toMatch(/Integrated−\d+\.\d LUFS/)
-  expect(await page.getByRole('region', { name: 'Source' }).textContent()).toMatch(/Codecmp3.*44\.1 kHz/)
+  const sound = await page.getByRole('region', { name: 'Sound' }).textContent()
+  expect(sound).toMatch(/Loudness−\d+\.\d LUFS/)
+  expect(sound).toMatch(/SourceMP3.*44\.1 kHz/)
 })
 
 test('a search finds collections, and tracks by the tags of their files', async () => {

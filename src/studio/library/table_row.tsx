@@ -240,7 +240,7 @@ function Remedy({ row, sent, actions }: { row: TrackRow; sent: number | null; ac
       {t('Try again')}
     </Button>
   ) : (
-    <Button small tabIndex={-1} onClick={() => actions.replace(row)}>
+    <Button small icon="upload" tabIndex={-1} label={t('Replace file')} onClick={() => actions.replace(row)}>
       {t('Replace file')}
     </Button>
   )
