@@ -1,6 +1,7 @@
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import type { Failure, Listed, Track } from '../api.ts'
 import { useConnection } from '../data/connection.ts'
+import { invalidate } from '../data/query.ts'
 import { endSending, sendFor } from '../data/uploads.ts'
 import { explain, nameOf } from '../format.ts'
 import { t } from '../text.ts'
@@ -47,7 +48,9 @@ export function useTrackActions({ onChange, onDelete, onRestore }: Handlers) {
   async function restore(track: Named) {
     const answer = await client.post('/v1/trash/{trash_id}/restore', { params: { trash_id: track.id } })
     announceOutcome(answer, t('{name} restored', { name: nameOf(track) }))
-    if (answer.ok) onRestore(track)
+    if (!answer.ok) return
+    invalidate('/v1/trash')
+    onRestore(track)
   }
   async function remove(track: Named) {
     onDelete(track)
@@ -57,6 +60,8 @@ export function useTrackActions({ onChange, onDelete, onRestore }: Handlers) {
       return onRestore(track)
     }
     endSending(track)
+    // The page Trash may have been opened before the response.
+    invalidate('/v1/trash')
     announce(t('{name} deleted', { name: nameOf(track) }), { label: t('Undo'), run: () => restore(track) })
   }
   return { reprocess, replace, remove }

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { TrackChange } from '../../contract/track_batch.ts'
 import { changesBack, inRequests, type Outcome, type Progress, runBatch } from '../data/batch.ts'
 import { useClient } from '../data/connection.ts'
+import { invalidate } from '../data/query.ts'
 import { t, text, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 
@@ -71,6 +72,8 @@ export function useBatch(onChange: (outcome: Outcome) => void) {
     const back = changesBack(outcome)
     const undo = back.length > 0 ? { label: t('Undo'), run: () => run(back[0]![0]!.action, back) } : null
     if (outcome.done > 0) announce(tn(TEXTS[action].done, outcome.done), action === 'restore' ? null : undo)
+    // The page Trash may have been opened before the responses.
+    if (action === 'delete' || action === 'restore') invalidate('/v1/trash')
     latest.current(outcome)
     return outcome
   }
