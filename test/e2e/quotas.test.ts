@@ -128,7 +128,7 @@ test('the usage page shows the storage limit, and the activity page names the ev
   const { Storage: text } = await metersOf(page)
   expect(text).toMatch(/ of .*, [89]\d %/)
   await visit(page, '#/activity', 'Activity')
-  const { organization } = await must(root.get('/v1/organization/{organization_id}', { params: { organization_id } }))
+  const { organization } = await must(server.get('/v1/organization/{organization_id}', { params: { organization_id } }))
   const warning = page.getByRole('listitem').filter({ hasText: organization.name })
   await warning.filter({ hasText: /80 % of a quota used · .* of / }).waitFor(TIMEOUT)
   expect(problems).toEqual([])

@@ -185,7 +185,7 @@ test('a canceled upload does not count as interrupted, and deleting a track ends
   await visit(page, `#/collection/${collection}`, 'Cancelled')
   await row.getByRole('progressbar', { name: 'Upload of' }).waitFor(TIMEOUT)
   expect(await row.count()).toBe(2)
-  expect(await page.getByRole('button', { name: /^Cancel/ }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: /^Cancel:/ }).count()).toBe(0)
   expect(await asks()).toBe(true)
   over = ended()
   await choose(page, 'More for other', 'Delete track')
