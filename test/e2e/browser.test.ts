@@ -43,7 +43,7 @@ const dock = () => page.locator('.dock')
 
 test('the link printed by npm start signs in, and the key is removed from the address', async () => {
   await page.goto(`${stack.base_url}/#key=${stack.api_key}`)
-  await page.getByRole('heading', { name: 'Nothing here yet' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { name: 'Upload your first files' }).waitFor(TIMEOUT)
   expect(page.url()).toBe(`${stack.base_url}/`)
 })
 
@@ -82,7 +82,7 @@ test('a new cover is displayed', async () => {
 
 test('a dropped file that is not audio fails, and the page shows the reason', async () => {
   await drop('diary.mp3', Buffer.from('%PDF-1.7\n\0').toString('base64'))
-  const row = page.getByRole('listitem').filter({ hasText: 'diary' })
+  const row = page.getByRole('row').filter({ hasText: 'diary' })
   await row.getByText('Failed.').waitFor(TIMEOUT)
   expect(await row.locator('.note').textContent()).toMatch(/^Failed\. \w+/)
 })
