@@ -54,6 +54,7 @@ export async function fillOrganization(client: Client) {
     failed: [`#/track/${failed}`, 'diary'],
     playlists: ['#/playlists', 'Playlists'],
     playlist: [`#/playlist/${playlist_id}`, 'Mix'],
+    'playlist search': [`#/playlist/${playlist_id}/add`, 'Mix'],
     'playlist look': [`#/playlist/${playlist_id}/look`, 'Mix'],
     shares: ['#/shares', 'Shares'],
     keys: ['#/keys', 'Keys'],

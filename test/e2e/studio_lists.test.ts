@@ -8,7 +8,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { choose, namesOf, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
-/** The studio's lists of tracks: waveforms, order, playback, details, and playlists. Each test continues in the state that the previous one left. */
+/** The studio's lists of tracks: waveforms, order, playback and details. Each test continues in the state that the previous one left. */
 
 let stack: Shared
 let browser: Browser
@@ -205,30 +205,6 @@ test('a search finds collections, and tracks by the tags of their files', async 
   await search.fill('thir')
   await found.click(TIMEOUT)
   await page.getByRole('heading', { level: 1, name: 'third' }).waitFor(TIMEOUT)
-})
-
-test('a playlist is created, filled, reordered and emptied', async () => {
-  await visit(page, '#/playlists', 'Playlists')
-  await page.getByRole('button', { name: 'New playlist' }).first().click()
-  await page.getByLabel('Title', { exact: true }).fill('Mix')
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
-  await page.getByRole('heading', { level: 1, name: 'Mix' }).waitFor()
-  await page.getByRole('button', { name: 'Add tracks' }).first().click()
-  for (const name of ['third', 'first']) await page.getByRole('checkbox', { name }).check(TIMEOUT)
-  await page.getByRole('button', { name: 'Add 2 tracks' }).click()
-  await rowOf(page, 'first').waitFor()
-  expect(await namesOf(page)).toEqual(['third', 'first'])
-  await page.getByRole('button', { name: 'Move third:' }).press('ArrowDown')
-  const playlist_id = new URL(page.url()).hash.split('/')[2] ?? ''
-  const saved = async () => {
-    const { tracks } = await must(client.get('/v1/playlist/{playlist_id}/track', { params: { playlist_id } }))
-    return tracks.map(({ file_name }) => file_name)
-  }
-  await expect.poll(saved, TIMEOUT).toEqual(['first.mp3', 'third.mp3'])
-  await choose(page, 'More for third', 'Remove from the playlist')
-  await expect.poll(saved, TIMEOUT).toEqual(['first.mp3'])
-  expect(await namesOf(page)).toEqual(['first'])
-  expect(problems).toEqual([])
 })
 
 test('a deleted track moves to the trash, from where it is restored in place or deleted permanently', async () => {

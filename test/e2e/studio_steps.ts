@@ -95,6 +95,8 @@ export async function untilStill(page: Page): Promise<void> {
     [...document.querySelectorAll('.preview')].every(
       (preview) => preview.querySelector<TonearmPlayer>('tonearm-player')?.track,
     ) &&
-    [...document.querySelectorAll('.track[data-status=ready]')].every((row) => row.querySelector('.wave path, canvas'))
+    [...document.querySelectorAll('.track-table:not(.no-wave) .track[data-status=ready]')].every((row) =>
+      row.querySelector('.wave path, canvas'),
+    )
   await page.waitForFunction(still, undefined, TIMEOUT)
 }

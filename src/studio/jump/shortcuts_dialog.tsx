@@ -12,6 +12,8 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
     ['N', t('New collection')],
     ['J K', t('Next or previous row')],
     ['X', t('Select the row')],
+    ['Alt ↑ ↓', t('Move the row')],
+    ['Del', t('Remove the row from a playlist')],
     ['E', t('Edit the selection')],
     ['Ctrl Z', t('Undo the last action')],
     ['Esc', t('Close, or clear the selection')],

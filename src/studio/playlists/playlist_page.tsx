@@ -1,8 +1,5 @@
-import { useState } from 'preact/hooks'
-
 import type { Client, Failure, Playlist } from '../api.ts'
 import { useClient } from '../data/connection.ts'
-import { useList } from '../data/list.ts'
 import { useQuery } from '../data/query.ts'
 import { forgetViews } from '../data/views.ts'
 import { explain, length, plural } from '../format.ts'
@@ -11,7 +8,7 @@ import { PlayFirst } from '../library/play_first.tsx'
 import { KEPT, TO_TRASH } from '../library/trash.ts'
 import { go, href, type PageProperties } from '../route.ts'
 import { openShare } from '../sharing/open_share.ts'
-import { t } from '../text.ts'
+import { t, text } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
@@ -20,12 +17,14 @@ import { Menu } from '../ui/menu.tsx'
 import { PageHead, Tabs } from '../ui/page_head.tsx'
 import { NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
-import { ChooseTracks } from './choose_tracks.tsx'
-import { PlaylistTracks } from './playlist_tracks.tsx'
+import { PlaylistEditor } from './playlist_editor.tsx'
+import { useEntries } from './use_entries.ts'
 
 const TABS = [
-  ['', 'Tracks'],
-  ['look', 'Look'],
+  ['', text('Tracks')],
+  // In a wide window, the search is next to the tracks.
+  ['add', text('Add tracks')],
+  ['look', text('Look')],
 ] as const
 
 async function remove(client: Client, { id, title }: Playlist): Promise<void> {
@@ -68,27 +67,19 @@ export function PlaylistPage({ id, tab }: PageProperties) {
     key: ['/v1/playlist/{playlist_id}/cover', id],
     load: () => client.get('/v1/playlist/{playlist_id}/cover', { params }),
   })
-  const list = useList('/v1/playlist/{playlist_id}/track', ({ tracks }) => tracks, { params })
-  const [adding, setAdding] = useState(false)
+  const list = useEntries(id)
   useTitle(loaded.answer?.playlist.title)
 
   if (!loaded.answer) return <NotLoaded {...loaded} />
   const { playlist } = loaded.answer
-  const seconds = list.entries.reduce((sum, { duration }) => sum + duration, 0)
+  const tracks = list.entries.map(({ track }) => track)
+  const seconds = tracks.reduce((sum, { duration }) => sum + duration, 0)
 
   async function save(changes: Changes) {
     const answer = await client.put('/v1/playlist/{playlist_id}', { params, body: changes })
     if (!answer.ok) return answer
     loaded.set(answer)
     forgetViews()
-    return undefined
-  }
-  async function add(track_ids: string[]) {
-    const answer = await client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids } })
-    if (!answer.ok) return answer
-    announce(`${plural(track_ids.length, 'track')} added`)
-    setAdding(false)
-    list.reload()
     return undefined
   }
   return (
@@ -98,7 +89,9 @@ export function PlaylistPage({ id, tab }: PageProperties) {
         back={{ href: href('playlists'), label: 'Playlists' }}
         title={playlist.title}
         heading={<PlaylistTitle playlist={playlist} save={save} />}
-        note={[plural(list.entries.length, 'track'), seconds > 0 && length(seconds)].filter(Boolean).join(' · ')}
+        note={[!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
+          .filter(Boolean)
+          .join(' · ')}
         cover={cover.answer?.cover_image}
         handle={async () => {
           const made = await client.post('/v1/playlist/{playlist_id}/cover', { params })
@@ -109,20 +102,16 @@ export function PlaylistPage({ id, tab }: PageProperties) {
           return Promise.all([cover.reload(), loaded.reload()])
         }}
       >
-        <PlayFirst scope="playlist" id={id} tracks={list.entries} />
-        <Button icon="plus" onClick={() => setAdding(true)}>
-          Add tracks
-        </Button>
+        <PlayFirst scope="playlist" id={id} tracks={tracks} />
         <Button onClick={() => openShare({ scope: 'playlist', id, title: playlist.title })}>{t('Share')}</Button>
         <Menu
           label={`More for ${playlist.title}`}
           items={[{ label: 'Delete playlist …', danger: true, onSelect: () => remove(client, playlist) }]}
         />
       </PageHead>
-      <Tabs page="playlist" id={id} current={tab} tabs={TABS} />
-      {tab === '' && <PlaylistTracks playlist_id={id} list={list} onAdd={() => setAdding(true)} />}
+      <Tabs page="playlist" id={id} current={tab} tabs={TABS.map(([name, label]) => [name, t(label)] as const)} />
+      {tab !== 'look' && <PlaylistEditor playlist_id={id} list={list} isAdding={tab === 'add'} />}
       {tab === 'look' && <LookForm scope="playlist" id={id} values={playlist} save={save} />}
-      {adding && <ChooseTracks onChoose={add} onClose={() => setAdding(false)} />}
     </>
   )
 }

@@ -65,7 +65,7 @@ function Content({ track, tab, reload, onChange }: Properties) {
   const client = useClient()
   const { id, collection_id } = track
   const files = useFiles(track)
-  const view = usePlayView(track, true)
+  const view = usePlayView(track)
   const collection = useQuery({
     key: ['/v1/collection/{collection_id}', collection_id],
     load: () => client.get('/v1/collection/{collection_id}', { params: { collection_id } }),

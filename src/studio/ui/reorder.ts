@@ -25,25 +25,15 @@ export interface Handle {
   onKeyDown: (event: KeyboardEvent) => void
 }
 
-/** Returns the index of the row before which a row that is dropped at `y` is inserted. All rows are in the list. */
-function gapAmong(list: HTMLElement | null, y: number): number {
-  const rows = [...(list?.querySelectorAll<HTMLElement>('[data-row]') ?? [])]
-  const found = rows.findIndex((row) => {
-    const { top, height } = row.getBoundingClientRect()
-    return y < top + height / 2
-  })
-  return found < 0 ? rows.length : found
-}
-
 /**
  * Lets the user move the rows of a list: drag them by their handle with the mouse or a finger, or press the arrow keys while the handle has the
- * focus. Rows do not move during a drag; a line shows the new place. If all rows have the same height, in pixels, the list may contain only some.
+ * focus. Rows do not move during a drag; a line shows the new place. All rows have the same height, in pixels, and the list may contain only some.
  */
 export function useReorder(
   list: RefObject<HTMLElement | null>,
   count: number,
   onMove: (from: number, to: number) => void,
-  rowHeight?: number,
+  rowHeight: number,
 ) {
   const [drag, setDrag] = useState<Drag | null>(null)
   const focused = useRef<number | null>(null)
@@ -60,8 +50,7 @@ export function useReorder(
   })
 
   function gapAt(y: number): number {
-    if (!rowHeight || !list.current) return gapAmong(list.current, y)
-    const gap = Math.round((y - list.current.getBoundingClientRect().top) / rowHeight)
+    const gap = Math.round((y - (list.current?.getBoundingClientRect().top ?? 0)) / rowHeight)
     return Math.min(Math.max(0, gap), latest.current.count)
   }
   function moveTo(from: number, to: number) {
