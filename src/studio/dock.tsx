@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { nowPlaying, type Player, setPlayer, stopPlaying } from './data/now_playing.ts'
 import { useStore } from './data/store.ts'
+import { t } from './text.ts'
 import { Button } from './ui/button.tsx'
 
 /** The player at the bottom of every page. It continues when the page changes. */
@@ -37,7 +38,7 @@ export function Dock() {
 
   if (!now) return null
   return (
-    <aside class="dock" aria-label="Now playing">
+    <aside class="dock" aria-label={t('Now playing')}>
       <tonearm-player
         key={now.request}
         ref={player}
@@ -47,7 +48,7 @@ export function Dock() {
         layout="compact"
         autoplay
       />
-      <Button kind="quiet" icon="close" label="Close the player" onClick={stopPlaying} />
+      <Button kind="quiet" icon="close" label={t('Close the player')} onClick={stopPlaying} />
     </aside>
   )
 }

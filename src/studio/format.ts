@@ -4,7 +4,7 @@ import { withoutExtension } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
 import { usesTags } from './data/organization.ts'
-import { localeOf, t, tn } from './text.ts'
+import { localeOf, t, text, tn } from './text.ts'
 
 /** Formats `75.4` as `1:15` and `3700` as `1:01:40`. */
 export { clock } from '../elements/shared/clock.ts'
@@ -14,13 +14,13 @@ export function length(seconds: number): string {
   if (seconds < 59.5) return t('{n} s', { n: Math.max(1, Math.round(seconds)) })
   const minutes = Math.round(seconds / 60)
   if (minutes < 60) return t('{n} min', { n: minutes })
-  return t('{hours} h {minutes} min', { hours: number(Math.floor(minutes / 60)), minutes: minutes % 60 })
+  return t('{hours} h {minutes} min', { hours: Math.floor(minutes / 60), minutes: minutes % 60 })
 }
 
 /** Formats a total length in seconds: from ten hours on, in whole hours. */
 export function hours(seconds: number): string {
   if (seconds === 0) return t('{n} min', { n: 0 })
-  return seconds < 36_000 ? length(seconds) : t('{n} h', { n: number(Math.round(seconds / 3600)) })
+  return seconds < 36_000 ? length(seconds) : t('{n} h', { n: Math.round(seconds / 3600) })
 }
 
 export const percent = (fraction: number) => t('{n} %', { n: Math.round(fraction * 100) })
@@ -28,17 +28,17 @@ export const percent = (fraction: number) => t('{n} %', { n: Math.round(fraction
 /** Formats `1234.5` as `1,234.5`. */
 export const number = (value: number) => value.toLocaleString(localeOf())
 
-const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
+const UNITS = [text('{n} B'), text('{n} KB'), text('{n} MB'), text('{n} GB'), text('{n} TB')]
 
 /** Formats `1234567` as `1.2 MB` and `20000000000` as `20 GB`. */
 export function bytes(size: number): string {
   const step = Math.min(UNITS.length - 1, size < 1000 ? 0 : Math.floor(Math.log10(size) / 3))
   const value = size / 1000 ** step
-  return `${number(step === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1)))} ${UNITS[step]}`
+  return t(UNITS[step]!, { n: step === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1)) })
 }
 
 /** Formats `1234567` as `1,234,567 bytes`. */
-export const exactBytes = (size: number) => t('{n} bytes', { n: number(size) })
+export const exactBytes = (size: number) => t('{n} bytes', { n: size })
 
 const exact = (value: number) =>
   value.toLocaleString(localeOf(), { minimumFractionDigits: 1, maximumFractionDigits: 1 })

@@ -1,6 +1,6 @@
 import { LOCALES } from '../elements/texts/languages.ts'
 import { createStore } from './data/store.ts'
-import { setTexts, type Texts } from './text.ts'
+import { type Language, setTexts } from './text.ts'
 
 /** The user's choices for this browser. They are kept when the user signs out. */
 export interface Preferences {
@@ -16,7 +16,7 @@ const STORED = 'tonearm.preferences'
 const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact', hidden: '' }
 
 /** The languages other than English. Each is loaded when it is chosen. */
-const LANGUAGES: Record<string, () => Promise<{ texts: Texts }>> = {}
+const LANGUAGES: Record<string, () => Promise<Language>> = {}
 
 /** The languages of the studio. */
 export const languages = () => LOCALES.filter((locale) => locale === 'en' || locale in LANGUAGES)
@@ -45,12 +45,9 @@ export async function applyPreferences(): Promise<void> {
   root.dataset.rows = chosen.rows
   const language = languageOf(chosen)
   // Without its texts, the studio is in English.
-  const texts = await LANGUAGES[language]?.().then(
-    (module) => module.texts,
-    () => null,
-  )
-  const shown = texts ? language : 'en'
-  setTexts(shown, texts ?? {})
+  const loaded = await LANGUAGES[language]?.().catch(() => undefined)
+  const shown = loaded ? language : 'en'
+  setTexts(shown, loaded)
   root.lang = shown
   root.dir = shown === 'ar' ? 'rtl' : 'ltr'
 }

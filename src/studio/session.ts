@@ -1,3 +1,5 @@
+import { t } from './text.ts'
+
 const STORED = 'tonearm.key'
 
 /** Whether a key is the root key. The operator chooses it, so it does not have the prefix of the other keys. */
@@ -12,7 +14,7 @@ export function takeKey(): string | null {
   const stored = sessionStorage.getItem(STORED)
   if (given) {
     // A link from someone else must not switch this tab to their organization.
-    const wanted = stored === null || stored === given || confirm('Sign in with the other key of this link?')
+    const wanted = stored === null || stored === given || confirm(t('Sign in with the other key of this link?'))
     if (wanted) keepKey(given)
     history.replaceState(null, '', location.pathname + location.search)
   }

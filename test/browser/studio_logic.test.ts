@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import { uploader } from '../../src/elements/texts/ja.ts'
 import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
 import { href, parseRoute } from '../../src/studio/route.ts'
 import { changesOf, draftOf, linksOf, stateOf } from '../../src/studio/sharing/link.ts'
@@ -164,11 +165,12 @@ test('a text without a translation is shown in English', () => {
     '1 track',
     '1,200 tracks',
   ])
-  setTexts('ja', { 'Move to {title}': '{title}へ移動', '{n} tracks': { other: '{n}曲' } })
+  const texts = { 'Move to {title}': '{title}へ移動', '{n} tracks': { other: '{n}曲' } }
+  setTexts('ja', { texts, uploader })
   try {
     expect([t('Move to {title}', { title: 'B' }), t('Undo'), tracks(1200)]).toEqual(['Bへ移動', 'Undo', '1,200曲'])
   } finally {
-    setTexts('en', {})
+    setTexts('en')
   }
 })
 

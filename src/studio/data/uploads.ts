@@ -6,10 +6,10 @@ import { UploadQueue } from '../../client/upload/queue.ts'
 import { destinationOf } from '../../client/upload/session.ts'
 import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
 import { type Language, problemText } from '../../elements/shared/upload_status.ts'
-import { uploader as en } from '../../elements/texts/en.ts'
 import { type Client, connect, type Listed, type Track } from '../api.ts'
 import { explain } from '../format.ts'
 import { go } from '../route.ts'
+import { localeOf, t, uploaderTexts } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import type { Connection } from './connection.ts'
 import { createStore } from './store.ts'
@@ -41,17 +41,15 @@ interface Arrival {
 /** The track whose file has just arrived, or for which a file was chosen. */
 export const arrivals = createStore<Arrival | null>(null)
 
-/** The texts about files, and about errors that stop all uploads. */
-export const language: Language = {
-  locale: 'en',
-  texts: {
-    ...en,
-    errors: {
-      ...en.errors,
-      unauthorized: 'Uploads have stopped: this key is no longer valid.',
-      not_found: 'Uploads have stopped: their collection no longer exists.',
-    },
-  },
+/** Returns the texts about files, and about errors that stop all uploads. */
+export function uploadLanguage(): Language {
+  const texts = uploaderTexts()
+  const errors = {
+    ...texts.errors,
+    unauthorized: t('Uploads have stopped: this key is no longer valid.'),
+    not_found: t('Uploads have stopped: their collection no longer exists.'),
+  }
+  return { locale: localeOf(), texts: { ...texts, errors } }
 }
 
 /** Returns the files that are being uploaded into a collection. */
@@ -64,7 +62,7 @@ export const queueOf = (collection_id: string): UploadQueue | undefined => queue
 export function stoppedBy(collection_id: string): { message: string } | null {
   const queue = queues.get(collection_id)
   if (!queue?.problem || !queue.items.some((item) => item.isUnsent)) return null
-  return { message: problemText(queue.problem, language) }
+  return { message: problemText(queue.problem, uploadLanguage()) }
 }
 
 /** Returns the fraction of a track's file that this tab has sent, 0–1; null if this tab is not sending it. */
@@ -92,7 +90,7 @@ export const wasInterrupted = (track_id: string): boolean => unfinished.has(trac
 
 /** Creates a collection for files, uploads them into it, and navigates to it. */
 export async function uploadAsCollection({ client, api_key }: Connection, files: File[]): Promise<void> {
-  const made = await client.post('/v1/collection', { body: { title: 'New collection' } })
+  const made = await client.post('/v1/collection', { body: { title: t('New collection') } })
   if (!made.ok) return announce(explain(made))
   upload(api_key, made.collection_id, files)
   go('collection', made.collection_id)
@@ -131,7 +129,7 @@ export async function sendFor(connection: Connection, track: Pick<Listed, 'id' |
   }
   // The service explains why an empty file fails.
   if (file.size > 0 && (await isTextFile(file)))
-    return { ok: false, code: 'text_file', message: problemText({ code: 'text_file', message: '' }, language) } as const
+    return { ok: false, code: 'text_file', message: uploaderTexts().errors.text_file! } as const
   // Until now, the list showed the row of the other file for this track.
   if (itemFor(track)) arrivals.set({ collection_id, track_id: id })
   endSending(track)
@@ -217,7 +215,7 @@ function openQueue(api_key: string, collection_id: string): UploadQueue {
       void startProcessing(connect(api_key), { collection_id, track_id })
     },
     onQueueEvent(_, detail) {
-      if ('code' in detail) announce(problemText(detail, language))
+      if ('code' in detail) announce(problemText(detail, uploadLanguage()))
     },
     onChange: changed,
   })

@@ -6,11 +6,25 @@ import type { Failure } from '../api.ts'
 import type { List } from '../data/list.ts'
 import { plural } from '../format.ts'
 import { go } from '../route.ts'
+import { t, text } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { CreateDialog } from '../ui/create_dialog.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
+
+const TEXTS = {
+  collection: {
+    create: text('New collection'),
+    search: text('Search collections'),
+    none: text('No collections found.'),
+  },
+  playlist: {
+    create: text('New playlist'),
+    search: text('Search playlists'),
+    none: text('No playlists found.'),
+  },
+}
 
 interface Properties<T> {
   kind: 'collection' | 'playlist'
@@ -40,12 +54,13 @@ export function CardGrid<T>(properties: Properties<T>) {
   const { kind, title, tabs, list, words, q, onWords, found, create, card, empty, action, children } = properties
   const { entries, count, isCapped, loading, problem, reload } = list
   const [making, setMaking] = useState(false)
+  const texts = TEXTS[kind]
   useTitle(title)
 
   async function make(name: string) {
     const made = await create(name)
     if (!made.ok) return made
-    announce(`${name} created`)
+    announce(t('{title} created', { title: name }))
     go(kind, made.id)
     return undefined
   }
@@ -53,7 +68,7 @@ export function CardGrid<T>(properties: Properties<T>) {
   const isEmpty = nothing && !q && !words
   const button = (
     <Button kind={isEmpty && action ? '' : 'primary'} icon="plus" onClick={() => setMaking(true)}>
-      New {kind}
+      {t(texts.create)}
     </Button>
   )
   return (
@@ -66,8 +81,8 @@ export function CardGrid<T>(properties: Properties<T>) {
         {!isEmpty && (
           <input
             type="search"
-            aria-label={`Search ${title.toLowerCase()}`}
-            placeholder="Search"
+            aria-label={t(texts.search)}
+            placeholder={t('Search')}
             autocomplete="off"
             maxLength={MAX_STRING}
             value={words}
@@ -86,12 +101,12 @@ export function CardGrid<T>(properties: Properties<T>) {
       )}
       {nothing && q && (
         <p class="soft" role="status">
-          No {kind}s found.
+          {t(texts.none)}
         </p>
       )}
       <ul class="cards">{entries.map(card)}</ul>
       {found}
-      {making && <CreateDialog title={`New ${kind}`} make={make} onClose={() => setMaking(false)} />}
+      {making && <CreateDialog title={t(texts.create)} make={make} onClose={() => setMaking(false)} />}
     </>
   )
 }

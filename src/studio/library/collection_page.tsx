@@ -12,7 +12,7 @@ import { forgetViews } from '../data/views.ts'
 import { explain, length, plural, signed } from '../format.ts'
 import { go, href, type PageProperties } from '../route.ts'
 import { openShare } from '../sharing/open_share.ts'
-import { t } from '../text.ts'
+import { t, text, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, FileButton } from '../ui/button.tsx'
 import { confirmed } from '../ui/dialog.tsx'
@@ -27,27 +27,36 @@ import { PlayFirst } from './play_first.tsx'
 import { ReprocessStatus } from './reprocess_status.tsx'
 import { listOf } from './table_view.ts'
 import { TrackTable } from './track_table.tsx'
-import { KEPT, TO_TRASH } from './trash.ts'
+import { kept, TO_TRASH } from './trash.ts'
 
 const TABS = [
-  ['', 'Tracks'],
-  ['look', 'Look'],
+  ['', text('Tracks')],
+  ['look', text('Look')],
 ] as const
 
+const LOST = {
+  one: '{title} is moved to the trash with its track, which is removed from playlists.',
+  other: '{title} is moved to the trash with its {n} tracks, which are removed from playlists.',
+}
+
 async function remove(client: Client, { id, title }: Collection, count: number): Promise<void> {
-  const text = `${title} is moved to the trash with its ${plural(count, 'track')}, which are removed from playlists. ${KEPT}`
-  if (!(await confirmed({ title: 'Delete this collection?', text, action: 'Delete collection' }))) return
+  const question = {
+    title: t('Delete this collection?'),
+    text: [tn(LOST, count, { title }), kept()].join(' '),
+    action: t('Delete collection'),
+  }
+  if (!(await confirmed(question))) return
   const params = { collection_id: id }
   const answer = await client.delete('/v1/collection/{collection_id}', { params, query: TO_TRASH })
   if (!answer.ok) return announce(explain(answer))
   endUploads(id)
-  announce(`${title} deleted`)
+  announce(t('{title} deleted', { title }))
   go('collections')
 }
 
 async function updateTracks(start: () => Promise<Failure | undefined>): Promise<void> {
   const failure = await start()
-  announce(failure ? explain(failure) : 'Missing variants are being created')
+  announce(failure ? explain(failure) : t('Missing variants are being created'))
 }
 
 /** Returns the number, the length and the loudness of the tracks as far as they are known. */
@@ -120,7 +129,7 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
     <>
       <NotRenewed {...loaded} />
       <PageHead
-        back={{ href: href('collections'), label: 'Collections' }}
+        back={{ href: href('collections'), label: t('Collections') }}
         title={collection.title}
         heading={<CollectionTitle collection={collection} save={save} />}
         note={noteOf(list, tracks)}
@@ -136,22 +145,22 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
       >
         <PlayFirst scope="collection" id={id} tracks={tracks.rows.filter((row) => row !== undefined)} />
         <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={add}>
-          Upload
+          {t('Upload')}
         </FileButton>
         <Button onClick={() => openShare({ scope: 'collection', id, title: collection.title })}>{t('Share')}</Button>
         <Menu
-          label={`More for ${collection.title}`}
+          label={t('More for {title}', { title: collection.title })}
           items={[
-            { label: 'Update tracks', onSelect: () => updateTracks(start) },
+            { label: t('Update tracks'), onSelect: () => updateTracks(start) },
             {
-              label: 'Delete collection …',
+              label: t('Delete collection …'),
               danger: true,
               onSelect: () => remove(client, collection, tracks.rows.length),
             },
           ]}
         />
       </PageHead>
-      <Tabs page="collection" id={id} current={tab} tabs={TABS} />
+      <Tabs page="collection" id={id} current={tab} tabs={TABS.map(([name, label]) => [name, t(label)] as const)} />
       {tab === '' && <Content {...{ collection, query, list, tracks, reprocess, add }} />}
       {tab === 'look' && <LookForm scope="collection" id={id} values={collection} save={save} />}
     </>

@@ -6,6 +6,7 @@ import { useSearch } from '../data/search.ts'
 import { uploadAsCollection } from '../data/uploads.ts'
 import { plural } from '../format.ts'
 import { href } from '../route.ts'
+import { t } from '../text.ts'
 import { FileButton } from '../ui/button.tsx'
 import { CardGrid } from './card_grid.tsx'
 import { CoverCard } from './cover_card.tsx'
@@ -20,7 +21,7 @@ export function CollectionsPage() {
   return (
     <CardGrid
       kind="collection"
-      title="Collections"
+      title={t('Collections')}
       tabs={<LibraryTabs current="" />}
       list={useList('/v1/collection', ({ collections }) => collections, {
         query: { ...query, include: 'artwork,counts' },
@@ -32,7 +33,7 @@ export function CollectionsPage() {
         return made.ok ? { ok: true, id: made.collection_id } : made
       }}
       card={(collection) => <Card key={collection.id} collection={collection} />}
-      empty="Nothing here yet"
+      empty={t('Nothing here yet')}
       action={
         <FileButton
           accept={DEFAULT_ACCEPT}
@@ -41,12 +42,13 @@ export function CollectionsPage() {
           icon="upload"
           onFiles={(files) => uploadAsCollection(connection, files)}
         >
-          Choose files
+          {t('Choose files')}
         </FileButton>
       }
     >
-      A collection holds tracks: an album, a podcast, a sample pack. Choose audio files or drop them anywhere on this
-      page, and they become one.
+      {t(
+        'A collection holds tracks: an album, a podcast, a sample pack. Choose audio files or drop them anywhere on this page, and they become one.',
+      )}
     </CardGrid>
   )
 }

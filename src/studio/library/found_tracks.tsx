@@ -18,14 +18,14 @@ export function FoundTracks({ words }: { words: string }) {
   if (problem) return <Problem failure={problem} retry={reload} />
   if (!answer) return null
   const { tracks, count, is_count_exact } = answer
-  const all = count === 0 ? 'No tracks found.' : plural(count, 'track', is_count_exact === false)
+  const all = count === 0 ? t('No tracks found.') : plural(count, 'track', is_count_exact === false)
   return (
     <section>
-      <h2>Tracks</h2>
+      <h2>{t('Tracks')}</h2>
       <p class="soft" role="status">
-        {count > tracks.length ? `The newest ${tracks.length} of ${all}` : all}
+        {count > tracks.length ? t('The newest {n} of {all}', { n: tracks.length, all }) : all}
       </p>
-      <ul class="found" aria-label="Tracks">
+      <ul class="found" aria-label={t('Tracks')}>
         {tracks.map((track) => (
           <li key={track.id}>
             <img src={track.artwork?.icon.url} alt="" width="40" height="40" loading="lazy" />

@@ -1,12 +1,17 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 import type { Reprocess } from '../api.ts'
-import { plural } from '../format.ts'
+import { t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 
 interface Properties {
   reprocess: Reprocess | null | undefined
   onDone: () => void
+}
+
+const FAILED = {
+  one: '{n} track could not be updated; its page shows the reason.',
+  other: '{n} tracks could not be updated; their pages show the reason.',
 }
 
 /** The progress of an update to the current variants, and its failures. */
@@ -15,22 +20,25 @@ export function ReprocessStatus({ reprocess, onDone }: Properties) {
   const running = reprocess?.state === 'running'
   useEffect(() => {
     if (ran.current && !running) {
-      announce('The tracks are up to date')
+      announce(t('The tracks are up to date'))
       onDone()
     }
     ran.current = running
   }, [running])
   if (!reprocess || (!running && reprocess.failed === 0)) return null
   const { total, done, failed } = reprocess
-  const failures = failed > 0 && `${plural(failed, 'track')} could not be updated; their pages show the reason.`
+  const failures = failed > 0 && tn(FAILED, failed)
   return (
     <div class={`card up-to-date ${failed > 0 ? 'warnings' : ''}`} role="status">
       {running && (
         <>
           <p>
-            Updating tracks: {done + failed} of {total}. They can be played in the meantime.
+            {t('Updating tracks: {done} of {total}. They can be played in the meantime.', {
+              done: done + failed,
+              total,
+            })}
           </p>
-          <progress max={total} value={done + failed} aria-label="Tracks updated" />
+          <progress max={total} value={done + failed} aria-label={t('Tracks updated')} />
         </>
       )}
       {failures && <p>{failures}</p>}

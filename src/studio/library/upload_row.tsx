@@ -1,8 +1,8 @@
 import type { UploadItem } from '../../client/upload/item.ts'
 import { statusOf } from '../../elements/shared/upload_status.ts'
 import { fill } from '../../elements/texts/texts.ts'
-import { language, queueOf } from '../data/uploads.ts'
-import { t } from '../text.ts'
+import { queueOf, uploadLanguage } from '../data/uploads.ts'
+import { t, uploaderTexts } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Ring } from '../ui/ring.tsx'
 import { place } from './table_row.tsx'
@@ -18,8 +18,8 @@ interface Properties {
 
 /** A file that is being uploaded, with its progress and actions. */
 export function UploadRow({ item, at, height, collection_id, onChoose }: Properties) {
-  const { text, isProblem } = statusOf(item, language)
-  const { texts } = language
+  const { text, isProblem } = statusOf(item, uploadLanguage())
+  const texts = uploaderTexts()
   const { name } = item
   const isSending = item.state === 'uploading' || item.state === 'waiting' || item.state === 'queued'
   return (
@@ -46,7 +46,7 @@ export function UploadRow({ item, at, height, collection_id, onChoose }: Propert
 }
 
 function UploadActions({ item, collection_id, onChoose }: Omit<Properties, 'at' | 'height'>) {
-  const { texts } = language
+  const texts = uploaderTexts()
   const queue = queueOf(collection_id)
   const labelOf = (action: string) => fill(texts.actionOn, { action, name: item.name })
   // The file can no longer be read, so a retry would fail.

@@ -5,7 +5,7 @@ import { forgetViews } from '../data/views.ts'
 import { explain, length, plural } from '../format.ts'
 import { type Look, LookForm } from '../library/look_form.tsx'
 import { PlayFirst } from '../library/play_first.tsx'
-import { KEPT, TO_TRASH } from '../library/trash.ts'
+import { kept, TO_TRASH } from '../library/trash.ts'
 import { go, href, type PageProperties } from '../route.ts'
 import { openShare } from '../sharing/open_share.ts'
 import { t, text } from '../text.ts'
@@ -28,12 +28,16 @@ const TABS = [
 ] as const
 
 async function remove(client: Client, { id, title }: Playlist): Promise<void> {
-  const text = `${title} is moved to the trash. Its tracks stay in their collections. ${KEPT}`
-  if (!(await confirmed({ title: 'Delete this playlist?', text, action: 'Delete playlist' }))) return
+  const question = {
+    title: t('Delete this playlist?'),
+    text: [t('{title} is moved to the trash. Its tracks stay in their collections.', { title }), kept()].join(' '),
+    action: t('Delete playlist'),
+  }
+  if (!(await confirmed(question))) return
   const params = { playlist_id: id }
   const answer = await client.delete('/v1/playlist/{playlist_id}', { params, query: TO_TRASH })
   if (!answer.ok) return announce(explain(answer))
-  announce(`${title} deleted`)
+  announce(t('{title} deleted', { title }))
   go('playlists')
 }
 
@@ -86,7 +90,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
     <>
       <NotRenewed {...loaded} />
       <PageHead
-        back={{ href: href('playlists'), label: 'Playlists' }}
+        back={{ href: href('playlists'), label: t('Playlists') }}
         title={playlist.title}
         heading={<PlaylistTitle playlist={playlist} save={save} />}
         note={[!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
@@ -105,8 +109,8 @@ export function PlaylistPage({ id, tab }: PageProperties) {
         <PlayFirst scope="playlist" id={id} tracks={tracks} />
         <Button onClick={() => openShare({ scope: 'playlist', id, title: playlist.title })}>{t('Share')}</Button>
         <Menu
-          label={`More for ${playlist.title}`}
-          items={[{ label: 'Delete playlist …', danger: true, onSelect: () => remove(client, playlist) }]}
+          label={t('More for {title}', { title: playlist.title })}
+          items={[{ label: t('Delete playlist …'), danger: true, onSelect: () => remove(client, playlist) }]}
         />
       </PageHead>
       <Tabs page="playlist" id={id} current={tab} tabs={TABS.map(([name, label]) => [name, t(label)] as const)} />

@@ -6,6 +6,7 @@ import { plural } from '../format.ts'
 import { CardGrid } from '../library/card_grid.tsx'
 import { CoverCard } from '../library/cover_card.tsx'
 import { href } from '../route.ts'
+import { t } from '../text.ts'
 
 /** The page Playlists: all playlists, newest first, or those that match a search. */
 export function PlaylistsPage() {
@@ -14,7 +15,7 @@ export function PlaylistsPage() {
   return (
     <CardGrid
       kind="playlist"
-      title="Playlists"
+      title={t('Playlists')}
       list={useList('/v1/playlist', ({ playlists }) => playlists, { query: { ...query, include: 'artwork' } })}
       {...search}
       create={async (title) => {
@@ -22,9 +23,9 @@ export function PlaylistsPage() {
         return made.ok ? { ok: true, id: made.playlist_id } : made
       }}
       card={(playlist) => <Card key={playlist.id} playlist={playlist} />}
-      empty="No playlists yet"
+      empty={t('No playlists yet')}
     >
-      A playlist contains tracks from any collections, in any order.
+      {t('A playlist contains tracks from any collections, in any order.')}
     </CardGrid>
   )
 }

@@ -1,4 +1,5 @@
 import { MAX_ORIGINS } from '../../contract/facts.ts'
+import { t } from '../text.ts'
 
 /** An origin in the format that the service accepts. */
 const ORIGIN = /^https?:\/\/[a-z\d-]+(\.[a-z\d-]+)*(:\d+)?$/
@@ -15,13 +16,17 @@ interface Sites {
 export function sitesOf(text: string): Sites {
   const origins = new Set<string>()
   for (const word of text.split(/[\s,;]+/).filter(Boolean)) {
-    if (word.includes('*')) return { origins: [], fault: `“${word}”: name each site; * does not stand for any.` }
+    if (word.includes('*'))
+      return { origins: [], fault: t('“{word}”: name each site; * does not stand for any.', { word }) }
     const origin = originOf(word)
-    if (!origin) return { origins: [], fault: `“${word}” is not the address of a site. Write it like www.example.com.` }
+    if (!origin) {
+      const fault = t('“{word}” is not the address of a site. Write it like www.example.com.', { word })
+      return { origins: [], fault }
+    }
     origins.add(origin)
   }
   return origins.size > MAX_ORIGINS
-    ? { origins: [], fault: `At most ${MAX_ORIGINS} sites can be named.` }
+    ? { origins: [], fault: t('At most {n} sites can be named.', { n: MAX_ORIGINS }) }
     : { origins: [...origins] }
 }
 

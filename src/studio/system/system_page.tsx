@@ -96,7 +96,7 @@ const fullness = (fraction: number) =>
 
 function Health({ system: { database, transcoder, last_sweep_at, last_event_at } }: { system: System }) {
   const figures: [string, string][] = [
-    [t('Database'), database.milliseconds === null ? t('no response') : `${database.milliseconds} ms`],
+    [t('Database'), database.milliseconds === null ? t('no response') : t('{n} ms', { n: database.milliseconds })],
     [t('Database size'), database.fraction === null ? t('unknown') : fullness(database.fraction)],
     [t('Transcoder'), t('{busy} of {slots} busy', { busy: transcoder.busy, slots: transcoder.slots })],
     [t('Last sweep'), last_sweep_at ? ago(last_sweep_at) : t('not yet')],

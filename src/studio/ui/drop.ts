@@ -1,3 +1,5 @@
+import { t } from '../text.ts'
+
 /** Accepts files that are dropped anywhere on the page, and shows the veil during a drag. Returns a function that ends this. */
 export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void): () => void {
   const ended = new AbortController()
@@ -5,7 +7,10 @@ export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void)
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
   // While a dialog is open, a drop would leave the page and lose its input.
   const hasDialog = () => document.querySelector('dialog[open]') !== null
-  const show = (shown: boolean) => veil.classList.toggle('shown', shown)
+  function show(shown: boolean) {
+    veil.textContent = t('Drop audio files to upload them')
+    veil.classList.toggle('shown', shown)
+  }
   window.addEventListener(
     'dragover',
     (event) => {

@@ -46,7 +46,7 @@ export const VariantTable = ({ variants, menuOf }: Properties) => (
                 {codec ? (channels ? t(CHANNELS[channels] ?? '') : t('as the source')) : '–'}
               </td>
               <td data-label={t('Bitrate')} class="number">
-                {bitrate > 0 ? `${bitrate} kbit/s` : '–'}
+                {bitrate > 0 ? t('{n} kbit/s', { n: bitrate }) : '–'}
               </td>
               <td data-label={t('A minute')} class="number">
                 {minute ? bytes(minute) : '–'}

@@ -73,7 +73,7 @@ const Attempt = ({ attempt }: { attempt: WebhookAttempt }) => (
     <strong>{outcomeOf(attempt)}</strong>
     <span class="soft">
       {exactTime(attempt.at)} ·{' '}
-      {attempt.duration_ms < 1000 ? `${attempt.duration_ms} ms` : length(attempt.duration_ms / 1000)}
+      {attempt.duration_ms < 1000 ? t('{n} ms', { n: attempt.duration_ms }) : length(attempt.duration_ms / 1000)}
     </span>
     {attempt.answer && (
       <pre tabIndex={0} aria-label={t('Answer')}>
