@@ -60,6 +60,12 @@ test('the share dialog creates the link with the first copy, copies it again, an
   await page.getByRole('button', { name: 'Copied' }).waitFor(TIMEOUT)
   const url = `${stack.base_url}/s/${slug}`
   expect(await clipboard(page)).toBe(url)
+  // The message is above the dialog.
+  const isOnTop = (toast: Element) => {
+    const { left, top, width, height } = toast.getBoundingClientRect()
+    return toast.contains(document.elementFromPoint(left + width / 2, top + height / 2))
+  }
+  await expect.poll(() => page.locator('#toast.shown').evaluate(isOnTop), TIMEOUT).toBe(true)
 
   // A dialog whose settings have changed asks before Back closes it.
   await page.getByRole('switch', { name: 'Visitors may download' }).check()

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { MAX_STRING } from '../../contract/facts.ts'
 import type { Client, CoverImage } from '../api.ts'
@@ -10,6 +10,7 @@ import { go } from '../route.ts'
 import { t } from '../text.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
+import { useUniqueId } from '../ui/id.ts'
 import { type Command, findCommands } from './commands.ts'
 
 /** Results of each kind. */
@@ -60,7 +61,7 @@ export function JumpDialog({ commands, onClose }: Properties) {
   const client = useClient()
   const { words, onWords, q } = useSearch()
   const [marked, setMarked] = useState(0)
-  const list = useId()
+  const list = useUniqueId()
   const element = useRef<HTMLUListElement>(null)
   const { answer, problem, isPrevious } = useQuery<Found>(
     q === '' ? null : { key: ['jump', q], showsPrevious: true, load: ({ signal }) => find(client, q, signal) },

@@ -18,6 +18,13 @@ export function byId(id: string): HTMLElement {
   return found
 }
 
+/** Moves the message into the topmost dialog. A modal dialog covers everything outside it, and blocks clicks on it. */
+export function placeToast(): void {
+  const dialogs = document.querySelectorAll('dialog:modal')
+  const place = [...dialogs].at(-1) ?? document.body
+  place.append(byId('toast'))
+}
+
 /** Shows a message for a moment, with a button for the action that it offers. Screen readers read it. */
 export function announce(text: string, offered: Offer | null = null): void {
   offer = offered

@@ -1,6 +1,5 @@
-import { useId } from 'preact/hooks'
-
 import { t } from '../text.ts'
+import { useUniqueId } from './id.ts'
 
 interface Properties<T extends string> {
   label: string
@@ -12,7 +11,7 @@ interface Properties<T extends string> {
 
 /** A group of radio buttons in one line. */
 export function Choice<T extends string>({ label, options, value, onChange }: Properties<T>) {
-  const name = useId()
+  const name = useUniqueId()
   return (
     <fieldset class="choice">
       <legend>{label}</legend>

@@ -1,10 +1,11 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 
 import { DEFAULT_COLOR, MAX_THEME_COLORS } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
 import { t } from '../text.ts'
 import { Button } from './button.tsx'
 import { Field } from './field.tsx'
+import { useUniqueId } from './id.ts'
 
 interface ColorProperties {
   label: string
@@ -63,7 +64,7 @@ interface ChoiceProperties extends ColorProperties {
 
 /** A choice of a color: inherited, one of the swatches, or any other. */
 export function ColorChoice({ label, value, swatches, onChange }: ChoiceProperties) {
-  const name = useId()
+  const name = useUniqueId()
   const offered = [...new Set(swatches.map((hex) => hex.toUpperCase()))].slice(0, MAX_SWATCHES)
   const isOther = value !== null && !offered.includes(value)
   const swatch = (color: string | null, text: string) => (

@@ -1,9 +1,10 @@
 import { type ComponentChildren, createContext, render, type TargetedEvent } from 'preact'
-import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { t, text } from '../text.ts'
-import { byId } from './announce.ts'
+import { byId, placeToast } from './announce.ts'
 import { Button } from './button.tsx'
+import { useUniqueId } from './id.ts'
 
 interface Question {
   title: string
@@ -48,9 +49,6 @@ export const Cancel = ({ children = t('Cancel') }: { children?: ComponentChildre
   <Button onClick={useContext(Closing)}>{children}</Button>
 )
 
-/** The number of dialogs so far. `useId` would repeat the ids of the page in a question, which is a separate root. */
-let count = 0
-
 /**
  * A modal dialog. The browser keeps the focus in it, and its first field is focused. It asks for confirmation before it closes if input would be
  * lost. It stays open while its form is being sent, because the response may contain a secret.
@@ -61,7 +59,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   question.current = asks
   const asking = useRef(false)
   const isLeaving = useRef(false)
-  const [id] = useState(() => `dialog-${++count}`)
+  const id = useUniqueId()
   const isSending = () => Boolean(ref.current?.querySelector('[aria-busy=true]'))
   const keeps = () => !isLeaving.current && (Boolean(question.current) || isSending())
 
@@ -90,6 +88,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
   useLayoutEffect(() => {
     const dialog = ref.current
     dialog?.showModal()
+    placeToast()
     firstOf(dialog)?.focus()
     const ended = new AbortController()
     const { signal } = ended
@@ -97,6 +96,7 @@ export function Dialog({ title, onClose, asks, children, wide }: Properties) {
     return () => {
       ended.abort()
       dialog?.close()
+      placeToast()
     }
   }, [])
   return (

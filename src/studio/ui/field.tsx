@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
 
 import { MAX_STRING } from '../../contract/facts.ts'
+import { useUniqueId } from './id.ts'
 
 interface FieldProperties {
   label: string
@@ -13,7 +13,7 @@ interface FieldProperties {
 
 /** A label with a control, and a hint or an error that describes it for screen readers. */
 export function Field({ label, hint, error, children }: FieldProperties) {
-  const id = useId()
+  const id = useUniqueId()
   const note = error ?? hint
   return (
     <div class="field">

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
+
+import { useUniqueId } from './id.ts'
 
 interface Properties<T extends string> {
   label: string
@@ -12,7 +14,7 @@ interface Properties<T extends string> {
 
 /** Tabs without an address, in a dialog or a page. The arrow keys choose one. */
 export function TabList<T extends string>({ label, current, tabs, onChange, children }: Properties<T>) {
-  const id = useId()
+  const id = useUniqueId()
   const list = useRef<HTMLDivElement>(null)
   const at = tabs.findIndex(([tab]) => tab === current)
   function move(event: KeyboardEvent) {
