@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import type { EmbeddedPlayer } from '../../src/elements/embed/index.ts'
 import { makeAudio, noise, tone } from '../support/audio.ts'
-import { findFirefox } from '../support/firefox.ts'
+import { findFirefox, NO_FIREFOX } from '../support/firefox.ts'
 import { expireAt } from './expired.ts'
 import { choose, fill, press, setUp, type Workspace, stateOf, untilShown, untilTime } from './firefox_setup.ts'
 import { must, TIMEOUT, settle } from './steps.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   play_session_id = await workspace.aSession('collection', album)
 })
 afterAll(() => workspace?.dispose())
-beforeEach(({ skip }) => skip(!path, 'there is no Firefox: install firefox-esr, or name one with FIREFOX_PATH'))
+beforeEach(({ skip }) => skip(!path, NO_FIREFOX))
 
 test('a player waits for a gesture, plays, seeks by click, and continues with the next track', async () => {
   const attributes = { 'play-session-id': play_session_id, autoplay: '' }

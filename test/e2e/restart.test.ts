@@ -41,8 +41,8 @@ beforeAll(async () => {
   stack = await startOther()
   client = connect()
   collection_id = (await must(client.post('/v1/collection', { body: { title: 'Restart' } }))).collection_id
-  // The audio is long enough for a test to interrupt its job.
-  audio = await makeAudio('flac', { seconds: 20 })
+  // The first progress is written after two seconds. A fast machine processes 20 s of audio in less.
+  audio = await makeAudio('flac', { seconds: 90 })
 })
 afterAll(() => stack?.dispose())
 

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
 
 import puppeteer, { type Browser, type BrowserContextOptions, type Page } from 'puppeteer-core'
 
@@ -9,6 +11,10 @@ import { definedEnvironment, isExecutable } from './browser.ts'
 /** Firefox for tests, controlled through WebDriver BiDi (docs/decisions/0068). */
 
 const NAMES = ['firefox-esr', 'firefox']
+/** The oldest ESR that the tests support. 140 has no null sound device, no proxy per tab, and no locators on pages with a CSP. */
+const OLDEST = 153
+/** The reason of skipped tests. */
+export const NO_FIREFOX = `there is no Firefox ${OLDEST} or later: install firefox-esr, or name one with FIREFOX_PATH`
 /** A timeout that only detects a hang: on busy cores, starting takes a minute. */
 const TIMEOUT = 300_000
 
@@ -30,14 +36,14 @@ const PREFERENCES = {
 }
 
 /**
- * Returns the path of Firefox: `FIREFOX_PATH`, or else that of `firefox-esr` or `firefox` on the PATH, or null if tests can use no Firefox.
+ * Returns the path of Firefox: `FIREFOX_PATH`, or else that of a recent `firefox-esr` or `firefox` on the PATH, or null if tests can use no Firefox.
  */
 export async function findFirefox(): Promise<string | null> {
   const configured = process.env.FIREFOX_PATH
   if (configured) return configured
   const directories = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   const paths = NAMES.flatMap((name) => directories.map((directory) => join(directory, name))).filter(isExecutable)
-  for (const path of paths) if (!(await isSnap(path))) return path
+  for (const path of paths) if (!(await isSnap(path)) && (await versionOf(path)) >= OLDEST) return path
   return null
 }
 
@@ -45,6 +51,12 @@ export async function findFirefox(): Promise<string | null> {
 async function isSnap(path: string): Promise<boolean> {
   const start = (await readFile(path, 'latin1')).slice(0, 4096)
   return (await realpath(path)).endsWith('/snap') || (start.startsWith('#!') && start.includes('/snap/'))
+}
+
+/** Returns the major version. */
+async function versionOf(path: string): Promise<number> {
+  const { stdout } = await promisify(execFile)(path, ['--version'])
+  return Number(/(\d+)\./.exec(stdout)?.[1] ?? 0)
 }
 
 export interface Firefox {
