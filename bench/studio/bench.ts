@@ -92,6 +92,7 @@ async function measure(open: () => Promise<Visit>, base_url: string, largest: st
   judge('first view, API requests', first.requests, 12)
   judge('first view, KB of script (gzip)', first.bytes / 1000, 110)
   for (const [name, address] of [
+    ['albums', '#/library'],
     ['all tracks', '#/library/tracks'],
     ['a collection of 2,000', `#/collection/${largest}`],
   ]) {

@@ -24,7 +24,7 @@ const GROUPS: readonly Group[] = [
   {
     entries: [
       { page: 'overview', label: text('Overview'), icon: 'overview' },
-      { page: 'collections', label: text('Library'), icon: 'library', pages: ['library', 'collection', 'track'] },
+      { page: 'library', label: text('Library'), icon: 'library', pages: ['collection', 'track'] },
       { page: 'playlists', label: text('Playlists'), icon: 'playlist', pages: ['playlist'] },
       { page: 'shares', label: text('Shares'), icon: 'share' },
     ],
@@ -57,7 +57,7 @@ const SYSTEM: readonly Group[] = [
   },
 ]
 /** The entries in the bar of a phone. Its menu has the others. */
-const PRIMARY = ['collections', 'playlists', 'system']
+const PRIMARY = ['library', 'playlists', 'system']
 
 /** All pages of an organization, for the field that jumps to them. */
 export const PAGES = GROUPS.flatMap(({ entries }) => entries)

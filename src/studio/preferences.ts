@@ -8,12 +8,14 @@ export interface Preferences {
   /** A language of the studio; null for the browser's. */
   language: string | null
   rows: 'compact' | 'comfortable'
+  /** How collections and playlists are shown: as covers if empty, or as a list. */
+  view: string
   /** The columns of tables of tracks that are not shown, separated by commas. */
   hidden: string
 }
 
 const STORED = 'tonearm.preferences'
-const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact', hidden: '' }
+const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact', view: '', hidden: '' }
 
 /** The languages other than English. Each is loaded when it is chosen. */
 const LANGUAGES: Record<string, () => Promise<Language>> = {}

@@ -11,7 +11,6 @@ import { Dock } from './dock.tsx'
 import type { Actions } from './jump/commands.ts'
 import { useShortcuts } from './jump/shortcuts.ts'
 import { CollectionPage } from './library/collection_page.tsx'
-import { CollectionsPage } from './library/collections_page.tsx'
 import { LibraryPage } from './library/library_page.tsx'
 import { Navigation, PhoneNavigation } from './navigation.tsx'
 import { OverviewPage } from './overview/overview_page.tsx'
@@ -33,7 +32,6 @@ import { Empty } from './ui/states.tsx'
 
 const PAGES: Record<string, ComponentType<PageProperties>> = {
   overview: OverviewPage,
-  collections: CollectionsPage,
   collection: CollectionPage,
   library: LibraryPage,
   track: lazyPage(async () => (await import('./track/track_page.tsx')).TrackPage),
@@ -41,6 +39,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   playlist: PlaylistPage,
 }
 const OTHER_PAGES = [
+  'search',
   'shares',
   'keys',
   'variants',

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 
 import { missingPages, refreshed, withPage } from '../../src/studio/data/rows.ts'
+import { cardSize } from '../../src/studio/library/card_size.ts'
 import { ordersFor } from '../../src/studio/library/move_in_order.ts'
 import { isSelected, nothing, sizeOf, withoutRows, withRows } from '../../src/studio/library/selection.ts'
+import { rangeOf as resultRange } from '../../src/studio/search/use_found.ts'
 import { rangeOf } from '../../src/studio/ui/window.ts'
 
 /** Tests the logic of the studio's tables without a browser. */
@@ -54,6 +56,22 @@ test('the rendered rows are those in the window, with some more', () => {
   expect(rangeOf(-240_000, 900, 48, 10_000)).toEqual([4992, 5028])
   expect(rangeOf(-480_000, 900, 48, 10_000)).toEqual([9992, 10_000])
   expect(rangeOf(0, 900, 48, 3)).toEqual([0, 3])
+  expect(rangeOf(-3000, 900, 300, 60, 1)).toEqual([8, 15])
+})
+
+test('cards fill the width of the page, with two columns on a phone, and a list has one', () => {
+  expect(cardSize(1016, false)).toEqual({ columns: 4, height: 239 + 80 })
+  expect(cardSize(343, false)).toEqual({ columns: 2, height: 165 + 80 })
+  expect(cardSize(1016, true)).toEqual({ columns: 1, height: 60 })
+  // Before the width is known.
+  expect(cardSize(0, false).columns).toBe(2)
+})
+
+test('a search shows one page at first, all results that were shown after going back, and adds a page', () => {
+  expect(resultRange(0, 20, false)).toEqual({ offset: 0, limit: 20 })
+  expect(resultRange(60, 20, false)).toEqual({ offset: 0, limit: 60 })
+  expect(resultRange(900, 20, false)).toEqual({ offset: 0, limit: 200 })
+  expect(resultRange(20, 20, true)).toEqual({ offset: 20, limit: 20 })
 })
 
 test('a move over many places is requested in orders of consecutive places', () => {

@@ -82,7 +82,7 @@ test('a server key signs in and is kept only in this tab', async () => {
 })
 
 test('a new collection accepts three dropped files, which are uploaded and processed', async () => {
-  await visit(page, '#/collections', 'Collections')
+  await visit(page, '#/library', 'Library')
   await page.getByRole('button', { name: 'New collection' }).first().click()
   await page.getByLabel('Title', { exact: true }).fill('Demo tape')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
@@ -148,7 +148,7 @@ test('a new cover appears on the page and in the list of collections', async () 
   await redLeft('.cover-box img')
   const previewed = () => page.locator('.preview tonearm-player img').first().getAttribute('src')
   await expect.poll(previewed, TIMEOUT).toContain('X-Amz-Signature')
-  await page.getByRole('link', { name: 'Library' }).click()
+  await page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name: 'Library' }).click()
   await redLeft('.cover-card img')
 })
 

@@ -42,7 +42,7 @@ const create = () => dialog('New key').getByRole('button', { name: 'Create key' 
 const open = (name: string) => page.getByRole('button', { name, exact: true }).first().click()
 
 test.each([
-  ['#/collections', 'Collections', 'New collection', 'Title'],
+  ['#/library', 'Library', 'New collection', 'Title'],
   ['#/playlists', 'Playlists', 'New playlist', 'Title'],
   ['#/keys', 'Keys', 'New key', 'Title'],
   ['#/variants', 'Variants', 'New variant', 'Name'],

@@ -45,14 +45,16 @@ export async function fillOrganization(client: Client) {
   await settle(client, failed)
   return {
     overview: ['#/', 'Overview'],
-    collections: ['#/collections', 'Collections'],
+    library: ['#/library', 'Library'],
     collection: [`#/collection/${collection_id}`, title],
     look: [`#/collection/${collection_id}/look`, title],
     empty: [`#/collection/${empty}`, 'Empty'],
     track: [`#/track/${track_id}`, song],
     'track look': [`#/track/${track_id}/look`, song],
     failed: [`#/track/${failed}`, 'diary'],
+    'library list': ['#/library?view=list&sort=title', 'Library'],
     playlists: ['#/playlists', 'Playlists'],
+    search: ['#/search?q=a', 'Search'],
     playlist: [`#/playlist/${playlist_id}`, 'Mix'],
     'playlist search': [`#/playlist/${playlist_id}/add`, 'Mix'],
     'playlist look': [`#/playlist/${playlist_id}/look`, 'Mix'],

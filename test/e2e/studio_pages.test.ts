@@ -204,16 +204,17 @@ const unreachableControls = (page: Page): Promise<string[]> =>
     })
   })
 
-test('on a phone, the search field is as wide as the page, and an empty result is announced separately for collections and tracks', async () => {
+test('on a phone, the search field is as wide as the page, and an empty result leads to the search of everything', async () => {
   const { page } = await openTab(browser, SCREENS.phone)
   await signIn(page, stack)
-  await visit(page, ...places.collections)
+  await visit(page, ...places.library)
   const search = page.getByRole('searchbox')
   const { x, width } = (await search.boundingBox())!
   expect([x, width]).toEqual([16, 343])
   await search.fill('nothing of that name')
   await page.getByText('No collections found.').waitFor(TIMEOUT)
-  await page.getByText('No tracks found.').waitFor(TIMEOUT)
+  await page.getByRole('link', { name: 'Search everything' }).click()
+  await page.getByText('Nothing matches “nothing of that name”.').waitFor(TIMEOUT)
   expect(await findings(page)).toEqual([])
   await page.context().close()
 })
@@ -226,7 +227,7 @@ test('on a phone, the bar at the bottom leads to every page, and is below the pl
   expect(y + height).toBe(SCREENS.phone.viewport.height)
   for (const [name, heading] of [
     ['Playlists', 'Playlists'],
-    ['Library', 'Collections'],
+    ['Library', 'Library'],
   ] as const) {
     await bar.getByRole('link', { name }).click()
     await page.getByRole('heading', { level: 1, name: heading }).waitFor(TIMEOUT)
@@ -250,7 +251,7 @@ test('on a phone, the bar at the bottom leads to every page, and is below the pl
 test('the back button returns to the previous page, and a reload keeps the page', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
-  await visit(page, ...places.collections)
+  await visit(page, ...places.library)
   await page.getByRole('link', { name: /A collection whose/ }).click()
   await page.getByRole('link', { name: 'Look' }).click()
   await page.getByRole('region', { name: 'Preview' }).waitFor()
@@ -259,7 +260,7 @@ test('the back button returns to the previous page, and a reload keeps the page'
   await page.reload()
   await rowOf(page, 'diary').waitFor(TIMEOUT)
   await page.goBack()
-  await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor()
-  await page.waitForFunction(() => document.title === 'Collections · Tonearm')
+  await page.getByRole('heading', { level: 1, name: 'Library' }).waitFor()
+  await page.waitForFunction(() => document.title === 'Library · Tonearm')
   await page.context().close()
 })

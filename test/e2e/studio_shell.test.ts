@@ -37,6 +37,7 @@ test('the search field opens with a key, and finds collections, tracks, playlist
   await page.keyboard.type('harbor')
   await page.getByRole('option', { name: /Harbor Nights/ }).waitFor(TIMEOUT)
   expect(await page.getByRole('option').allTextContents()).toEqual([
+    'All results for “harbor”',
     'Harbor SongsCollection',
     'Harbor LightsTrack',
     'Harbor NightsPlaylist',
@@ -44,8 +45,21 @@ test('the search field opens with a key, and finds collections, tracks, playlist
   await page.keyboard.press('ArrowUp')
   expect(await marked()).toBe('Harbor NightsPlaylist')
   await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Harbor Songs' }).waitFor(TIMEOUT)
+
+  // Enter alone leads to all results, even while the search runs. Going back from one of them returns to the words.
+  await page.keyboard.press('/')
+  await field().waitFor(TIMEOUT)
+  await page.keyboard.type('harbor')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Search' }).waitFor(TIMEOUT)
+  await page.getByRole('link', { name: 'Harbor Nights' }).click(TIMEOUT)
+  await page.getByRole('heading', { level: 1, name: 'Harbor Nights' }).waitFor(TIMEOUT)
+  await page.goBack()
+  await page.getByRole('region', { name: 'Collections' }).getByRole('link').waitFor(TIMEOUT)
+  expect(await page.getByRole('searchbox', { name: 'Search everything' }).inputValue()).toBe('harbor')
 
   await page.keyboard.press('Control+k')
   await page.keyboard.type('webhook')

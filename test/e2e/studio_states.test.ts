@@ -74,9 +74,9 @@ test('empty lists suggest an action, and unknown addresses show a message', asyn
 test('each page shows its loading state, then the connection error, and recovers', async () => {
   const { page } = await openTab(browser)
   await signIn(page, stack)
-  const { overview, usage, collections, keys, variants, playlists, collection, track, playlist, shares } = places
+  const { overview, usage, library, keys, variants, playlists, collection, track, playlist, shares } = places
   const { webhooks, webhook, delivery, activity, trash } = places
-  const owned = [overview, usage, keys, variants, playlists, collections, collection, track, playlist, shares]
+  const owned = [overview, usage, keys, variants, playlists, library, collection, track, playlist, shares]
   for (const place of [...owned, webhooks, webhook, delivery, activity, trash] as StudioPage[]) {
     await page.goto(`${stack.base_url}/#/nowhere`)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()

@@ -223,7 +223,7 @@ test('uploads end when their collection is deleted, and the page can be left', a
   expect(await asks()).toBe(true)
   await choose(page, 'More for Short-lived', 'Delete collection …')
   await page.getByRole('button', { name: 'Delete collection', exact: true }).click()
-  await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { level: 1, name: 'Library' }).waitFor(TIMEOUT)
   expect(await asks()).toBe(false)
   held.resolve()
 })

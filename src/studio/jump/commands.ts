@@ -44,3 +44,12 @@ export function findCommands(commands: readonly Command[], words: string): Comma
     return wanted.every((word) => parts.some((part) => part.startsWith(word)))
   })
 }
+
+/** Letters from which on words can be the name of a command. */
+const NAMED = 3
+
+/** Whether the name of a command starts with the words. */
+export const isNamed = (label: string, words: string) => {
+  const wanted = fold(words.trim())
+  return wanted.length >= NAMED && fold(label).startsWith(wanted)
+}

@@ -6,12 +6,12 @@ import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { useSearch } from '../data/search.ts'
 import { artistOf, explain, nameOf } from '../format.ts'
-import { go } from '../route.ts'
+import { go, href } from '../route.ts'
 import { t } from '../text.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { useUniqueId } from '../ui/id.ts'
-import { type Command, findCommands } from './commands.ts'
+import { type Command, findCommands, isNamed } from './commands.ts'
 
 /** Results of each kind. */
 const LIMIT = 5
@@ -51,32 +51,47 @@ async function find(client: Client, q: string, signal: AbortSignal) {
   return { ok: true, results } satisfies Found
 }
 
+/** The result that leads to the page with all results. */
+const allResults = (q: string): Result => ({
+  id: 'all',
+  label: t('All results for “{words}”', { words: q }),
+  icon: 'search',
+  run: () => (location.hash = href('search', '', '', { q })),
+})
+
 interface Properties {
   commands: readonly Command[]
   onClose: () => void
 }
 
-/** A field that searches the library and the commands. Enter opens the result that is marked. */
+/**
+ * A field that searches the library and the commands. Enter opens the result that is marked: at first the page with all results, or the command whose
+ * name starts with the words.
+ */
 export function JumpDialog({ commands, onClose }: Properties) {
   const client = useClient()
   const { words, onWords, q } = useSearch()
-  const [marked, setMarked] = useState(0)
+  const [marked, setMarked] = useState<number | null>(null)
   const list = useUniqueId()
   const element = useRef<HTMLUListElement>(null)
   const { answer, problem, isPrevious } = useQuery<Found>(
     q === '' ? null : { key: ['jump', q], showsPrevious: true, load: ({ signal }) => find(client, q, signal) },
   )
   const found = q === '' ? [] : (answer?.results ?? [])
+  const named = findCommands(commands, words)
   const results: Result[] = [
+    ...(words.trim() === '' ? [] : [allResults(words.trim())]),
     ...found,
-    ...findCommands(commands, words).map(({ label, icon, run }) => ({ id: `command ${label}`, label, icon, run })),
+    ...named.map(({ label, icon, run }) => ({ id: `command ${label}`, label, icon, run })),
   ]
-  const at = Math.min(marked, results.length - 1)
+  const command = named.findIndex(({ label }) => isNamed(label, words))
+  const first = command < 0 ? 0 : results.length - named.length + command
+  const at = Math.min(marked ?? first, results.length - 1)
   const isSearching = words.trim() !== q || (q !== '' && (isPrevious || (!answer && !problem)))
 
   const isEntered = useRef(false)
   useEffect(() => {
-    setMarked(0)
+    setMarked(null)
     isEntered.current = false
   }, [words])
   useEffect(() => {
@@ -94,8 +109,8 @@ export function JumpDialog({ commands, onClose }: Properties) {
     const step = steps[event.key]
     if (step !== undefined && results.length > 0) setMarked((at + step + results.length) % results.length)
     else if (event.key !== 'Enter' || event.isComposing) return
-    // The results still belong to other words while the search runs.
-    else if (isSearching) isEntered.current = true
+    // The results still belong to other words while the search runs. Those that do not depend on it open at once.
+    else if (isSearching && marked !== null) isEntered.current = true
     else open(results[at])
     event.preventDefault()
   }

@@ -51,7 +51,7 @@ async function remove(client: Client, { id, title }: Collection, count: number):
   if (!answer.ok) return announce(explain(answer))
   endUploads(id)
   announce(t('{title} deleted', { title }))
-  go('collections')
+  go('library')
 }
 
 async function updateTracks(start: () => Promise<Failure | undefined>): Promise<void> {
@@ -129,7 +129,7 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
     <>
       <NotRenewed {...loaded} />
       <PageHead
-        back={{ href: href('collections'), label: t('Collections') }}
+        back={{ href: href('library'), label: t('Library') }}
         title={collection.title}
         heading={<CollectionTitle collection={collection} save={save} />}
         note={noteOf(list, tracks)}

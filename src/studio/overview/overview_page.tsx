@@ -58,7 +58,7 @@ function Recent({ recent: { answer, problem, reload } }: { recent: Query<RecentC
     <section class="part" aria-labelledby="recent-title">
       <div class="section-head">
         <h2 id="recent-title">{t('New collections')}</h2>
-        <a href={href('collections')}>{t('All collections')}</a>
+        <a href={href('library')}>{t('All collections')}</a>
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {!answer && !problem && <Loading kind="cards" rows={8} />}
