@@ -5,10 +5,13 @@ import { build as bundle, type Plugin, transform } from 'esbuild'
 import sharp from 'sharp'
 
 import { COVER_SIZES } from '../src/contract/facts.ts'
+import { operations } from '../src/contract/index.ts'
+import examples from '../src/reference/examples.json' with { type: 'json' }
+import { openApiDocument } from './build/openapi.ts'
 
 /**
  * Builds `dist/public`, which contains the Worker's static assets: modules with hashed names, which are cached for a year, `index.html` and
- * `/elements/{name}.js`, whose names never change, the default covers, and `_headers`. Only changed files are written, because `wrangler
+ * `/elements/{name}.js`, whose names never change, the OpenAPI document, the default covers, and `_headers`. Only changed files are written, because `wrangler
  * dev` watches the directory.
  */
 
@@ -29,6 +32,9 @@ const HEADERS = `/*
   Cross-Origin-Opener-Policy: same-origin
   Permissions-Policy: camera=(), geolocation=(), microphone=()
   Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+/openapi.json
+  Cache-Control: public, max-age=300
+  Access-Control-Allow-Origin: *
 /elements/*
   Cache-Control: public, max-age=300, stale-while-revalidate=86400
   Access-Control-Allow-Origin: *
@@ -52,6 +58,7 @@ export async function buildPublic(): Promise<number> {
     ...(await bundleElements()),
     ...(await bundlePage('reference', ['reference.ts', 'reference.css'], 'docs/index.html')),
     ...(await drawCovers()),
+    ['openapi.json', JSON.stringify(openApiDocument(operations, examples))],
     ['_headers', HEADERS],
   ])
   return await writeChanges(files)

@@ -8,9 +8,7 @@ import { handlers } from '../resources/index.ts'
 import { errorResponse, HEADERS, requestId } from './answer.ts'
 import { mountCoverUpload } from './api/cover_upload.ts'
 import { honoPath, mount } from './api/mount.ts'
-import { openApiDocument } from './api/openapi.ts'
 import { mountBackup } from './backup.ts'
-import { baseUrl } from './base_url.ts'
 import type { AppEnv } from './context.ts'
 import { mountHealth } from './health.ts'
 import { logRequest } from './log_request.ts'
@@ -35,9 +33,6 @@ export function createApp(cache: IsolateCache) {
   mountHealth(app)
   mountMetrics(app)
   mountBackup(app, cache)
-  app.get('/openapi.json', (c) =>
-    c.json(openApiDocument(operations, baseUrl(c.env, c.req.url)), 200, { 'access-control-allow-origin': '*' }),
-  )
 
   mount(app, operations, handlers, cache)
   mountCoverUpload(app, cache)

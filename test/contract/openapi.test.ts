@@ -1,12 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 
+import { openApiDocument, type OperationExample } from '../../scripts/build/openapi.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { operations } from '../../src/contract/index.ts'
 import { errorsOf, type Operation } from '../../src/contract/operation.ts'
-import { openApiDocument } from '../../src/http/api/openapi.ts'
+import exampleFile from '../../src/reference/examples.json' with { type: 'json' }
 
-/** Tests the content of the document at `GET /openapi.json`. `test/worker/http/openapi.test.ts` checks that the Worker serves this document. */
+/** Tests the content of the document at `GET /openapi.json`. `test/e2e/browser.test.ts` reads it from the service. */
 
 interface Schema {
   $ref?: string
@@ -16,12 +17,13 @@ interface Schema {
   anyOf?: Schema[]
   required?: string[]
 }
+type Content = Record<string, { schema: Schema; example?: object }>
 interface Described {
   operationId: string
   security: object[]
-  parameters: { name: string; in: string; required: boolean; schema: Schema }[]
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
-  responses: Record<string, { content: Record<string, { schema: Schema }> }>
+  parameters: { name: string; in: string; required: boolean; schema: Schema; example?: unknown }[]
+  requestBody?: { required: boolean; content: Content }
+  responses: Record<string, { content: Content }>
 }
 interface Document {
   openapi: string
@@ -30,11 +32,12 @@ interface Document {
   components: { schemas: Record<string, Schema> }
 }
 
-const text = JSON.stringify(openApiDocument(operations, 'https://tonearm.test'))
+const examples: Record<string, OperationExample> = exampleFile
+const text = JSON.stringify(openApiDocument(operations, examples))
 const document = JSON.parse(text) as Document
 const table: [string, Operation][] = Object.entries(operations)
 const described = ({ path, method }: Operation) => document.paths[path]![method]!
-const json = (part: { content: Record<string, { schema: Schema }> }) => part.content['application/json']!.schema
+const json = (part: { content: Content }) => part.content['application/json']!.schema
 const parameter = (operation: Operation, name: string) =>
   described(operation).parameters.find((found) => found.name === name)
 
@@ -97,6 +100,18 @@ describe.each(table)('%s', (name, operation) => {
     }
   })
 
+  it('has an example that its schemas accept', () => {
+    const { requestBody, responses, parameters } = described(operation)
+    const example = examples[name]!
+    expect(responses['200']!.content['application/json']!.example).toEqual(example.response)
+    expect(requestBody?.content['application/json']!.example).toEqual(example.body)
+    const inPath = parameters.filter((found) => found.in === 'path')
+    expect(inPath.map((found) => found.example)).toEqual(inPath.map((found) => example.params![found.name]))
+    for (const part of ['params', 'query', 'headers', 'body'] as const) operation[part]?.parse(example[part] ?? {})
+    const problems = operation.response.safeParse(example.response).error?.issues ?? []
+    expect(problems).toEqual([])
+  })
+
   it('has a response with ok and api_request_id', () => {
     const schema = json(described(operation).responses['200']!)
     expect(schema.properties).toMatchObject({
@@ -112,7 +127,7 @@ describe('parameters', () => {
   it('describe limit and offset as integers with ranges and defaults', () => {
     for (const name of ['listCollections', 'listCollectionTracks', 'listVariants'] as const) {
       const limit = { name: 'limit', in: 'query', required: false }
-      expect(parameter(operations[name], 'limit')).toEqual({
+      expect(parameter(operations[name], 'limit')).toMatchObject({
         ...limit,
         schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
       })

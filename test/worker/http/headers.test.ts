@@ -25,7 +25,6 @@ it.each<[string, number, (workspace: Workspace) => string, RequestInit?]>([
   ['an unknown play view', 404, () => `/v1/play/${UNKNOWN_ID}/${UNKNOWN_ID}`],
   ['oEmbed', 200, ({ play_session_id }) => oembed(`https://tonearm.test/embed/${play_session_id}`)],
   ['oEmbed of an unknown URL', 404, () => oembed('https://tonearm.test/other')],
-  ['the OpenAPI document', 200, () => '/openapi.json'],
   ['the health check', 503, () => '/health'],
   ['a frame', 200, ({ play_session_id }) => `/embed/${play_session_id}`],
   ['the page of an unknown share', 404, () => '/s/unknown'],

@@ -1,11 +1,20 @@
 import * as z from 'zod'
 
-import { ERROR_STATUS } from '../../contract/error_status.ts'
-import { ERROR_MEANINGS } from '../../contract/errors.ts'
-import { EVENTS, TonearmEvent } from '../../contract/event.ts'
-import { errorsOf, type Operation, type Operations } from '../../contract/operation.ts'
+import { ERROR_STATUS } from '../../src/contract/error_status.ts'
+import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
+import { EVENTS, TonearmEvent } from '../../src/contract/event.ts'
+import { errorsOf, type Operation, type Operations } from '../../src/contract/operation.ts'
 
 type Json = Record<string, unknown>
+
+/** One request to an operation and its response. Path parameters and query parameters are strings. */
+export interface OperationExample {
+  params?: Record<string, string>
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: Json
+  response: Json
+}
 
 /** Removes the long patterns of UUIDs and times, which their `format` already defines. */
 function tidy(context: { jsonSchema: Json }): void {
@@ -55,9 +64,18 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-const content = (schema: Json) => ({ 'application/json': { schema } })
+const content = (schema: Json, example?: Json) => ({ 'application/json': { schema, ...(example && { example }) } })
 
-function describe(name: string, operation: Operation): Json {
+/** Adds the values that an example has for parameters. */
+const withExamples = (described: Json[], values: Record<string, string> = {}) =>
+  described.map((parameter) => {
+    const value = values[String(parameter.name)]
+    if (value === undefined) return parameter
+    const { type } = parameter.schema as Json
+    return { ...parameter, example: type === 'integer' ? Number(value) : value }
+  })
+
+function describe(name: string, operation: Operation, example?: OperationExample): Json {
   const refusals = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
   const { access } = operation
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : 'Public: the id of the play session is the secret.'
@@ -68,19 +86,19 @@ function describe(name: string, operation: Operation): Json {
     tags: [operation.tag],
     security: access.length > 0 ? [{ bearer: [] }] : [],
     parameters: [
-      ...parameters(operation.params, 'path'),
-      ...parameters(operation.query, 'query'),
-      ...parameters(operation.headers, 'header'),
+      ...withExamples(parameters(operation.params, 'path'), example?.params),
+      ...withExamples(parameters(operation.query, 'query'), example?.query),
+      ...withExamples(parameters(operation.headers, 'header'), example?.headers),
       ...(operation.method === 'post' ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(operation.body && {
       requestBody: {
         required: !operation.body.safeParse({}).success,
-        content: content(toSchema(operation.body, 'input')),
+        content: content(toSchema(operation.body, 'input'), example?.body),
       },
     }),
     responses: {
-      200: { description: 'Success', content: content(toSchema(operation.response, 'input')) },
+      200: { description: 'Success', content: content(toSchema(operation.response, 'input'), example?.response) },
       ...Object.fromEntries(
         Object.entries(refusals).map(([status, codes]) => [
           status,
@@ -126,11 +144,11 @@ function webhooks(): Json {
   )
 }
 
-/** Returns the OpenAPI 3.1 document for a table of operations. */
-export function openApiDocument(operations: Operations, base_url: string): Json {
+/** Returns the OpenAPI 3.1 document for a table of operations. Its server is the origin that serves the document. */
+export function openApiDocument(operations: Operations, examples: Record<string, OperationExample> = {}): Json {
   const paths: Record<string, Json> = {}
   for (const [name, operation] of Object.entries(operations)) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(name, operation) }
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(name, operation, examples[name]) }
   }
   return {
     openapi: '3.1.1',
@@ -140,7 +158,7 @@ export function openApiDocument(operations: Operations, base_url: string): Json 
       description: 'Stores, transcodes and delivers audio.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: base_url }],
+    servers: [{ url: '/' }],
     tags: [...new Set(Object.values(operations).map((o) => o.tag))].map((tag) => ({ name: tag })),
     paths,
     webhooks: webhooks(),
