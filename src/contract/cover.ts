@@ -15,7 +15,7 @@ export const coverOperations = defineOperations({
   getCollectionCover: {
     method: 'get',
     path: '/v1/collection/{collection_id}/cover',
-    summary: "Get a collection's cover, signed; without one its first track's, else the neutral picture",
+    summary: "Get a collection's cover, signed; without one its first track's, else a generated one",
     tag,
     access: ['server'],
     params: z.object({ collection_id: Id }),

@@ -16,7 +16,10 @@ export type UploadHandle = z.infer<typeof UploadHandle>
 const square = <const T extends CoverSize | 'large'>(type: T) =>
   z.object({ type: z.literal(type), width: z.int(), height: z.int(), url: z.url() })
 
-/** A cover in a play view. If the resource neither has nor inherits a cover, the URLs return a neutral image. */
+/**
+ * A cover in a play view. If the resource neither has nor inherits a cover, the URLs return a PNG that is generated from its title and its waveform.
+ * With `.svg` instead of `.png`, they return the same as SVG.
+ */
 export const CoverImage = named('CoverImage', {
   icon: square('icon'),
   small: square('small'),
@@ -29,7 +32,7 @@ export type CoverImage = z.infer<typeof CoverImage>
  * cards.
  */
 export const OwnCover = CoverImage.extend({
-  /** Null if there is no cover, or if the cover has at most 400 pixels per side. */
+  /** Null if the uploaded cover has at most 400 pixels per side. */
   large: square('large').nullable(),
 }).meta({ id: 'OwnCover' })
 export type OwnCover = z.infer<typeof OwnCover>

@@ -97,7 +97,7 @@ export const playlistOperations = defineOperations({
   getPlaylistCover: {
     method: 'get',
     path: '/v1/playlist/{playlist_id}/cover',
-    summary: "Get a playlist's cover, signed; without one, the neutral picture",
+    summary: "Get a playlist's cover, signed; without one, a generated one",
     tag,
     access: ['server'],
     params,

@@ -140,7 +140,7 @@ test('a new cover appears on the page and in the list of collections', async () 
     page.waitForFunction(
       (place) => {
         const image = document.querySelector<HTMLImageElement>(place)
-        return image?.complete && image.naturalWidth === 400 && !image.src.includes('/cover/regular.jpg')
+        return image?.complete && image.naturalWidth === 400 && !image.src.endsWith('/regular.png')
       },
       selector,
       TIMEOUT,

@@ -1,5 +1,5 @@
 import type { PlayScope } from '../../contract/play.ts'
-import { FIRST_COVER, type FirstCover } from './first_cover.ts'
+import { FIRST_LOOK, type FirstLook, PLAYLIST_LEVELS } from './first_cover.ts'
 import { columnsOf, selectOf } from './query.ts'
 import type { collections, organizations, playlists, tracks } from './schema/library.ts'
 import { type ListOwner, OWNERS } from './session_list.ts'
@@ -12,6 +12,11 @@ interface Owner {
   expires_at: number
 }
 
+/** The levels of a generated cover in hexadecimal; null if there is an uploaded one. */
+interface Levels {
+  levels: string | null
+}
+
 const labels = { player_color: 'plain', player_subtitle: 'plain' } as const
 const cover = { cover_path: 'plain', cover_size: 'plain' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
@@ -22,18 +27,18 @@ const rowsOf = (owner: ListOwner) =>
       { organization_id: 'plain', scope: 'plain', resource_id: 'plain', expires_at: 'plain' },
       { expires_at: `coalesce(${owner}.expires_at, 9e15)` },
     ),
-    track: columnsOf<typeof tracks.$inferSelect>('tracks')({
-      file_name: 'plain',
-      player_title: 'plain',
-      tags: 'json',
-      ...labels,
-      ...cover,
-    }),
-    collection: columnsOf<typeof collections.$inferSelect & { first: FirstCover | null }>('collections')(
-      { title: 'plain', ...labels, ...cover, ...overridable, first: 'json' },
-      { first: FIRST_COVER },
+    track: columnsOf<Omit<typeof tracks.$inferSelect, 'levels'> & Levels>('tracks')(
+      { file_name: 'plain', player_title: 'plain', tags: 'json', ...labels, ...cover, levels: 'plain' },
+      { levels: 'iif(tracks.cover_path is null, hex(tracks.levels), null)' },
     ),
-    playlist: columnsOf<typeof playlists.$inferSelect>('playlists')({ title: 'plain', ...labels, ...cover }),
+    collection: columnsOf<typeof collections.$inferSelect & { first: FirstLook | null }>('collections')(
+      { title: 'plain', ...labels, ...cover, ...overridable, first: 'json' },
+      { first: FIRST_LOOK },
+    ),
+    playlist: columnsOf<typeof playlists.$inferSelect & Levels>('playlists')(
+      { title: 'plain', ...labels, ...cover, levels: 'plain' },
+      { levels: PLAYLIST_LEVELS },
+    ),
     organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
       id: 'plain',
       ...labels,

@@ -129,20 +129,18 @@ const KINDS = { track: 'music.song', collection: 'music.album', playlist: 'music
  * Returns the link preview of a page: a card (https://ogp.me, which X reads too) and the link for oEmbed discovery. The card shows only what the page
  * itself shows.
  */
-export function previewOf(
-  { scope, title, subtitle, card_image, has_cover }: Embed,
-  base: string,
-  address: string,
-): Html {
+export function previewOf({ scope, title, subtitle, card_image }: Embed, base: string, address: string): Html {
   const { url, width, height } = card_image
-  const image = { 'og:image': url, 'og:image:width': width, 'og:image:height': height, 'og:image:alt': title }
   const card = {
     'og:type': KINDS[scope],
     'og:title': title,
     ...(subtitle && { 'og:description': subtitle }),
     'og:url': address,
     'og:site_name': 'Tonearm',
-    ...(has_cover && image),
+    'og:image': url,
+    'og:image:width': width,
+    'og:image:height': height,
+    'og:image:alt': title,
   }
   const oembed = `${base}/oembed?format=json&url=${encodeURIComponent(address)}`
   return html`${Object.entries(card).map(([property, content]) => html`<meta property="${property}" content="${content}" />`)}

@@ -19,6 +19,7 @@ import { baseUrl } from '../base_url.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
 import { readNearest } from '../listen/read_nearest.ts'
+import { answerCover } from './cover.ts'
 import { answerEmbed } from './embed.ts'
 import { problemPage } from './page.ts'
 import { qrCode } from './qr_code.ts'
@@ -84,6 +85,7 @@ const listenerOf = (c: Request<AppEnv>): ListenerRequest => ({
 
 /** Adds the pages with a player. Most requests for them are answered before the app is loaded (src/http/first_requests.ts). */
 export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
+  app.get('/cover/:design/:file', (c) => answerCover(c.req.path))
   app.get('/embed/:play_session_id', (c) =>
     answerEmbed(listenerOf(c), cache, c.req.param('play_session_id').toLowerCase()),
   )

@@ -98,7 +98,7 @@ async function showShare(
   const { slug } = share
   const base = context.base_url
   const address = `${base}/s/${slug}`
-  const { title, subtitle, cover_image, has_cover } = embed
+  const { title, subtitle, cover_image } = embed
   // The page of a share with a password has no preview. Sites that show previews of links see only the password form.
   const preview =
     share.password_hash === null
@@ -131,7 +131,7 @@ async function showShare(
   const body = html`<div class="page">
     <main class="share">
       <header>
-        ${has_cover ? html`<img src="${cover_image.regular.url}" width="400" height="400" alt="" />` : ''}
+        <img src="${cover_image.regular.url}" width="400" height="400" alt="" />
         <div>
           <h1>${title}</h1>
           ${subtitle ? html`<p class="by">${subtitle}</p>` : ''}

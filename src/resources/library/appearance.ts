@@ -106,12 +106,16 @@ export const withInherited = <
   player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
 })
 
+/** Returns the title that listeners see. */
+export const trackTitle = ({ player_title, tags, file_name }: Omit<Named, keyof Settings>, uses_tags: boolean) =>
+  player_title ?? (uses_tags ? tags?.title : null) ?? withoutExtension(file_name)
+
 /** Returns the effective title, subtitle and color of a track, which is everything that lists show. */
 export function labelsOf({ organization, collection, playlist, track }: LabelSources) {
   const themed = organization.is_theme_overridable
-  const { title, artist, album_artist } = (organization.uses_tags && track.tags) || {}
+  const { artist, album_artist } = (organization.uses_tags && track.tags) || {}
   return {
-    player_title: track.player_title ?? title ?? withoutExtension(track.file_name),
+    player_title: trackTitle(track, organization.uses_tags),
     player_subtitle:
       track.player_subtitle ??
       artist ??

@@ -17,7 +17,7 @@ import { startPurge } from '../../pipeline/start_purge.ts'
 import { listRows } from '../list/page.ts'
 import { withInherited } from './appearance.ts'
 import { withCollectionCounts } from './included_counts.ts'
-import { columnsFor, toTracks, withArtwork, withFirstCovers } from './list_items.ts'
+import { columnsFor, coversOf, toTracks, withArtwork } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
 import { findOrganization } from './organization.ts'
 import { coverUpload } from './upload_handle.ts'
@@ -52,8 +52,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
       include,
       rows.map((row) => withInherited(row, organization)),
     )
-    const rowsWithCovers = await withFirstCovers(context, include, rows)
-    return { ...counts, collections: await withArtwork(context, include, shownRows, rowsWithCovers) }
+    return { ...counts, collections: await withArtwork(context, include, shownRows, rows, coversOf) }
   },
 
   async createCollection({ body }, context) {

@@ -8,33 +8,35 @@ import { PLAYBACK_TTL } from '../../contract/facts.ts'
 import type { OwnCover } from '../../contract/media.ts'
 import { notFound } from '../../core/errors.ts'
 import { showCollection } from './collection.ts'
-import { coverImage, coverOrFirst, largeCover, type StoredCover } from './cover_image.ts'
-import { firstCover } from './first_cover.ts'
+import { coverDesign, coverImage, coverOrFirst, largeCover, type ShownCover, type StoredCover } from './cover_image.ts'
+import { firstLook } from './first_look.ts'
 import { findTrack, showTrack, trackCoverUpload } from './track.ts'
 import { coverUpload } from './upload_handle.ts'
 
 /** Returns a cover as the API shows it, including the large square. */
-export async function ownCover({ env, base_url, now }: Context, cover: StoredCover): Promise<OwnCover> {
+export async function ownCover({ env, base_url, now }: Context, cover: StoredCover & ShownCover): Promise<OwnCover> {
   const mediaUrl = await mediaUrls(env, now, now + PLAYBACK_TTL * 1000)
-  return { ...(await coverImage(base_url, cover.cover_path, mediaUrl)), large: await largeCover(cover, mediaUrl) }
+  return {
+    ...(await coverImage(base_url, cover, mediaUrl)),
+    large: await largeCover(base_url, cover, mediaUrl),
+  }
 }
 
 export const coverHandlers: Handlers<typeof coverOperations> = {
   async getCollectionCover({ params }, context) {
-    const { id } = collections
+    const { id, title, cover_path, cover_size } = collections
     const row = await context.db
-      .select({
-        ownCover: { id, cover_path: collections.cover_path, cover_size: collections.cover_size },
-        first: firstCover,
-      })
+      .select({ own: { id, title, cover_path, cover_size }, first: firstLook })
       .from(collections)
       .innerJoin(organizations, eq(organizations.id, collections.organization_id))
       .where(and(eq(id, params.collection_id), eq(organizations.id, context.principal.organization_id)))
       .get()
     if (!row) throw notFound('collection')
+    const { own, first } = row
+    const design = coverDesign(own.title, first?.levels)
     return {
-      collection_id: row.ownCover.id,
-      cover_image: await ownCover(context, coverOrFirst(row.ownCover, row.first)),
+      collection_id: own.id,
+      cover_image: await ownCover(context, { ...coverOrFirst(own, first), design }),
     }
   },
 

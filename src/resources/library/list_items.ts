@@ -2,15 +2,15 @@ import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 
 import { mediaUrls } from '../../adapters/bucket/media_url.ts'
 import { inJsonList } from '../../adapters/db/database.ts'
-import { collections, organizations, tracks } from '../../adapters/db/schema/library.ts'
+import { collections, organizations, playlists, tracks } from '../../adapters/db/schema/library.ts'
 import { LOUDNESS_SQL, STATE_SQL, unpackLoudness } from '../../adapters/db/track_info.ts'
 import type { Context } from '../../context.ts'
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
 import type { Loudness } from '../../contract/info.ts'
 import type { TrackState } from '../../contract/track.ts'
-import { effectiveCover, times } from './appearance.ts'
-import { coverImage, coverOrFirst } from './cover_image.ts'
-import { firstCover } from './first_cover.ts'
+import { effectiveCover, times, trackTitle } from './appearance.ts'
+import { coverDesign, coverImage, coverOrFirst, type ShownCover } from './cover_image.ts'
+import { firstLook, playlistLevels } from './first_look.ts'
 import { findOrganization } from './organization.ts'
 
 /** The columns of lists and the additional data that `include` asks for, so that a page needs only one request. */
@@ -37,45 +37,57 @@ type Include = string | undefined
 /** Whether a list's `include` has this name. */
 export const isIncluded = (include: Include, name: string) => include?.split(',').includes(name) === true
 
-/** Returns a function that signs the URLs of a cover's squares. */
+/** Returns a function for the URLs of a cover's squares. */
 export async function covers({ env, now, base_url }: Context) {
   const mediaUrl = await mediaUrls(env, now, now + PLAYBACK_TTL * 1000)
-  return (cover_path: string | null) => coverImage(base_url, cover_path, mediaUrl)
+  return (cover: ShownCover) => coverImage(base_url, cover, mediaUrl)
 }
 
-/** Reads the covers of collections. If `borrows` is set, a collection without a cover has the cover of its first track. */
+/**
+ * Reads the covers of collections, with the designs that they have without one. If `borrows` is set, a collection without a cover has the cover of its
+ * first track.
+ */
 export async function coversOf({ db }: Context, ids: string[], borrows = true) {
-  const { id, cover_path, is_cover_overridable } = collections
+  const { id, title, cover_path, is_cover_overridable } = collections
   const rows = await db
-    .select({ ownCover: { id, cover_path, is_cover_overridable }, first: firstCover.as('first') })
+    .select({ own: { id, title, cover_path, is_cover_overridable }, first: firstLook.as('first') })
     .from(collections)
     .innerJoin(organizations, eq(organizations.id, collections.organization_id))
     .where(inArray(id, inJsonList(ids)))
-  return new Map(rows.map(({ ownCover, first }) => [ownCover.id, coverOrFirst(ownCover, borrows ? first : null)]))
+  return new Map(
+    rows.map(({ own, first }) => {
+      const design = coverDesign(own.title, first?.levels)
+      return [own.id, { ...coverOrFirst(own, borrows ? first : null), design }]
+    }),
+  )
 }
 
-/** Adds the cover of the first track to collections without a cover. The result is passed to `withArtwork`. */
-export async function withFirstCovers<T extends { id: string; cover_path: string | null }>(
-  context: Context,
-  include: Include,
-  rows: T[],
-) {
-  const idsWithoutCover = rows.filter((row) => row.cover_path === null).map((row) => row.id)
-  if (!isIncluded(include, 'artwork') || idsWithoutCover.length === 0) return rows
-  const borrowedCovers = await coversOf(context, idsWithoutCover)
-  return rows.map((row) => borrowedCovers.get(row.id) ?? row)
+/** Reads the covers of playlists, with the designs that they have without one. */
+export async function playlistCoversOf({ db }: Context, ids: string[]) {
+  const { id, title, cover_path } = playlists
+  const rows = await db
+    .select({ id, title, cover_path, levels: playlistLevels.as('levels') })
+    .from(playlists)
+    .where(inArray(id, inJsonList(ids)))
+  return new Map(rows.map(({ levels, ...row }) => [row.id, { ...row, design: coverDesign(row.title, levels) }]))
 }
 
-/** Returns collections or playlists with their covers. */
+/** Returns collections or playlists with their covers. `read` is called for those that have no own cover. */
 export async function withArtwork<T>(
   context: Context,
   include: Include,
   shown: T[],
-  rows: { cover_path: string | null }[],
+  rows: { id: string; cover_path: string | null }[],
+  read: (context: Context, ids: string[]) => Promise<Map<string, ShownCover>>,
 ) {
   if (!isIncluded(include, 'artwork')) return shown
-  const cover = await covers(context)
-  return Promise.all(shown.map(async (item, at) => ({ ...item, artwork: await cover(rows[at]!.cover_path) })))
+  const idsWithoutCover = rows.filter((row) => row.cover_path === null).map((row) => row.id)
+  const [cover, others] = await Promise.all([
+    covers(context),
+    idsWithoutCover.length > 0 ? read(context, idsWithoutCover) : null,
+  ])
+  const shownCovers = rows.map((row) => others?.get(row.id) ?? row)
+  return Promise.all(shown.map(async (item, at) => ({ ...item, artwork: await cover(shownCovers[at]!) })))
 }
 
 /** Reads the ids and titles of the collections of these tracks. */
@@ -90,12 +102,21 @@ async function collectionsOf({ db }: Context, rows: { collection_id: string }[])
 export const columnsFor = (include: Include) => ({
   ...listedColumns,
   ...(isIncluded(include, 'levels') && { levels: tracks.levels }),
+  ...(isIncluded(include, 'artwork') && {
+    wave: sql<string | null>`iif(${tracks.cover_path} is null, hex(${tracks.levels}), null)`.as('wave'),
+  }),
   ...(isIncluded(include, 'loudness') && {
     loudness: sql.raw(LOUDNESS_SQL).as('loudness') as SQL.Aliased<string | null>,
   }),
   ...(isIncluded(include, 'state') && { state: sql.raw(STATE_SQL).as('state') as SQL.Aliased<string> }),
 })
-type TrackListRow = ListedRow & { levels?: number[] | null; loudness?: string | null; state?: string }
+type TrackListRow = ListedRow & {
+  levels?: number[] | null
+  /** The levels of a track without a cover in hexadecimal, for its generated cover. */
+  wave?: string | null
+  loudness?: string | null
+  state?: string
+}
 
 /**
  * Returns tracks as lists show them. The cover of the playlist is used after the collection's own cover, but before one that the collection borrows
@@ -127,14 +148,29 @@ export async function toTracks(
     coversOf(context, [...new Set(rows.map((row) => row.collection_id))], !playlist?.cover_path),
     covers(context),
   ])
-  const noCover = { cover_path: null, is_cover_overridable: true }
   return Promise.all(
-    shown.map(async (track) => {
-      const collection = owners.get(track.collection_id) ?? noCover
-      return {
-        ...track,
-        artwork: await cover(effectiveCover({ organization, collection, playlist, track }).cover_path),
-      }
-    }),
+    shown.map(async (track, at) => ({
+      ...track,
+      artwork: await cover(
+        trackCover(organization, owners.get(track.collection_id), playlist, { ...track, levels: rows[at]!.wave }),
+      ),
+    })),
   )
+}
+
+type Covers = Parameters<typeof effectiveCover>[0]
+type DrawnTrack = Parameters<typeof trackTitle>[0] & { cover_path: string | null; levels?: string | null | undefined }
+
+/** Returns the effective cover of a track, or else its own design in the color of its collection. */
+export function trackCover(
+  organization: Covers['organization'] & { uses_tags: boolean },
+  collection: (Covers['collection'] & { title: string }) | undefined,
+  playlist: Covers['playlist'],
+  track: DrawnTrack,
+): ShownCover {
+  const noCover = { cover_path: null, is_cover_overridable: true }
+  return {
+    ...effectiveCover({ organization, collection: collection ?? noCover, playlist, track }),
+    design: coverDesign(trackTitle(track, organization.uses_tags), track.levels, collection?.title),
+  }
 }

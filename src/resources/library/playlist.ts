@@ -16,7 +16,7 @@ import { listRows } from '../list/page.ts'
 import { withInherited } from './appearance.ts'
 import { ownCover } from './cover.ts'
 import { withPlaylistCounts } from './included_counts.ts'
-import { withArtwork } from './list_items.ts'
+import { playlistCoversOf, withArtwork } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
 import { findOrganization } from './organization.ts'
 import { insertTracks, listTracks, moveTrack, removeTrack, replaceTracks } from './playlist_track.ts'
@@ -52,7 +52,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
       include,
       rows.map((row) => withInherited(row, organization)),
     )
-    return { ...counts, playlists: await withArtwork(context, include, shownRows, rows) }
+    return { ...counts, playlists: await withArtwork(context, include, shownRows, rows, playlistCoversOf) }
   },
 
   async createPlaylist({ body }, context) {
@@ -124,7 +124,8 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
 
   async getPlaylistCover({ params }, context) {
     const row = await findPlaylist(context, params.playlist_id)
-    return { playlist_id: row.id, cover_image: await ownCover(context, row) }
+    const { design } = (await playlistCoversOf(context, [row.id])).get(row.id)!
+    return { playlist_id: row.id, cover_image: await ownCover(context, { ...row, design }) }
   },
 
   async createPlaylistCover({ params }, context) {

@@ -1,46 +1,42 @@
-import { inArray } from 'drizzle-orm'
+import { inArray, sql } from 'drizzle-orm'
 
 import { inJsonList } from '../../adapters/db/database.ts'
-import { playlists, tracks } from '../../adapters/db/schema/library.ts'
+import { tracks } from '../../adapters/db/schema/library.ts'
 import type { Context } from '../../context.ts'
 import type { PlayScope } from '../../contract/play.ts'
-import { effectiveCover } from './appearance.ts'
-import { covers, coversOf } from './list_items.ts'
+import type { ShownCover } from './cover_image.ts'
+import { covers, coversOf, playlistCoversOf, trackCover } from './list_items.ts'
 import { findOrganization } from './organization.ts'
 
 /**
  * Returns a function for the covers that listeners see of collections, tracks and playlists of the caller's organization: the neutral picture for one that
- * has none or does not exist. The number of queries does not depend on the number of resources.
+ * does not exist. The number of queries does not depend on the number of resources.
  */
 export async function artworkOf(context: Context, resources: { scope: PlayScope; resource_id: string }[]) {
   const { db } = context
   const idsOf = (scope: PlayScope) => resources.flatMap((each) => (each.scope === scope ? [each.resource_id] : []))
-  const { id, cover_path, collection_id } = tracks
+  const { id, cover_path, collection_id, player_title, tags, file_name } = tracks
+  const levels = sql<string | null>`iif(${cover_path} is null, hex(${tracks.levels}), null)`.as('levels')
   const [organization, cover, foundTracks, foundPlaylists] = await Promise.all([
     findOrganization(context),
     covers(context),
     db
-      .select({ id, cover_path, collection_id })
+      .select({ id, cover_path, collection_id, player_title, tags, file_name, levels })
       .from(tracks)
       .where(inArray(id, inJsonList(idsOf('track')))),
-    db
-      .select({ id: playlists.id, cover_path: playlists.cover_path })
-      .from(playlists)
-      .where(inArray(playlists.id, inJsonList(idsOf('playlist')))),
+    playlistCoversOf(context, idsOf('playlist')),
   ])
   const collections = await coversOf(context, [
     ...idsOf('collection'),
     ...foundTracks.map((each) => each.collection_id),
   ])
-  const owners = new Map<string, { cover_path: string | null }>([
+  const owners = new Map<string, ShownCover>([
     ...collections,
-    ...foundPlaylists.map((playlist) => [playlist.id, playlist] as const),
+    ...foundPlaylists,
     ...foundTracks.flatMap((track) => {
       const collection = collections.get(track.collection_id)
-      return collection
-        ? [[track.id, effectiveCover({ organization, collection, playlist: null, track })] as const]
-        : []
+      return collection ? [[track.id, trackCover(organization, collection, null, track)] as const] : []
     }),
   ])
-  return ({ resource_id }: { resource_id: string }) => cover(owners.get(resource_id)?.cover_path ?? null)
+  return ({ resource_id }: { resource_id: string }) => cover(owners.get(resource_id) ?? { cover_path: null })
 }

@@ -12,7 +12,7 @@ import type { Playback, PlayScope, PlayView } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
 import { appearance } from '../library/appearance.ts'
-import { coverImage, coverOrFirst } from '../library/cover_image.ts'
+import { coverDesign, coverImage, coverOrFirst } from '../library/cover_image.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
 
 /** A session and a track that it plays. Each is undefined if it was not found. */
@@ -97,6 +97,7 @@ export async function playable(context: Context<Client>, parts: PlaybackParts) {
     list: listOf(session.scope, parts.played),
     urls,
     appearance: appearance(parts.played),
+    album: parts.played.collection.title,
     /** Those of the session's variants that this track has, in the session's order. A preliminary track has only its early file. */
     files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     is_preliminary,
@@ -139,11 +140,12 @@ export async function playback(
   context: Context<Client>,
   found: Awaited<ReturnType<typeof findPlayback>>,
 ): Promise<Playback> {
-  const { session, track, tags, list, levels, is_preliminary } = found
+  const { session, track, tags, list, levels, is_preliminary, album } = found
   const { cover_path, image_colors, is_dark, ...letters } = found.appearance
+  const design = cover_path === null ? coverDesign(letters.player_title, track.levels, album) : null
   const mediaUrl = await mediaUrls(context.env, context.now, session.expires_at, found.urls)
   const [cover_image, ...variants] = await Promise.all([
-    coverImage(context.base_url, cover_path, mediaUrl),
+    coverImage(context.base_url, { cover_path, design }, mediaUrl),
     ...found.files.map(async ({ index, path, size }) => ({
       path,
       url: await mediaUrl(path, size),

@@ -9,7 +9,7 @@ import type { PlayScope } from '../../contract/play.ts'
 import { notFound } from '../../core/errors.ts'
 import { checkExpiry } from '../../core/time.ts'
 import { effectiveCover, labelsOf } from '../library/appearance.ts'
-import { coverImage, coverOrFirst, largeCover } from '../library/cover_image.ts'
+import { coverDesign, coverImage, coverOrFirst, largeCover } from '../library/cover_image.ts'
 
 /** The data of a page that embeds a play session. */
 export interface Embed {
@@ -20,8 +20,8 @@ export interface Embed {
   cover_image: CoverImage
   /** The largest available square of the cover. */
   card_image: { url: string; width: number; height: number }
-  /** Whether the image is a cover and not the neutral picture. */
-  has_cover: boolean
+  /** The design of the generated cover; null if the cover was uploaded. */
+  design: string | null
   /** Seconds until the session expires or, if this is earlier, the links to its cover. */
   seconds_left: number
 }
@@ -44,8 +44,11 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
     ? labelsOf(levels)
     : { player_title: list.title, player_subtitle: list.player_subtitle ?? organization.player_subtitle }
   const { cover_path, cover_size = null } = levels ? effectiveCover(levels) : list
+  const heard = levels ? track : (playlist ?? row?.collection?.first)
+  const design = cover_path === null ? coverDesign(title, heard?.levels, list.title) : null
+  const cover = { cover_path, cover_size, design }
   const mediaUrl = await mediaUrls(env, now, session.expires_at)
-  const cover_image = await coverImage(base_url, cover_path, mediaUrl)
+  const cover_image = await coverImage(base_url, cover, mediaUrl)
   const seconds_left = Math.min(PLAYBACK_TTL, Math.floor((session.expires_at - now) / 1000))
   return {
     scope: session.scope,
@@ -53,8 +56,8 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
     title,
     subtitle: player_subtitle ?? '',
     cover_image,
-    card_image: (await largeCover({ cover_path, cover_size }, mediaUrl)) ?? cover_image.regular,
-    has_cover: cover_path !== null,
+    card_image: (await largeCover(base_url, cover, mediaUrl)) ?? cover_image.regular,
+    design,
     seconds_left,
   }
 }

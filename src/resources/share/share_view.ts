@@ -35,7 +35,7 @@ export const withTitle = (embed: Embed, { title }: ShareRow): Embed => ({ ...emb
 
 /** Returns embed data with image URLs that stay valid as long as the share. */
 export function withLastingPictures(embed: Embed, address: string): Embed {
-  if (!embed.has_cover) return embed
+  if (embed.design !== null) return embed
   const url = `${address}/cover.jpg`
   const { icon, small, regular } = embed.cover_image
   const at = <T extends { type: string }>(square: T) => ({ ...square, url: `${url}?size=${square.type}` })

@@ -266,12 +266,13 @@ describe('a failed upload of a cover', () => {
 })
 
 describe('the cover of a collection and of a playlist', () => {
-  it('consists of links to a neutral picture until a cover is uploaded, and then of signed links to the square images of the cover', async () => {
+  it('consists of links to a generated one until a cover is uploaded, and then of signed links to the square images of the cover', async () => {
     const { key, collection_id } = tenant
     const playlist_id = await aPlaylist(key)
     for (const path of [`/v1/collection/${collection_id}/cover`, `/v1/playlist/${playlist_id}/cover`] as const) {
       const { cover_image } = await ok('GET', path, { key })
-      expect(new URL(cover_image.small.url).pathname).toBe('/cover/small.jpg')
+      expect(new URL(cover_image.small.url).pathname).toMatch(/^\/cover\/[A-Z]+-\d+-\/small\.png$/)
+      expect(cover_image.large).toMatchObject({ width: 1400, url: cover_image.small.url.replace('small', 'large') })
     }
     await db.update(collections).set({ cover_path: 'covers/here' }).where(eq(collections.id, collection_id))
     const { cover_image } = await ok('GET', `/v1/collection/${collection_id}/cover`, { key })

@@ -124,9 +124,11 @@ describe('a play view', () => {
     }
   })
 
-  it('contains a neutral picture when there is no cover', async () => {
-    const url = (size: string) => `https://tonearm.test/cover/${size}.jpg`
-    expect((await view()).cover_image).toEqual({
+  it('contains a generated cover when there is none, with the color of the collection', async () => {
+    const { cover_image } = await view()
+    const url = (size: string) =>
+      expect.stringMatching(`^https://tonearm.test/cover/SW-209-7{32}/${size}.png$`) as string
+    expect(cover_image).toEqual({
       icon: { type: 'icon', width: 80, height: 80, url: url('icon') },
       small: { type: 'small', width: 200, height: 200, url: url('small') },
       regular: { type: 'regular', width: 400, height: 400, url: url('regular') },

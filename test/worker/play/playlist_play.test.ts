@@ -110,7 +110,7 @@ describe('a play session of a playlist', () => {
       await ok('POST', pathname, { body: 'GIF89a', headers: { 'content-type': 'image/gif' } })
       return decodeURIComponent((await play(a)).body.cover_image.regular.url)
     }
-    expect((await play(a)).body.cover_image.icon.url).toMatch(/\/cover\/icon\.jpg$/)
+    expect((await play(a)).body.cover_image.icon.url).toMatch(/\/cover\/SW-\d+-7{32}\/icon\.png$/)
     expect(await cover(`/v1/playlist/${playlist_id}`, 'playlist')).toContain(`/${playlist_id}/`)
     expect(await cover(`/v1/collection/${collection_id}`, 'collection')).toContain(`/${collection_id}/`)
   })

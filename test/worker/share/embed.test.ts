@@ -67,7 +67,7 @@ describe('the embed page', () => {
     expect((await open(await sessionOf('track', track_id))).text).toContain(`content="${escaped}"`)
   })
 
-  it('has the link preview tags that match its scope, with the cover if there is one', async () => {
+  it('has the link preview tags that match its scope, with the cover or a generated one', async () => {
     const cards = async (id: string) => {
       const { text } = await open(id)
       const all = text.matchAll(/<meta (?:property|name)="((?:og|twitter):[^"]+)" content="([^"]*)" *\/>/g)
@@ -79,11 +79,15 @@ describe('the embed page', () => {
       'og:title': 'So &quot;What&quot; &lt;b&gt;&',
       'og:url': `https://tonearm.test/embed/${alone}`,
       'og:site_name': 'Tonearm',
+      'og:image': expect.stringMatching(/^https:\/\/tonearm\.test\/cover\/[A-Z]*-\d+-\w+\/large\.png$/),
+      'og:image:width': '1400',
+      'og:image:height': '1400',
+      'og:image:alt': 'So &quot;What&quot; &lt;b&gt;&',
       'twitter:card': 'summary',
     })
     const list = await cards(await sessionOf('collection', collection_id))
     expect(list).toMatchObject({ 'og:type': 'music.album', 'og:title': 'Kind of Blue' })
-    expect(list).not.toHaveProperty('og:image')
+    expect(list['og:image']).toMatch(/\/cover\/KO-\d+-7{32}\/large\.png$/)
     await db
       .update(tracks)
       .set({ cover_path: 'covers/here', player_subtitle: 'Miles Davis' })
