@@ -119,7 +119,6 @@ test('a new collection accepts three dropped files, which are uploaded and proce
 test('title, subtitle and color are saved while the user edits them, and shown in a player', async () => {
   await editText(page, 'Title', 'Demo tape 2')
   await editText(page, 'Artist', 'Ines Calder')
-  await page.getByRole('link', { name: 'Look' }).click()
   await page.getByLabel('Another color').fill('#c0392b')
   await page.getByRole('button', { name: 'Add a color' }).click()
   await page.getByRole('heading', { level: 1, name: 'Demo tape 2' }).waitFor()

@@ -47,7 +47,6 @@ export async function fillOrganization(client: Client) {
     overview: ['#/', 'Overview'],
     library: ['#/library', 'Library'],
     collection: [`#/collection/${collection_id}`, title],
-    look: [`#/collection/${collection_id}/look`, title],
     empty: [`#/collection/${empty}`, 'Empty'],
     track: [`#/track/${track_id}`, song],
     'track look': [`#/track/${track_id}/look`, song],
@@ -72,3 +71,21 @@ export async function fillOrganization(client: Client) {
 }
 
 export type StudioPages = Awaited<ReturnType<typeof fillOrganization>>
+
+/** The tracks of `makeDemoTape` with the shapes of their waveforms. */
+const SHAPES = { first: 'sin(t)', second: 'abs(sin(t/2))', third: '1' }
+
+/** Creates the collection "Demo tape" with three tracks of twelve seconds, the first of which has an artist in its tags. Resolves to its id. */
+export async function makeDemoTape(client: Client): Promise<string> {
+  const body = { title: 'Demo tape', player_subtitle: 'Various' }
+  const { collection_id } = await must(client.post('/v1/collection', { body }))
+  for (const [name, shape] of Object.entries(SHAPES)) {
+    const flags = name === 'first' ? ['-metadata', 'artist=Ines Calder'] : []
+    const expression = `0.5*sin(2*PI*330*t)*${shape}`
+    const song = await makeAudio('mp3', { seconds: 12, channels: 1, expression }, flags)
+    const { track_id } = await upload(client, collection_id, `${name}.mp3`, song)
+    const settled = await settle(client, track_id)
+    if (settled.status !== 'ready') throw new Error(`${name}: ${settled.status}`)
+  }
+  return collection_id
+}

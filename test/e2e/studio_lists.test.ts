@@ -2,10 +2,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
-import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { must, settle, upload } from './steps.ts'
+import { must } from './steps.ts'
+import { makeDemoTape } from './studio_library.ts'
 import { choose, namesOf, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** The studio's lists of tracks: waveforms, order, playback and details. Each test continues in the state that the previous one left. */
@@ -17,19 +17,10 @@ let client: Client
 let collection: string
 let problems: string[]
 
-const SHAPES = { first: 'sin(t)', second: 'abs(sin(t/2))', third: '1' }
-
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  const body = { title: 'Demo tape', player_subtitle: 'Various' }
-  collection = (await must(client.post('/v1/collection', { body }))).collection_id
-  for (const [name, shape] of Object.entries(SHAPES)) {
-    const flags = name === 'first' ? ['-metadata', 'artist=Ines Calder'] : []
-    const song = await makeAudio('mp3', { seconds: 12, channels: 1, expression: `0.5*sin(2*PI*330*t)*${shape}` }, flags)
-    const { track_id } = await upload(client, collection, `${name}.mp3`, song)
-    expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
-  }
+  collection = await makeDemoTape(client)
   ;({ page, problems } = await openTab(browser))
   await signIn(page, stack)
   await visit(page, `#/collection/${collection}`, 'Demo tape')
@@ -115,11 +106,11 @@ test('rows can be moved by keyboard, menu and dragging, and the service stores t
 test('the playing track is marked, continues to play across pages, and can be paused in its row', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await rowOf(page, 'second').getByRole('button', { name: 'Play second' }).click(TIMEOUT)
-  await untilPlaying(page, 0.3)
+  await untilPlaying(page.locator('.dock'), 0.3)
   await page.locator('.track[data-status][aria-current=true]').filter({ hasText: 'second' }).waitFor()
   await page.getByRole('link', { name: 'Keys' }).click()
   await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
-  await untilPlaying(page, 1)
+  await untilPlaying(page.locator('.dock'), 1)
   await page.goBack()
   await rowOf(page, 'second').getByRole('button', { name: 'Pause second' }).click(TIMEOUT)
   await rowOf(page, 'second').getByRole('button', { name: 'Play second' }).waitFor()
@@ -167,82 +158,10 @@ test('a track shows its files with sizes, its loudness and its source', async ()
   expect(sound).toMatch(/SourceMP3.*44\.1 kHz/)
 })
 
-test('a search finds collections, tracks by the tags of their files, and playlists, and its words are in the address', async () => {
-  await must(client.post('/v1/playlist', { body: { title: 'Demo mix' } }))
-  await visit(page, '#/library', 'Library')
-  await page.getByRole('searchbox', { name: 'Search collections' }).fill('nothing of that name')
-  await page.getByText('No collections found.').waitFor(TIMEOUT)
-  await page.getByRole('link', { name: 'Search everything' }).click()
-  const search = page.getByRole('searchbox', { name: 'Search everything' })
-  expect(await search.inputValue()).toBe('nothing of that name')
-  const found = (kind: string) => page.getByRole('region', { name: kind }).locator('a.name')
-  await search.fill('CÁLDER')
-  await expect.poll(() => found('Tracks').allTextContents(), TIMEOUT).toEqual(['first'])
-  expect(await found('Collections').count()).toBe(0)
-  await search.fill('demo')
-  await expect.poll(() => found('Collections').allTextContents(), TIMEOUT).toEqual(['Demo tape'])
-  await expect.poll(() => found('Playlists').allTextContents(), TIMEOUT).toEqual(['Demo mix'])
-  await page.getByRole('button', { name: 'Play Demo tape' }).click()
-  await untilPlaying(page, 0.3)
-  await page.getByRole('button', { name: 'Close the player' }).click()
-  // While a search has failed, the results of the previous search are not shown.
-  await page.route('**/v1/collection?*', (route) => route.abort())
-  await search.fill('ird')
-  await page.getByText('The service cannot be reached').waitFor(TIMEOUT)
-  expect(await found('Collections').count()).toBe(0)
-  await page.unroute('**/v1/collection?*')
-  expect(problems.splice(0)).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('ERR_FAILED')))
-  await page.getByRole('button', { name: 'Try again' }).click()
-  await expect.poll(() => found('Tracks').allTextContents(), TIMEOUT).toEqual(['third'])
-  await search.fill('seconds')
-  await page.getByRole('button', { name: 'Did you mean “second”?' }).click(TIMEOUT)
-  await expect.poll(() => search.inputValue(), TIMEOUT).toBe('second')
-  await found('Tracks').click(TIMEOUT)
-  await page.getByRole('heading', { level: 1, name: 'second' }).waitFor(TIMEOUT)
-  await page.goBack()
-  expect(await search.inputValue()).toBe('second')
-  await expect.poll(() => found('Tracks').allTextContents(), TIMEOUT).toEqual(['second'])
-})
-
-test('the library keeps the search, the order and the view in the address, and the field keeps the focus', async () => {
-  await must(client.post('/v1/collection', { body: { title: 'A tape' } }))
-  await visit(page, '#/library?sort=title', 'Library')
-  const titles = () => page.locator('.windowed .name').allTextContents()
-  await expect.poll(titles, TIMEOUT).toEqual(['A tape', 'Demo tape'])
-  await page.getByRole('button', { name: 'Sort' }).click()
-  await page.getByRole('menuitemcheckbox', { name: 'Newest' }).click()
-  await page.getByRole('button', { name: 'List', exact: true }).click()
-  const search = page.getByRole('searchbox', { name: 'Search collections' })
-  await search.fill('demo')
-  await page.locator('.cover-lines').getByText('3 tracks').waitFor(TIMEOUT)
-  await expect.poll(titles, TIMEOUT).toEqual(['Demo tape'])
-  expect(new URL(page.url()).hash).toBe('#/library?view=list&q=demo')
-  await page.getByRole('link', { name: 'Demo tape' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Demo tape' }).waitFor(TIMEOUT)
-  await page.goBack()
-  await expect.poll(titles, TIMEOUT).toEqual(['Demo tape'])
-  expect(await search.inputValue()).toBe('demo')
-  // Clearing the field must not move the focus, even after the search has ended and all entries are shown again.
-  const detached = await search.evaluateHandle((field) => {
-    const state = { wasDetached: false }
-    new MutationObserver(() => (state.wasDetached ||= !field.isConnected)).observe(document.body, {
-      childList: true,
-      subtree: true,
-    })
-    return state
-  })
-  await search.press('ControlOrMeta+a')
-  await search.press('Backspace')
-  await expect.poll(async () => (await titles()).length, TIMEOUT).toBe(2)
-  expect(await detached.evaluate(({ wasDetached }) => wasDetached)).toBe(false)
-  expect(await search.evaluate((field) => field === document.activeElement)).toBe(true)
-  await page.getByRole('button', { name: 'Covers' }).click()
-  await page.locator('.cover-card').first().waitFor()
-})
-
 test('a deleted track moves to the trash, from where it is restored in place or deleted permanently', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape')
-  await rowOf(page, 'second').locator('.loudness', { hasText: 'LUFS' }).waitFor(TIMEOUT)
+  const measured = rowOf(page, 'second').locator('.loudness', { hasText: 'LUFS' })
+  await measured.waitFor({ state: 'attached', ...TIMEOUT })
   const before = await namesOf(page)
   await choose(page, 'More for second', 'Delete track')
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before.filter((name) => name !== 'second'))
@@ -255,8 +174,12 @@ test('a deleted track moves to the trash, from where it is restored in place or 
   // Waits until all rows are complete, so no request for a track can fail after its deletion.
   await expect.poll(() => page.locator('.track .loudness', { hasText: 'LUFS' }).count(), TIMEOUT).toBe(before.length)
 
-  await choose(page, 'More for Demo tape', 'Delete collection …')
-  await page.getByRole('button', { name: 'Delete collection', exact: true }).click()
+  await choose(page, 'More for Demo tape', 'Delete collection')
+  await page.getByRole('heading', { level: 1, name: 'Library' }).waitFor(TIMEOUT)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Demo tape' }).waitFor(TIMEOUT)
+  await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
+  await choose(page, 'More for Demo tape', 'Delete collection')
   await page.getByRole('heading', { level: 1, name: 'Library' }).waitFor(TIMEOUT)
   await visit(page, '#/trash', 'Trash')
   // Simulates an item that is in use and cannot be deleted.

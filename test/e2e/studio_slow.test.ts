@@ -88,7 +88,7 @@ const saved = async () =>
   (await must(client.get('/v1/collection/{collection_id}', { params: { collection_id: collection } }))).collection
 
 test('a text that could not be saved stays and is sent again, and a color is saved with the next change', async () => {
-  await visit(page, `#/collection/${collection}/look`, 'Demo tape')
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
   await cut('**/v1/collection/*', 'PUT')
   await editText(page, 'Artist', 'Ines Calder')
   await page.getByRole('alert').getByText('Not saved yet, but it is sent again.').waitFor(TIMEOUT)

@@ -221,7 +221,8 @@ test('uploads end when their collection is deleted, and the page can be left', a
   await add('a', 'b', 'c', 'd')
   await sent
   expect(await asks()).toBe(true)
-  await choose(page, 'More for Short-lived', 'Delete collection …')
+  await choose(page, 'More for Short-lived', 'Delete collection')
+  await page.getByText('4 uploads into it end.').waitFor(TIMEOUT)
   await page.getByRole('button', { name: 'Delete collection', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Library' }).waitFor(TIMEOUT)
   expect(await asks()).toBe(false)

@@ -120,7 +120,7 @@ test('updating a collection gives its tracks the new files', async () => {
     if (route.request().method() === 'GET') await seen.promise
     await route.continue()
   })
-  await choose(page, 'More for Demo tape', 'Update tracks')
+  await choose(page, 'More for Demo tape', 'Create missing variants')
   await page.getByText(/^Updating tracks: \d of 2\./).waitFor(TIMEOUT)
   await page.getByRole('progressbar', { name: 'Tracks updated' }).waitFor()
   seen.resolve()

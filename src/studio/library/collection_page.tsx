@@ -1,79 +1,69 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
-import type { Client, Collection, Failure, Reprocess } from '../api.ts'
+import type { Collection, Failure, Reprocess } from '../api.ts'
 import { useConnection } from '../data/connection.ts'
+import { useList } from '../data/list.ts'
 import { useQuery } from '../data/query.ts'
 import { useReprocess } from '../data/reprocess.ts'
 import { useStore } from '../data/store.ts'
 import { type TrackList, type TrackRows, useTrackRows } from '../data/track_rows.ts'
 import { endUploads, queueOf, stoppedBy, upload, uploadChanges } from '../data/uploads.ts'
-import { forgetViews } from '../data/views.ts'
+import { forgetViews, isPlayable } from '../data/views.ts'
 import { explain, length, plural, signed } from '../format.ts'
-import { go, href, type PageProperties } from '../route.ts'
+import { href, type PageProperties } from '../route.ts'
+import { hasEnded } from '../sharing/link.ts'
 import { openShare } from '../sharing/open_share.ts'
-import { t, text, tn } from '../text.ts'
+import { t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button, FileButton } from '../ui/button.tsx'
-import { confirmed } from '../ui/dialog.tsx'
 import { EditHead } from '../ui/edit_head.tsx'
+import { lazyPage } from '../ui/lazy_page.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { PageHead, Tabs } from '../ui/page_head.tsx'
+import { PageHead } from '../ui/page_head.tsx'
 import { Empty, NotLoaded, NotRenewed, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { albumLoudness } from './album_loudness.ts'
-import { type Look, LookForm } from './look_form.tsx'
+import { downloadZip, duplicateAsPlaylist } from './collection_actions.ts'
+import type { Look } from './look_form.tsx'
 import { PlayFirst } from './play_first.tsx'
 import { ReprocessStatus } from './reprocess_status.tsx'
 import { listOf } from './table_view.ts'
 import { TrackTable } from './track_table.tsx'
-import { kept, TO_TRASH } from './trash.ts'
+import { removeList } from './trash.ts'
 
-const TABS = [
-  ['', text('Tracks')],
-  ['look', text('Look')],
-] as const
-
-const LOST = {
-  one: '{title} is moved to the trash with its track, which is removed from playlists.',
-  other: '{title} is moved to the trash with its {n} tracks, which are removed from playlists.',
-}
-
-async function remove(client: Client, { id, title }: Collection, count: number): Promise<void> {
-  const question = {
-    title: t('Delete this collection?'),
-    text: [tn(LOST, count, { title }), kept()].join(' '),
-    action: t('Delete collection'),
-  }
-  if (!(await confirmed(question))) return
-  const params = { collection_id: id }
-  const answer = await client.delete('/v1/collection/{collection_id}', { params, query: TO_TRASH })
-  if (!answer.ok) return announce(explain(answer))
-  endUploads(id)
-  announce(t('{title} deleted', { title }))
-  go('library')
-}
+const CollectionAside = lazyPage(async () => (await import('./collection_aside.tsx')).CollectionAside)
 
 async function updateTracks(start: () => Promise<Failure | undefined>): Promise<void> {
   const failure = await start()
   announce(failure ? explain(failure) : t('Missing variants are being created'))
 }
 
-/** Returns the number, the length and the loudness of the tracks as far as they are known. */
-function noteOf(list: TrackList, { rows, loading }: TrackRows): string {
-  if (loading || list.q || list.status) return ''
+/** Returns the number of tracks that can be played, as far as it is known. */
+const countPlayable = ({ rows }: TrackRows) => rows.filter((row) => !row || isPlayable(row)).length
+
+/** Returns the facts about the tracks as far as they are known: their number, length and loudness. */
+function factsOf({ rows }: TrackRows) {
   const seconds = rows.reduce((sum, row) => sum + (row?.duration ?? Infinity), 0)
   const loudness = albumLoudness(rows)
-  return [
-    plural(rows.length, 'track'),
-    seconds > 0 && seconds < Infinity && length(seconds),
-    loudness !== null && signed(loudness, 'LUFS'),
-  ]
-    .filter(Boolean)
-    .join(' · ')
+  return {
+    tracks: plural(rows.length, 'track'),
+    length: seconds > 0 && seconds < Infinity && length(seconds),
+    loudness: loudness !== null && signed(loudness, 'LUFS'),
+  }
 }
 
-type Changes = Look & Partial<Pick<Collection, 'title'>> & { player_subtitle?: string | null }
+/** Returns the line below the title. While a filter hides tracks, it stays as it was. */
+function useNote(list: TrackList, tracks: TrackRows, links: number): string {
+  const latest = useRef<ReturnType<typeof factsOf> | null>(null)
+  if (!tracks.loading && !list.q && !list.status) latest.current = factsOf(tracks)
+  const facts = latest.current
+  if (!facts) return ''
+  const shared = links > 0 && tn({ one: '{n} link', other: '{n} links' }, links)
+  return [facts.tracks, facts.length, shared, facts.loudness].filter(Boolean).join(' · ')
+}
+
+export type Changes = Look & Partial<Pick<Collection, 'title'>> & { player_subtitle?: string | null }
 interface TitleProperties {
   collection: Collection
   save: (changes: Changes) => Promise<Failure | undefined>
@@ -91,9 +81,9 @@ const CollectionTitle = ({ collection: { id, title, player_subtitle }, save }: T
   />
 )
 
-/** The page of a collection: its tracks and its appearance in players. */
-export function CollectionPage({ id, tab, query }: PageProperties) {
-  const { client, api_key } = useConnection()
+/** Reads a collection with its cover and its links, and changes it. */
+function useCollection(id: string) {
+  const { client } = useConnection()
   const params = { collection_id: id }
   const loaded = useQuery({
     key: ['/v1/collection/{collection_id}', id],
@@ -103,10 +93,7 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
     key: ['/v1/collection/{collection_id}/cover', id],
     load: () => client.get('/v1/collection/{collection_id}/cover', { params }),
   })
-  const list = listOf(query, id)
-  const tracks = useTrackRows(list)
-  const { reprocess, start } = useReprocess(id)
-  useTitle(loaded.answer?.collection.title)
+  const links = useList('/v1/share', (page) => page.shares, { query: { resource_id: id, include: 'sessions' } })
 
   // The collection was deleted elsewhere.
   const gone = loaded.problem?.status === 404
@@ -114,9 +101,6 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
     if (gone) endUploads(id)
   }, [gone, id])
 
-  if (!loaded.answer) return <NotLoaded {...loaded} />
-  const { collection } = loaded.answer
-  const add = (files: File[]) => upload(api_key, id, files)
   async function save(changes: Changes) {
     const answer = await client.put('/v1/collection/{collection_id}', { params, body: changes })
     if (!answer.ok) return answer
@@ -124,46 +108,96 @@ export function CollectionPage({ id, tab, query }: PageProperties) {
     forgetViews()
     return undefined
   }
+  return {
+    loaded,
+    links,
+    save,
+    cover: {
+      cover: cover.answer?.cover_image,
+      handle: async () => {
+        const made = await client.post('/v1/collection/{collection_id}/cover', { params })
+        return made.ok ? { ok: true as const, handle: made.collection_cover_upload } : made
+      },
+      onCover: () => {
+        forgetViews()
+        return Promise.all([cover.reload(), loaded.reload()])
+      },
+    },
+  }
+}
 
+/** The page of a collection: its tracks, and next to them its appearance, its links and its ids. */
+export function CollectionPage({ id, query }: PageProperties) {
+  const { api_key } = useConnection()
+  const { loaded, cover, links, save } = useCollection(id)
+  const list = listOf(query, id)
+  const tracks = useTrackRows(list)
+  const { reprocess, start } = useReprocess(id)
+  const note = useNote(list, tracks, links.entries.filter((link) => !hasEnded(link)).length)
+  const aside = useRef<HTMLDivElement>(null)
+  useTitle(loaded.answer?.collection.title)
+
+  if (!loaded.answer) return <NotLoaded {...loaded} />
+  const { collection } = loaded.answer
+  const { title } = collection
+  const add = (files: File[]) => upload(api_key, id, files)
   return (
     <>
       <NotRenewed {...loaded} />
       <PageHead
         back={{ href: href('library'), label: t('Library') }}
-        title={collection.title}
+        title={title}
         heading={<CollectionTitle collection={collection} save={save} />}
-        note={noteOf(list, tracks)}
-        cover={cover.answer?.cover_image}
-        handle={async () => {
-          const made = await client.post('/v1/collection/{collection_id}/cover', { params })
-          return made.ok ? { ok: true, handle: made.collection_cover_upload } : made
-        }}
-        onCover={() => {
-          forgetViews()
-          return Promise.all([cover.reload(), loaded.reload()])
-        }}
+        note={note}
+        tint={collection.image_colors[0]?.hex}
+        {...cover}
       >
         <PlayFirst scope="collection" id={id} tracks={tracks.rows.filter((row) => row !== undefined)} />
+        <Button kind="primary" icon="share" onClick={() => openShare({ scope: 'collection', id, title })}>
+          {t('Share')}
+        </Button>
         <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={add}>
           {t('Upload')}
         </FileButton>
-        <Button onClick={() => openShare({ scope: 'collection', id, title: collection.title })}>{t('Share')}</Button>
-        <Menu
-          label={t('More for {title}', { title: collection.title })}
-          items={[
-            { label: t('Update tracks'), onSelect: () => updateTracks(start) },
-            {
-              label: t('Delete collection …'),
-              danger: true,
-              onSelect: () => remove(client, collection, tracks.rows.length),
-            },
-          ]}
+        <CollectionMenu
+          collection={collection}
+          onUpdate={() => updateTracks(start)}
+          onAside={() => aside.current?.scrollIntoView({ block: 'start' })}
         />
       </PageHead>
-      <Tabs page="collection" id={id} current={tab} tabs={TABS.map(([name, label]) => [name, t(label)] as const)} />
-      {tab === '' && <Content {...{ collection, query, list, tracks, reprocess, add }} />}
-      {tab === 'look' && <LookForm scope="collection" id={id} values={collection} save={save} />}
+      <div class="collection-parts">
+        <div class="collection-tracks">
+          <Content {...{ collection, query, list, tracks, reprocess, add }} />
+        </div>
+        <div class="collection-aside" ref={aside}>
+          <CollectionAside collection={collection} count={countPlayable(tracks)} links={links} save={save} />
+        </div>
+      </div>
     </>
+  )
+}
+
+interface MenuProperties {
+  collection: Collection
+  onUpdate: () => unknown
+  /** Scrolls to the parts next to the tracks, which are below them in a narrow window. */
+  onAside: () => void
+}
+
+function CollectionMenu({ collection, onUpdate, onAside }: MenuProperties) {
+  const { client } = useConnection()
+  const { id, title } = collection
+  return (
+    <Menu
+      label={t('More for {title}', { title })}
+      items={[
+        { label: t('Look, links and ids'), onSelect: onAside },
+        { label: t('Download all (ZIP)'), onSelect: () => downloadZip(client, id) },
+        { label: t('Duplicate as playlist'), onSelect: () => duplicateAsPlaylist(client, collection) },
+        { label: t('Create missing variants'), onSelect: onUpdate },
+        { label: t('Delete collection'), danger: true, onSelect: () => removeList(client, 'collection', collection) },
+      ]}
+    />
   )
 }
 

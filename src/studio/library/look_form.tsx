@@ -29,6 +29,8 @@ interface Properties {
   values: Look & { image_colors?: ImageColor[] }
   /** The colors of the cover that players show; by default those of the resource. */
   palette?: ImageColor[] | undefined
+  /** The player of the preview: without its list of tracks if it is compact; null if there is nothing to play. */
+  preview?: 'full' | 'compact' | null
   /** Resolves to the failure, if there is one. */
   save: (changes: Look) => Promise<Failure | undefined>
 }
@@ -88,12 +90,20 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
 }
 
 /** The form for the colors in players. Each change is saved, and shown in a player next to the form. */
-export function LookForm({ scope, id, values, palette = values.image_colors ?? [], save }: Properties) {
+export function LookForm(properties: Properties) {
+  const { scope, id, values, palette = values.image_colors ?? [], preview = 'full', save } = properties
   const { look, state, problem, change, flush } = useAutosave({ values, save })
   const color = look.player_color === DEFAULT_COLOR ? null : (look.player_color ?? null)
   return (
     <div class="look">
-      <Preview scope={scope} id={id} accent={look.player_color === values.player_color ? null : look.player_color} />
+      {preview && (
+        <Preview
+          scope={scope}
+          id={id}
+          accent={look.player_color === values.player_color ? null : look.player_color}
+          layout={preview}
+        />
+      )}
       <form aria-label={t('Look')} onSubmit={(event) => event.preventDefault()}>
         <ColorChoice
           label={t('Player color')}
@@ -138,10 +148,11 @@ interface PreviewProperties {
   id: string
   /** A color that is not yet saved. */
   accent: string | null | undefined
+  layout: 'full' | 'compact'
 }
 
-/** A player as a preview. It shows a color while the user chooses it. */
-function Preview({ scope, id, accent }: PreviewProperties) {
+/** A player as a preview, without controls: the page has its own player. It shows a color while the user chooses it. */
+function Preview({ scope, id, accent, layout }: PreviewProperties) {
   const client = useClient()
   const version = useStore(viewChanges)
   const [session, setSession] = useState<string | null>(null)
@@ -152,7 +163,13 @@ function Preview({ scope, id, accent }: PreviewProperties) {
   return (
     <section class="preview" aria-label={t('Preview')}>
       {session && (
-        <tonearm-player key={version} play-session-id={session} accent={isHex(accent) ? accent : undefined} />
+        <tonearm-player
+          key={version}
+          play-session-id={session}
+          layout={layout}
+          inert
+          accent={isHex(accent) ? accent : undefined}
+        />
       )}
     </section>
   )

@@ -23,7 +23,7 @@ export function PlayFirst({ scope, id, tracks }: Properties) {
     return first && playTrack(client, scope, id, first.id)
   }
   return (
-    <Button kind="primary" icon={isPlaying ? 'pause' : 'play'} disabled={!first} onClick={play}>
+    <Button icon={isPlaying ? 'pause' : 'play'} disabled={!first} onClick={play}>
       {isPlaying ? t('Pause') : t('Play')}
     </Button>
   )

@@ -1,17 +1,15 @@
-import type { Client, Failure, Playlist } from '../api.ts'
+import type { Failure, Playlist } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { forgetViews } from '../data/views.ts'
-import { explain, length, plural } from '../format.ts'
+import { length, plural } from '../format.ts'
 import { type Look, LookForm } from '../library/look_form.tsx'
 import { PlayFirst } from '../library/play_first.tsx'
-import { kept, TO_TRASH } from '../library/trash.ts'
-import { go, href, type PageProperties } from '../route.ts'
+import { removeList } from '../library/trash.ts'
+import { href, type PageProperties } from '../route.ts'
 import { openShare } from '../sharing/open_share.ts'
 import { t, text } from '../text.ts'
-import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
-import { confirmed } from '../ui/dialog.tsx'
 import { EditHead } from '../ui/edit_head.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { PageHead, Tabs } from '../ui/page_head.tsx'
@@ -26,20 +24,6 @@ const TABS = [
   ['add', text('Add tracks')],
   ['look', text('Look')],
 ] as const
-
-async function remove(client: Client, { id, title }: Playlist): Promise<void> {
-  const question = {
-    title: t('Delete this playlist?'),
-    text: [t('{title} is moved to the trash. Its tracks stay in their collections.', { title }), kept()].join(' '),
-    action: t('Delete playlist'),
-  }
-  if (!(await confirmed(question))) return
-  const params = { playlist_id: id }
-  const answer = await client.delete('/v1/playlist/{playlist_id}', { params, query: TO_TRASH })
-  if (!answer.ok) return announce(explain(answer))
-  announce(t('{title} deleted', { title }))
-  go('playlists')
-}
 
 type Changes = Look & Partial<Pick<Playlist, 'title'>> & { player_subtitle?: string | null }
 interface TitleProperties {
@@ -96,6 +80,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
         note={[!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
           .filter(Boolean)
           .join(' · ')}
+        tint={playlist.image_colors[0]?.hex}
         cover={cover.answer?.cover_image}
         handle={async () => {
           const made = await client.post('/v1/playlist/{playlist_id}/cover', { params })
@@ -107,10 +92,14 @@ export function PlaylistPage({ id, tab }: PageProperties) {
         }}
       >
         <PlayFirst scope="playlist" id={id} tracks={tracks} />
-        <Button onClick={() => openShare({ scope: 'playlist', id, title: playlist.title })}>{t('Share')}</Button>
+        <Button kind="primary" icon="share" onClick={() => openShare({ scope: 'playlist', id, title: playlist.title })}>
+          {t('Share')}
+        </Button>
         <Menu
           label={t('More for {title}', { title: playlist.title })}
-          items={[{ label: t('Delete playlist …'), danger: true, onSelect: () => remove(client, playlist) }]}
+          items={[
+            { label: t('Delete playlist'), danger: true, onSelect: () => removeList(client, 'playlist', playlist) },
+          ]}
         />
       </PageHead>
       <Tabs page="playlist" id={id} current={tab} tabs={TABS.map(([name, label]) => [name, t(label)] as const)} />

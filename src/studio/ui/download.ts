@@ -1,3 +1,11 @@
+/** Downloads a file that the service sends with a name. */
+export function downloadUrl(url: string): void {
+  const link = document.createElement('a')
+  link.href = url
+  link.download = ''
+  link.click()
+}
+
 /** Downloads a text as a file. */
 export function downloadText(file_name: string, type: string, text: string): void {
   const link = document.createElement('a')

@@ -39,14 +39,16 @@ interface Properties extends CoverProperties {
   /** The title, if it can be edited. */
   heading?: ComponentChildren
   note: ComponentChildren
+  /** A color of the cover, `#RRGGBB`, with which the head is tinted. */
+  tint?: string | undefined
   children: ComponentChildren
 }
 
 /** The head of a page: cover, title and actions. */
-export function PageHead({ back, title, heading, note, children, ...cover }: Properties) {
+export function PageHead({ back, title, heading, note, tint, children, ...cover }: Properties) {
   const [problem, setProblem] = useState('')
   return (
-    <div class="thing-head">
+    <div class={tint ? 'thing-head tinted' : 'thing-head'} style={tint && { '--tint': tint }}>
       <Back {...back} />
       <CoverBox title={title} {...cover} onProblem={setProblem} />
       <div class="thing-text">

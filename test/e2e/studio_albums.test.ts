@@ -1,0 +1,145 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { must } from './steps.ts'
+import { makeDemoTape } from './studio_library.ts'
+import { choose, namesOf, openTab, rowOf, signIn, TIMEOUT, untilPlaying, visit } from './studio_steps.ts'
+
+/** The page of a collection, the library, and the search of everything. */
+
+let stack: Shared
+let browser: Browser
+let page: Page
+let client: Client
+let collection: string
+let problems: string[]
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  collection = await makeDemoTape(client)
+  ;({ page, problems } = await openTab(browser))
+  await signIn(page, stack)
+})
+afterAll(async () => {
+  await closePages()
+  await stack?.dispose()
+})
+
+test('a collection shows its links and ids, plays from its head, and becomes a playlist with its tracks', async () => {
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  await page.getByText('Nobody can listen with a link yet.').waitFor(TIMEOUT)
+  await must(client.post('/v1/share', { body: { scope: 'collection', id: collection, slug: 'demo-tape' } }))
+  await page.reload()
+  await page.getByRole('list', { name: 'Links' }).getByText('/s/demo-tape').waitFor(TIMEOUT)
+  await page.getByText(/^3 tracks · 36 s · 1 link · −\d+\.\d LUFS$/).waitFor(TIMEOUT)
+  await page.getByText('Ids for developers').click()
+  await page.getByText(collection, { exact: true }).waitFor(TIMEOUT)
+  const names = await namesOf(page)
+  const { tracks: before } = await must(
+    client.get('/v1/collection/{collection_id}/track', { params: { collection_id: collection } }),
+  )
+  const head = page.locator('.thing-head')
+  await head.getByRole('button', { name: 'Play' }).click()
+  await untilPlaying(page.locator('.dock'), 0.3)
+  await head.getByRole('button', { name: 'Pause' }).click()
+  await head.getByRole('button', { name: 'Play' }).waitFor(TIMEOUT)
+  await page.getByRole('button', { name: 'Close the player' }).click()
+  // The row plays from the place in its waveform that is pressed, and shows the position.
+  const wave = rowOf(page, names[1]!).locator('.wave')
+  const { width } = (await wave.boundingBox())!
+  await wave.click({ position: { x: width / 2, y: 10 } })
+  await untilPlaying(page.locator('.dock'), 6.1)
+  await rowOf(page, names[1]!).locator('.wave .ink').waitFor()
+  await page.getByRole('button', { name: 'Close the player' }).click()
+  await choose(page, 'More for Demo tape', 'Duplicate as playlist')
+  await page.getByRole('heading', { level: 1, name: 'Demo tape' }).waitFor(TIMEOUT)
+  await expect.poll(() => new URL(page.url()).hash, TIMEOUT).toMatch(/^#\/playlist\//)
+  const playlist_id = new URL(page.url()).hash.split('/')[2] ?? ''
+  const { tracks } = await must(client.get('/v1/playlist/{playlist_id}/track', { params: { playlist_id } }))
+  expect(tracks.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
+  await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id } }))
+})
+
+test('all tracks of a collection are downloaded as a ZIP', async () => {
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  const download = page.waitForEvent('download', TIMEOUT)
+  await choose(page, 'More for Demo tape', 'Download all (ZIP)')
+  expect((await download).suggestedFilename()).toBe('Demo tape.zip')
+})
+
+test('a search finds collections, tracks by the tags of their files, and playlists, and its words are in the address', async () => {
+  await must(client.post('/v1/playlist', { body: { title: 'Demo mix' } }))
+  await visit(page, '#/library', 'Library')
+  await page.getByRole('searchbox', { name: 'Search collections' }).fill('nothing of that name')
+  await page.getByText('No collections found.').waitFor(TIMEOUT)
+  await page.getByRole('link', { name: 'Search everything' }).click()
+  const search = page.getByRole('searchbox', { name: 'Search everything' })
+  expect(await search.inputValue()).toBe('nothing of that name')
+  const found = (kind: string) => page.getByRole('region', { name: kind }).locator('a.name')
+  await search.fill('CÁLDER')
+  await expect.poll(() => found('Tracks').allTextContents(), TIMEOUT).toEqual(['first'])
+  expect(await found('Collections').count()).toBe(0)
+  await search.fill('demo')
+  await expect.poll(() => found('Collections').allTextContents(), TIMEOUT).toEqual(['Demo tape'])
+  await expect.poll(() => found('Playlists').allTextContents(), TIMEOUT).toEqual(['Demo mix'])
+  await page.getByRole('button', { name: 'Play Demo tape' }).click()
+  await untilPlaying(page.locator('.dock'), 0.3)
+  await page.getByRole('button', { name: 'Close the player' }).click()
+  // While a search has failed, the results of the previous search are not shown.
+  await page.route('**/v1/collection?*', (route) => route.abort())
+  await search.fill('ird')
+  await page.getByText('The service cannot be reached').waitFor(TIMEOUT)
+  expect(await found('Collections').count()).toBe(0)
+  await page.unroute('**/v1/collection?*')
+  expect(problems.splice(0)).toEqual(Array.from({ length: 3 }, () => expect.stringContaining('ERR_FAILED')))
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect.poll(() => found('Tracks').allTextContents(), TIMEOUT).toEqual(['third'])
+  await search.fill('seconds')
+  await page.getByRole('button', { name: 'Did you mean “second”?' }).click(TIMEOUT)
+  await expect.poll(() => search.inputValue(), TIMEOUT).toBe('second')
+  await found('Tracks').click(TIMEOUT)
+  await page.getByRole('heading', { level: 1, name: 'second' }).waitFor(TIMEOUT)
+  await page.goBack()
+  expect(await search.inputValue()).toBe('second')
+  await expect.poll(() => found('Tracks').allTextContents(), TIMEOUT).toEqual(['second'])
+})
+
+test('the library keeps the search, the order and the view in the address, and the field keeps the focus', async () => {
+  await must(client.post('/v1/collection', { body: { title: 'A tape' } }))
+  await visit(page, '#/library?sort=title', 'Library')
+  const titles = () => page.locator('.windowed .name').allTextContents()
+  await expect.poll(titles, TIMEOUT).toEqual(['A tape', 'Demo tape'])
+  await page.getByRole('button', { name: 'Sort' }).click()
+  await page.getByRole('menuitemcheckbox', { name: 'Newest' }).click()
+  await page.getByRole('button', { name: 'List', exact: true }).click()
+  const search = page.getByRole('searchbox', { name: 'Search collections' })
+  await search.fill('demo')
+  await page.locator('.cover-lines').getByText('3 tracks').waitFor(TIMEOUT)
+  await expect.poll(titles, TIMEOUT).toEqual(['Demo tape'])
+  await expect.poll(() => new URL(page.url()).hash, TIMEOUT).toBe('#/library?view=list&q=demo')
+  await page.getByRole('link', { name: 'Demo tape' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Demo tape' }).waitFor(TIMEOUT)
+  await page.goBack()
+  await expect.poll(titles, TIMEOUT).toEqual(['Demo tape'])
+  expect(await search.inputValue()).toBe('demo')
+  // Clearing the field must not move the focus, even after the search has ended and all entries are shown again.
+  const detached = await search.evaluateHandle((field) => {
+    const state = { wasDetached: false }
+    new MutationObserver(() => (state.wasDetached ||= !field.isConnected)).observe(document.body, {
+      childList: true,
+      subtree: true,
+    })
+    return state
+  })
+  await search.press('ControlOrMeta+a')
+  await search.press('Backspace')
+  await expect.poll(async () => (await titles()).length, TIMEOUT).toBe(2)
+  expect(await detached.evaluate(({ wasDetached }) => wasDetached)).toBe(false)
+  expect(await search.evaluate((field) => field === document.activeElement)).toBe(true)
+  await page.getByRole('button', { name: 'Covers' }).click()
+  await page.locator('.cover-card').first().waitFor()
+})
