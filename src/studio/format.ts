@@ -37,6 +37,10 @@ export function bytes(size: number): string {
   return t(UNITS[step]!, { n: step === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1)) })
 }
 
+/** Formats `['a', 'b']` as `a, b`. */
+export const listText = (items: readonly string[]) =>
+  new Intl.ListFormat(localeOf(), { type: 'conjunction', style: 'narrow' }).format(items)
+
 /** Formats `1234567` as `1,234,567 bytes`. */
 export const exactBytes = (size: number) => t('{n} bytes', { n: size })
 

@@ -45,7 +45,7 @@ export function SignIn({ onKey, problem = '' }: { onKey: (key: string) => void; 
               type="password"
               required
               autocomplete="off"
-              placeholder={t('ta_sk_…')}
+              placeholder="ta_sk_…"
               spellcheck={false}
               value={key}
               onInput={(event) => setKey(event.currentTarget.value)}

@@ -1,5 +1,5 @@
 import type { TonearmEvent } from '../api.ts'
-import { bytes, clock, plural } from '../format.ts'
+import { bytes, clock, listText, plural } from '../format.ts'
 import { t } from '../text.ts'
 import { REASONS } from './event.ts'
 
@@ -10,10 +10,10 @@ export function factsOf({ data }: TonearmEvent): string {
   const facts = data as Partial<Record<string, Fact>>
   const details = [
     facts.organization_index,
-    Array.isArray(facts.changed) && facts.changed.map(fieldName).join(', '),
+    Array.isArray(facts.changed) && listText(facts.changed.map(fieldName)),
     facts.error,
     facts.reason && t(REASONS[facts.reason as keyof typeof REASONS] ?? String(facts.reason)),
-    Array.isArray(facts.failed_variants) && t('lacks {variants}', { variants: facts.failed_variants.join(', ') }),
+    Array.isArray(facts.failed_variants) && t('lacks {variants}', { variants: listText(facts.failed_variants) }),
     typeof facts.duration === 'number' && clock(facts.duration),
     facts.is_restored && t('from the trash'),
     facts.is_trashed && t('into the trash'),

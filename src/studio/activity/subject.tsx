@@ -18,7 +18,8 @@ const LISTS = ['shares', 'keys', 'usage']
 /** Returns the kind of a subject and the start of its id, which are known without a request. */
 export function subjectName(subject: string): string {
   const [kind = '', id = ''] = subject.split(':')
-  return t(KINDS[kind]?.label ?? '{id}', { id: id.slice(0, 8) })
+  const label = KINDS[kind]?.label
+  return label ? t(label, { id: id.slice(0, 8) }) : id.slice(0, 8)
 }
 
 /** The cover of a subject, or the icon of its kind. */

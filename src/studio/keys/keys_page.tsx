@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ApiKey, KeyType } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
-import { date, explain, plural } from '../format.ts'
+import { date, explain, listText, plural } from '../format.ts'
 import { href } from '../route.ts'
 import { t, text } from '../text.ts'
 import { announce } from '../ui/announce.ts'
@@ -96,8 +96,8 @@ function KeyRow({ api_key, onEdit, onRotate, onRevoke }: RowProperties) {
   const bound = (['collection', 'track', 'playlist'] as const).find((scope) => api_key[`${scope}_id`])
   const facts = [
     bound ? '' : type === 'server' ? t('everything') : t('any collection'),
-    allowed_origins ? allowed_origins.join(', ') : type === 'server' ? '' : t('any site'),
-    variants ? variants.join(', ') : '',
+    allowed_origins ? listText(allowed_origins) : type === 'server' ? '' : t('any site'),
+    variants ? listText(variants) : '',
     is_downloadable ? t('with downloads') : '',
   ].filter(Boolean)
   return (

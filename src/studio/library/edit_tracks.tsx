@@ -5,7 +5,7 @@ import type { TrackChange } from '../../contract/track_batch.ts'
 import type { Client, Failure } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { forgetViews } from '../data/views.ts'
-import { explain, nameOf, plural } from '../format.ts'
+import { explain, nameOf } from '../format.ts'
 import { t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
@@ -96,7 +96,7 @@ export function EditTracks({ tracks, onChange, onClose }: Properties) {
       title={
         tracks.length === 1
           ? t('Edit “{name}”', { name: nameOf(tracks[0]!) })
-          : t('Edit {tracks}', { tracks: plural(tracks.length, 'track') })
+          : tn({ one: 'Edit {n} track', other: 'Edit {n} tracks' }, tracks.length)
       }
       asks={changes.length > 0 && DISCARD}
       onClose={onClose}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { ShareLink } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
-import { bytes, date, explain, nameOf, remedyFor } from '../format.ts'
+import { bytes, date, explain, listText, nameOf, remedyFor } from '../format.ts'
 import { useTrackActions } from '../library/track_actions.ts'
 import { href } from '../route.ts'
 import { t, tn } from '../text.ts'
@@ -83,10 +83,7 @@ export function AttentionList({ quota }: Properties) {
         action={<Go page="keys" label={t('Show the keys')} />}
       >
         {t('Not used for 90 days: {keys}', {
-          keys: unused
-            .slice(0, LINKS)
-            .map(({ title }) => title)
-            .join(', '),
+          keys: listText(unused.slice(0, LINKS).map(({ title }) => title)),
         })}
       </Row>
     ),

@@ -5,7 +5,7 @@ import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS } from '../../contract/track_
 import type { System } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
-import { ago, explain, length, number } from '../format.ts'
+import { ago, explain, length, listText, number } from '../format.ts'
 import { t, text, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
@@ -76,7 +76,7 @@ export function SystemPage() {
         </div>
       ))}
       {system.missing.length > 0 && (
-        <p>{t('Missing: {names}. Run npm run deploy.', { names: system.missing.join(', ') })}</p>
+        <p>{t('Missing: {names}. Run npm run deploy.', { names: listText(system.missing) })}</p>
       )}
       <Health system={system} />
       <section class="table-group" aria-labelledby="jobs-title">
@@ -110,14 +110,14 @@ const count = (of: number | undefined) => number(of ?? 0)
 function Jobs({ jobs }: Pick<System, 'jobs'>) {
   const kinds = [...new Set([...Object.keys(KINDS), ...jobs.map(({ kind }) => kind)])]
   return (
-    <NumberTable head={[t('Kind'), t('Open'), t('Oldest'), t('Done in 24 h'), t('Failed in 24 h')]}>
+    <NumberTable head={[t('Kind'), t('Unfinished'), t('Oldest'), t('Done in 24 h'), t('Failed in 24 h')]}>
       {kinds.map((kind) => {
         const of = (state: string) => jobs.find((row) => row.kind === kind && row.state === state)
         const age = of('open')?.oldest_age ?? null
         return (
           <tr key={kind}>
             <th scope="row">{t(KINDS[kind] ?? kind)}</th>
-            <NumberCell label={t('Open')}>{count(of('open')?.count)}</NumberCell>
+            <NumberCell label={t('Unfinished')}>{count(of('open')?.count)}</NumberCell>
             <NumberCell label={t('Oldest')}>{age === null ? '–' : length(age)}</NumberCell>
             <NumberCell label={t('Done in 24 h')}>{count(of('done')?.count)}</NumberCell>
             <NumberCell label={t('Failed in 24 h')}>{count(of('failed')?.count)}</NumberCell>

@@ -1,6 +1,6 @@
 import type { TrackInfo } from '../../contract/info.ts'
 import type { Track } from '../api.ts'
-import { bytes, clock, infoOf, number, signed } from '../format.ts'
+import { bytes, clock, infoOf, listText, number, signed } from '../format.ts'
 import { t } from '../text.ts'
 import { loudnessNote, TARGET } from './loudness.ts'
 import { Scale } from './scale.tsx'
@@ -96,7 +96,7 @@ function factsOf(track: Track, info: TrackInfo): [term: string, value: string][]
     [t('Source'), joined(format)],
     [t('Signal'), joined(signal)],
     [t('File'), joined(file)],
-    [t('Replaced uploads'), info.replaced_uploads?.map(({ file_name }) => file_name).join(', ')],
+    [t('Replaced uploads'), info.replaced_uploads && listText(info.replaced_uploads.map(({ file_name }) => file_name))],
   ]
   return known.filter((entry): entry is [string, string] => Boolean(entry[1]))
 }

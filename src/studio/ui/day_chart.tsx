@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 
+import { listText } from '../format.ts'
 import { ChartTable, type Series } from './chart_table.tsx'
 
 interface Properties {
@@ -60,7 +61,7 @@ export function DayChart({ label, spans, first, last, series }: Properties) {
         aria-valuemin={1}
         aria-valuemax={count}
         aria-valuenow={shown + 1}
-        aria-valuetext={[spans[shown], ...values].join(', ')}
+        aria-valuetext={listText([spans[shown]!, ...values])}
         onPointerDown={point}
         onPointerMove={point}
         onPointerLeave={(event) => event.pointerType === 'mouse' && choose(null)}

@@ -108,7 +108,7 @@ export function VariantForm({ variant, onSaved, onClose }: Properties) {
             <TextField
               label={t('Index')}
               {...field('index')}
-              placeholder={t('mp3-320')}
+              placeholder="mp3-320"
               hint={t('The name that players request. Derived from the name if empty. It cannot be changed later.')}
             />
             <SelectField label={t('For')} {...choice('type')} options={translated(TYPES)} />

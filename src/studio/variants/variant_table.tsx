@@ -43,7 +43,7 @@ export const VariantTable = ({ variants, menuOf }: Properties) => (
               <td data-label={t('For')}>{purposeOf(variant)}</td>
               <td data-label={t('Format')}>{formatOf(variant.format)}</td>
               <td data-label={t('Channels')}>
-                {codec ? (channels ? t(CHANNELS[channels] ?? '') : t('as the source')) : '–'}
+                {codec ? (channels ? t(CHANNELS[channels]!) : t('as the source')) : '–'}
               </td>
               <td data-label={t('Bitrate')} class="number">
                 {bitrate > 0 ? t('{n} kbit/s', { n: bitrate }) : '–'}

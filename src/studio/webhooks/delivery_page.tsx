@@ -61,7 +61,7 @@ export function DeliveryPage({ id }: PageProperties) {
       </section>
       <section class="card sent" aria-labelledby="sent-title">
         <h2 id="sent-title">{t('Request')}</h2>
-        <Copyable label={t('webhook-id')} value={delivery.event_id} />
+        <Copyable label="webhook-id" value={delivery.event_id} />
         <Copyable label={t('Body')} value={delivery.body} />
       </section>
     </>

@@ -1,7 +1,7 @@
 import { EVENT_WINDOW } from '../../contract/facts.ts'
 import { REASONS } from '../activity/event.ts'
 import type { AttemptError, WebhookDelivery, WebhookEndpoint } from '../api.ts'
-import { dateTime, length } from '../format.ts'
+import { dateTime, length, listText } from '../format.ts'
 import { t, text, tn } from '../text.ts'
 
 /** Returns the health of an endpoint as text. */
@@ -19,11 +19,11 @@ export const isUnwell = ({ state, reason, failing_since }: WebhookEndpoint) =>
 export function dayText(day: NonNullable<WebhookEndpoint['day']>, endpointCount: number): string {
   const sum = (kind: 'delivered' | 'pending' | 'failed') => day.reduce((all, hour) => all + hour[kind], 0)
   const [delivered, pending, failed] = [sum('delivered'), sum('pending'), sum('failed')]
-  const events = [
+  const events = listText([
     tn({ one: '{n} event delivered', other: '{n} events delivered' }, delivered),
     ...(pending > 0 ? [tn({ one: '{n} pending', other: '{n} pending' }, pending)] : []),
     ...(failed > 0 ? [tn({ one: '{n} given up', other: '{n} given up' }, failed)] : []),
-  ].join(', ')
+  ])
   const isAll = delivered + pending + failed < Math.floor(EVENT_WINDOW / endpointCount)
   return isAll ? t('{events} in 24 hours', { events }) : t('{events}; only the newest were counted', { events })
 }

@@ -77,7 +77,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
           error={faults.url}
           required
           maxLength={MAX_WEBHOOK_URL}
-          placeholder={t('https://hooks.example.com/tonearm')}
+          placeholder="https://hooks.example.com/tonearm"
           hint={t('An https address on your server. Events are sent to it with POST.')}
         />
         <TextField

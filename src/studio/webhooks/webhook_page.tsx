@@ -6,7 +6,7 @@ import type { Failure, WebhookDelivery, WebhookDeliveryState, WebhookEndpoint } 
 import { useClient } from '../data/connection.ts'
 import { usePages } from '../data/list.ts'
 import { useQuery, useRepeat } from '../data/query.ts'
-import { dateTime, exactTime, explain } from '../format.ts'
+import { dateTime, exactTime, explain, listText } from '../format.ts'
 import { NewSecret } from '../keys/new_secret.tsx'
 import { go, href, type PageProperties } from '../route.ts'
 import { t, text, tn } from '../text.ts'
@@ -66,7 +66,7 @@ export function WebhookPage({ id, tab }: PageProperties) {
           <h1>{endpoint.title}</h1>
           <code class="soft">{endpoint.url}</code>
           <p class="soft">
-            <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
+            <Health endpoint={endpoint} /> · {listText(endpoint.events.map(wordsOf))}
             {endpoint.is_ordered && ` · ${t('in order')}`}
             {endpoint.previous_secret_expires_at &&
               ` · ${t('old secret until {time}', { time: dateTime(endpoint.previous_secret_expires_at) })}`}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { wordsOf } from '../activity/event.ts'
 import type { WebhookEndpoint } from '../api.ts'
 import { useList } from '../data/list.ts'
-import { plural } from '../format.ts'
+import { listText, plural } from '../format.ts'
 import { href } from '../route.ts'
 import { t } from '../text.ts'
 import { Button } from '../ui/button.tsx'
@@ -62,7 +62,7 @@ const EndpointRow = ({ endpoint, endpointCount }: { endpoint: WebhookEndpoint; e
       </a>
       <span class="soft">{endpoint.url}</span>
       <span class="soft">
-        <Health endpoint={endpoint} /> · {endpoint.events.map(wordsOf).join(', ')}
+        <Health endpoint={endpoint} /> · {listText(endpoint.events.map(wordsOf))}
       </span>
     </div>
     <DayBar day={endpoint.day} endpointCount={endpointCount} />
