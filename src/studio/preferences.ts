@@ -18,10 +18,13 @@ const STORED = 'tonearm.preferences'
 const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact', view: '', hidden: '' }
 
 /** The languages other than English. Each is loaded when it is chosen. */
-const LANGUAGES: Record<string, () => Promise<Language>> = {}
-
-/** The languages of the studio. */
-export const languages = () => LOCALES.filter((locale) => locale === 'en' || locale in LANGUAGES)
+export const LANGUAGES: Record<string, () => Promise<Language>> = {
+  ar: () => import('./texts/ar.ts'),
+  de: () => import('./texts/de.ts'),
+  es: () => import('./texts/es.ts'),
+  fr: () => import('./texts/fr.ts'),
+  ja: () => import('./texts/ja.ts'),
+}
 
 function stored(): Preferences {
   try {
@@ -36,7 +39,7 @@ export const preferences = createStore<Preferences>(stored())
 /** Returns the language that the user or the browser prefers, or `en` if the studio does not have it. */
 export function languageOf({ language }: Preferences, preferred: readonly string[] = navigator.languages): string {
   const wanted = language ? [language] : preferred.map((tag) => tag.split('-')[0]!)
-  return wanted.find((tag) => languages().includes(tag)) ?? 'en'
+  return wanted.find((tag) => LOCALES.includes(tag)) ?? 'en'
 }
 
 /** Applies the theme and the language. Resolves when the texts are loaded. */

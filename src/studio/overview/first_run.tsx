@@ -62,7 +62,7 @@ export function FirstRun() {
         </div>
         <Copyable
           label={t('Create a collection with curl')}
-          {...snippet((key) => curl('/v1/collection', key, { title: 'First album' }))}
+          {...snippet((key) => curl('/v1/collection', key, { title: t('First album') }))}
         />
         <Copyable
           label={t('Play it on your page, with a play session of your server')}

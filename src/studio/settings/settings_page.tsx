@@ -1,6 +1,7 @@
+import { LOCALES } from '../../elements/texts/languages.ts'
 import { useConnection } from '../data/connection.ts'
 import { useStore } from '../data/store.ts'
-import { languages, type Preferences, preferences, prefer } from '../preferences.ts'
+import { type Preferences, preferences, prefer } from '../preferences.ts'
 import { t, text } from '../text.ts'
 import { Choice } from '../ui/choice.tsx'
 import { SelectField } from '../ui/field.tsx'
@@ -38,7 +39,7 @@ export function SettingsPage() {
         <SelectField
           label={t('Language')}
           value={language ?? ''}
-          options={[['', t('As the browser')], ...languages().map((tag) => [tag, nameOf(tag)] as const)]}
+          options={[['', t('As the browser')], ...LOCALES.map((tag) => [tag, nameOf(tag)] as const)]}
           onChange={(chosen) => change({ language: chosen || null })}
         />
       </section>

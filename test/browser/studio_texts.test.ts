@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+
+import { LOCALES } from '../../src/elements/texts/languages.ts'
+import type { Plural } from '../../src/elements/texts/texts.ts'
+import { LANGUAGES } from '../../src/studio/preferences.ts'
+import { readSource, readTexts, type StudioTexts } from '../support/studio_texts.ts'
+
+/** Tests the texts of the studio in every language. */
+
+const { texts: english, untranslated } = readTexts()
+const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
+
+/** Maps the plural categories of a language to the numbers that have them. `other` is enough for 0. */
+function numbersOf(locale: string) {
+  const rules = new Intl.PluralRules(locale)
+  const numbers = Map.groupBy(Array(1001).keys(), (n) => rules.select(n))
+  numbers.delete('zero')
+  return numbers
+}
+
+/** Returns what is wrong with the translation of an English text that has a singular, or has none. */
+function faultsOf(locale: string, text: string, one: string | undefined, translation: string | Plural): string[] {
+  if ((typeof translation === 'object') !== (one !== undefined)) return [`needs ${one ? '' : 'no '}plural forms`]
+  const forms = typeof translation === 'string' ? { other: translation } : translation
+  const numbers = numbersOf(locale)
+  const needed = one === undefined ? ['other'] : [...numbers.keys()]
+  const missing = needed.filter((category) => !(category in forms)).map((category) => `needs ${category}`)
+  const faults = Object.entries(forms).flatMap(([category, form]) => {
+    const found = placeholders(form).join(' ')
+    const wanted = placeholders(text)
+    // The form for a single number may have a word instead of the number.
+    const isWord = one !== undefined && numbers.get(category as Intl.LDMLPluralRule)?.length === 1
+    const allowed = [wanted, ...(isWord ? [wanted.filter((name) => name !== '{n}')] : [])].map((names) =>
+      names.join(' '),
+    )
+    return [
+      ...(needed.includes(category) ? [] : [`never uses ${category}`]),
+      ...(form.trim() === '' ? [`${category} is empty`] : []),
+      ...(allowed.includes(found) ? [] : [`${category} has ${found || 'no placeholder'} instead of ${allowed[0]}`]),
+    ]
+  })
+  return [...missing, ...faults]
+}
+
+test('every text of the studio is translated with t() or tn()', () => expect(untranslated).toEqual([]))
+
+test.each([
+  ['<p>Nothing yet</p>', 'Nothing yet'],
+  ['<Field label="Title" />', 'Title'],
+  ['<Field label={`Search ${name}`} />', 'Search {}'],
+  ["const item = { label: 'Delete' }", 'Delete'],
+  ['announce(`${title} deleted`)', '{} deleted'],
+  ["announce('The link has changed')", 'The link has changed'],
+])('%s contains a text that is not translated', (source, text) => {
+  const found: StudioTexts = { texts: new Map(), untranslated: [] }
+  readSource('page.tsx', source, found)
+  expect(found.untranslated).toEqual([`page.tsx:1 ${text}`])
+})
+
+test('texts are found in t(), text() and plural forms', () => {
+  const found: StudioTexts = { texts: new Map(), untranslated: [] }
+  const source = `const [A, B] = [text('One'), { one: '{n} key', other: '{n} keys' }]
+    const page = <p class="soft note" title={t(isOpen ? 'Open' : 'Closed')}>{t('In {n} days', { n: 2 })}</p>`
+  readSource('page.tsx', source, found)
+  expect([...found.texts]).toEqual([
+    ['One', undefined],
+    ['{n} keys', '{n} key'],
+    ['Open', undefined],
+    ['Closed', undefined],
+    ['In {n} days', undefined],
+  ])
+  expect(found.untranslated).toEqual([])
+})
+
+test('the studio has the languages of the player and the uploader', () =>
+  expect(['en', ...Object.keys(LANGUAGES)]).toEqual(LOCALES))
+
+test.each(Object.entries(LANGUAGES))(
+  '%s has the placeholders and the plural forms of each text',
+  async (locale, load) => {
+    const { texts } = await load()
+    const faults = Object.entries(texts).flatMap(([text, translation]) =>
+      english.has(text)
+        ? faultsOf(locale, text, english.get(text), translation).map((fault) => `${text}: ${fault}`)
+        : [],
+    )
+    expect(faults).toEqual([])
+    const same = Object.keys(texts).filter((text) => texts[text] === text)
+    expect(same.length, same.join()).toBeLessThan(english.size / 8)
+  },
+)
+
+test.each([
+  ['de', 'In {n} days', undefined, 'In {m}', ['other has {m} instead of {n}']],
+  ['de', 'In {n} days', undefined, { one: '', other: '' }, ['needs no plural forms']],
+  ['de', '{n} days', '{n} day', '{n} d', ['needs plural forms']],
+  ['de', '{n} days', '{n} day', { other: '{n} d' }, ['needs one']],
+  ['de', '{n} days', '{n} day', { one: 'a day', other: '{n} d' }, []],
+  ['fr', '{n} days', '{n} day', { one: 'a day', other: '{n} d' }, ['one has no placeholder instead of {n}']],
+  ['ja', '{n} days', '{n} day', { one: '{n}日', other: '{n}日' }, ['never uses one']],
+  ['ar', '{n} days', '{n} day', { one: 'يوم', two: 'يومان', many: '{n} يومًا', other: '{n} يوم' }, ['needs few']],
+  ['ja', 'Day', undefined, ' ', ['other is empty']],
+])('in %s, the faults of a translation of “%s” are found', (locale, text, one, translation, faults) => {
+  expect(faultsOf(locale, text, one, translation)).toEqual(faults)
+})
