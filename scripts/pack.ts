@@ -8,10 +8,11 @@ import { build } from 'esbuild'
 import { ELEMENTS, styleText } from './build.ts'
 import { contractTypes } from './pack/calls.ts'
 import { customElements, addDescriptions } from './pack/manifest.ts'
+import { packPython } from './pack/python.ts'
 
 /**
  * `npm run pack`: builds `@tonearm/client` and `@tonearm/elements` in `dist/packages`, as folders and as tarballs, and checks them with
- * tsc, publint and attw (docs/decisions/0044).
+ * tsc, publint and attw (docs/decisions/0044). The package for Python is built there too (docs/decisions/0101).
  */
 
 const root = join(import.meta.dirname, '..')
@@ -174,3 +175,5 @@ await run(bin('tsc'), ...options.split(' '), declared)
 await Promise.all(PACKAGES.map((each) => makePackage(each, version)))
 await addExtraFiles()
 await Promise.all([checkTypes(), ...PACKAGES.map(packAndCheck)])
+const wheel = await packPython(target, version)
+console.log(`dist/packages/${wheel.file}: ${wheel.size} bytes`)

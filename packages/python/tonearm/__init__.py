@@ -1,0 +1,8 @@
+"""A typed client for the API of Tonearm: `Tonearm`, and `AsyncTonearm` for asyncio."""
+
+from . import types
+from ._transport import TonearmError
+from .client import AsyncTonearm, Tonearm
+from .webhook import WebhookError, verify_webhook
+
+__all__ = ["AsyncTonearm", "Tonearm", "TonearmError", "WebhookError", "types", "verify_webhook"]

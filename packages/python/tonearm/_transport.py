@@ -1,0 +1,129 @@
+"""Requests, retries and errors. It uses only the standard library."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+RETRIES = 2
+"""How often a request that is safe to repeat is sent again."""
+FIRST_DELAY = 0.3
+"""Seconds before the first retry; each further retry waits twice as long."""
+LONGEST_RETRY_AFTER = 5.0
+"""The longest `Retry-After`, in seconds, that a call waits for."""
+
+
+class TonearmError(Exception):
+    """A call that failed. `code` is one of the codes in docs/errors.md, or `network` if there was no response."""
+
+    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+        self.status = status
+        """The HTTP status; 0 if there was no response."""
+        self.code: str = body.get("code", "network")
+        self.message: str = body.get("message", "")
+        self.errors: list[dict[str, str]] = body.get("errors", [])
+        """The fields that were rejected, each with `path` and `message`."""
+        self.quota: dict[str, Any] | None = body.get("quota")
+        self.api_request_id: str | None = body.get("api_request_id")
+        details = "".join(f"; {error['path']}: {error['message']}" for error in self.errors)
+        super().__init__(f"{self.code} ({status}): {self.message}{details}")
+
+
+class Transport:
+    def __init__(self, base_url: str, api_key: str | None, timeout: float) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._api_key = api_key
+        self._timeout = timeout
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None = None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str | None] | None = None,
+        body: Any = None,
+    ) -> Any:
+        """Sends a request and returns the parsed response. Raises `TonearmError`."""
+        for name, value in (params or {}).items():
+            path = path.replace("{" + name + "}", urllib.parse.quote(value, safe=""))
+        values = {name: value for name, value in (query or {}).items() if value is not None}
+        search = urllib.parse.urlencode({name: _text(value) for name, value in values.items()})
+        url = self._base_url + path + ("?" + search if search else "")
+        sent = {name: value for name, value in (headers or {}).items() if value is not None}
+        # If the first response was lost, a repeated DELETE would return 404, and a repeated conditional change 412.
+        is_repeatable = method != "DELETE" and "if-match" not in sent
+        if self._api_key:
+            sent["authorization"] = "Bearer " + self._api_key
+        if method == "POST":
+            sent["idempotency-key"] = secrets.token_hex(16)
+        data = None
+        if body is not None:
+            sent["content-type"] = "application/json"
+            data = json.dumps(body).encode()
+        delay = FIRST_DELAY
+        for attempt in range(RETRIES + 1):
+            error, retry_in = None, None
+            try:
+                return self._send(urllib.request.Request(url, data, sent, method=method))
+            except urllib.error.HTTPError as response:
+                error, retry_in = _failure(response, is_repeatable, delay)
+            except (urllib.error.URLError, OSError, ValueError) as cause:
+                error = TonearmError(0, {"message": f"The service cannot be reached: {cause}"})
+                retry_in = delay if is_repeatable else None
+            if retry_in is None or retry_in > LONGEST_RETRY_AFTER or attempt == RETRIES:
+                raise error
+            time.sleep(retry_in)
+            delay *= 2
+        raise AssertionError("unreachable")
+
+    def _send(self, request: urllib.request.Request) -> Any:
+        with urllib.request.urlopen(request, timeout=self._timeout) as response:
+            return json.load(response)
+
+    def upload(self, handle: Mapping[str, Any], file: str | PathLike[str] | bytes) -> str | None:
+        """Sends a file to an upload handle (specification §2, UploadHandle) and returns its ETag."""
+        if isinstance(file, bytes):
+            return self._put(handle, file, len(file))
+        with open(file, "rb") as stream:
+            size = stream.seek(0, 2)
+            stream.seek(0)
+            return self._put(handle, stream, size)
+
+    def _put(self, handle: Mapping[str, Any], data: Any, size: int) -> str | None:
+        headers = {"content-length": str(size), "content-type": "application/octet-stream"}
+        request = urllib.request.Request(handle["upload_url"], data, headers, method=handle["method"])
+        try:
+            with urllib.request.urlopen(request, timeout=self._timeout) as response:
+                return response.headers.get("etag")
+        except urllib.error.HTTPError as response:
+            raise _failure(response, False, 0)[0] from None
+        except OSError as cause:
+            raise TonearmError(0, {"message": f"The upload was interrupted: {cause}"}) from None
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _failure(response: urllib.error.HTTPError, is_repeatable: bool, delay: float) -> tuple[TonearmError, float | None]:
+    """Returns the error of a response, and the seconds after which the request may be repeated, or None."""
+    with response:
+        text = response.read()
+    try:
+        body = json.loads(text)
+    except ValueError:
+        body = {"code": "network", "message": f"HTTP {response.code} without the service's own response"}
+    status, after = response.code, response.headers.get("retry-after")
+    # With 429, and with 409 and Retry-After, the service did not execute the request.
+    not_executed = status == 429 or (status == 409 and after is not None)
+    may_repeat = not_executed or (status in (408, 500, 502, 503, 504) and is_repeatable)
+    seconds = float(after) if after and after.isdigit() else delay
+    return TonearmError(status, body), seconds if may_repeat else None
