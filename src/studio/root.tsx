@@ -2,6 +2,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 
 import { connect, REFUSED } from './api.ts'
 import { ConnectionContext } from './data/connection.ts'
+import { forgetJobs } from './data/jobs.ts'
+import { forgetNames } from './data/naming.ts'
 import { stopPlaying } from './data/now_playing.ts'
 import { clearQueries } from './data/query.ts'
 import { endUploads } from './data/uploads.ts'
@@ -28,6 +30,8 @@ function Root({ first }: { first: string | null }) {
     forgetScroll()
     if (!reason) forgetDrafts()
     endUploads()
+    forgetJobs()
+    forgetNames()
     stopPlaying()
     clearQueries()
     setProblem(reason)

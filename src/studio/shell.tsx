@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../client/upload/accept.ts'
 import { useConnection } from './data/connection.ts'
+import { useJobs } from './data/jobs.ts'
 import { togglePlay } from './data/now_playing.ts'
 import { useOrganization } from './data/organization.ts'
 import { useStore } from './data/store.ts'
@@ -88,6 +89,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
   useShortcuts(is_root ? null : { ...actions, togglePlay })
   useEffect(() => (is_root ? undefined : acceptDrops(byId('drop-veil'), addFiles)), [connection, route.page, route.id])
   useScroll(route, main.current)
+  useJobs(connection)
 
   return (
     <>

@@ -50,7 +50,7 @@ test('the link printed by npm start signs in, and the key is removed from the ad
 test('a file dropped on an empty library creates a collection, uploads and plays', async () => {
   const contents = (await readFile(join(directory, 'song.wav'))).toString('base64')
   await drop('song.wav', contents)
-  await page.getByRole('heading', { level: 1, name: 'New collection' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { level: 1, name: 'song', exact: true }).waitFor(TIMEOUT)
   await page.locator(READY).waitFor(TIMEOUT)
   await page.getByRole('button', { name: 'Play song' }).click(TIMEOUT)
   await untilPlaying(page, 0.3)

@@ -72,7 +72,7 @@ test('the page of a share has a link preview, starts at the linked time, and dow
   })
   await page.goto(`${url}#t=5&track=2`)
   await page.getByRole('heading', { level: 1, name: 'Night bus' }).waitFor(TIMEOUT)
-  await page.getByText('Album · 2 tracks · 0:24').waitFor()
+  await page.getByText('2 tracks · 0:24', { exact: true }).waitFor()
   const player = page.locator('tonearm-player')
   await player.getByText('Ring road').first().waitFor(TIMEOUT)
   await picture(page, 'wide')

@@ -50,7 +50,10 @@ function folderOf(file: { webkitRelativePath?: string }): string {
  * Finds the covers of songs that were added together with images: the cover is an image in the same folder if the folder contains a single
  * song or the image has a typical name of a cover.
  */
-export function findCovers(files: readonly File[], { accept = DEFAULT_ACCEPT }: UploadOptions): Map<File, File> {
+export function findCovers(
+  files: readonly File[],
+  { accept = DEFAULT_ACCEPT }: Pick<UploadOptions, 'accept'>,
+): Map<File, File> {
   const covers = new Map<File, File>()
   const songs = files.filter((file) => isAccepted(file, accept))
   for (const picture of files.filter((file) => isImage(file) && !isAccepted(file, accept))) {

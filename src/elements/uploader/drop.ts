@@ -1,3 +1,5 @@
+import { gatherFiles, hasFiles } from '../shared/gather_files.ts'
+
 interface DropHandlers {
   onFiles: (files: File[]) => void
   /** Called when an image is dropped on a row of the list. */
@@ -61,51 +63,6 @@ export function acceptPastes(onFiles: (files: File[]) => void, signal: AbortSign
   }
   document.addEventListener('paste', paste, { signal })
 }
-
-/** Returns the files of a drop or a paste, including those in dropped folders, sorted by name. */
-async function gatherFiles(data: DataTransfer): Promise<File[]> {
-  // The items can be read only while the event is being handled.
-  const sources = [...data.items].map((item) => ({ entry: item.webkitGetAsEntry?.() ?? null, file: item.getAsFile() }))
-  const nested = await Promise.all(
-    sources.map(async ({ entry, file }) => (entry?.isDirectory ? filesOf(entry as FileSystemDirectoryEntry) : file)),
-  )
-  return nested.flat().filter((file) => file !== null)
-}
-
-async function filesOf(folder: FileSystemDirectoryEntry): Promise<File[]> {
-  const reader = folder.createReader()
-  const entries: FileSystemEntry[] = []
-  for (;;) {
-    // `readEntries` returns the entries in batches. An empty batch is the last.
-    const batch = await new Promise<FileSystemEntry[]>((resolve) => reader.readEntries(resolve, () => resolve([])))
-    if (batch.length === 0) break
-    entries.push(...batch)
-  }
-  const visible = entries
-    .filter(({ name }) => !name.startsWith('.'))
-    .toSorted((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true }))
-  const files = await Promise.all(
-    visible.map((entry) =>
-      entry.isDirectory ? filesOf(entry as FileSystemDirectoryEntry) : fileOf(entry as FileSystemFileEntry),
-    ),
-  )
-  return files.flat().filter((file) => file !== null)
-}
-
-const fileOf = (entry: FileSystemFileEntry) =>
-  new Promise<File | null>((resolve) =>
-    entry.file(
-      (file) => {
-        // The path has the same form as if the user had chosen the folder. `findCovers` uses it to find the cover in the same folder.
-        Object.defineProperty(file, 'webkitRelativePath', { value: entry.fullPath.slice(1) })
-        resolve(file)
-      },
-      () => resolve(null),
-    ),
-  )
-
-/** Whether a drag or a paste contains files. */
-const hasFiles = (data: DataTransfer | null): data is DataTransfer => data?.types.includes('Files') ?? false
 
 /** Whether the user is dragging a single image. The browser hides its name and content until it is dropped. */
 const isOnePicture = ({ items }: DataTransfer) =>

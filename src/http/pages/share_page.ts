@@ -55,7 +55,8 @@ export const STYLE = `
 /** Maximum number of tracks in the list for browsers without scripts. */
 const PAGE_ROWS = 100
 
-const KINDS = { track: 'Track', collection: 'Album', playlist: 'Playlist' }
+/** The word for the shared item. A collection may be an album, a podcast or a sample pack, so it has no name. */
+const KINDS = { track: 'Track', collection: '', playlist: 'Playlist' }
 
 /** Returns the form for the password. In a frame, its field has no `autofocus`, because browsers block it across origins and log a warning. */
 export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
@@ -123,11 +124,9 @@ async function showShare(
   const total = isComplete ? tracks.length : await storedTrackCount(context, share)
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
   const count = total === 1 ? '1 track' : `${total} tracks`
-  const details = [
-    KINDS[share.scope],
-    ...(share.scope === 'track' ? [] : [count]),
-    ...(seconds > 0 ? [clock(seconds)] : []),
-  ]
+  const details = [KINDS[share.scope], share.scope === 'track' ? '' : count, seconds > 0 ? clock(seconds) : ''].filter(
+    Boolean,
+  )
   const body = html`<div class="page">
     <main class="share">
       <header>

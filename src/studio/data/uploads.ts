@@ -6,14 +6,15 @@ import { UploadQueue } from '../../client/upload/queue.ts'
 import { destinationOf } from '../../client/upload/session.ts'
 import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
 import { type Language, problemText } from '../../elements/shared/upload_status.ts'
-import { type Client, connect, type Listed, type Track } from '../api.ts'
+import { type Client, connect, type Listed, type Track, type UploadHandle } from '../api.ts'
 import { explain } from '../format.ts'
 import { go } from '../route.ts'
 import { localeOf, t, uploaderTexts } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import type { Connection } from './connection.ts'
+import { groupsOf, startNaming } from './naming.ts'
 import { createStore } from './store.ts'
-import { forgetTrack } from './views.ts'
+import { forgetTrack, renewCollection } from './views.ts'
 
 /** The uploads of this tab, with one queue per collection. They continue while the user looks at other pages. */
 
@@ -35,6 +36,8 @@ export const uploadChanges = createStore(0)
 interface Arrival {
   collection_id: string
   track_id: string
+  /** Whether the file has arrived, so that its processing starts. */
+  isUploaded: boolean
   /** The track in its new state, if that is known. */
   track?: Track
 }
@@ -88,12 +91,28 @@ function finish(track_id: string) {
 }
 export const wasInterrupted = (track_id: string): boolean => unfinished.has(track_id)
 
-/** Creates a collection for files, uploads them into it, and navigates to it. */
+/** Creates a collection for files, or one for each folder, and uploads them. Navigates to the collection. */
 export async function uploadAsCollection({ client, api_key }: Connection, files: File[]): Promise<void> {
-  const made = await client.post('/v1/collection', { body: { title: t('New collection') } })
-  if (!made.ok) return announce(explain(made))
-  upload(api_key, made.collection_id, files)
-  go('collection', made.collection_id)
+  const groups = groupsOf(files)
+  if (groups.length === 0) return announce(t('There are no audio files in this folder.'))
+  let last = ''
+  for (const { title, files, cover } of groups) {
+    const made = await client.post('/v1/collection', { body: { title } })
+    if (!made.ok) return announce(explain(made))
+    const { collection, collection_id } = made
+    startNaming(collection_id, collection.title, collection.player_subtitle)
+    upload(api_key, collection_id, files)
+    if (cover) void sendCover(collection_id, made.collection_cover_upload, cover)
+    last = collection_id
+  }
+  if (groups.length === 1) go('collection', last)
+  else go('library')
+}
+
+async function sendCover(collection_id: string, handle: UploadHandle, cover: File): Promise<void> {
+  const sent = await uploadFile(handle, cover)
+  if (sent.ok) renewCollection(collection_id)
+  else announce(t('The cover was not uploaded: {problem}', { problem: sent.message }))
 }
 
 /** Uploads files into a collection. */
@@ -131,7 +150,7 @@ export async function sendFor(connection: Connection, track: Pick<Listed, 'id' |
   if (file.size > 0 && (await isTextFile(file)))
     return { ok: false, code: 'text_file', message: uploaderTexts().errors.text_file! } as const
   // Until now, the list showed the row of the other file for this track.
-  if (itemFor(track)) arrivals.set({ collection_id, track_id: id })
+  if (itemFor(track)) arrivals.set({ collection_id, track_id: id, isUploaded: false })
   endSending(track)
   const sending: Replacement = { collection_id, fraction: 0, controller: new AbortController() }
   const { signal } = sending.controller
@@ -156,7 +175,7 @@ export async function sendFor(connection: Connection, track: Pick<Listed, 'id' |
   begin(id)
   changed()
   const answer = await send()
-  if (answer.ok) arrivals.set({ collection_id, track_id: id, track: answer.track })
+  if (answer.ok) arrivals.set({ collection_id, track_id: id, isUploaded: true, track: answer.track })
   if (replacements.get(id) === sending) replacements.delete(id)
   forgetTrack(id)
   changed()
@@ -191,10 +210,9 @@ function changed(): void {
 }
 
 /** Reports that a file has arrived, because reading the list of tracks does not check for new files. */
-async function startProcessing(client: Client, arrival: Arrival): Promise<void> {
-  const params = { track_id: arrival.track_id }
-  const answer = await client.post('/v1/track/{track_id}/upload_complete', { params })
-  arrivals.set({ ...arrival, ...(answer.ok && { track: answer.track }) })
+async function startProcessing(client: Client, collection_id: string, track_id: string): Promise<void> {
+  const answer = await client.post('/v1/track/{track_id}/upload_complete', { params: { track_id } })
+  arrivals.set({ collection_id, track_id, isUploaded: true, ...(answer.ok && { track: answer.track }) })
 }
 
 const optionsOf = (apiKey: string, collectionId: string) => ({ baseUrl: location.origin, apiKey, collectionId })
@@ -212,7 +230,7 @@ function openQueue(api_key: string, collection_id: string): UploadQueue {
       queue.remove(item)
       if (!track_id) return
       finish(track_id)
-      void startProcessing(connect(api_key), { collection_id, track_id })
+      void startProcessing(connect(api_key), collection_id, track_id)
     },
     onQueueEvent(_, detail) {
       if ('code' in detail) announce(problemText(detail, uploadLanguage()))

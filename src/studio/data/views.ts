@@ -53,3 +53,13 @@ export function usePlayView(track: Listed): PlayView | null {
   const options = { key: ['view', id], isKept: true, version: status, load }
   return useQuery<PlayView>(isPlayable(track) ? options : null).answer ?? null
 }
+
+/** Reads a collection and its cover again, wherever they are shown. */
+export function renewCollection(id: string): void {
+  invalidate('/v1/collection/{collection_id}', id)
+  invalidate('/v1/collection/{collection_id}/cover', id)
+  invalidate('/v1/collection')
+  invalidate('shelf')
+  invalidate('recent collections')
+  forgetViews()
+}

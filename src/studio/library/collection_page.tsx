@@ -4,6 +4,7 @@ import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import type { Collection, Failure, Reprocess } from '../api.ts'
 import { useConnection } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
+import { endNaming } from '../data/naming.ts'
 import { useQuery } from '../data/query.ts'
 import { useReprocess } from '../data/reprocess.ts'
 import { useStore } from '../data/store.ts'
@@ -26,6 +27,7 @@ import { useTitle } from '../ui/title.ts'
 import { albumLoudness } from './album_loudness.ts'
 import { downloadZip, duplicateAsPlaylist } from './collection_actions.ts'
 import type { Look } from './look_form.tsx'
+import { NamedNote } from './named_note.tsx'
 import { PlayFirst } from './play_first.tsx'
 import { ReprocessStatus } from './reprocess_status.tsx'
 import { listOf } from './table_view.ts'
@@ -102,6 +104,7 @@ function useCollection(id: string) {
   }, [gone, id])
 
   async function save(changes: Changes) {
+    if (changes.title !== undefined || changes.player_subtitle !== undefined) endNaming(id)
     const answer = await client.put('/v1/collection/{collection_id}', { params, body: changes })
     if (!answer.ok) return answer
     loaded.set(answer)
@@ -147,7 +150,12 @@ export function CollectionPage({ id, query }: PageProperties) {
       <PageHead
         back={{ href: href('library'), label: t('Library') }}
         title={title}
-        heading={<CollectionTitle collection={collection} save={save} />}
+        heading={
+          <>
+            <CollectionTitle collection={collection} save={save} />
+            <NamedNote id={id} />
+          </>
+        }
         note={note}
         tint={collection.image_colors[0]?.hex}
         {...cover}

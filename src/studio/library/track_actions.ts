@@ -1,6 +1,7 @@
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import type { Failure, Listed, Track } from '../api.ts'
 import { useConnection } from '../data/connection.ts'
+import { followJob } from '../data/jobs.ts'
 import { invalidate } from '../data/query.ts'
 import { endSending, sendFor } from '../data/uploads.ts'
 import { explain, nameOf } from '../format.ts'
@@ -34,7 +35,9 @@ export function useTrackActions({ onChange, onDelete, onRestore }: Handlers) {
   async function reprocess({ id }: Pick<Listed, 'id'>) {
     const answer = await client.post('/v1/track/{track_id}/reprocess', { params: { track_id: id } })
     announceOutcome(answer, t('Processing again'))
-    if (answer.ok) onChange(answer.track)
+    if (!answer.ok) return
+    followJob(answer.track)
+    onChange(answer.track)
   }
   async function replace(track: Pick<Listed, 'id' | 'collection_id'>) {
     const file = await chooseFile(DEFAULT_ACCEPT)

@@ -1,10 +1,10 @@
+import { gatherFiles, hasFiles } from '../../elements/shared/gather_files.ts'
 import { t } from '../text.ts'
 
-/** Accepts files that are dropped anywhere on the page, and shows the veil during a drag. Returns a function that ends this. */
+/** Accepts files and folders that are dropped anywhere on the page, and shows the veil during a drag. Returns a function that ends this. */
 export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void): () => void {
   const ended = new AbortController()
   const { signal } = ended
-  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
   // While a dialog is open, a drop would leave the page and lose its input.
   const hasDialog = () => document.querySelector('dialog[open]') !== null
   function show(shown: boolean) {
@@ -14,9 +14,9 @@ export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void)
   window.addEventListener(
     'dragover',
     (event) => {
-      if (!hasFiles(event)) return
+      if (!hasFiles(event.dataTransfer)) return
       event.preventDefault()
-      if (hasDialog() && event.dataTransfer) event.dataTransfer.dropEffect = 'none'
+      if (hasDialog()) event.dataTransfer.dropEffect = 'none'
       else show(true)
     },
     { signal },
@@ -26,10 +26,10 @@ export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void)
   window.addEventListener(
     'drop',
     (event) => {
-      if (!hasFiles(event)) return
+      if (!hasFiles(event.dataTransfer)) return
       event.preventDefault()
       show(false)
-      if (!hasDialog()) onFiles([...(event.dataTransfer?.files ?? [])])
+      if (!hasDialog()) void gatherFiles(event.dataTransfer).then(onFiles)
     },
     { signal },
   )

@@ -18,6 +18,9 @@ function keepDraft(key: string, draft: Draft | null): void {
   sessionStorage.setItem(STORED, JSON.stringify([...drafts]))
 }
 
+/** Whether a text that was typed is not saved yet. */
+export const hasDraft = (key: string) => drafts.has(key)
+
 /** Forgets all drafts when the user signs out. They are kept if the key was revoked, and saved with the next key. */
 export function forgetDrafts(): void {
   drafts.clear()
