@@ -103,12 +103,14 @@ export const stateOf = (target: PageOrFrame) =>
     return { time: currentTime, paused, title: track?.player_title }
   })
 
-/** Waits until the first player on a page has passed a time in seconds and, if a title is given, plays the track with that title. */
+/** Waits until a player on a page has passed a time in seconds and, if a title is given, plays the track with that title. */
 export const untilTime = (target: PageOrFrame, seconds: number, title = '') =>
   target.waitForFunction(
     (least, wanted) => {
-      const player = document.querySelector<TonearmPlayer>('tonearm-player')
-      return player && player.currentTime > least && (!wanted || player.track?.player_title === wanted)
+      const players = [...document.querySelectorAll<TonearmPlayer>('tonearm-player')]
+      return players.some(
+        ({ currentTime, track }) => currentTime > least && (!wanted || track?.player_title === wanted),
+      )
     },
     POLLING,
     seconds,
