@@ -17,6 +17,8 @@ import {
   Text,
   Timestamp,
   Title,
+  Version,
+  VersionHeaders,
 } from './common.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -41,6 +43,8 @@ export const Collection = named('Collection', {
   player_subtitle: z.string(),
   created_at: Timestamp,
   updated_at: Timestamp,
+  /** Changes together with `updated_at`. */
+  version: Version,
 })
 export type Collection = z.infer<typeof Collection>
 
@@ -119,8 +123,10 @@ export const collectionOperations = defineOperations({
     tag,
     access: ['server'],
     params,
+    headers: VersionHeaders,
     body: CollectionUpdate,
     response: collectionResponse,
+    errors: ['version_mismatch'],
   },
   deleteCollection: {
     method: 'delete',

@@ -64,6 +64,16 @@ export const someOf = (names: readonly string[]) => {
     .optional()
 }
 
+/** The version of a resource. A change whose `If-Match` has another version is refused with 412 `version_mismatch` (docs/decisions/0091). */
+export const Version = z.int()
+/** The headers of an operation that compares versions. `*` matches every version. */
+export const VersionHeaders = z.object({
+  'if-match': z
+    .string()
+    .regex(/^(\*|\d{1,15}|"\d{1,15}")$/, 'must be the version of the resource, or *')
+    .optional(),
+})
+
 /** Accepts the names of optional parts of a response, separated by commas. */
 export const including = (...names: string[]) => someOf(names)
 
@@ -112,7 +122,7 @@ export const ExceededQuota = named('ExceededQuota', {
 })
 export type ExceededQuota = z.infer<typeof ExceededQuota>
 
-/** The body of all error responses (specification §7). `code`, `errors` and `quota` are not in the specification. */
+/** The body of all error responses (specification §7). `code`, `errors`, `quota` and `current` are not in the specification. */
 export const ErrorBody = named('Error', {
   ok: z.literal(false),
   message: z.string(),
@@ -122,5 +132,7 @@ export const ErrorBody = named('Error', {
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   /** Only with the code `quota_exceeded`. */
   quota: ExceededQuota.optional(),
+  /** Only with the code `version_mismatch` for a track, a collection or an organization: the resource as it is now, with its `version`. */
+  current: z.looseObject({ id: z.uuid(), version: Version }).optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

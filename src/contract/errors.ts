@@ -41,7 +41,7 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
     'A quota of the session, the API key or the organization does not allow this upload; `quota` says which.',
   session_expired: 'The session ended less than a day ago; later it is `not_found`.',
   share_revoked: 'The share was revoked, or what it shared deleted.',
-  version_mismatch: 'The playlist has changed since the version in `If-Match`.',
+  version_mismatch: 'The resource has changed since the version in `If-Match`; `current` has it as it is now.',
   payload_too_large: 'The JSON body is too large.',
   file_too_large: '`file_size` is more than an audio file may have.',
   zip_too_large: 'The session plays more than one ZIP may hold.',

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
-import { Id, named, ok, Page, RequiredTitle, Title } from './common.ts'
+import { Id, named, ok, Page, RequiredTitle, Title, Version, VersionHeaders } from './common.ts'
 import { MAX_THEME_COLORS } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { QuotaLimit } from './quota.ts'
@@ -25,6 +25,8 @@ export const Organization = named('Organization', {
   uses_tags: z.boolean(),
   /** The bytes that the organization may store; null allows any number. */
   max_bytes: z.int().nullable(),
+  /** Changes with every update. */
+  version: Version,
 })
 export type Organization = z.infer<typeof Organization>
 
@@ -88,8 +90,10 @@ export const organizationOperations = defineOperations({
     tag,
     access: ['root', 'server'],
     params,
+    headers: VersionHeaders,
     body: OrganizationUpdate,
     response: organizationResponse,
+    errors: ['version_mismatch'],
   },
   deleteOrganization: {
     method: 'delete',

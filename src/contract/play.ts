@@ -41,7 +41,7 @@ export type SessionTrack = z.infer<typeof SessionTrack>
  * A track as listeners get it, with its effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields of a
  * track in a list, so everyone who has the id of a play session can see `metadata`.
  */
-export const PlayedTrack = ListedTrack.omit({ created_at: true, updated_at: true })
+export const PlayedTrack = ListedTrack.omit({ created_at: true, updated_at: true, version: true })
   .extend({
     /** Whether the effective `player_color` is so dark that white text is easier to read on it (WCAG 2.2 relative luminance). */
     is_dark: z.boolean(),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { Collection, CollectionCreate, CollectionUpdate, listParts, listQuery } from './collection.ts'
-import { counted, Deletion, Id, ok, Page } from './common.ts'
+import { counted, Deletion, Id, ok, Page, Version, VersionHeaders as headers } from './common.ts'
 import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -15,7 +15,7 @@ export const Playlist = Collection.omit(OVERRIDES)
   .extend({
     track_count: z.int(),
     /** Increases with every change to the tracks. A change with this value as `If-Match` is refused if another change came first. */
-    version: z.int(),
+    version: Version,
   })
   .meta({ id: 'Playlist' })
 export type Playlist = z.infer<typeof Playlist>
@@ -32,13 +32,6 @@ export const PlaylistCreate = CollectionCreate.omit(OVERRIDES)
 
 const TrackIds = z.array(Id).max(MAX_PLAYLIST_TRACKS)
 const Position = z.int().min(0).max(MAX_PLAYLIST_TRACKS)
-const headers = z.object({
-  'if-match': z
-    .string()
-    .regex(/^(\*|\d{1,15}|"\d{1,15}")$/, 'must be the version of the playlist, or *')
-    .optional(),
-})
-
 const tag = 'Playlists'
 const params = z.object({ playlist_id: Id })
 const entryParams = params.extend({ playlist_track_id: Id })

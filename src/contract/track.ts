@@ -17,6 +17,8 @@ import {
   Text,
   Timestamp,
   Title,
+  Version,
+  VersionHeaders,
 } from './common.ts'
 import { Loudness, Tags, TrackError, TrackInfo } from './info.ts'
 import { CoverImage, UploadHandle } from './media.ts'
@@ -59,6 +61,8 @@ export const Track = named('Track', {
   created_at: Timestamp,
   /** The time of the last change by a request. Processing changes `status`, but not this time. */
   updated_at: Timestamp,
+  /** Changes together with `updated_at`. */
+  version: Version,
 })
 export type Track = z.infer<typeof Track>
 
@@ -169,8 +173,10 @@ export const trackOperations = defineOperations({
     tag,
     access: ['server'],
     params,
+    headers: VersionHeaders,
     body: TrackUpdate,
     response: trackResponse,
+    errors: ['version_mismatch'],
   },
   deleteTrack: {
     method: 'delete',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { ErrorCode, Id, named, ok } from './common.ts'
+import { ErrorCode, Id, named, ok, Version } from './common.ts'
 import { MAX_BATCH, MAX_BATCH_BYTES } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { TrackUpdate } from './track.ts'
@@ -10,7 +10,12 @@ const MAX_ORDER = 2 ** 31 - 1
 
 /** One change to one track. */
 export const TrackChange = z.discriminatedUnion('action', [
-  TrackUpdate.extend({ action: z.literal('update'), track_id: Id }),
+  TrackUpdate.extend({
+    action: z.literal('update'),
+    track_id: Id,
+    /** The version that the track must have, like `If-Match`; by default, every version matches. */
+    version: Version.optional(),
+  }),
   z.strictObject({
     action: z.literal('move'),
     track_id: Id,

@@ -1,7 +1,6 @@
 import type { ImageColor } from '../../contract/color.ts'
 import { DEFAULT_COLOR, withoutExtension } from '../../contract/facts.ts'
 import type { Tags } from '../../contract/info.ts'
-import { timestamp } from '../../core/time.ts'
 
 /**
  * How a track looks to listeners (docs/architecture.md#inheritance). Color, theme and cover are inherited from the organization by the collection and
@@ -9,7 +8,7 @@ import { timestamp } from '../../core/time.ts'
  * from the nearest level. The tags of a file are used only where the value is not set on the track.
  */
 
-interface Settings {
+export interface Settings {
   player_color: string | null
   player_subtitle: string | null
 }
@@ -77,34 +76,6 @@ export function isDark(hex: string): boolean {
 /** Returns the colors of an explicit theme, or else the palette of the cover. */
 export const imageColors = (owner: { theme: string[]; cover_colors: ImageColor[] }) =>
   owner.theme.length > 0 ? themeColors(owner.theme) : owner.cover_colors
-
-interface Changed {
-  created_at: number
-  updated_at: number | null
-}
-/** Returns when a row was created and last changed, in the API's time format. */
-export const times = ({ created_at, updated_at }: Changed) => ({
-  created_at: timestamp(created_at),
-  updated_at: timestamp(updated_at ?? created_at),
-})
-
-/**
- * Returns a collection or playlist as the API shows it. Its color and subtitle default to those of the organization, because the specification allows
- * null for neither.
- */
-export const withInherited = <
-  T extends Settings & Changed & Parameters<typeof imageColors>[0] & { organization_index: string | null },
->(
-  row: T,
-  organization: Settings,
-) => ({
-  ...row,
-  ...times(row),
-  organization_index: row.organization_index ?? '',
-  image_colors: imageColors(row),
-  player_color: row.player_color ?? organization.player_color ?? DEFAULT_COLOR,
-  player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
-})
 
 /** Returns the title that listeners see. */
 export const trackTitle = ({ player_title, tags, file_name }: Omit<Named, keyof Settings>, uses_tags: boolean) =>

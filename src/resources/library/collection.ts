@@ -9,18 +9,19 @@ import { collections, tracks, uploadSessions } from '../../adapters/db/schema/li
 import { reprocesses } from '../../adapters/db/schema/work.ts'
 import { foldedOf, foldedUpdate } from '../../adapters/db/search.ts'
 import type { Context, Handlers } from '../../context.ts'
-import type { collectionOperations } from '../../contract/collection.ts'
+import { Collection, type collectionOperations } from '../../contract/collection.ts'
 import { invalid, notFound } from '../../core/errors.ts'
 import { purgeMoved } from '../../pipeline/cleanup/delete_rows.ts'
 import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { listRows } from '../list/page.ts'
-import { withInherited } from './appearance.ts'
 import { withCollectionCounts } from './included_counts.ts'
 import { columnsFor, coversOf, toTracks, withArtwork } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
 import { findOrganization } from './organization.ts'
+import { withInherited } from './resource_fields.ts'
 import { coverUpload } from './upload_handle.ts'
+import { expectedVersion, hasVersion, isApplied, nextVersion, versionMismatch } from './version.ts'
 
 type CollectionRow = typeof collections.$inferSelect
 
@@ -86,17 +87,20 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     return { collection_id: collection.id, collection }
   },
 
-  async updateCollection({ params, body }, context) {
+  async updateCollection({ params, headers, body }, context) {
     let row = await findCollection(context, params.collection_id)
     if (Object.keys(body).length > 0) {
-      const values = { ...body, ...foldedUpdate('collections', body), updated_at: context.now }
-      const isOwned = isOwnedByCaller(context, row.id)
+      const values = { ...body, ...foldedUpdate('collections', body), updated_at: nextVersion(context.now) }
+      const isExpected = and(isOwnedByCaller(context, row.id), hasVersion(expectedVersion(headers['if-match'])))
+      const changed = Object.keys(body)
       const [, [updated]] = await context.db.batch([
-        recordEvents(context, 'collection.updated', sql`collections where ${isOwned}`, { changed: Object.keys(body) }),
-        context.db.update(collections).set(values).where(isOwned).returning(),
+        recordEvents(context, 'collection.updated', sql`collections where ${isExpected}`, { changed }),
+        context.db.update(collections).set(values).where(isExpected).returning(),
       ])
-      if (!updated) throw notFound('collection')
-      row = updated
+      row = updated ?? (await findCollection(context, row.id))
+      if (!updated && !isApplied(row, body)) {
+        throw versionMismatch('collection', withInherited(row, await findOrganization(context)), Collection)
+      }
     }
     return { collection_id: row.id, collection: withInherited(row, await findOrganization(context)) }
   },

@@ -8,10 +8,11 @@ import type { Context } from '../../context.ts'
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
 import type { Loudness } from '../../contract/info.ts'
 import type { TrackState } from '../../contract/track.ts'
-import { effectiveCover, times, trackTitle } from './appearance.ts'
+import { effectiveCover, trackTitle } from './appearance.ts'
 import { coverDesign, coverImage, coverOrFirst, type ShownCover } from './cover_image.ts'
 import { firstLook, playlistLevels } from './first_look.ts'
 import { findOrganization } from './organization.ts'
+import { times, versionOf } from './resource_fields.ts'
 
 /** The columns of lists and the additional data that `include` asks for, so that a page needs only one request. */
 
@@ -28,6 +29,7 @@ const { info: _info, files: _files, folder_id: _folder_id, ...listedColumns } = 
 export const toListedTrack = (row: ListedRow) => ({
   ...row,
   ...times(row),
+  version: versionOf(row),
   image_colors: row.cover_colors,
   track_status_id: row.status,
   tags: row.tags ?? {},

@@ -1,4 +1,4 @@
-import { eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newSecret, secretHint, sha256 } from '../../adapters/crypto/secret.ts'
 import { rowId, secondRowId, secretBase62 } from '../../adapters/crypto/seed.ts'
@@ -10,13 +10,15 @@ import { usageDays } from '../../adapters/db/schema/usage.ts'
 import { webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
-import type { Organization, organizationOperations } from '../../contract/organization.ts'
+import { Organization, type organizationOperations } from '../../contract/organization.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { purgeJobs } from '../../pipeline/cleanup/purge.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { DELETED_ENDPOINT } from '../../pipeline/webhooks/sweep.ts'
 import { readPage } from '../list/page.ts'
 import { themeColors } from './appearance.ts'
+import { versionOf } from './resource_fields.ts'
+import { expectedVersion, hasVersion, isApplied, nextVersion, versionMismatch } from './version.ts'
 
 type OrganizationRow = typeof organizations.$inferSelect
 
@@ -25,6 +27,7 @@ const toOrganization = (row: OrganizationRow): Organization => ({
   image_colors: themeColors(row.theme),
   player_color: row.player_color ?? DEFAULT_COLOR,
   player_subtitle: row.player_subtitle ?? '',
+  version: versionOf(row),
 })
 
 /** Returns the caller's organization; throws 404 for any other id. The operator's root key reaches every organization with `isRoot`. */
@@ -84,15 +87,18 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
     return { organization_id: row.id, organization: toOrganization(row) }
   },
 
-  async updateOrganization({ params, body }, context) {
+  async updateOrganization({ params, headers, body }, context) {
     const isRoot = context.principal.kind === 'root'
     let row = await findOrganization(context, params.organization_id, isRoot)
     if (body.max_bytes !== undefined && !isRoot)
       throw new ApiError('insufficient_scope', 'Only the root key may set max_bytes')
     if (Object.keys(body).length > 0) {
-      const [updated] = await context.db.update(organizations).set(body).where(eq(organizations.id, row.id)).returning()
-      if (!updated) throw notFound('organization')
-      row = updated
+      const { db, now } = context
+      const values = { ...body, updated_at: nextVersion(now) }
+      const isExpected = and(eq(organizations.id, row.id), hasVersion(expectedVersion(headers['if-match'])))
+      const [updated] = await db.update(organizations).set(values).where(isExpected).returning()
+      row = updated ?? (await findOrganization(context, row.id, isRoot))
+      if (!updated && !isApplied(row, body)) throw versionMismatch('organization', toOrganization(row), Organization)
       context.invalidate(row.id)
     }
     return { organization_id: row.id, organization: toOrganization(row) }

@@ -12,6 +12,7 @@ import type { Page } from '../../contract/common.ts'
 import { MAX_PLAYLIST_TRACKS } from '../../contract/facts.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { columnsFor, toTracks } from './list_items.ts'
+import { expectedVersion } from './version.ts'
 
 /**
  * The tracks of a playlist. After every change, their positions are 0, 1, 2, …, so the first row of a page is found by its offset, however large the
@@ -53,10 +54,6 @@ export async function listTracks(
   const shown = await toTracks(context, include, rows, playlist)
   return { ...playlist, tracks: shown.map((track, at) => ({ ...track, ...entries[at]!.place })) }
 }
-
-/** Returns the version in `If-Match`, which is `"7"`, `7` or `*`; undefined if any version matches. */
-const expectedVersion = (if_match: string | undefined) =>
-  if_match === undefined || if_match === '*' ? undefined : Number(if_match.replaceAll('"', ''))
 
 /** Runs a single change to the tracks of a playlist. `change` builds the statements, given the condition that the change applies. */
 async function changeTracks(

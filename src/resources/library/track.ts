@@ -1,21 +1,18 @@
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
-import { findFile, nextUploadPath, trackPrefixes } from '../../adapters/bucket/media.ts'
+import { findFile, nextUploadPath } from '../../adapters/bucket/media.ts'
 import { folderOf, trackPath } from '../../adapters/bucket/track_paths.ts'
 import { randomBase62 } from '../../adapters/crypto/id.ts'
 import { rowId } from '../../adapters/crypto/seed.ts'
-import { inJsonList, insertFrom, insertOnce, runBatch } from '../../adapters/db/database.ts'
-import { removeFromPlaylists } from '../../adapters/db/playlist_order.ts'
+import { insertFrom, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { retrying } from '../../adapters/db/retry.ts'
 import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
-import { jobs } from '../../adapters/db/schema/work.ts'
 import { foldedOf, foldedUpdate } from '../../adapters/db/search.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { UPLOAD_TTL } from '../../contract/facts.ts'
-import type { trackOperations, TrackUpdate } from '../../contract/track.ts'
+import { Track, type trackOperations, type TrackUpdate } from '../../contract/track.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
 import { discardReplaced, ingest } from '../../pipeline/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../pipeline/quota.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
@@ -25,6 +22,7 @@ import { find } from '../list/filtered_list.ts'
 import { countTracks } from './count_tracks.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
+import { deleteStatements } from './track_delete.ts'
 import {
   audioUpload,
   bytesOf,
@@ -36,6 +34,7 @@ import {
   namesOf,
   safeFileName,
 } from './upload_handle.ts'
+import { expectedVersion, hasVersion, isApplied, nextVersion, versionMismatch } from './version.ts'
 
 type TrackTableRow = typeof tracks.$inferSelect
 
@@ -68,14 +67,18 @@ async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> =
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 
-/** Returns the columns that an update changes; undefined if the update is empty. */
-export function updateColumns({ title, ...fields }: TrackUpdate, now: number) {
+/** Returns the columns that an update changes, except `updated_at`; undefined if the update is empty. */
+export function updateColumns({ title, ...fields }: TrackUpdate) {
   const values = { ...(title !== undefined && { player_title: title }), ...fields }
-  return Object.keys(values).length > 0 ? { ...values, updated_at: now } : undefined
+  return Object.keys(values).length > 0 ? values : undefined
 }
 
-/** Returns the names of the fields that an update changes, for the event of the update. */
-export const changedFields = (values: object) => Object.keys(values).filter((name) => name !== 'updated_at')
+/** Returns all columns that the update of a row sets. */
+export const updateSet = (values: NonNullable<ReturnType<typeof updateColumns>>, now: number) => ({
+  ...values,
+  ...foldedUpdate('tracks', values),
+  updated_at: nextVersion(now),
+})
 
 export const notUploaded = (message = 'This track has no file yet; upload one first') =>
   new ApiError('track_not_uploaded', message)
@@ -199,48 +202,6 @@ export async function renewUpload(
   return { row: updated, track_upload: await audioUpload(context, path, facts) }
 }
 
-/** Number of tracks whose files one job purges. */
-const PURGED = 25
-
-type DeletableTrack = Pick<TrackTableRow, 'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'job_id'>
-
-/**
- * Returns the batch that deletes those of the caller's tracks that meet a condition, and the purge jobs to pass to `startPurge`. `deletedTracks`
- * returns the ids of the deleted tracks. The remaining tracks keep their files and their playlist positions.
- */
-export function deleteStatements(context: Context, rows: DeletableTrack[], condition?: SQL) {
-  const { db, principal } = context
-  const ids = inJsonList(rows.map(({ id }) => id))
-  const isDeletable = and(sql`id in ${ids} and +organization_id = ${principal.organization_id}`, condition)
-  const stays = (id: SQL) => (condition ? sql`(${inTrash(id)} or ${id} in (select id from tracks))` : inTrash(id))
-  const isUnowned = sql`not exists (select 1 from tracks where id in ${ids} and job_id = jobs.id)`
-  const chunks = Array.from({ length: Math.ceil(rows.length / PURGED) }, (_, at) =>
-    rows.slice(at * PURGED, (at + 1) * PURGED),
-  )
-  const purges = chunks.map((chunk) =>
-    purgeJobs(
-      context,
-      principal.organization_id,
-      chunk.map((row) => ({ id: row.id, prefixes: trackPrefixes(row) })),
-      {},
-      stays,
-    ),
-  )
-  const deletedTracks = db.delete(tracks).where(isDeletable).returning({ id: tracks.id })
-  const statements = [
-    recordEvents(context, 'track.deleted', sql`tracks where ${isDeletable}`, { is_trashed: false }),
-    deletedTracks,
-    ...purges.flatMap(({ inserts }) => inserts),
-    ...removeFromPlaylists(context, sql`(select value from ${ids} where not ${stays(sql`value`)})`),
-    // A track that was not deleted because of the condition still needs its job.
-    db
-      .update(jobs)
-      .set({ state: 'done' })
-      .where(and(sql`id in ${inJsonList(rows.map((row) => row.job_id))}`, condition && isUnowned)),
-  ]
-  return { statements, deletedTracks, purges: purges.map(({ purge }) => purge) }
-}
-
 const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
 
 export const trackHandlers: Handlers<typeof trackOperations> = {
@@ -263,17 +224,19 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     return withId(await refreshTrack(context, params.track_id))
   },
 
-  async updateTrack({ params, body }, context) {
-    const values = updateColumns(body, context.now)
-    const isOwned = isOwnedByCaller(context, params.track_id)
+  async updateTrack({ params, headers, body }, context) {
+    const values = updateColumns(body)
     if (!values) return withId(await refreshTrack(context, params.track_id))
-    const set = { ...values, ...foldedUpdate('tracks', values) }
+    const isExpected = and(isOwnedByCaller(context, params.track_id), hasVersion(expectedVersion(headers['if-match'])))
+    const set = updateSet(values, context.now)
     const [, [row]] = await context.db.batch([
-      recordEvents(context, 'track.updated', sql`tracks where ${isOwned}`, { changed: changedFields(values) }),
-      context.db.update(tracks).set(set).where(isOwned).returning(trackColumns),
+      recordEvents(context, 'track.updated', sql`tracks where ${isExpected}`, { changed: Object.keys(values) }),
+      context.db.update(tracks).set(set).where(isExpected).returning(trackColumns),
     ])
-    if (!row) throw notFound('track')
-    return withId(await refresh(context, row, values))
+    if (row) return withId(await refresh(context, row, { ...values, updated_at: row.updated_at }))
+    const current = await findTrack(context, params.track_id)
+    if (!isApplied(current, values)) throw versionMismatch('track', toTrack(current), Track)
+    return withId(toTrack(current))
   },
 
   async deleteTrack({ params, query }, context) {

@@ -13,6 +13,7 @@ import type { UploadHandle } from '../../contract/media.ts'
 import { oneLine } from '../../contract/text.ts'
 import { ApiError } from '../../core/errors.ts'
 import { insertHandlePurges } from '../../pipeline/upload_handles.ts'
+import { nextVersion } from './version.ts'
 
 /** Size and type of the file, as stated by the client. Both are signed into the URL, so that R2 refuses any other file. */
 export interface UploadHints {
@@ -102,7 +103,7 @@ export function addHandle(context: Context, organization_id: string, condition: 
         file_name_original: ifEmpty(sql`${file_name_original}`, 'file_name_original'),
         folded: ifEmpty(foldedUpdate('tracks', { file_name }).folded!, 'folded'),
       }),
-      updated_at: now,
+      updated_at: nextVersion(now),
     })
     .where(condition)
     .returning()

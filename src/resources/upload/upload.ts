@@ -14,7 +14,8 @@ import { readQuotas } from '../../pipeline/quota.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { mayReach } from '../keys/access.ts'
 import { findCollection } from '../library/collection.ts'
-import { deleteStatements, findTrack, insertTrack, refreshTrack } from '../library/track.ts'
+import { findTrack, insertTrack, refreshTrack } from '../library/track.ts'
+import { deleteStatements } from '../library/track_delete.ts'
 
 /** Returns an upload session of the caller's organization that has not expired; returns an expired one only if `mayContinue` resolves to true. */
 export async function findUploadSession(context: Context, id: string, mayContinue?: () => Promise<boolean>) {

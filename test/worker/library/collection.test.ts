@@ -60,6 +60,7 @@ describe('a collection', () => {
       player_subtitle: 'BN',
       created_at: expect.any(String),
       updated_at: body.collection.created_at,
+      version: Date.parse(body.collection.created_at),
     })
     expect(body.collection_cover_upload).toMatchObject({ method: 'POST', ttl: 3600 })
     expect((await ok('GET', `/v1/collection/${body.collection_id}`, { key })).collection).toEqual(body.collection)
@@ -89,7 +90,7 @@ describe('a collection', () => {
     const body = { organization_index: null, metadata: { c: 3 }, creator_id: CREATOR.toUpperCase() }
     const { collection } = await ok('PUT', `/v1/collection/${before.id}`, { key, body })
     const changes = { organization_index: '', metadata: { c: 3 }, creator_id: CREATOR }
-    expect(collection).toEqual({ ...before, ...changes, updated_at: expect.any(String) })
+    expect(collection).toEqual({ ...before, ...changes, updated_at: expect.any(String), version: expect.any(Number) })
     const cleared = { creator_id: null, player_color: null, player_subtitle: null }
     const after = await ok('PUT', `/v1/collection/${before.id}`, { key, body: cleared })
     expect(after.collection).toMatchObject({ creator_id: null, player_color: '#2B3440', player_subtitle: '' })

@@ -19,6 +19,7 @@ describe('an organization', () => {
       player_subtitle: '',
       uses_tags: true,
       max_bytes: null,
+      version: expect.any(Number) as number,
     })
   })
 

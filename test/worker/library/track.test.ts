@@ -64,6 +64,7 @@ describe('a track', () => {
       tags: {},
       created_at: expect.any(String),
       updated_at: track.created_at,
+      version: Date.parse(track.created_at),
     })
     expect(await readTrack(key, track_id)).toEqual(track)
   })
@@ -115,11 +116,11 @@ describe('a track', () => {
       player_color: '#0000FF',
     })
     const changed = await update(track.id, { metadata: { b: 2 }, player_subtitle: 'Miles' })
-    const updated_at = expect.any(String) as string
-    expect(changed).toEqual({ ...track, metadata: { b: 2 }, player_subtitle: 'Miles', updated_at })
+    const times = { updated_at: expect.any(String) as string, version: expect.any(Number) as number }
+    expect(changed).toEqual({ ...track, metadata: { b: 2 }, player_subtitle: 'Miles', ...times })
     const cleared = { organization_index: null, player_color: null, player_subtitle: null, creator_id: null }
     const after = await update(track.id, cleared)
-    expect(after).toEqual({ ...changed, ...cleared, updated_at })
+    expect(after).toEqual({ ...changed, ...cleared, ...times })
     expect(await update(track.id, {})).toEqual(after)
   })
 

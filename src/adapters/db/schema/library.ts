@@ -61,6 +61,7 @@ export const organizations = sqliteTable(
     ...quotaColumns(),
     seq: integer().notNull(),
     created_at: created_at(),
+    updated_at: updated_at(),
   },
   (t) => [index('organizations_list').on(t.seq)],
 )

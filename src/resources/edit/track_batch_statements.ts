@@ -4,23 +4,50 @@ import { inJsonList, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
 import { trash } from '../../adapters/db/schema/trash.ts'
-import { foldedUpdate } from '../../adapters/db/search.ts'
 import type { Context } from '../../context.ts'
 import type { TrackChange } from '../../contract/track_batch.ts'
 import type { ApiError } from '../../core/errors.ts'
 import type { QueuedSource } from '../../pipeline/transcode/queue.ts'
 import { restartTranscodes } from '../../pipeline/transcode/start.ts'
-import { trashStatements } from './move_to_trash.ts'
-import { restoration } from './restore_from_trash.ts'
-import { changedFields, deleteStatements, updateColumns } from './track.ts'
+import { trashStatements } from '../library/move_to_trash.ts'
+import { restoration } from '../library/restore_from_trash.ts'
+import { updateColumns, updateSet } from '../library/track.ts'
+import { deleteStatements } from '../library/track_delete.ts'
+import { currentVersion, hasVersion } from '../library/version.ts'
 import { moveStatements } from './track_move.ts'
 
 /** The statements of a batch of changes to tracks, and their results. */
 
 type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A }>
 
-const { id, organization_id, collection_id, folder_id, index, order, cover_path, job_id, source_path, status } = tracks
-const columns = { id, organization_id, collection_id, folder_id, index, order, cover_path, job_id, source_path, status }
+const {
+  id,
+  organization_id,
+  collection_id,
+  folder_id,
+  index,
+  order,
+  cover_path,
+  job_id,
+  source_path,
+  status,
+  created_at,
+  updated_at,
+} = tracks
+const columns = {
+  id,
+  organization_id,
+  collection_id,
+  folder_id,
+  index,
+  order,
+  cover_path,
+  job_id,
+  source_path,
+  status,
+  created_at,
+  updated_at,
+}
 
 /** The `+` makes SQLite look up the ids instead of scanning all tracks of the organization. */
 const isOwnedByCaller = ({ principal }: Context) => sql`+${organization_id} = ${principal.organization_id}`
@@ -62,13 +89,25 @@ export function batchOf(
   const of = <A extends TrackChange['action']>(action: A) =>
     changes.filter((change): change is Change<A> => change.action === action && !refused.has(change.track_id))
   const idsOf = (list: { track_id: string }[]) => list.map(({ track_id }) => track_id)
-  const updates = of('update').flatMap(({ action: _action, track_id, ...fields }) => {
-    const values = updateColumns(fields, now)
-    return values ? [{ track_id, values, changed: changedFields(values) }] : []
+  const updates = of('update').flatMap(({ action: _action, track_id, version, ...fields }) => {
+    const values = updateColumns(fields)
+    if (!values) return []
+    const isExpected = and(eq(id, track_id), isOwnedByCaller(context), hasVersion(version))
+    const update = db.update(tracks).set(updateSet(values, now)).where(isExpected)
+    // RETURNING costs a row read, and only an update with a version needs it.
+    const versioned = version === undefined ? null : update.returning({ id })
+    return [
+      {
+        track_id,
+        statement: versioned ?? update,
+        versioned,
+        event: { track_id, version, changed: Object.keys(values) },
+      },
+    ]
   })
-  const changed = sql`(select value ->> 'track_id' as changed_id, value -> 'changed' as changed
-    from json_each(${JSON.stringify(updates.map(({ values: _values, ...update }) => update))})) cross join tracks
-    where tracks.id = changed_id and ${isOwnedByCaller(context)}`
+  const changed = sql`(select value ->> 'track_id' as changed_id, value ->> 'version' as expected, value -> 'changed' as changed
+    from json_each(${JSON.stringify(updates.map(({ event }) => event))})) cross join tracks
+    where tracks.id = changed_id and ${isOwnedByCaller(context)} and ${currentVersion} = coalesce(expected, ${currentVersion})`
   const deleted = new Set(idsOf(of('delete').filter((change) => !change.trash)))
   const deletion = deleteStatements(
     context,
@@ -87,12 +126,7 @@ export function batchOf(
     ...(trashing?.statements ?? []),
     ...(restoring?.statements ?? []),
     recordEvents(context, 'track.updated', changed, { changed: sql`json(changed)` }),
-    ...updates.map(({ track_id, values }) =>
-      db
-        .update(tracks)
-        .set({ ...values, ...foldedUpdate('tracks', values) })
-        .where(and(eq(id, track_id), isOwnedByCaller(context))),
-    ),
+    ...updates.map(({ statement }) => statement),
     ...moveStatements(context, moves),
     ...restartTranscodes(context, principal.organization_id, sources),
     after,
@@ -111,6 +145,7 @@ export function batchOf(
         unrestored: byId(resultOf(unrestored)),
         before: byId(resultOf(before)),
         after: byId(resultOf(after)),
+        unchanged: new Set(idsOf(updates.filter(({ versioned }) => versioned && resultOf(versioned).length === 0))),
       }
     },
   }

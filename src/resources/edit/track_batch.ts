@@ -10,9 +10,11 @@ import { invalid, notFound } from '../../core/errors.ts'
 import { sendJob } from '../../pipeline/jobs.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { cancelUnwanted } from '../../pipeline/transcode/cancel_unwanted.ts'
-import { notUploaded } from './track.ts'
+import { versionOf } from '../library/resource_fields.ts'
+import { notUploaded } from '../library/track.ts'
+import { collectionInTrash, itemNotFound, startRestored } from '../library/trash.ts'
+import { versionMismatch } from '../library/version.ts'
 import { batchOf, ownTracks, type OwnTrackRow, type Refusals, trashedTracks } from './track_batch_statements.ts'
-import { collectionInTrash, itemNotFound, startRestored } from './trash.ts'
 
 /**
  * Changes many tracks at once. All writes are in one batch, so either all of them happen or none. A refused change is detected before the batch, or
@@ -50,7 +52,7 @@ type Outcome = Awaited<ReturnType<ReturnType<typeof batchOf>['run']>>
  */
 function conflictOf(
   change: TrackChange,
-  { deleted, restored, unrestored, after }: Outcome,
+  { deleted, restored, unrestored, after, unchanged }: Outcome,
   job_id: string | undefined,
 ) {
   const row = after.get(change.track_id)
@@ -61,6 +63,7 @@ function conflictOf(
     return item.parent_title === null ? notFound('collection') : collectionInTrash(item.parent_title)
   }
   if (change.action === 'delete' ? !deleted.has(change.track_id) : !row) return notFound('track')
+  if (unchanged.has(change.track_id)) return versionMismatch('track', { id: row!.id, version: versionOf(row!) })
   if (change.action === 'move' && row!.collection_id !== change.collection_id) return notFound('collection')
   // If another job is already processing the track, no new job is needed.
   const isStarted = row?.job_id === job_id || row?.status.endsWith('processing')

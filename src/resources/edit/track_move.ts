@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
 import type { Context } from '../../context.ts'
+import { nextVersion } from '../library/version.ts'
 
 /** A track, the collection to which it moves, and its place there; without a place, the track comes last. */
 interface Move {
@@ -42,7 +43,7 @@ export function moveStatements(context: Context, moves: Move[]) {
       .set({
         collection_id: sql`goal_id`,
         folder_id: sql`nullif(coalesce(folder_id, collection_id), goal_id)`,
-        updated_at: now,
+        updated_at: nextVersion(now),
       })
       .from(goal)
       .where(movable),

@@ -1,0 +1,1 @@
+ALTER TABLE `organizations` ADD `updated_at` integer;
