@@ -112,7 +112,7 @@ async function measure(open: () => Promise<Visit>, base_url: string, largest: st
   }
 }
 
-/** The heap may grow while the pages of the list are read, but not after the second pass. */
+/** The heap may grow while the pages of the list are read for the first time, but not after that. */
 async function watchHeap(visit: Visit, passes: number): Promise<void> {
   const heaps: number[] = []
   for (let pass = 0; pass < passes; pass++) {
@@ -121,7 +121,13 @@ async function watchHeap(visit: Visit, passes: number): Promise<void> {
     heaps.push((await heapBytes(visit)) / 1e6)
   }
   console.log(`        heap after each pass, MB: ${heaps.map((heap) => heap.toFixed(1)).join(' ')}`)
-  judge('all tracks: heap after the last pass, % of the second', (100 * heaps.at(-1)!) / heaps[1]!, 115)
+  // The pages that are kept at the end of a pass differ, so single passes do as well.
+  const mean = (some: number[]) => some.reduce((sum, heap) => sum + heap, 0) / some.length
+  judge(
+    'all tracks: heap of the last three passes, % of the first',
+    (100 * mean(heaps.slice(-3))) / mean(heaps.slice(1, 4)),
+    115,
+  )
 }
 
 /** Measures the studio with a large library. */

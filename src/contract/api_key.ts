@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
+import { Id, including, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
 import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { Quota, QuotaLimit } from './quota.ts'
@@ -36,6 +36,12 @@ export const ApiKey = named('ApiKey', {
   last_used_at: Timestamp.nullable(),
 })
 export type ApiKey = z.infer<typeof ApiKey>
+
+/** A key in the list. The optional part is the one that `include` names. */
+const ApiKeyInList = ApiKey.extend({
+  /** The resource to which the key is bound; null for a key that is not bound. The title is null if the resource no longer exists. */
+  resource: z.object({ title: z.string().nullable() }).nullable().optional(),
+})
 
 /** A web origin in the format of the `Origin` header. */
 export const Origin = z
@@ -84,8 +90,8 @@ export const apiKeyOperations = defineOperations({
     summary: 'List API keys, newest first',
     tag,
     access: ['server'],
-    query: Page,
-    response: ok({ count: z.int(), api_keys: z.array(ApiKey) }),
+    query: Page.extend({ include: including('resource') }),
+    response: ok({ count: z.int(), api_keys: z.array(ApiKeyInList) }),
   },
   createApiKey: {
     method: 'post',

@@ -15,7 +15,6 @@ import { CollectionPage } from './library/collection_page.tsx'
 import { LibraryPage } from './library/library_page.tsx'
 import { Navigation, PhoneNavigation } from './navigation.tsx'
 import { OverviewPage } from './overview/overview_page.tsx'
-import { PlaylistPage } from './playlists/playlist_page.tsx'
 import { PlaylistsPage } from './playlists/playlists_page.tsx'
 import { preferences } from './preferences.ts'
 import { href, type PageProperties, useRoute } from './route.ts'
@@ -37,7 +36,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
   library: LibraryPage,
   track: lazyPage(async () => (await import('./track/track_page.tsx')).TrackPage),
   playlists: PlaylistsPage,
-  playlist: PlaylistPage,
+  playlist: lazyPage(async () => (await import('./playlists/playlist_page.tsx')).PlaylistPage),
 }
 const OTHER_PAGES = [
   'search',

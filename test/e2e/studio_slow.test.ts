@@ -109,7 +109,7 @@ test('changes are sent one by one, and the last change is sent even after leavin
   await page.getByLabel('Artist', { exact: true }).fill('Late')
   await page.getByRole('link', { name: 'Keys' }).click()
   // The keys are requested after the page is removed, so all its requests have been counted when they appear.
-  await page.locator('.key').first().waitFor(TIMEOUT)
+  await page.locator('.key-table tbody tr').first().waitFor(TIMEOUT)
   expect(saving.release()).toBe(1)
   await expect.poll(async () => (await saved()).player_subtitle, TIMEOUT).toBe('Late')
   await page.unrouteAll({ behavior: 'wait' })

@@ -12,6 +12,8 @@ import { UPLOADER_BYTES, UPLOADER_TRACKS } from '../../contract/facts.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
 import { readQuotas } from '../../pipeline/quota.ts'
+import { isIncluded } from '../library/list_items.ts'
+import { titlesOf } from '../library/titles.ts'
 import { readPage } from '../list/page.ts'
 import { checkBinding } from './access.ts'
 import { optionalTimestamp, toColumns } from './restrictions.ts'
@@ -54,8 +56,21 @@ function checkQuota(type: KeyType, body: { max_bytes?: unknown; max_tracks?: unk
   }
 }
 
+/** Returns what each key is bound to; null for a key that is not bound. One query for each kind of resource. */
+async function resourcesOf(context: Context, rows: ApiKeyRow[]): Promise<({ title: string | null } | null)[]> {
+  const bound = rows.map(({ collection_id, track_id, playlist_id }) => {
+    if (collection_id) return { kind: 'collection' as const, id: collection_id }
+    if (track_id) return { kind: 'track' as const, id: track_id }
+    return playlist_id ? { kind: 'playlist' as const, id: playlist_id } : null
+  })
+  const found = bound.filter((one) => one !== null)
+  const titles = found.length > 0 ? await titlesOf(context, found) : new Map<string, string>()
+  return bound.map((one) => one && { title: titles.get(one.id) ?? null })
+}
+
 export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
-  async listApiKeys({ query }, { db, principal }) {
+  async listApiKeys({ query: { limit, offset, include } }, context) {
+    const { db, principal } = context
     const list = {
       name: `api_keys:${principal.organization_id}`,
       table: apiKeys,
@@ -63,8 +78,12 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       descending: true,
       of: eq(apiKeys.organization_id, principal.organization_id),
     }
-    const { rows, count } = await readPage(db, list, query, getTableColumns(apiKeys))
-    return { count, api_keys: rows.map(toApiKey) }
+    const { rows, count } = await readPage(db, list, { limit, offset }, getTableColumns(apiKeys))
+    const resources = isIncluded(include, 'resource') ? await resourcesOf(context, rows) : null
+    return {
+      count,
+      api_keys: rows.map((row, at) => ({ ...toApiKey(row), ...(resources && { resource: resources[at]! }) })),
+    }
   },
 
   async createApiKey({ body }, context) {

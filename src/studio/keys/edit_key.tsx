@@ -11,6 +11,7 @@ import { TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
 import { Message } from '../ui/states.tsx'
 import { FIELDS, isChanged, KeyFields, type KeyValues, settingsOf, valuesOf } from './key_fields.tsx'
+import { KeyUse } from './key_use.tsx'
 
 interface Properties {
   api_key: ApiKey
@@ -50,6 +51,7 @@ export function EditKey({ api_key, onSaved, onClose }: Properties) {
           error={faults.title}
           required
         />
+        {type === 'uploader' && <KeyUse api_key={api_key} />}
         <KeyFields type={type} values={values} onChange={change} faults={faults} />
         <Message>{faults.other}</Message>
         <div class="actions end">

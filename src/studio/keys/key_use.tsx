@@ -4,35 +4,26 @@ import { useQuery } from '../data/query.ts'
 import { bytes, explain, number, time } from '../format.ts'
 import { t } from '../text.ts'
 import { Meter } from '../ui/meter.tsx'
-import { useVisible } from '../ui/visible.ts'
 
-/** Shows what an uploader key has added today, and its limits. They are read when the key comes into view. */
-export function KeyUse({ api_key }: { api_key: ApiKey }) {
-  const [ref, isVisible] = useVisible<HTMLDivElement>()
-  return (
-    <div class="key-use" ref={ref}>
-      {isVisible && <Meters api_key={api_key} />}
-    </div>
-  )
-}
-
-function Meters({ api_key: { id, max_bytes, max_tracks } }: { api_key: ApiKey }) {
+/** Shows what an uploader key has added today, and its limits. */
+export function KeyUse({ api_key: { id } }: { api_key: ApiKey }) {
   const client = useClient()
   const { answer, problem } = useQuery({
     key: ['/v1/api_key/{api_key_id}', id],
-    // New limits change the version, so that the quota is read again.
-    version: `${max_bytes} ${max_tracks}`,
     load: () => client.get('/v1/api_key/{api_key_id}', { params: { api_key_id: id } }),
   })
   if (problem)
     return <span class="soft">{t('Its use could not be loaded: {reason}', { reason: explain(problem) })}</span>
   const quota = answer?.quota
-  if (!quota) return null
-  const note = quota.resets_at ? t('resets at {time}', { time: time(quota.resets_at) }) : undefined
+  const note = quota?.resets_at ? t('resets at {time}', { time: time(quota.resets_at) }) : undefined
   return (
-    <>
-      <Meter label={t('Data today')} used={quota.used_bytes} limit={quota.max_bytes} format={bytes} note={note} />
-      <Meter label={t('Tracks today')} used={quota.used_tracks} limit={quota.max_tracks} format={number} />
-    </>
+    <div class="key-use">
+      {quota && (
+        <>
+          <Meter label={t('Data today')} used={quota.used_bytes} limit={quota.max_bytes} format={bytes} note={note} />
+          <Meter label={t('Tracks today')} used={quota.used_tracks} limit={quota.max_tracks} format={number} />
+        </>
+      )}
+    </div>
   )
 }

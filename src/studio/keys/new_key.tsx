@@ -52,7 +52,7 @@ export function NewKey({ onMade, onClose }: { onMade: () => void; onClose: () =>
       onClose={onClose}
     >
       {made ? (
-        <Secret {...made} onClose={onClose} />
+        <Secret secret={made.secret} owner={made} onClose={onClose} />
       ) : (
         <Form onSubmit={create}>
           <TextField

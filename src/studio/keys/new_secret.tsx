@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import type { ApiKey, Failure } from '../api.ts'
+import type { Failure } from '../api.ts'
 import { explain } from '../format.ts'
 import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
@@ -8,7 +8,7 @@ import { Cancel, Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
 import { Message } from '../ui/states.tsx'
-import { LOSES_SECRET, Secret } from './secret.tsx'
+import { LOSES_SECRET, Secret, type SecretOwner } from './secret.tsx'
 
 /** Seconds for which the old secret remains valid. */
 const GRACE = [
@@ -20,15 +20,15 @@ const GRACE = [
 
 interface Properties {
   title: string
-  api_key?: ApiKey
+  owner: SecretOwner
   rotate: (grace_seconds: number) => Promise<{ ok: true; secret: string } | Failure>
   onClose: () => void
 }
 
 /** A dialog that gives a key or a webhook a new secret and shows it once. */
-export function NewSecret({ title, api_key, rotate, onClose }: Properties) {
+export function NewSecret({ title, owner, rotate, onClose }: Properties) {
   // The default of the API. It is longer for webhooks, because their receivers are changed by hand.
-  const [grace, setGrace] = useState(api_key ? '3600' : '86400')
+  const [grace, setGrace] = useState('api_key' in owner ? '3600' : '86400')
   const [secret, setSecret] = useState('')
   const [problem, setProblem] = useState('')
   async function make() {
@@ -39,7 +39,7 @@ export function NewSecret({ title, api_key, rotate, onClose }: Properties) {
   return (
     <Dialog title={t('A new secret for {title}', { title })} asks={secret !== '' && LOSES_SECRET} onClose={onClose}>
       {secret ? (
-        <Secret secret={secret} api_key={api_key} onClose={onClose} />
+        <Secret secret={secret} owner={owner} onClose={onClose} />
       ) : (
         <Form onSubmit={make}>
           <SelectField

@@ -1,10 +1,13 @@
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
+import { createClient } from '../../client/index.ts'
 import type { ApiKey } from '../api.ts'
-import { elementCode } from '../sharing/snippets.ts'
+import { useClient } from '../data/connection.ts'
+import { explain } from '../format.ts'
 import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copyable.tsx'
+import { keyCode, webhookCode } from './secret_code.ts'
 
 /** The question before a dialog with a secret closes. */
 export const LOSES_SECRET = {
@@ -14,27 +17,30 @@ export const LOSES_SECRET = {
   cancel: text('Back to the secret'),
 }
 
+/** The key or the webhook of a secret. */
+export type SecretOwner = { api_key: ApiKey } | { webhook_endpoint_id: string }
+
 interface Properties {
   secret: string
-  /** The key of the secret; undefined for the secret of a webhook. */
-  api_key?: ApiKey | undefined
+  owner: SecretOwner
   onClose: () => void
 }
 
-/** Shows a new secret, and code that uses it. */
-export function Secret({ secret, api_key, onClose }: Properties) {
+/** Shows a new secret, code that uses it, and a button that tries it. */
+export function Secret({ secret, owner, onClose }: Properties) {
   // The button that created the secret is gone, and with it the focus. The focus moves before the paint, so that no key press reaches another button.
   const message = useRef<HTMLParagraphElement>(null)
   useLayoutEffect(() => message.current?.focus(), [])
-  const code = api_key && codeOf(secret, api_key)
+  const { label, code } = 'api_key' in owner ? keyCode(location.origin, secret, owner.api_key) : webhookCode(secret)
   return (
     <>
       <p role="status" tabIndex={-1} ref={message}>
         {t('This is the only time that the secret is shown. Store it in a safe place.')}
       </p>
       <Copyable label={t('Secret')} value={secret} />
-      {code && <Copyable label={t('For your page')} value={code} />}
+      <Copyable label={t(label)} value={code} />
       <div class="actions end">
+        <TestSecret secret={secret} owner={owner} />
         <Button kind="primary" onClick={onClose}>
           {t('Done')}
         </Button>
@@ -43,14 +49,32 @@ export function Secret({ secret, api_key, onClose }: Properties) {
   )
 }
 
-/** Returns the HTML for a page that uses the key; null if the key is not bound to one resource. */
-function codeOf(secret: string, { type, collection_id, track_id, playlist_id }: ApiKey): string | null {
-  const bound = Object.entries({ collection: collection_id, track: track_id, playlist: playlist_id }).find(
-    ([, id]) => id,
+/** Sends a request with the new secret, or a test event that is signed with it, and shows the outcome. */
+function TestSecret({ secret, owner }: Omit<Properties, 'onClose'>) {
+  const client = useClient()
+  const [outcome, setOutcome] = useState<{ isGood: boolean; text: string } | null>(null)
+  async function test() {
+    if ('api_key' in owner) {
+      const answer = await createClient({ base_url: location.origin, api_key: secret }).get('/v1/limits')
+      return setOutcome(
+        answer.ok ? { isGood: true, text: t('The key works.') } : { isGood: false, text: explain(answer) },
+      )
+    }
+    const answer = await client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', {
+      params: { webhook_endpoint_id: owner.webhook_endpoint_id },
+    })
+    setOutcome(
+      answer.ok
+        ? { isGood: true, text: t('A test event is being sent. The page of the webhook shows the response.') }
+        : { isGood: false, text: explain(answer) },
+    )
+  }
+  return (
+    <>
+      <span class={outcome?.isGood === false ? 'error test-outcome' : 'soft test-outcome'} role="status">
+        {outcome?.text}
+      </span>
+      <Button onClick={test}>{t('Test it')}</Button>
+    </>
   )
-  if (type === 'player' && bound)
-    return elementCode(location.origin, 'player', { 'api-key': secret, scope: bound[0], 'resource-id': bound[1] ?? '' })
-  if (type === 'uploader' && collection_id)
-    return elementCode(location.origin, 'uploader', { 'api-key': secret, 'collection-id': collection_id })
-  return null
 }

@@ -11,21 +11,18 @@ import { Problem } from '../ui/states.tsx'
 import { useVisible } from '../ui/visible.ts'
 import { type Look, LookForm } from './look_form.tsx'
 
-/** With more tracks, the preview is a compact player: the other one creates the rows of its list, which the page hides. */
-const LISTED = 100
-
 type Link = ShareLink & { sessions?: number | undefined }
 
 interface Properties {
   collection: Collection
-  /** The number of its tracks that can be played. */
-  count: number
+  /** A track that can be played, for the preview: a player with all tracks would repeat their list. */
+  track_id: string | undefined
   links: { entries: Link[]; problem: Failure | undefined; reload: () => void }
   save: (changes: Look) => Promise<Failure | undefined>
 }
 
 /** The parts next to the tracks of a collection: its appearance in players, its links, and its ids. */
-export function CollectionAside({ collection, count, links, save }: Properties) {
+export function CollectionAside({ collection, track_id, links, save }: Properties) {
   const [look, isVisible] = useVisible<HTMLDivElement>()
   const { id, title, organization_index } = collection
   return (
@@ -37,7 +34,7 @@ export function CollectionAside({ collection, count, links, save }: Properties) 
               scope="collection"
               id={id}
               values={collection}
-              preview={count === 0 ? null : count > LISTED ? 'compact' : 'full'}
+              preview={track_id ? { scope: 'track', id: track_id } : null}
               save={save}
             />
           )}

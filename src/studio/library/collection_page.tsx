@@ -41,9 +41,6 @@ async function updateTracks(start: () => Promise<Failure | undefined>): Promise<
   announce(failure ? explain(failure) : t('Missing variants are being created'))
 }
 
-/** Returns the number of tracks that can be played, as far as it is known. */
-const countPlayable = ({ rows }: TrackRows) => rows.filter((row) => !row || isPlayable(row)).length
-
 /** Returns the facts about the tracks as far as they are known: their number, length and loudness. */
 function factsOf({ rows }: TrackRows) {
   const seconds = rows.reduce((sum, row) => sum + (row?.duration ?? Infinity), 0)
@@ -138,6 +135,9 @@ export function CollectionPage({ id, query }: PageProperties) {
   const { reprocess, start } = useReprocess(id)
   const note = useNote(list, tracks, links.entries.filter((link) => !hasEnded(link)).length)
   const aside = useRef<HTMLDivElement>(null)
+  // The preview stays when the first rows are forgotten.
+  const previewed = useRef<string | undefined>(undefined)
+  previewed.current ??= tracks.rows.find((row) => row && isPlayable(row))?.id
   useTitle(loaded.answer?.collection.title)
 
   if (!loaded.answer) return <NotLoaded {...loaded} />
@@ -160,7 +160,7 @@ export function CollectionPage({ id, query }: PageProperties) {
         tint={collection.image_colors[0]?.hex}
         {...cover}
       >
-        <PlayFirst scope="collection" id={id} tracks={tracks.rows.filter((row) => row !== undefined)} />
+        <PlayFirst scope="collection" id={id} tracks={tracks.rows} />
         <Button kind="primary" icon="share" onClick={() => openShare({ scope: 'collection', id, title })}>
           {t('Share')}
         </Button>
@@ -178,7 +178,7 @@ export function CollectionPage({ id, query }: PageProperties) {
           <Content {...{ collection, query, list, tracks, reprocess, add }} />
         </div>
         <div class="collection-aside" ref={aside}>
-          <CollectionAside collection={collection} count={countPlayable(tracks)} links={links} save={save} />
+          <CollectionAside collection={collection} track_id={previewed.current} links={links} save={save} />
         </div>
       </div>
     </>

@@ -29,8 +29,8 @@ interface Properties {
   values: Look & { image_colors?: ImageColor[] }
   /** The colors of the cover that players show; by default those of the resource. */
   palette?: ImageColor[] | undefined
-  /** The player of the preview: without its list of tracks if it is compact; null if there is nothing to play. */
-  preview?: 'full' | 'compact' | null
+  /** The resource that the preview plays, by default the one of the form; null if nothing can be played. */
+  preview?: Pick<PreviewProperties, 'scope' | 'id'> | null
   /** Resolves to the failure, if there is one. */
   save: (changes: Look) => Promise<Failure | undefined>
 }
@@ -91,18 +91,13 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
 
 /** The form for the colors in players. Each change is saved, and shown in a player next to the form. */
 export function LookForm(properties: Properties) {
-  const { scope, id, values, palette = values.image_colors ?? [], preview = 'full', save } = properties
+  const { scope, id, values, palette = values.image_colors ?? [], preview = { scope, id }, save } = properties
   const { look, state, problem, change, flush } = useAutosave({ values, save })
   const color = look.player_color === DEFAULT_COLOR ? null : (look.player_color ?? null)
   return (
     <div class="look">
       {preview && (
-        <Preview
-          scope={scope}
-          id={id}
-          accent={look.player_color === values.player_color ? null : look.player_color}
-          layout={preview}
-        />
+        <Preview {...preview} accent={look.player_color === values.player_color ? null : look.player_color} />
       )}
       <form aria-label={t('Look')} onSubmit={(event) => event.preventDefault()}>
         <ColorChoice
@@ -148,11 +143,10 @@ interface PreviewProperties {
   id: string
   /** A color that is not yet saved. */
   accent: string | null | undefined
-  layout: 'full' | 'compact'
 }
 
 /** A player as a preview, without controls: the page has its own player. It shows a color while the user chooses it. */
-function Preview({ scope, id, accent, layout }: PreviewProperties) {
+function Preview({ scope, id, accent }: PreviewProperties) {
   const client = useClient()
   const version = useStore(viewChanges)
   const [session, setSession] = useState<string | null>(null)
@@ -163,13 +157,7 @@ function Preview({ scope, id, accent, layout }: PreviewProperties) {
   return (
     <section class="preview" aria-label={t('Preview')}>
       {session && (
-        <tonearm-player
-          key={version}
-          play-session-id={session}
-          layout={layout}
-          inert
-          accent={isHex(accent) ? accent : undefined}
-        />
+        <tonearm-player key={version} play-session-id={session} inert accent={isHex(accent) ? accent : undefined} />
       )}
     </section>
   )

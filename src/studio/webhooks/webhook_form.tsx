@@ -25,6 +25,12 @@ interface Properties {
   onClose: () => void
 }
 
+/** A new endpoint with its secret. */
+interface Made {
+  secret: string
+  webhook_endpoint_id: string
+}
+
 /** A dialog that creates an endpoint and shows its secret once, or changes an endpoint. */
 export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   const client = useClient()
@@ -33,7 +39,7 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
   const [title, setTitle] = useState(before.title)
   const [events, setEvents] = useState<string[]>(before.events)
   const [ordered, setOrdered] = useState(before.is_ordered)
-  const [secret, setSecret] = useState('')
+  const [made, setMade] = useState<Made | null>(null)
   const [faults, setFaults] = useState<Faults>({})
   const changed =
     url !== before.url ||
@@ -54,13 +60,13 @@ export function WebhookForm({ endpoint, onSaved, onClose }: Properties) {
         })
       : await client.post('/v1/webhook_endpoint', { body: { ...body, ...titled } })
     if (!answer.ok) return setFaults(faultsOf(answer, ['url', 'title', 'events']))
-    if ('secret' in answer) setSecret(answer.secret as string)
+    if ('secret' in answer) setMade(answer as Made)
     onSaved(answer.webhook_endpoint.title)
   }
-  if (secret)
+  if (made)
     return (
       <Dialog title={t('The secret of this webhook')} asks={LOSES_SECRET} onClose={onClose}>
-        <Secret secret={secret} onClose={onClose} />
+        <Secret secret={made.secret} owner={made} onClose={onClose} />
       </Dialog>
     )
   return (

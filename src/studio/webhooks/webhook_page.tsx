@@ -19,9 +19,9 @@ import { Back, Tabs } from '../ui/page_head.tsx'
 import { Empty, NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { DayBar } from './day_bar.tsx'
+import { Health } from './health.tsx'
 import { outcomeOf, pauseOf, stateOf } from './webhook.ts'
 import { WebhookForm } from './webhook_form.tsx'
-import { Health } from './webhooks_page.tsx'
 
 const TABS = [
   ['', text('All')],
@@ -212,7 +212,14 @@ function Actions(properties: ActionProperties) {
         />
       </div>
       {dialog === 'edit' && <WebhookForm endpoint={endpoint} onSaved={onSaved} onClose={close} />}
-      {dialog === 'secret' && <NewSecret title={endpoint.title} rotate={rotate} onClose={close} />}
+      {dialog === 'secret' && (
+        <NewSecret
+          title={endpoint.title}
+          owner={{ webhook_endpoint_id: endpoint.id }}
+          rotate={rotate}
+          onClose={close}
+        />
+      )}
     </>
   )
 }
