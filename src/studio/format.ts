@@ -4,7 +4,7 @@ import { withoutExtension } from '../contract/facts.ts'
 import type { TrackInfo } from '../contract/info.ts'
 import type { Listed, Track } from './api.ts'
 import { usesTags } from './data/organization.ts'
-import { localeOf, t, text, tn } from './text.ts'
+import { failureText, isRightToLeft, localeOf, t, text, tn } from './text.ts'
 
 /** Formats `75.4` as `1:15` and `3700` as `1:01:40`. */
 export { clock } from '../elements/shared/clock.ts'
@@ -47,8 +47,12 @@ export const exactBytes = (size: number) => t('{n} bytes', { n: size })
 const exact = (value: number) =>
   value.toLocaleString(localeOf(), { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
+/** Returns the mark (U+200E) that keeps the sign before a number in a text from right to left. */
+export const leftToRight = () => (isRightToLeft() ? '\u200e' : '')
+
 /** Formats `-14.2` as `−14.2 LUFS`, with a minus sign (U+2212). */
-export const signed = (value: number, unit: string) => `${value < 0 ? '−' : ''}${exact(Math.abs(value))} ${unit}`
+export const signed = (value: number, unit: string) =>
+  `${leftToRight()}${value < 0 ? '−' : ''}${exact(Math.abs(value))} ${unit}`
 
 const NOUNS = {
   track: { one: '{n} track', other: '{n} tracks' },
@@ -77,11 +81,12 @@ export const time = (timestamp: string) => format(timestamp, { timeStyle: 'short
 export const exactTime = (timestamp: string) => format(timestamp, { dateStyle: 'medium', timeStyle: 'medium' })
 export const ago = (timestamp: string) => t('{time} ago', { time: length((Date.now() - Date.parse(timestamp)) / 1000) })
 
-type Fault = Pick<Failure, 'message' | 'errors'>
+type Fault = Pick<Failure, 'message' | 'errors'> & { code?: string }
 
 /** Returns the message of a failure, or a sentence about its invalid fields. */
-export function explain({ message, errors = [] }: Fault): string {
-  if (errors.length === 0) return message
+export function explain(failure: Fault): string {
+  const { errors = [] } = failure
+  if (errors.length === 0) return failureText(failure)
   return sentence(errors.map((error) => `${labelOf(error.path)} ${error.message}`).join('; '))
 }
 
@@ -141,4 +146,5 @@ export function remedyFor({ error }: TrackInfo): 'retry' | 'replace' | 'send' {
 }
 
 /** Returns why a track failed. */
-export const failureOf = (info: TrackInfo) => info.error?.message ?? t('This file could not be processed.')
+export const failureOf = ({ error }: { error?: TrackInfo['error'] | null }) =>
+  error ? failureText(error) : t('This file could not be processed.')

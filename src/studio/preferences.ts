@@ -1,6 +1,6 @@
 import { LOCALES } from '../elements/texts/languages.ts'
 import { createStore } from './data/store.ts'
-import { type Language, setTexts } from './text.ts'
+import { isRightToLeft, type Language, setTexts } from './text.ts'
 
 /** The user's choices for this browser. They are kept when the user signs out. */
 export interface Preferences {
@@ -54,7 +54,7 @@ export async function applyPreferences(): Promise<void> {
   const shown = loaded ? language : 'en'
   setTexts(shown, loaded)
   root.lang = shown
-  root.dir = shown === 'ar' ? 'rtl' : 'ltr'
+  root.dir = isRightToLeft() ? 'rtl' : 'ltr'
 }
 
 /** Changes and stores preferences. */

@@ -14,21 +14,32 @@ export interface Language {
   texts: Texts
   /** The texts about files that are being uploaded, which the studio shares with the uploader. */
   uploader: UploaderTexts
+  /** The texts of failures, by code. In English, and for other codes, the message of the service is shown. */
+  failures: Record<string, string>
 }
 
 let locale = 'en'
 let texts: Texts = {}
 let uploader = english
+let failures: Language['failures'] = {}
 
-export function setTexts(name: string, language: Language = { texts: {}, uploader: english }): void {
+export function setTexts(name: string, language: Language = { texts: {}, uploader: english, failures: {} }): void {
   // Times such as 1:05 have these digits in every language, so numbers have them as well.
   locale = name === 'ar' ? 'ar-u-nu-latn' : name
   texts = language.texts
   uploader = language.uploader
+  failures = language.failures
 }
+
+/** Whether texts are written from right to left. */
+export const isRightToLeft = () => locale.startsWith('ar')
 
 /** The locale of texts, numbers and dates. */
 export const localeOf = () => locale
+
+/** Returns the text of a failure in the language of the studio. */
+export const failureText = ({ code = '', message }: { code?: string | undefined; message: string }) =>
+  failures[code] ?? message
 
 /** The texts about files that are being uploaded. */
 export const uploaderTexts = () => uploader

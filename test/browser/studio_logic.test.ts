@@ -166,9 +166,11 @@ test('a text without a translation is shown in English', () => {
     '1,200 tracks',
   ])
   const texts = { 'Move to {title}': '{title}へ移動', '{n} tracks': { other: '{n}曲' } }
-  setTexts('ja', { texts, uploader })
+  setTexts('ja', { texts, uploader, failures: { not_found: '存在しません' } })
   try {
     expect([t('Move to {title}', { title: 'B' }), t('Undo'), tracks(1200)]).toEqual(['Bへ移動', 'Undo', '1,200曲'])
+    const messages = ['not_found', 'internal'].map((code) => explain({ code, message: 'In English.' }))
+    expect(messages).toEqual(['存在しません', 'In English.'])
   } finally {
     setTexts('en')
   }

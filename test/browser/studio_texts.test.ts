@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 
+import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
+import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../../src/contract/track_errors.ts'
 import { LOCALES } from '../../src/elements/texts/languages.ts'
 import type { Plural } from '../../src/elements/texts/texts.ts'
 import { LANGUAGES } from '../../src/studio/preferences.ts'
-import { readSource, readTexts, type StudioTexts } from '../support/studio_texts.ts'
+import { cssFiles, readSource, readTexts, type StudioTexts } from '../support/studio_texts.ts'
 
 /** Tests the texts of the studio in every language. */
 
@@ -88,6 +90,20 @@ test.each(Object.entries(LANGUAGES))(
     const same = Object.keys(texts).filter((text) => texts[text] === text)
     expect(same.length, same.join()).toBeLessThan(english.size / 8)
   },
+)
+
+test('every language has the same failures, whose codes exist', async () => {
+  const codes = [ERROR_MEANINGS, FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS].flatMap(Object.keys)
+  const loaded = await Promise.all(Object.values(LANGUAGES).map((load) => load()))
+  for (const { failures } of loaded) {
+    expect(Object.keys(failures)).toEqual(Object.keys(loaded[0]!.failures))
+    // The client reports that there is no connection.
+    expect(Object.keys(failures).filter((code) => code !== 'network' && !codes.includes(code))).toEqual([])
+  }
+})
+
+test.each(cssFiles())('%s has only logical directions, so that it fits languages from right to left', (_, css) =>
+  expect(css.match(/(margin|padding|border)-(left|right)\b|text-align: (left|right)/g)).toBeNull(),
 )
 
 test.each([

@@ -96,13 +96,18 @@ export function readSource(file: string, source: string, { texts, untranslated }
   visitor.visit(parseSync(file, source).program)
 }
 
+/** Returns the files with an ending, with their contents. */
+const filesOf = (ending: RegExp) =>
+  readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
+    .filter((file) => ending.test(file))
+    .toSorted()
+    .map((file) => [file, readFileSync(new URL(file, ROOT), 'utf8')] as const)
+
+export const cssFiles = () => filesOf(/\.css$/)
+
 /** Returns the texts of all sources. */
 export function readTexts(): StudioTexts {
   const found: StudioTexts = { texts: new Map(), untranslated: [] }
-  const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).toSorted()
-  for (const file of files) {
-    if (/\.tsx?$/.test(file) && !file.startsWith('texts/'))
-      readSource(file, readFileSync(new URL(file, ROOT), 'utf8'), found)
-  }
+  for (const [file, source] of filesOf(/\.tsx?$/)) if (!file.startsWith('texts/')) readSource(file, source, found)
   return found
 }

@@ -3,6 +3,7 @@ import { isTransient, sleep } from '../../client/retry.ts'
 import { MAX_BATCH } from '../../contract/facts.ts'
 import type { TrackChange } from '../../contract/track_batch.ts'
 import type { Client, Failure } from '../api.ts'
+import { failureText } from '../text.ts'
 
 /** Changes many tracks with several requests. */
 
@@ -80,13 +81,15 @@ export async function runBatch(
     if (!answer.ok) {
       if (answer.code === 'aborted') break
       if (answer.status === 401 || answer.status === 403) fatal = answer
-      refuse(chunk.map((change) => ({ change, message: answer.message })))
+      refuse(chunk.map((change) => ({ change, message: failureText(answer) })))
       continue
     }
     requests.push(answer.results.filter(({ ok }) => ok))
     show({ done: progress.done + answer.done })
     refuse(
-      answer.results.flatMap(({ ok, message }, at) => (ok ? [] : [{ change: chunk[at]!, message: message ?? '' }])),
+      answer.results.flatMap(({ ok, code, message = '' }, at) =>
+        ok ? [] : [{ change: chunk[at]!, message: failureText({ code, message }) }],
+      ),
     )
   }
   return { ...progress, requests }

@@ -102,7 +102,7 @@ function Cells(properties: Properties) {
     <>
       <FirstCells {...properties} name={name} />
       <Cell name="track-text">
-        <a class="name" href={href('track', row.id)} tabIndex={-1}>
+        <a class="name" href={href('track', row.id)} tabIndex={-1} dir="auto">
           {name}
         </a>
         {isDone ? <Soft text={artistOf(row) || subtitle} /> : <State row={row} sent={sent} />}
@@ -110,7 +110,7 @@ function Cells(properties: Properties) {
       {hasAlbum && (
         <Cell name="album">
           {row.collection && (
-            <a href={href('collection', row.collection_id)} tabIndex={-1}>
+            <a href={href('collection', row.collection_id)} tabIndex={-1} dir="auto">
               {row.collection.title}
             </a>
           )}
@@ -187,12 +187,17 @@ function FirstCells({ row, at, handle, isNumbered, playing, isPicked, actions, n
   )
 }
 
-const Soft = ({ text }: { text: string | null | undefined }) => (text ? <span class="soft">{text}</span> : null)
+const Soft = ({ text }: { text: string | null | undefined }) =>
+  text ? (
+    <span class="soft" dir="auto">
+      {text}
+    </span>
+  ) : null
 
 /** Returns what happens with a track that is not ready, or the reason of its failure. */
 function stateOf({ id, status, duration, file_name, state }: TrackRow, sent: number | null): string {
   if (sent !== null) return t('Uploading {percent}', { percent: percent(sent) })
-  if (status === 'failed') return state?.error?.message ?? failureOf({})
+  if (status === 'failed') return failureOf({ error: state?.error })
   if (status === 'initializing')
     return wasInterrupted(id)
       ? t('The upload was interrupted. Choose {file} again to send it.', { file: file_name })

@@ -6,7 +6,7 @@ import { useQuery } from '../data/query.ts'
 import { bytes, date, explain, listText, nameOf, remedyFor } from '../format.ts'
 import { useTrackActions } from '../library/track_actions.ts'
 import { href } from '../route.ts'
-import { t, tn } from '../text.ts'
+import { failureText, t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Loading, Problem } from '../ui/states.tsx'
@@ -148,7 +148,7 @@ function FailedRow({ track, onChange }: { track: FailedTrack; onChange: () => vo
         )
       }
     >
-      {[error?.message ?? t('Some files of this track could not be made.'), track.collection?.title]
+      {[error ? failureText(error) : t('Some files of this track could not be made.'), track.collection?.title]
         .filter(Boolean)
         .join(' · ')}
     </Row>

@@ -1,6 +1,6 @@
 import { useClient } from '../data/connection.ts'
 import { type Query, useQuery } from '../data/query.ts'
-import { bytes, exactBytes, hours, number, plural } from '../format.ts'
+import { bytes, exactBytes, hours, leftToRight, number, plural } from '../format.ts'
 import { CoverCard } from '../library/cover_card.tsx'
 import { href } from '../route.ts'
 import { t } from '../text.ts'
@@ -81,7 +81,9 @@ function Recent({ recent: { answer, problem, reload } }: { recent: Query<RecentC
 const changeOf = (difference: number, format: (value: number) => string) =>
   difference === 0
     ? t('no change in 30 days')
-    : t('{change} in 30 days', { change: `${difference > 0 ? '+' : '−'}${format(Math.abs(difference))}` })
+    : t('{change} in 30 days', {
+        change: `${leftToRight()}${difference > 0 ? '+' : '−'}${format(Math.abs(difference))}`,
+      })
 
 function Figures({ usage }: { usage: Usage }) {
   const { days } = usage

@@ -57,7 +57,9 @@ export function FoundRow({ track, onAdd, drag, contained }: Found & { track: Fou
         <img src={track.artwork.icon.url} alt="" width="36" height="36" loading="lazy" draggable={false} />
       )}
       <span class="found-text">
-        <span class="name">{name}</span>
+        <span class="name" dir="auto">
+          {name}
+        </span>
         <span class="hint">{[artistOf(track), track.collection?.title].filter(Boolean).join(' · ')}</span>
       </span>
       {has && (
@@ -91,7 +93,9 @@ export function FoundCollection({ collection, ...found }: Found & { collection: 
       <div class="found-row">
         {artwork && <img src={artwork.icon.url} alt="" width="36" height="36" loading="lazy" />}
         <button type="button" class="found-text" data-open aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          <span class="name">{title}</span>
+          <span class="name" dir="auto">
+            {title}
+          </span>
           <span class="hint">{counts && plural(counts.tracks, 'track')}</span>
         </button>
         <AddButton label={t('Add all tracks of {title}', { title })} onAdd={addAll} />

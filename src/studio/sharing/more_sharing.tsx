@@ -96,7 +96,7 @@ function OtherLinks({ link, onRevoke }: { link: EditedLink; onRevoke: (link: Sha
       {others.map((one) => (
         <li key={one.id}>
           <span>
-            /s/{one.slug}
+            <bdi dir="ltr">/s/{one.slug}</bdi>
             <span class="hint">{stateOf(one)}</span>
           </span>
           <Button small label={t('Edit /s/{slug}', { slug: one.slug })} onClick={() => link.choose(one.id)}>

@@ -52,10 +52,12 @@ function Row({ link }: { link: Link }) {
         <span class="shared">
           {resource && <img src={resource.artwork.icon.url} alt="" width="40" height="40" loading="lazy" />}
           <span>
-            <span class="name">{title}</span>
+            <span class="name" dir="auto">
+              {title}
+            </span>
             <span class="hint">
               {t(SCOPES[scope])} ·{' '}
-              <a href={url} target="_blank" rel="noopener">
+              <a href={url} target="_blank" rel="noopener" dir="ltr">
                 /s/{slug}
               </a>
             </span>

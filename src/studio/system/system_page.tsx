@@ -6,7 +6,7 @@ import type { System } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { ago, explain, length, listText, number } from '../format.ts'
-import { t, text, tn } from '../text.ts'
+import { failureText, t, text, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { Figures, NumberCell, NumberTable } from '../ui/figures.tsx'
@@ -138,7 +138,7 @@ function Failures({ failures, retry }: Pick<System, 'failures'> & { retry: Retry
         <tr key={code}>
           <th scope="row" class="reason">
             <code>{code}</code>
-            <span class="soft">{MEANINGS[code] ?? ''}</span>
+            <span class="soft">{failureText({ code, message: MEANINGS[code] ?? '' })}</span>
           </th>
           <NumberCell label={t('Jobs')}>{count(failed)}</NumberCell>
           <NumberCell label={t('Can be retried')}>

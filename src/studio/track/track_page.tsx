@@ -13,7 +13,7 @@ import { EditTracks } from '../library/edit_tracks.tsx'
 import { LookForm } from '../library/look_form.tsx'
 import { useTrackActions } from '../library/track_actions.ts'
 import { go, type PageProperties } from '../route.ts'
-import { t } from '../text.ts'
+import { failureText, t } from '../text.ts'
 import { Copyable } from '../ui/copyable.tsx'
 import { Fold } from '../ui/fold.tsx'
 import { NotLoaded, NotRenewed } from '../ui/states.tsx'
@@ -138,9 +138,9 @@ function Content({ track, tab, reload, onChange }: Properties) {
 function problemsOf(track: Track): string[] {
   const { error, failed_variants = [], warnings = [] } = infoOf(track)
   return [
-    ...(error && track.status !== 'failed' ? [error.message] : []),
+    ...(error && track.status !== 'failed' ? [failureText(error)] : []),
     ...failed_variants.map(({ index, message }) => `${index}: ${message}`),
-    ...warnings.map(({ message }) => message),
+    ...warnings.map(failureText),
   ]
 }
 

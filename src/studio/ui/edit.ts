@@ -1,7 +1,7 @@
 import { isTransient } from '../../client/retry.ts'
 import type { Failure } from '../api.ts'
 import { sentence } from '../format.ts'
-import { t } from '../text.ts'
+import { failureText, t } from '../text.ts'
 
 /** A text that was typed and is not saved yet, and the value that it replaces. */
 interface Draft {
@@ -125,7 +125,7 @@ export class Edit {
       return this.#enter('saved')
     }
     if (failure.code === 'version_mismatch') return this.#enter('conflict')
-    const problem = sentence(failure.errors?.[0]?.message ?? failure.message)
+    const problem = sentence(failure.errors?.[0]?.message ?? failureText(failure))
     this.#enter(isTransient(failure) ? 'failed' : 'editing', problem)
   }
 

@@ -4,7 +4,7 @@ import { type AudioCodec, CODECS } from '../../contract/facts.ts'
 import type { Failure, Variant } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { type Faults, faultsOf } from '../format.ts'
-import { t, text } from '../text.ts'
+import { failureText, t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
 import { NumberField, SelectField, TextField } from '../ui/field.tsx'
@@ -65,7 +65,7 @@ const settingsOf = ({ name, type, codec, bitrate, channels, start, length }: Val
 
 /** An index that is taken has no error of a field, only a code. */
 const refusedFor = (failure: Failure): Faults =>
-  failure.code === 'variant_exists' ? { index: failure.message } : faultsOf(failure, Object.keys(NEW))
+  failure.code === 'variant_exists' ? { index: failureText(failure) } : faultsOf(failure, Object.keys(NEW))
 
 interface Properties {
   /** Null to create one. */
