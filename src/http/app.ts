@@ -8,6 +8,7 @@ import { handlers } from '../resources/index.ts'
 import { errorResponse, HEADERS, requestId } from './answer.ts'
 import { mountCoverUpload } from './api/cover_upload.ts'
 import { honoPath, mount } from './api/mount.ts'
+import { nearestPath } from './api/nearest.ts'
 import { mountBackup } from './backup.ts'
 import type { AppEnv } from './context.ts'
 import { mountHealth } from './health.ts'
@@ -54,9 +55,12 @@ export function createApp(cache: IsolateCache) {
       throw new ApiError('method_not_allowed', `This path answers ${allow} only`, undefined, { allow })
     })
   }
-  app.notFound((c) =>
-    errorResponse(new ApiError('not_found', 'There is nothing at this path'), c.env, c.req.raw, requestId(c)),
-  )
+  const paths = Object.values(operations).map(({ path }) => path)
+  app.notFound((c) => {
+    const suggestion = nearestPath(c.req.path, paths)
+    const message = `There is nothing at this path${suggestion ? `. Did you mean ${suggestion}?` : ''}`
+    return errorResponse(new ApiError('not_found', message), c.env, c.req.raw, requestId(c))
+  })
   app.onError((error, c) => errorResponse(error, c.env, c.req.raw, requestId(c)))
   return app
 }

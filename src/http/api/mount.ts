@@ -24,6 +24,7 @@ import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
 import { MAX_ERRORS, readJson } from './json_body.ts'
 import { messageOf } from './message.ts'
+import { nearestName } from './nearest.ts'
 import { checkQuery } from './query.ts'
 
 /** Converts a path such as `/v1/track/{track_id}` to Hono's syntax. */
@@ -51,7 +52,7 @@ function refuse(operation: Operation, target: Target, error: z.core.$ZodError): 
     const path = issue.path.map(String)
     const unknown = issue.code === 'unrecognized_keys' ? issue.keys : null
     return unknown
-      ? unknown.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }))
+      ? unknown.map((key) => ({ path: [...path, key].join('.'), message: unknownField(operation, target, path, key) }))
       : [{ path: path.join('.') || 'body', message: messageOf(issue) }]
   })
   const code: ErrorCode = error.issues.every((issue) => issue.code === 'unrecognized_keys')
@@ -59,6 +60,13 @@ function refuse(operation: Operation, target: Target, error: z.core.$ZodError): 
     : 'invalid_request'
   const [first] = errors
   throw new ApiError(code, `${first?.path}: ${first?.message}`, { errors: errors.slice(0, MAX_ERRORS) })
+}
+
+/** Returns the message for an unknown field. It suggests a field only for the outermost object, because deeper ones may have several schemas. */
+function unknownField(operation: Operation, target: Target, path: string[], key: string): string {
+  const schema = target === 'json' ? operation.body : operation.query
+  const known = path.length === 0 && schema && nearestName(key, Object.keys(schema.shape))
+  return known ? `is not a known field; did you mean ${known}?` : 'is not a known field'
 }
 
 /** Parses and validates the body. Hono's validator is not used because it would skip the checks of `readJson`. */
