@@ -58,6 +58,13 @@ export const MAX_EVENT_WAIT = 25
 export const MAX_ENDPOINTS = 20
 export const MAX_WEBHOOK_URL = 2048
 export const MAX_WEBHOOK_ANSWER = 1024
+/** Maximum number of a track or disc in tags that people set. */
+export const MAX_TAG_NUMBER = 9999
+/** Maximum number of chapters of a track. */
+export const MAX_CHAPTERS = 500
+/** Maximum start of a chapter in seconds, and maximum length of the addresses of a chapter. */
+export const MAX_CHAPTER_START = 1_000_000
+export const MAX_CHAPTER_URL = 2048
 /** Maximum number of tracks in a playlist. */
 export const MAX_PLAYLIST_TRACKS = 1000
 /** The bytes and tracks that an uploader key may add a day, unless it was created with other values. */

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 
 import { apiKeyOperations } from './api_key.ts'
+import { chapterOperations } from './chapters.ts'
 import { collectionOperations } from './collection.ts'
 import { coverOperations } from './cover.ts'
 import { eventOperations } from './event.ts'
@@ -33,6 +34,7 @@ export const operations = {
   ...playlistOperations,
   ...apiKeyOperations,
   ...trackBatchOperations,
+  ...chapterOperations,
   ...trackVariantOperations,
   ...reprocessOperations,
   ...multipartOperations,

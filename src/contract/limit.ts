@@ -39,6 +39,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('session_tracks', limits.MAX_SESSION_TRACKS, 'tracks', 'the list of a play session'),
   limit('session_views', limits.MAX_VIEWS, 'play views', 'one response for a play session'),
   limit('session_variants', limits.MAX_SESSION_VARIANTS, 'variants', 'play sessions'),
+  limit('chapters', limits.MAX_CHAPTERS, 'chapters', 'a track'),
   limit('playlist_tracks', limits.MAX_PLAYLIST_TRACKS, 'tracks', 'playlists'),
   limit('variants', limits.MAX_VARIANTS, 'variants', "an organization's own"),
   limit('preview_length', limits.MAX_PREVIEW, 'seconds', 'previews'),

@@ -69,7 +69,7 @@ const playback = {
   track_id: z.uuid(),
   /** Null if the session is for a single track. */
   list: PlayedList.nullable(),
-  /** The chapters of the uploaded file. `start` is in seconds. */
+  /** The chapters that a person has set, otherwise those of the uploaded file. `start` is in seconds. */
   chapters: SourceInfo.shape.chapters,
   cover_image: CoverImage,
   track: PlayedTrack,

@@ -20,6 +20,7 @@ import {
   Version,
   VersionHeaders,
 } from './common.ts'
+import { MAX_CHAPTER_START, MAX_CHAPTER_URL, MAX_TAG_NUMBER } from './facts.ts'
 import { Loudness, Tags, TrackError, TrackInfo } from './info.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -34,6 +35,26 @@ export const TrackStatus = z.enum([
   'failed',
 ])
 export type TrackStatus = z.infer<typeof TrackStatus>
+
+/** Seconds from the start of the audio, rounded to milliseconds. */
+const Seconds = z
+  .number()
+  .min(0)
+  .max(MAX_CHAPTER_START)
+  .overwrite((seconds) => Math.round(seconds * 1000) / 1000)
+const WebAddress = z.url({ protocol: /^https?$/ }).max(MAX_CHAPTER_URL)
+
+/** A chapter in the format JSON Chapters 1.2. */
+export const Chapter = named('Chapter', {
+  startTime: Seconds,
+  endTime: Seconds.optional(),
+  title: z.string().optional(),
+  img: WebAddress.optional(),
+  url: WebAddress.optional(),
+  /** False for a chapter that players do not list. */
+  toc: z.boolean().optional(),
+})
+export type Chapter = z.infer<typeof Chapter>
 
 /** One audio file in a collection (specification §2, Track). `duration` is the length of the decoded audio in seconds, or 0 before it is known. */
 export const Track = named('Track', {
@@ -57,7 +78,14 @@ export const Track = named('Track', {
   image_colors: z.array(ImageColor),
   track_status_id: TrackStatus,
   status: TrackStatus,
+  /** The tags of the file, with the values that people have set instead. */
   tags: Tags,
+  /** The tags of the file alone. */
+  file_tags: Tags,
+  /** The names of the tags that people have set. */
+  edited_tags: z.array(z.string()),
+  /** The chapters that a person has set, which replace `info.chapters`; null if there are none. */
+  chapters: z.array(Chapter).nullable(),
   created_at: Timestamp,
   /** The time of the last change by a request. Processing changes `status`, but not this time. */
   updated_at: Timestamp,
@@ -68,6 +96,9 @@ export type Track = z.infer<typeof Track>
 
 /** A track in the list of a collection (specification §2, Track). */
 export const ListedTrack = Track.omit({
+  chapters: true,
+  file_tags: true,
+  edited_tags: true,
   creator_id: true,
   file_name_original: true,
   info: true,
@@ -114,6 +145,31 @@ export const UploadHints = {
   content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
 }
 
+/** `null` returns to the value of the file, and an empty text hides it. */
+const tagText = Title.nullable().optional()
+/** `null` returns to the value of the file, and 0 hides it. */
+const tagNumber = z.int().min(0).max(MAX_TAG_NUMBER).nullable().optional()
+/** The tags that people can set. The title is `player_title`. Omitted tags stay as they are. */
+export const TagsUpdate = z.strictObject({
+  artist: tagText,
+  album: tagText,
+  album_artist: tagText,
+  composer: tagText,
+  genre: tagText,
+  /** `1959`, `1959-08` or `1959-08-17`; it also sets `year`. */
+  date: z
+    .string()
+    .regex(
+      /^(\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?)?$/,
+      'must be a date such as 1959, 1959-08 or 1959-08-17',
+    )
+    .nullable()
+    .optional(),
+  track_number: tagNumber,
+  disc_number: tagNumber,
+})
+export type TagsUpdate = z.infer<typeof TagsUpdate>
+
 const settings = {
   creator_id: Id.nullable().optional(),
   organization_index: Text.nullable().optional(),
@@ -128,7 +184,11 @@ const settings = {
 export const TrackCreate = z.strictObject({ collection_id: Id, file_name: RequiredText, ...settings, ...UploadHints })
 
 /** `title` sets `player_title`, unless the request also contains `player_title`. */
-export const TrackUpdate = z.strictObject({ title: Title.nullable().optional(), ...settings })
+export const TrackUpdate = z.strictObject({
+  title: Title.nullable().optional(),
+  ...settings,
+  tags: TagsUpdate.optional(),
+})
 export type TrackUpdate = z.infer<typeof TrackUpdate>
 
 const tag = 'Tracks'

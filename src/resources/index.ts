@@ -1,5 +1,6 @@
 import type { Handlers } from '../context.ts'
 import type { OperationTable } from '../contract/index.ts'
+import { chapterHandlers } from './edit/chapters.ts'
 import { trackBatchHandlers } from './edit/track_batch.ts'
 import { apiKeyHandlers } from './keys/api_key.ts'
 import { collectionHandlers } from './library/collection.ts'
@@ -33,6 +34,7 @@ export const handlers: Handlers<OperationTable> = {
   ...playlistHandlers,
   ...apiKeyHandlers,
   ...trackBatchHandlers,
+  ...chapterHandlers,
   ...trackVariantHandlers,
   ...reprocessHandlers,
   ...multipartHandlers,

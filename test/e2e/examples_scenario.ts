@@ -90,8 +90,14 @@ async function editTracks({ call, server, collection_id, tracks }: Scene) {
   await call('listCollectionTracks', server, { params: { collection_id }, query: { include: 'levels' } })
   await call('updateTrack', server, {
     params: { track_id },
-    body: { title: 'Low Tide', player_subtitle: 'Ada Moon' },
+    body: { title: 'Low Tide', tags: { artist: 'Ada Moon', genre: 'Ambient' } },
   })
+  const chapters = [
+    { startTime: 0, title: 'Ebb' },
+    { startTime: 1.5, title: 'Flood', url: 'https://nightbus.example/low-tide' },
+  ]
+  await call('setChapters', server, { params: { track_id }, body: { version: '1.2.0', chapters } })
+  await call('deleteChapters', server, { params: { track_id } })
   await call('getTrackVariants', server, { params: { track_id } })
   await call('createTrackCover', server, { params: { track_id } })
   await call('orderCollectionTracks', server, { params: { collection_id }, body: { track_ids: [other, track_id] } })

@@ -9,9 +9,20 @@ import { keys, must, play, send, bytes, settle, upload, words } from './steps.ts
 
 const SECONDS = 4
 const TRACK = words(
-  'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags created_at updated_at version',
+  'id organization_id collection_id creator_id index duration file_name file_name_original info organization_index order metadata is_cover_overridable is_theme_overridable player_title player_subtitle player_color image_colors track_status_id status tags created_at updated_at version chapters file_tags edited_tags',
 )
-const LISTED = TRACK.filter((key) => !['creator_id', 'file_name_original', 'info', 'organization_index'].includes(key))
+const LISTED = TRACK.filter(
+  (key) =>
+    ![
+      'creator_id',
+      'file_name_original',
+      'info',
+      'organization_index',
+      'chapters',
+      'file_tags',
+      'edited_tags',
+    ].includes(key),
+)
 const COLLECTION = words(
   'id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle created_at updated_at version',
 )

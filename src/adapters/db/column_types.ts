@@ -1,7 +1,8 @@
 import type { Column } from 'drizzle-orm'
-import { customType } from 'drizzle-orm/sqlite-core'
+import { customType, integer, text } from 'drizzle-orm/sqlite-core'
 
-import type { TrackInfo } from '../../contract/info.ts'
+import type { Tags, TrackInfo } from '../../contract/info.ts'
+import type { Chapter } from '../../contract/track.ts'
 import { packLevels, unpackLevels } from './levels.ts'
 import { packInfo, type StoredInfo, unpackInfo } from './track_info.ts'
 
@@ -22,3 +23,21 @@ export const info = customType<{ data: TrackInfo; driverData: string }>({
 
 /** Whether a column holds bytes, which JSON cannot represent. */
 export const isBlob = (column: Column) => column.getSQLType() === 'blob'
+
+/** The tags that people have set (pipeline/edited_tags.ts). */
+export type EditedTags = { [K in keyof Tags]?: Tags[K] | null | undefined }
+/** A chapter with the names of `info.chapters`. */
+export type StoredChapter = Omit<Chapter, 'startTime' | 'endTime' | 'title'> & {
+  start: number
+  end?: number | undefined
+  title: string | null
+}
+
+/** Columns that several tables have. */
+export const json = <T>() => text({ mode: 'json' }).$type<T>()
+export const flag = () => integer({ mode: 'boolean' })
+/** Folded texts for the search (search.ts), as JSON by column; null if no text of the row needs folding. */
+export const folded = () => text()
+export const created_at = () => integer().notNull()
+/** The time of the last change by a request; null if no request has changed the row. */
+export const updated_at = () => integer()

@@ -10,8 +10,13 @@ const appearance = { theme: 'json', player_color: 'plain', player_subtitle: 'pla
 const cover = { cover_path: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
-/** The chapters in `info` (track_info.ts), in SQL. The SQL is plain text because a new isolate loads this file when it starts. */
-const CHAPTERS = `coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]')`
+/**
+ * The chapters that a person has set, or those in `info` (track_info.ts), in SQL. A newer file may be shorter than the one for which the chapters were set.
+ * The SQL is plain text because a new isolate loads this file when it starts.
+ */
+const CHAPTERS = `iif(tracks.chapters is null, coalesce(tracks.info -> '$.facts[11]', tracks.info -> '$.chapters', '[]'),
+  (select json_group_array(json(value)) from json_each(tracks.chapters)
+    where value ->> 'start' < tracks.duration and value ->> 'toc' is not 0))`
 
 const select = selectOf({
   // `metadata` is not read, because an isolate caches thousands of sessions.
@@ -25,7 +30,10 @@ const select = selectOf({
     expires_at: 'plain',
   }),
   track: columnsOf<
-    Omit<typeof tracks.$inferSelect, 'levels'> & { levels: string | null; chapters: SourceInfo['chapters'] }
+    Omit<typeof tracks.$inferSelect, 'levels' | 'chapters'> & {
+      levels: string | null
+      chapters: SourceInfo['chapters']
+    }
   >('tracks')(
     {
       id: 'plain',

@@ -10,6 +10,7 @@ import type { System } from '../../context.ts'
 import { type Rendition, toJobVariant } from '../../contract/catalog.ts'
 import { withoutExtension } from '../../contract/facts.ts'
 import type { JobPicture, JobTags, TranscodeJob } from '../../contract/job.ts'
+import { withEdits } from '../edited_tags.ts'
 import { isLeaseHolder, type Job } from '../jobs.ts'
 import { hasFinalFiles } from '../stored_files.ts'
 import { namesOfSource } from '../upload_handles.ts'
@@ -27,7 +28,7 @@ export interface TranscodeTask {
   job: Job<'transcode'>
   track: Pick<
     typeof tracks.$inferSelect,
-    'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'cover_path' | 'cover_job_id'
+    'id' | 'organization_id' | 'collection_id' | 'folder_id' | 'index' | 'cover_path' | 'cover_job_id' | 'edited_tags'
   >
   /** Tags written into the track's files. */
   tags: JobTags
@@ -52,7 +53,8 @@ export interface TranscodeTask {
 export async function loadTask(system: System, job: Job<'transcode'>): Promise<TranscodeTask | null> {
   const { db, env } = system
   let { payload } = job
-  const { id, organization_id, collection_id, folder_id, index, cover_path, cover_job_id, progress } = tracks
+  const { id, organization_id, collection_id, folder_id, index, cover_path, cover_job_id, edited_tags, progress } =
+    tracks
   const { player_title, player_subtitle } = tracks
   const file_name = namesOfSource.file_name.as('file_name')
   const [[row], defined] = await db.batch([
@@ -65,6 +67,7 @@ export async function loadTask(system: System, job: Job<'transcode'>): Promise<T
         index,
         cover_path,
         cover_job_id,
+        edited_tags,
         progress,
         is_playable: sql<number>`${hasFinalFiles}`.as('is_playable'),
         labels: { player_title, player_subtitle, file_name },
@@ -134,14 +137,17 @@ interface InheritedLabels {
 function labelsOf(
   labels: TrackLabels,
   inherited: InheritedLabels,
-  { cover_path }: Pick<TranscodeTask['track'], 'cover_path'>,
+  { cover_path, edited_tags }: Pick<TranscodeTask['track'], 'cover_path' | 'edited_tags'>,
 ) {
-  const overrides = { title: labels.player_title, artist: labels.player_subtitle }
+  const usesTags = inherited.uses_tags === 1
+  const overrides = {
+    ...(usesTags && withEdits({}, edited_tags)),
+    ...withoutNulls({ title: labels.player_title, artist: labels.player_subtitle }),
+  }
   const defaults = { title: withoutExtension(labels.file_name), artist: inherited.subtitle, album: inherited.album }
   const ownCover = inherited.isOverridable ? cover_path : null
-  const usesTags = inherited.uses_tags === 1
   return {
-    tags: { from_source: usesTags, overrides: withoutNulls(overrides), defaults: withoutNulls(defaults) },
+    tags: { from_source: usesTags, overrides, defaults: withoutNulls(defaults) },
     picture: { path: ownCover ?? inherited.cover, wins: ownCover !== null || !inherited.isOverridable || !usesTags },
   }
 }

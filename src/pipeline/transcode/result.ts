@@ -4,12 +4,12 @@ import { type StoredFiles } from '../../adapters/bucket/track_files.ts'
 import { jobFolder, storedFile, trackColumn, trackPathSql, uploadSuffix } from '../../adapters/bucket/track_storage.ts'
 import { runBatch } from '../../adapters/db/database.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
-import { foldedUpdate } from '../../adapters/db/search.ts'
 import { packInfo } from '../../adapters/db/track_info.ts'
 import type { System } from '../../context.ts'
 import type { JobResult } from '../../contract/job.ts'
 import type { TrackErrorCode } from '../../contract/track_errors.ts'
 import { purge, purgeLaterFrom } from '../cleanup/purge.ts'
+import { processedTagColumns, withEdits } from '../edited_tags.ts'
 import { endJob, type Job, ifJustEnded } from '../jobs.ts'
 import { definedFiles, filePaths, hasFinalFiles, pathsWithout } from '../stored_files.ts'
 import { namesOfSource } from '../upload_handles.ts'
@@ -99,10 +99,7 @@ export async function finishTranscode(
         made_with: settings.join(''),
         progress: null,
         files: keptFiles,
-        ...(result.tags && {
-          tags: result.tags,
-          ...foldedUpdate('tracks', { tags: result.tags }, namesOfSource.folded),
-        }),
+        ...(result.tags && processedTagColumns(result.tags, track.edited_tags, namesOfSource.folded)),
         ...(result.cover && {
           cover_path: sql`iif(${coverless}, ${`${base}/cover`}, cover_path)`,
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
@@ -113,7 +110,9 @@ export async function finishTranscode(
       })
       .where(ownsTrack),
     remainingTrack,
-    ...(task.tags.from_source && result.tags ? orderAlbum(db, job, track, result.tags) : []),
+    ...(task.tags.from_source && result.tags
+      ? orderAlbum(db, job, track, withEdits(result.tags, track.edited_tags))
+      : []),
   ])
   if (resultOf(remainingTrack).length === 0) await purge(system, organization_id, [`${base}/`])
 }

@@ -11,9 +11,9 @@ import type { QueuedSource } from '../../pipeline/transcode/queue.ts'
 import { restartTranscodes } from '../../pipeline/transcode/start.ts'
 import { trashStatements } from '../library/move_to_trash.ts'
 import { restoration } from '../library/restore_from_trash.ts'
-import { updateColumns, updateSet } from '../library/track.ts'
+import { updateOf, updateSet } from '../library/track.ts'
 import { deleteStatements } from '../library/track_delete.ts'
-import { currentVersion, hasVersion } from '../library/version.ts'
+import { currentVersion, hasVersion, nextVersion } from '../library/version.ts'
 import { moveStatements } from './track_move.ts'
 
 /** The statements of a batch of changes to tracks, and their results. */
@@ -33,6 +33,9 @@ const {
   status,
   created_at,
   updated_at,
+  tags,
+  edited_tags,
+  file_tags,
 } = tracks
 const columns = {
   id,
@@ -47,6 +50,9 @@ const columns = {
   status,
   created_at,
   updated_at,
+  tags,
+  edited_tags,
+  file_tags,
 }
 
 /** The `+` makes SQLite look up the ids instead of scanning all tracks of the organization. */
@@ -89,21 +95,17 @@ export function batchOf(
   const of = <A extends TrackChange['action']>(action: A) =>
     changes.filter((change): change is Change<A> => change.action === action && !refused.has(change.track_id))
   const idsOf = (list: { track_id: string }[]) => list.map(({ track_id }) => track_id)
+  const rowOf = new Map(rows.map((row) => [row.id, row]))
   const updates = of('update').flatMap(({ action: _action, track_id, version, ...fields }) => {
-    const values = updateColumns(fields)
-    if (!values) return []
+    const update = updateOf(fields)
+    if (!update) return []
     const isExpected = and(eq(id, track_id), isOwnedByCaller(context), hasVersion(version))
-    const update = db.update(tracks).set(updateSet(values, now)).where(isExpected)
+    const set = { ...updateSet(update, rowOf.get(track_id)), updated_at: nextVersion(now) }
+    const statement = db.update(tracks).set(set).where(isExpected)
     // RETURNING costs a row read, and only an update with a version needs it.
-    const versioned = version === undefined ? null : update.returning({ id })
-    return [
-      {
-        track_id,
-        statement: versioned ?? update,
-        versioned,
-        event: { track_id, version, changed: Object.keys(values) },
-      },
-    ]
+    const versioned = version === undefined ? null : statement.returning({ id })
+    const event = { track_id, version, changed: update.changed }
+    return [{ track_id, statement: versioned ?? statement, versioned, event }]
   })
   const changed = sql`(select value ->> 'track_id' as changed_id, value ->> 'version' as expected, value -> 'changed' as changed
     from json_each(${JSON.stringify(updates.map(({ event }) => event))})) cross join tracks

@@ -22,8 +22,16 @@ const { levels: _levels, made_with: _made_with, folded: _folded, ...withoutLevel
 export const trackColumns = withoutLevels
 
 /** The columns that lists read: technical info and files are not among them. */
-export type ListedRow = Omit<TrackRow, 'info' | 'files' | 'folder_id'>
-const { info: _info, files: _files, folder_id: _folder_id, ...listedColumns } = withoutLevels
+export type ListedRow = Omit<TrackRow, 'info' | 'files' | 'folder_id' | 'chapters' | 'edited_tags' | 'file_tags'>
+const {
+  info: _info,
+  files: _files,
+  folder_id: _folder_id,
+  chapters: _chapters,
+  edited_tags: _edited_tags,
+  file_tags: _file_tags,
+  ...listedColumns
+} = withoutLevels
 
 /** Returns a track with the title that was set for it. Only play views use the file name when no title is set. */
 export const toListedTrack = (row: ListedRow) => ({

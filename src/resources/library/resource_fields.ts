@@ -1,4 +1,6 @@
+import type { StoredChapter } from '../../adapters/db/column_types.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
+import type { Chapter } from '../../contract/track.ts'
 import { timestamp } from '../../core/time.ts'
 import { imageColors, type Settings } from './appearance.ts'
 
@@ -36,3 +38,12 @@ export const withInherited = <
   player_color: row.player_color ?? organization.player_color ?? DEFAULT_COLOR,
   player_subtitle: row.player_subtitle ?? organization.player_subtitle ?? '',
 })
+
+/** Returns the chapters that a person has set in the format JSON Chapters. */
+export const shownChapters = (chapters: StoredChapter[] | null): Chapter[] | null =>
+  chapters?.map(({ start, end, title, ...others }) => ({
+    startTime: start,
+    ...(end !== undefined && { endTime: end }),
+    ...(title !== null && { title }),
+    ...others,
+  })) ?? null

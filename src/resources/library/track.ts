@@ -13,6 +13,7 @@ import type { Context, Handlers } from '../../context.ts'
 import { UPLOAD_TTL } from '../../contract/facts.ts'
 import { Track, type trackOperations, type TrackUpdate } from '../../contract/track.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
+import { editedTagColumns, hasTags, type TagColumns, tagsAfter, tagsOfFile } from '../../pipeline/edited_tags.ts'
 import { discardReplaced, ingest } from '../../pipeline/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../pipeline/quota.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
@@ -22,6 +23,7 @@ import { find } from '../list/filtered_list.ts'
 import { countTracks } from './count_tracks.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
+import { shownChapters } from './resource_fields.ts'
 import { deleteStatements } from './track_delete.ts'
 import {
   audioUpload,
@@ -41,6 +43,9 @@ type TrackTableRow = typeof tracks.$inferSelect
 const toTrack = (row: TrackRow) => ({
   ...toListedTrack(row),
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
+  file_tags: tagsOfFile(row),
+  edited_tags: Object.keys(row.edited_tags ?? {}),
+  chapters: shownChapters(row.chapters),
 })
 
 const isOwnedByCaller = ({ principal }: Context, id: string) =>
@@ -67,18 +72,47 @@ async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> =
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 
-/** Returns the columns that an update changes, except `updated_at`; undefined if the update is empty. */
-export function updateColumns({ title, ...fields }: TrackUpdate) {
-  const values = { ...(title !== undefined && { player_title: title }), ...fields }
-  return Object.keys(values).length > 0 ? values : undefined
+/** Splits an update into columns and tags. `changed` has the names of the changed fields; undefined if the update is empty. */
+export function updateOf({ title, tags, ...fields }: TrackUpdate) {
+  const columns = { ...(title !== undefined && { player_title: title }), ...fields }
+  const setsTags = tags !== undefined && Object.keys(tags).length > 0
+  const changed = [...Object.keys(columns), ...(setsTags ? ['tags'] : [])]
+  return changed.length > 0 ? { columns, changed, ...(setsTags && { tags }) } : undefined
 }
+type Update = NonNullable<ReturnType<typeof updateOf>>
 
-/** Returns all columns that the update of a row sets. */
-export const updateSet = (values: NonNullable<ReturnType<typeof updateColumns>>, now: number) => ({
-  ...values,
-  ...foldedUpdate('tracks', values),
-  updated_at: nextVersion(now),
+/** Returns all columns that the update of a row sets. An update with tags needs the row, for the search. */
+export const updateSet = ({ columns, tags }: Update, row: TagColumns | null | undefined) => ({
+  ...columns,
+  ...(tags && editedTagColumns(tags)),
+  ...foldedUpdate('tracks', { ...columns, ...(tags && row && { tags: tagsAfter(row, tags) }) }),
 })
+
+/**
+ * Writes columns of a track, unless it has another version than `If-Match`. Returns the new row, or the current one if `isDone` says that it already has the
+ * values.
+ */
+export async function writeTrack(
+  context: Context,
+  id: string,
+  if_match: string | undefined,
+  { set, changed, isDone }: { set: object; changed: string[]; isDone: (row: TrackRow) => boolean },
+) {
+  const { db, now } = context
+  const isExpected = and(isOwnedByCaller(context, id), hasVersion(expectedVersion(if_match)))
+  const [, [row]] = await db.batch([
+    recordEvents(context, 'track.updated', sql`tracks where ${isExpected}`, { changed }),
+    db
+      .update(tracks)
+      .set({ ...set, updated_at: nextVersion(now) })
+      .where(isExpected)
+      .returning(trackColumns),
+  ])
+  if (row) return row
+  const current = await findTrack(context, id)
+  if (!isDone(current)) throw versionMismatch('track', toTrack(current), Track)
+  return current
+}
 
 export const notUploaded = (message = 'This track has no file yet; upload one first') =>
   new ApiError('track_not_uploaded', message)
@@ -202,7 +236,7 @@ export async function renewUpload(
   return { row: updated, track_upload: await audioUpload(context, path, facts) }
 }
 
-const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
+export const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
 
 export const trackHandlers: Handlers<typeof trackOperations> = {
   async listTracks({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
@@ -225,18 +259,16 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   },
 
   async updateTrack({ params, headers, body }, context) {
-    const values = updateColumns(body)
-    if (!values) return withId(await refreshTrack(context, params.track_id))
-    const isExpected = and(isOwnedByCaller(context, params.track_id), hasVersion(expectedVersion(headers['if-match'])))
-    const set = updateSet(values, context.now)
-    const [, [row]] = await context.db.batch([
-      recordEvents(context, 'track.updated', sql`tracks where ${isExpected}`, { changed: Object.keys(values) }),
-      context.db.update(tracks).set(set).where(isExpected).returning(trackColumns),
-    ])
-    if (row) return withId(await refresh(context, row, { ...values, updated_at: row.updated_at }))
-    const current = await findTrack(context, params.track_id)
-    if (!isApplied(current, values)) throw versionMismatch('track', toTrack(current), Track)
-    return withId(toTrack(current))
+    const update = updateOf(body)
+    if (!update) return withId(await refreshTrack(context, params.track_id))
+    const { columns, tags, changed } = update
+    const before = tags ? await findTrack(context, params.track_id) : null
+    const row = await writeTrack(context, params.track_id, headers['if-match'], {
+      set: updateSet(update, before),
+      changed,
+      isDone: (row) => isApplied(row, columns) && (!tags || hasTags(row, tags)),
+    })
+    return withId(await refresh(context, row, { ...columns, updated_at: row.updated_at }))
   },
 
   async deleteTrack({ params, query }, context) {

@@ -65,6 +65,9 @@ describe('a track', () => {
       created_at: expect.any(String),
       updated_at: track.created_at,
       version: Date.parse(track.created_at),
+      file_tags: {},
+      edited_tags: [],
+      chapters: null,
     })
     expect(await readTrack(key, track_id)).toEqual(track)
   })

@@ -8,7 +8,8 @@ import type { Tags } from '../../../contract/info.ts'
 import type { TrackStatus } from '../../../contract/track.ts'
 import type { StoredFiles } from '../../bucket/track_files.ts'
 import { uploadPathSql } from '../../bucket/track_storage.ts'
-import { info, levels } from '../column_types.ts'
+import { created_at, type EditedTags, flag, folded, info, json, levels, updated_at } from '../column_types.ts'
+import type { StoredChapter } from '../column_types.ts'
 
 /**
  * The tables of the API's resources. The names of columns are those of the API's fields. Times are in milliseconds since 1970.
@@ -18,14 +19,7 @@ import { info, levels } from '../column_types.ts'
  */
 
 type Json = Record<string, unknown>
-const json = <T>() => text({ mode: 'json' }).$type<T>()
 const quoted = (name: string) => `"${name}"`
-const flag = () => integer({ mode: 'boolean' })
-/** Folded texts for the search (search.ts), as JSON by column; null if no text of the row needs folding. */
-const folded = () => text()
-const created_at = () => integer().notNull()
-/** The time of the last change by a request; null if no request has changed the row. */
-const updated_at = () => integer()
 /** The columns that determine how a resource looks to listeners. */
 const appearanceColumns = () => ({
   player_color: text(),
@@ -230,7 +224,7 @@ export const tracks = sqliteTable(
     created_at: created_at(),
     updated_at: updated_at(),
     info: info().notNull(),
-    /** The tags of the file that was processed last; null until a file was processed. */
+    /** The tags of the file that was processed last, with the values that people have set; null until a file was processed or a value set. */
     tags: json<Tags>(),
     folded: folded(),
     /**
@@ -239,8 +233,14 @@ export const tracks = sqliteTable(
      */
     made_with: text(),
     files: json<StoredFiles>(),
-    /** Null until a job has ended. It is the last stored column, so that lists do not have to read it. */
+    /** Null until a job has ended. Only columns that lists do not read are stored after it. */
     levels: levels(),
+    /** The tags that people have set, by name; null for a tag of the file that they have hidden. The column is null if there are none. */
+    edited_tags: json<EditedTags>(),
+    /** The tags of the file alone, if people have set others. */
+    file_tags: json<Tags>(),
+    /** The chapters that a person has set, which replace those of the file. */
+    chapters: json<StoredChapter[]>(),
     /** The path of the upload that is being processed or was processed last, which is the variant `original`. */
     source_path: text().generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || source_suffix`)),
     /** The path of the newest upload handle. For each older handle, a purge job exists (pipeline/upload.ts). */

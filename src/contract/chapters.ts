@@ -1,0 +1,58 @@
+import * as z from 'zod'
+
+import { Id, ok, RequiredTitle, VersionHeaders } from './common.ts'
+import { MAX_BATCH_BYTES, MAX_CHAPTERS } from './facts.ts'
+import { defineOperations } from './operation.ts'
+import { Chapter, Track } from './track.ts'
+
+/** The chapters in the format JSON Chapters 1.2. The fields of the document that say nothing about chapters are not accepted. */
+export const Chapters = z.strictObject({
+  version: z
+    .string()
+    .regex(/^1\.\d{1,3}(\.\d{1,3})?$/, 'must be a version 1 of JSON Chapters, such as 1.2.0')
+    .optional(),
+  chapters: z
+    .array(z.strictObject(Chapter.extend({ title: RequiredTitle.optional() }).shape))
+    .max(MAX_CHAPTERS)
+    .superRefine((chapters, context) => {
+      for (const [at, { startTime, endTime }] of chapters.entries()) {
+        const refuse = (field: string, message: string) =>
+          context.addIssue({ code: 'custom', path: [at, field], message })
+        if (at > 0 && startTime <= chapters[at - 1]!.startTime) refuse('startTime', 'must be after the chapter before')
+        if (endTime !== undefined && endTime <= startTime) refuse('endTime', 'must be after startTime')
+      }
+    }),
+})
+export type Chapters = z.infer<typeof Chapters>
+
+const tag = 'Tracks'
+const params = z.object({ track_id: Id })
+const response = ok({ track_id: z.uuid(), track: Track })
+
+export const chapterOperations = defineOperations({
+  setChapters: {
+    method: 'put',
+    path: '/v1/track/{track_id}/chapters',
+    grows: false,
+    summary: "Set a track's chapters, in the format JSON Chapters 1.2; listeners see them instead of those of the file",
+    tag,
+    access: ['server'],
+    params,
+    headers: VersionHeaders,
+    body_size: MAX_BATCH_BYTES,
+    body: Chapters,
+    response,
+    errors: ['version_mismatch'],
+  },
+  deleteChapters: {
+    method: 'delete',
+    path: '/v1/track/{track_id}/chapters',
+    summary: 'Return to the chapters of the file',
+    tag,
+    access: ['server'],
+    params,
+    headers: VersionHeaders,
+    response,
+    errors: ['version_mismatch'],
+  },
+})

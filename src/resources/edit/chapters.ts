@@ -1,0 +1,40 @@
+import type { StoredChapter } from '../../adapters/db/column_types.ts'
+import type { Context, Handlers } from '../../context.ts'
+import type { chapterOperations, Chapters } from '../../contract/chapters.ts'
+import { invalid } from '../../core/errors.ts'
+import { findTrack, refreshTrack, withId, writeTrack } from '../library/track.ts'
+
+/** The chapters that people set. They are stored with the names of `info.chapters`, so that play views read both in the same way. */
+
+const stored = ({ chapters }: Chapters): StoredChapter[] =>
+  chapters.map(({ startTime, endTime, title, ...others }) => ({
+    start: startTime,
+    ...(endTime !== undefined && { end: endTime }),
+    title: title ?? null,
+    ...others,
+  }))
+
+async function writeChapters(
+  context: Context,
+  track_id: string,
+  if_match: string | undefined,
+  chapters: StoredChapter[] | null,
+) {
+  const isDone = (row: { chapters: StoredChapter[] | null }) =>
+    JSON.stringify(row.chapters) === JSON.stringify(chapters)
+  await writeTrack(context, track_id, if_match, { set: { chapters }, changed: ['chapters'], isDone })
+  return withId(await refreshTrack(context, track_id))
+}
+
+export const chapterHandlers: Handlers<typeof chapterOperations> = {
+  async setChapters({ params: { track_id }, headers, body }, context) {
+    const { duration } = await findTrack(context, track_id)
+    // The length of a file that was not processed yet is not known. Play views leave out the chapters that are after the end.
+    const late = duration > 0 ? body.chapters.findIndex(({ startTime }) => startTime >= duration) : -1
+    if (late >= 0) throw invalid(`chapters.${late}.startTime`, `must be before the end at ${duration} seconds`)
+    return writeChapters(context, track_id, headers['if-match'], stored(body))
+  },
+
+  deleteChapters: ({ params: { track_id }, headers }, context) =>
+    writeChapters(context, track_id, headers['if-match'], null),
+}
