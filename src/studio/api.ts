@@ -32,9 +32,43 @@ export const REFUSED = 'tonearm-key-refused'
 /** Maximum length of a body that is sent although the page ends. Browsers allow 64 KB of such requests at a time. */
 const KEEPALIVE_LENGTH = 8000
 
+/** Refused requests wait here for another key of the organization. Null while the key is valid. */
+let renewal: PromiseWithResolvers<string | null> | null = null
+/** The key that has replaced each refused one. */
+const successors = new Map<string, string>()
+
+function latestKey(key: string): string {
+  const next = successors.get(key)
+  return next === undefined ? key : latestKey(next)
+}
+
+/** Reports that the service has refused a key. */
+export function refuseKey(api_key: string): void {
+  renewal ??= Promise.withResolvers()
+  window.dispatchEvent(new CustomEvent(REFUSED, { detail: latestKey(api_key) }))
+}
+
+/** Sends the refused requests again with another key, or with null ends them. All clients of the previous key use the new one from now on. */
+export function renewKey(from: string, to: string | null): void {
+  if (to !== null) {
+    successors.delete(to)
+    if (from !== to) successors.set(from, to)
+  }
+  renewal?.resolve(to)
+  renewal = null
+}
+
+/** Resolves to the next key, or to null if the user signs out. Rejects if the request is aborted. */
+const nextKey = (signal: AbortSignal | null | undefined) =>
+  new Promise<string | null>((resolve, reject) => {
+    void renewal?.promise.then(resolve)
+    if (signal?.aborted) reject(signal.reason as Error)
+    signal?.addEventListener('abort', () => reject(signal.reason as Error))
+  })
+
 /**
- * Returns a client of the service from which this page was loaded. Any 401 signs the user out. Small changes arrive even if the page is closed or
- * loaded again meanwhile.
+ * Returns a client of the service from which this page was loaded. After a 401, a request waits until the user has signed in again, and is then repeated,
+ * because the service has not executed it. Small changes arrive even if the page is closed or loaded again meanwhile.
  */
 export const connect = (api_key: string): Client =>
   createClient({
@@ -42,9 +76,17 @@ export const connect = (api_key: string): Client =>
     api_key,
     fetch: async (input, init) => {
       const keepalive = init?.method === 'PUT' && typeof init.body === 'string' && init.body.length < KEEPALIVE_LENGTH
-      const response = await fetch(input, { ...init, keepalive })
-      if (response.status === 401) window.dispatchEvent(new CustomEvent(REFUSED, { detail: api_key }))
-      return response
+      for (;;) {
+        if (renewal) await nextKey(init?.signal)
+        const key = latestKey(api_key)
+        const headers = { ...(init?.headers as Record<string, string>), authorization: `Bearer ${key}` }
+        const response = await fetch(input, { ...init, headers, keepalive })
+        if (response.status !== 401) return response
+        // The key may have been replaced during the request.
+        if (key !== latestKey(api_key)) continue
+        refuseKey(key)
+        if ((await nextKey(init?.signal)) === null) return response
+      }
     },
   })
 

@@ -229,7 +229,7 @@ test('a new key is shown once, and its player works on the allowed page until th
   await expect.poll(async () => (await revoked.get('/v1/variant')).ok, TIMEOUT).toBe(false)
 })
 
-test('a deleted track is back after Undo, and a key revoked elsewhere signs the page out', async () => {
+test('a deleted track is back after Undo, and a key revoked elsewhere asks for another one over the page', async () => {
   await visit(page, `#/collection/${collection}`, 'Demo tape 2')
   const before = await namesOf(page)
   await choose(page, 'More for second', 'Delete track')
@@ -260,6 +260,8 @@ test('a deleted track is back after Undo, and a key revoked elsewhere signs the 
       return await other.getByText('This key is no longer valid.').isVisible()
     }, TIMEOUT)
     .toBe(true)
+  await other.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
+  await other.getByRole('heading', { level: 1, name: 'Tonearm studio' }).waitFor(TIMEOUT)
   expect(await other.evaluate(() => Object.values(sessionStorage))).toEqual([])
   await other.context().close()
 })

@@ -111,3 +111,85 @@ test('files without an album take the folder’s name, and a title that was type
   expect(await collectionOf()).toMatchObject({ title: 'My own title' })
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 })
+
+/** Signs in with a key that the test revokes. Returns the function that revokes it. */
+async function withSpareKey(other: Page) {
+  const spare = await must(client.post('/v1/api_key', { body: { title: 'Spare', type: 'server' } }))
+  const revoked = createClient({ base_url: stack.base_url, api_key: spare.secret })
+  await signIn(other, { ...stack, api_key: spare.secret })
+  return async () => {
+    await must(client.delete('/v1/api_key/{api_key_id}', { params: { api_key_id: spare.api_key_id } }))
+    await expect.poll(async () => (await revoked.get('/v1/variant')).ok, TIMEOUT).toBe(false)
+  }
+}
+
+async function signInAgain(other: Page, key: string) {
+  const dialog = other.getByRole('dialog', { name: 'Sign in again' })
+  await dialog.getByText('This key is no longer valid.').waitFor(TIMEOUT)
+  await dialog.getByLabel('Server key').fill(key)
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.waitFor({ state: 'detached', ...TIMEOUT })
+}
+
+test('a key revoked during an upload and while typing costs nothing: the page is kept, and both continue with the next key', async () => {
+  const { page: other } = await openTab(browser)
+  const revoke = await withSpareKey(other)
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Before' } }))
+  await visit(other, `#/collection/${collection_id}`, 'Before')
+  const large = join(directory, 'long take.wav')
+  await writeFile(large, await makeAudio('wav24', { seconds: 20, rate: 96_000, channels: 6 }))
+  // The first part arrives with the first key, and the others are held until it is revoked.
+  const held = Promise.withResolvers<void>()
+  const parts: string[] = []
+  await other.route('**/uploads/**', async (route) => {
+    parts.push(new URL(route.request().url()).searchParams.get('partNumber') ?? 'whole')
+    if (parts.length > 1) await held.promise
+    await route.continue().catch(() => {})
+  })
+  await other.setInputFiles('.thing-text input[type=file]', large)
+  await expect.poll(() => parts.length, TIMEOUT).toBeGreaterThan(1)
+  await revoke()
+  held.resolve()
+  const form = other.getByRole('dialog', { name: 'Sign in again' })
+  await form.waitFor(TIMEOUT)
+  // The page is still there, under the form.
+  expect(await other.locator('h1').textContent()).toContain('Before')
+  expect(await other.locator('.track').count()).toBe(1)
+  await signInAgain(other, stack.api_key)
+  await expect.poll(() => other.locator('.track').getAttribute('data-status'), TIMEOUT).toMatch(/processing|ready/)
+  const params = { collection_id }
+  const { tracks } = await must(client.get('/v1/collection/{collection_id}/track', { params }))
+  expect(tracks).toMatchObject([{ file_name: 'long take.wav' }])
+  expect(parts.toSorted()).toEqual([...new Set(parts)].toSorted())
+
+  const next = await must(client.post('/v1/api_key', { body: { title: 'Next', type: 'server' } }))
+  await other.context().close()
+
+  const { page: third } = await openTab(browser)
+  const revokeAgain = await withSpareKey(third)
+  await visit(third, `#/collection/${collection_id}`, 'Before')
+  await third.getByTitle('Edit: Title').click(TIMEOUT)
+  await third.getByLabel('Title', { exact: true }).fill('Typed without a key')
+  await revokeAgain()
+  await third.keyboard.press('Enter')
+  await signInAgain(third, next.secret)
+  await third.getByRole('heading', { level: 1, name: 'Typed without a key' }).waitFor(TIMEOUT)
+  await expect
+    .poll(async () => (await must(client.get('/v1/collection/{collection_id}', { params }))).collection.title, TIMEOUT)
+    .toBe('Typed without a key')
+  await third.context().close()
+})
+
+test('a key of another organization shows that organization', async () => {
+  const { page: other } = await openTab(browser)
+  const revoke = await withSpareKey(other)
+  await visit(other, '#/library', 'Library')
+  await revoke()
+  const stranger = await joinStack()
+  await other.evaluate(() => (location.hash = '#/playlists'))
+  await signInAgain(other, stranger.api_key)
+  await other.evaluate(() => (location.hash = '#/overview'))
+  await other.getByRole('heading', { name: 'Upload your first files' }).waitFor(TIMEOUT)
+  expect(await other.evaluate(() => sessionStorage.getItem('tonearm.key'))).toBe(stranger.api_key)
+  await other.context().close()
+})

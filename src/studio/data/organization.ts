@@ -9,11 +9,17 @@ interface Answer {
 
 const KEY = ['organization']
 
-/** Reads the organization of the key. The list of keys names it, and has at least one entry. */
-async function load(client: Client): Promise<Answer | Failure> {
+/** Resolves to the id of a key's organization. The list of keys has it, and at least one entry. */
+async function readId(client: Client): Promise<{ ok: true; organization_id: string } | Failure> {
   const keys = await client.get('/v1/api_key', { query: { limit: 1 } })
-  if (!keys.ok) return keys
-  const { organization_id } = keys.api_keys[0]!
+  return keys.ok ? { ok: true, organization_id: keys.api_keys[0]!.organization_id } : keys
+}
+
+/** Reads the organization of the key. */
+async function load(client: Client): Promise<Answer | Failure> {
+  const read = await readId(client)
+  if (!read.ok) return read
+  const { organization_id } = read
   return client.get('/v1/organization/{organization_id}', { params: { organization_id } })
 }
 
@@ -21,6 +27,14 @@ async function load(client: Client): Promise<Answer | Failure> {
 export function useOrganization() {
   const { client, is_root } = useConnection()
   return useQuery<Answer>(is_root ? null : { key: KEY, load: () => load(client) })
+}
+
+/** Whether a client's key belongs to the organization that is shown. True if that is not known, because the page was loaded with a refused key. */
+export async function isOfThisOrganization(client: Client): Promise<boolean> {
+  const shown = peekQuery(KEY) as Answer | undefined
+  if (!shown) return true
+  const read = await readId(client)
+  return read.ok && read.organization_id === shown.organization.id
 }
 
 /** Whether the tags of files are used. The shell, which contains all pages, is rendered again when this changes. */

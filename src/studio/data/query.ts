@@ -1,6 +1,6 @@
 import { useEffect, useReducer, useRef } from 'preact/hooks'
 
-import { sleep } from '../../client/retry.ts'
+import { isTransient, sleep } from '../../client/retry.ts'
 import type { Failure } from '../api.ts'
 
 /**
@@ -11,6 +11,9 @@ import type { Failure } from '../api.ts'
 interface Answer {
   ok: true
 }
+
+/** Milliseconds until a read is repeated that failed because of the connection, the rate limit or the service. */
+const RETRY = 5000
 
 export interface Read<T> {
   signal: AbortSignal
@@ -207,7 +210,8 @@ export function useQuery<T extends Answer>(options: QueryOptions<T> | null): Que
       if (states.get(id) === (state as unknown as QueryState<Answer>)) states.delete(id)
     }
   }, [state, version])
-  useRepeat(state && state.reload, (state?.answer && options?.every?.(state.answer)) ?? null)
+  const again = state?.problem && isTransient(state.problem) ? RETRY : null
+  useRepeat(state && state.reload, (state?.answer && options?.every?.(state.answer)) ?? again)
   const previous = useRef<T>(undefined)
   if (state?.answer) previous.current = state.answer
   if (!state) return NOTHING
@@ -216,10 +220,10 @@ export function useQuery<T extends Answer>(options: QueryOptions<T> | null): Que
   return { answer: previous.current, isPrevious: previous.current !== undefined, problem, reload, more, set, update }
 }
 
-/** Calls `look` again and again, each time `period` milliseconds after the last call has ended, while the page is visible. */
+/** Calls `look` again and again, each time `period` milliseconds after the last call has ended or when the machine is online again, while the page is visible. */
 export async function repeat(look: () => Promise<unknown>, period: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await sleep(period, signal)
+    await sleep(period, signal, { online: true })
     if (!signal.aborted && document.visibilityState === 'visible') await look()
   }
 }

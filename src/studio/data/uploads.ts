@@ -6,7 +6,7 @@ import { UploadQueue } from '../../client/upload/queue.ts'
 import { destinationOf } from '../../client/upload/session.ts'
 import { createLeaveGuard } from '../../elements/shared/leave_guard.ts'
 import { type Language, problemText } from '../../elements/shared/upload_status.ts'
-import { type Client, connect, type Listed, type Track, type UploadHandle } from '../api.ts'
+import { type Client, connect, type Listed, refuseKey, type Track, type UploadHandle } from '../api.ts'
 import { explain } from '../format.ts'
 import { go } from '../route.ts'
 import { localeOf, t, uploaderTexts } from '../text.ts'
@@ -204,6 +204,11 @@ export function endUploads(collection_id?: string): void {
   }
 }
 
+/** Continues the uploads with another key of the organization. */
+export function renewUploads(apiKey: string): void {
+  for (const queue of queues.values()) queue.configure({ apiKey })
+}
+
 function changed(): void {
   guard(replacements.size > 0 || [...queues.values()].some(({ items }) => items.some((item) => item.isUnsent)))
   uploadChanges.set(uploadChanges.get() + 1)
@@ -233,7 +238,9 @@ function openQueue(api_key: string, collection_id: string): UploadQueue {
       void startProcessing(connect(api_key), collection_id, track_id)
     },
     onQueueEvent(_, detail) {
-      if ('code' in detail) announce(problemText(detail, uploadLanguage()))
+      if (!('code' in detail)) return
+      if (detail.code === 'unauthorized') refuseKey(api_key)
+      else announce(problemText(detail, uploadLanguage()))
     },
     onChange: changed,
   })

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-import { isTransient } from '../../client/retry.ts'
+import { isTransient, sleep } from '../../client/retry.ts'
 import type { ImageColor } from '../../contract/color.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { isHex } from '../../elements/shared/color.ts'
@@ -37,6 +37,8 @@ interface Properties {
 
 /** Milliseconds from the last change until it is saved. A color changes many times while it is chosen. */
 const DELAY = 300
+/** Milliseconds until changes that could not be sent are sent again. */
+const AGAIN = 5000
 
 /** Saves the changes of the form after a pause, one after the other. */
 function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
@@ -49,7 +51,7 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
   const latest = useRef(save)
   latest.current = save
 
-  /** Sends the pending changes after the previous ones. A change that failed temporarily is sent with the next one. */
+  /** Sends the pending changes after the previous ones. A change that failed temporarily is sent again. */
   function flush(): Promise<Failure | undefined> {
     clearTimeout(timer.current)
     const flushed = saved.current.then(async () => {
@@ -86,6 +88,12 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
       void flush().then((failure) => failure && announce(explain(failure)))
     }
   }, [])
+  useEffect(() => {
+    if (state !== 'failed') return undefined
+    const again = new AbortController()
+    void (async () => (await sleep(AGAIN, again.signal, { online: true })) && flush())()
+    return () => again.abort()
+  }, [state])
   return { look, state, problem, change, flush } as const
 }
 

@@ -38,10 +38,17 @@ interface ProblemProperties {
   retry?: () => unknown
 }
 
+function textOf(failure: ProblemProperties['failure']): string {
+  if (failure.status === 404) return t('This does not exist, or no longer exists.')
+  return failure.status === 429
+    ? t('There are too many requests. This is tried again in a few seconds.')
+    : explain(failure)
+}
+
 /** An error, with a button to try again if that may help. */
 export const Problem = ({ failure, retry }: ProblemProperties) => (
   <div class="problem" role="alert">
-    <p>{failure.status === 404 ? t('This does not exist, or no longer exists.') : explain(failure)}</p>
+    <p>{textOf(failure)}</p>
     {retry && failure.status !== 404 && (
       <Button small onClick={retry}>
         {t('Try again')}
