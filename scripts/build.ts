@@ -90,8 +90,10 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
   })
   let html = await readFile(join(root, 'src', folder, 'index.html'), 'utf8')
   for (const [path, output] of Object.entries(metafile.outputs)) {
-    if (!output.entryPoint) continue
-    html = html.replace(output.entryPoint.replace(`src/${folder}/`, './'), path.replace('dist/public', ''))
+    const entry = output.entryPoint?.replace(`src/${folder}/`, '') ?? ''
+    // Modules that are loaded later are entries as well.
+    if (!entries.includes(entry)) continue
+    html = html.replace(`./${entry}`, path.replace('dist/public', ''))
     // The browser requests all modules of the first view at the same time.
     const modules = output.imports.filter(({ kind }) => kind === 'import-statement').map((module) => module.path)
     const links = [...new Set(modules)].map(

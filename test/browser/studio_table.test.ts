@@ -57,6 +57,8 @@ test('the rendered rows are those in the window, with some more', () => {
   expect(rangeOf(-480_000, 900, 48, 10_000)).toEqual([9992, 10_000])
   expect(rangeOf(0, 900, 48, 3)).toEqual([0, 3])
   expect(rangeOf(-3000, 900, 300, 60, 1)).toEqual([8, 15])
+  // After a jump, only the visible ones.
+  expect(rangeOf(-240_000, 900, 48, 10_000, 1, 0)).toEqual([5000, 5019])
 })
 
 test('cards fill the width of the page, with two columns on a phone, and a list has one', () => {
