@@ -105,8 +105,8 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
   return new Map<string, Uint8Array | string>([...bundled, [page, html]])
 }
 
-/** The elements that pages from other origins can load. */
-export const ELEMENTS = ['player', 'uploader', 'waveform', 'embed', 'frame'] as const
+/** The elements that pages from other origins can load, and the modules of our pages for frames and shares. */
+export const ELEMENTS = ['player', 'uploader', 'waveform', 'embed', 'frame', 'share'] as const
 /**
  * The version in the URLs of the elements, like `/v1` in those of the API. It is increased when attributes, events or methods change
  * incompatibly (docs/decisions/0044).

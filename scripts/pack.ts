@@ -39,7 +39,10 @@ const PACKAGES: Package[] = [
     name: 'elements',
     entries: Object.fromEntries(
       // Only the embed page of the service uses the element `frame`.
-      ELEMENTS.filter((name) => name !== 'frame').map((name) => [name, `src/elements/${name}/index.ts`]),
+      ELEMENTS.filter((name) => name !== 'frame' && name !== 'share').map((name) => [
+        name,
+        `src/elements/${name}/index.ts`,
+      ]),
     ),
     types: ['react', 'preact', 'vue'].map((name) => `packages/elements/${name}.ts`),
   },

@@ -81,6 +81,11 @@ export const SLUG = `[a-z0-9-]{3,${MAX_SLUG}}`
 export const MIN_PASSWORD = 8
 export const MAX_PASSWORD = 128
 export const SHARE_SESSION_TTL = 900
+/** Maximum length of the text on a share's page, maximum number of links below it, and maximum length of their titles and URLs. */
+export const MAX_SHARE_TEXT = 5000
+export const MAX_SHARE_LINKS = 4
+export const MAX_LINK_TITLE = 80
+export const MAX_LINK_URL = 2048
 /** The start of the key of a share's page. Its slug follows. */
 export const SHARE_KEY = 'ta_sh_'
 /**

@@ -35,6 +35,8 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('share_session_ttl', limits.SHARE_SESSION_TTL, 'seconds', 'play sessions of shares'),
   limit('share_slug_length', limits.MAX_SLUG, 'characters', 'slugs of shares'),
   limit('share_password_length', limits.MAX_PASSWORD, 'characters', 'passwords of shares'),
+  limit('share_text_length', limits.MAX_SHARE_TEXT, 'characters', 'texts of shares'),
+  limit('share_links', limits.MAX_SHARE_LINKS, 'links', 'shares'),
   limit('playback_ttl', limits.PLAYBACK_TTL, 'seconds', 'URLs in play views'),
   limit('session_tracks', limits.MAX_SESSION_TRACKS, 'tracks', 'the list of a play session'),
   limit('session_views', limits.MAX_VIEWS, 'play views', 'one response for a play session'),

@@ -2,10 +2,32 @@ import * as z from 'zod'
 
 import { Origin } from './api_key.ts'
 import { Id, including, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
-import { MAX_ORIGINS, MAX_PASSWORD, MAX_SESSION_VARIANTS, MAX_SLUG, MIN_PASSWORD } from './facts.ts'
+import {
+  MAX_LINK_TITLE,
+  MAX_LINK_URL,
+  MAX_ORIGINS,
+  MAX_PASSWORD,
+  MAX_SESSION_VARIANTS,
+  MAX_SHARE_LINKS,
+  MAX_SHARE_TEXT,
+  MAX_SLUG,
+  MIN_PASSWORD,
+} from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
+import { severalLines } from './text.ts'
+
+/** A link on the page of a share. */
+export const PageLink = z
+  .strictObject({
+    title: RequiredTitle.max(MAX_LINK_TITLE),
+    url: z
+      .url({ protocol: /^(https?|mailto)$/, error: 'must be a URL that starts with https:, http: or mailto:' })
+      .max(MAX_LINK_URL),
+  })
+  .meta({ id: 'PageLink' })
+export type PageLink = z.infer<typeof PageLink>
 
 /** A link to a page that plays a collection, a track or a playlist until the link is revoked (docs/decisions/0052). */
 export const Share = named('Share', {
@@ -19,6 +41,10 @@ export const Share = named('Share', {
   resource_id: z.uuid(),
   /** Replaces the title of the resource on the page, on the card and in oEmbed. The player's list and the ZIP keep the original title. */
   title: z.string().nullable(),
+  /** The text on the page, in paragraphs that empty lines separate: `**strong**`, `*emphasis*` and `[links](https://example.com)`. */
+  text: z.string().nullable(),
+  /** The links below the text. */
+  links: z.array(PageLink),
   /** Indexes of the variants to play; null for the variants that a session has by default. */
   variants: z.array(z.string()).nullable(),
   is_downloadable: z.boolean(),
@@ -58,6 +84,8 @@ const Slug = z
  */
 export const ShareUpdate = z.strictObject({
   title: RequiredTitle.nullable().optional(),
+  text: z.string().overwrite(severalLines).min(1, 'must not be empty').max(MAX_SHARE_TEXT).nullable().optional(),
+  links: z.array(PageLink).max(MAX_SHARE_LINKS).nullable().optional(),
   slug: Slug.nullable().optional(),
   variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
     .nullable()

@@ -12,6 +12,13 @@ export const oneLine = (text: string): string =>
     .replace(/[\p{Cc}\u202a-\u202e]/gu, '')
     .trim()
 
+/** Returns a text with `\n` for its line breaks, without the characters that `oneLine` removes and without white space at both ends. */
+export const severalLines = (text: string): string =>
+  text
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
+    .replace(/(?!\n)[\p{Cc}\u202a-\u202e]/gu, '')
+    .trim()
+
 /** Number of bytes to check at the start of a file. Some audio formats start with a whole kilobyte of text (NIST SPHERE). */
 export const HEAD_BYTES = 4096
 

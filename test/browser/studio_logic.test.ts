@@ -185,6 +185,8 @@ const link = (fields: Partial<Parameters<typeof linksOf>[0][number]> = {}) => ({
   scope: 'collection' as const,
   resource_id: '2',
   title: null,
+  text: null,
+  links: [],
   variants: null,
   is_downloadable: false,
   allowed_origins: ['https://example.com'],

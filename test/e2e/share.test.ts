@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { Browser, Frame, Page } from 'playwright-core'
+import type { Browser, Frame, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
@@ -110,9 +110,56 @@ test('the page of a share has a link preview, starts at the linked time, and dow
   ])
   const length = (await fetch(saved.url())).headers.get('content-length')
   expect(length).toBe(String(zip.length))
-  await page.setViewportSize({ width: 390, height: 800 })
+  await page.setViewportSize({ width: 375, height: 800 })
   await expectNoOverflow(page, 'the page of a share')
   await picture(page, 'phone')
+  const below = async (locator: Locator) => {
+    const box = (await locator.boundingBox())!
+    return box.y + box.height
+  }
+  // The cover, the title and the play button are in the first 500 pixels, and the player does not show the cover again.
+  for (const part of [
+    page.locator('main > img'),
+    page.getByRole('heading', { level: 1 }),
+    player.locator('.play-button'),
+  ])
+    expect(await below(part)).toBeLessThan(500)
+  expect(await player.locator('img').isVisible()).toBe(false)
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('the page of a share has a generated cover, a text, links and a button that copies its address', async () => {
+  const made = await must(client.post('/v1/collection', { body: { title: 'Dawn <chorus>' } }))
+  const text = 'Recorded **before dawn**.\n\n[Notes](https://notes.example)'
+  const links = [{ title: 'Shop', url: 'https://shop.example/' }]
+  const { url } = await share({ id: made.collection_id, text, links })
+  const { page, problems } = await openTab(browser, { reducedMotion: 'reduce', viewport: { width: 1280, height: 900 } })
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.goto(url)
+    await page.locator('strong', { hasText: 'before dawn' }).waitFor(TIMEOUT)
+    expect(await findings(page)).toEqual([])
+  }
+  const sizes = await page.evaluate(async () => {
+    const drawing = document.querySelector<HTMLImageElement>('main > img')!
+    await drawing.decode()
+    const photo = new Image()
+    photo.src = document.querySelector<HTMLMetaElement>('meta[property="og:image"]')!.content
+    await photo.decode()
+    return [new URL(drawing.src).pathname, drawing.naturalWidth, new URL(photo.src).pathname, photo.naturalWidth]
+  })
+  expect(sizes).toEqual([
+    expect.stringMatching(/^\/cover\/DC-\d+-\/regular\.svg$/),
+    400,
+    expect.stringMatching(/^\/cover\/DC-\d+-\/large\.png$/),
+    1400,
+  ])
+  expect(await page.getByRole('link', { name: 'Shop' }).getAttribute('href')).toBe('https://shop.example/')
+  await page.getByRole('button', { name: 'Share', exact: true }).click()
+  await page.getByRole('button', { name: 'Link copied' }).waitFor(TIMEOUT)
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(url)
   expect(problems).toEqual([])
   await page.context().close()
 })

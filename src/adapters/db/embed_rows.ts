@@ -18,7 +18,7 @@ interface Levels {
 }
 
 const labels = { player_color: 'plain', player_subtitle: 'plain' } as const
-const cover = { cover_path: 'plain', cover_size: 'plain' } as const
+const cover = { cover_path: 'plain', cover_size: 'plain', cover_colors: 'json' } as const
 const overridable = { is_cover_overridable: 'flag', is_theme_overridable: 'flag' } as const
 
 const rowsOf = (owner: ListOwner) =>
@@ -32,15 +32,16 @@ const rowsOf = (owner: ListOwner) =>
       { levels: 'iif(tracks.cover_path is null, hex(tracks.levels), null)' },
     ),
     collection: columnsOf<typeof collections.$inferSelect & { first: FirstLook | null }>('collections')(
-      { title: 'plain', ...labels, ...cover, ...overridable, first: 'json' },
+      { title: 'plain', theme: 'json', ...labels, ...cover, ...overridable, first: 'json' },
       { first: FIRST_LOOK },
     ),
     playlist: columnsOf<typeof playlists.$inferSelect & Levels>('playlists')(
-      { title: 'plain', ...labels, ...cover, levels: 'plain' },
+      { title: 'plain', theme: 'json', ...labels, ...cover, levels: 'plain' },
       { levels: PLAYLIST_LEVELS },
     ),
     organization: columnsOf<typeof organizations.$inferSelect>('organizations')({
       id: 'plain',
+      name: 'plain',
       ...labels,
       ...overridable,
       uses_tags: 'flag',

@@ -1,2 +1,2 @@
 /** The last migration in `drizzle`, which the Worker needs. `npm run check` compares the two. */
-export const LATEST_MIGRATION = '0009_edits.sql'
+export const LATEST_MIGRATION = '0010_share_pages.sql'

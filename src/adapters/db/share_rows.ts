@@ -13,6 +13,8 @@ export const shareRows = selectOf({
     scope: 'plain',
     resource_id: 'plain',
     title: 'plain',
+    text: 'plain',
+    links: 'json',
     variants: 'json',
     is_downloadable: 'flag',
     allowed_origins: 'json',

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts'
 import { clock, MAX_PASSWORD, SHARE_KEY, SHARE_SESSION_TTL, SLUG } from '../../contract/facts.ts'
 import { isFull, notFound } from '../../core/errors.ts'
 import { LISTENER } from '../../core/principal.ts'
+import { hueOf, tintOf } from '../../resources/library/cover_image.ts'
 import { readShare } from '../../resources/play/shared_session.ts'
 import type { Embed } from '../../resources/share/embed.ts'
 import { openShare, storedTrackCount, type ShareRow, withLastingPictures } from '../../resources/share/share_view.ts'
@@ -12,7 +13,7 @@ import { limitReading } from '../auth/limit_rate.ts'
 import { contextOf } from '../context.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
 import { readNearest, readPrimary } from '../listen/read_nearest.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import {
   answerPage,
   type AppearanceParameters,
@@ -33,21 +34,39 @@ import {
  */
 
 export const STYLE = `
-  .share { max-width: 720px; margin: 0 auto; padding: clamp(16px, 5vw, 48px); display: grid; gap: 24px }
-  .share header { display: flex; flex-wrap: wrap; gap: 24px; align-items: end }
-  .share img { width: min(200px, 40vw); height: auto; aspect-ratio: 1; border-radius: 12px; object-fit: cover }
-  .share header div { flex: 1 1 240px; min-width: 0 }
-  .share h1 { font-size: clamp(1.5rem, 5vw, 2.25rem); line-height: 1.15; overflow-wrap: anywhere }
-  .share .by { color: var(--text); font-size: 1.125rem; overflow-wrap: anywhere }
-  .share tonearm-player { height: auto; --tonearm-waveform-height: 56px; --tonearm-list-height: none }
-  .share header:has(img) + tonearm-player { --tonearm-cover-size: 76px }
-  .page { background: var(--ground); min-height: 100% }
+  .page, .message { background: light-dark(color-mix(in oklab, var(--tint, #fff) 8%, #fff),
+    color-mix(in oklab, var(--tint, #17181c) 14%, #17181c)) }
+  .page { min-height: 100% }
+  .share { max-width: 1080px; margin: 0 auto; padding: clamp(16px, 4vw, 48px); display: grid;
+    grid-template: auto auto 1fr / 280px minmax(0, 1fr); gap: 20px 40px; align-items: start }
+  .share > * { grid-column: 2 }
+  .share > img { grid-area: 1 / 1 / 4; width: 100%; height: auto; aspect-ratio: 1; border-radius: 12px; object-fit: cover }
+  .share h1 { font-size: clamp(1.375rem, 4vw, 2rem); line-height: 1.15 }
+  .share :is(h1, p, a, footer) { overflow-wrap: anywhere; unicode-bidi: plaintext }
+  .share :is(h1, .by) { text-align: left }
+  .share .by { color: var(--text); font-size: 1.125rem }
+  .share tonearm-player { height: auto; --tonearm-cover-size: 0px; --tonearm-waveform-height: 56px;
+    --tonearm-list-height: none }
+  .share tonearm-player::part(base) { column-gap: 0 }
+  .share tonearm-player::part(cover), .share tonearm-player::part(album) { display: none }
+  .about { max-width: 42rem; display: grid; gap: 12px }
+  .about p { color: inherit }
+  .about a { color: inherit; text-underline-offset: 3px }
+  .links { list-style: none; margin: 0; padding: 0 }
+  .acts, .links { display: flex; flex-wrap: wrap; gap: 8px 20px }
+  .share footer { grid-column: 1 / -1; padding-top: 16px; border-top: 1px solid color-mix(in srgb, currentColor 16%, transparent);
+    color: var(--soft); font-size: .875rem }
+  @media (width < 720px) {
+    .share { grid-template: auto / 112px minmax(0, 1fr); gap: 16px }
+    .share > * { grid-column: 1 / -1 }
+    .share > img { grid-area: 1 / 1 }
+    .share header { grid-area: 1 / 2; align-self: center }
+  }
   form { display: grid; gap: 8px; justify-items: center }
   input, button { font: inherit; padding: 8px 14px; border-radius: 8px; border: 1px solid var(--soft); color: inherit;
     background: transparent }
   button { cursor: pointer }
   :is(input, button):focus-visible { outline: 2px solid; outline-offset: 2px }
-  .share form { justify-items: start }
   .wrong { color: light-dark(#b3261e, #ff8a80) }
   ol { padding-inline-start: 1.5em }
 `
@@ -86,6 +105,20 @@ const zipForm = (slug: string, secret: string) =>
     <button>Download all (ZIP)</button>
   </form>`
 
+/** Returns the button that shares the address. It is shown by its module, because it does nothing without scripts. */
+const shareButton = (address: string) =>
+  html`<button type="button" hidden data-share="${address}" data-copied="Link copied">Share</button>`
+
+/** Returns the text and the links of the maker. */
+async function aboutOf({ text, links }: ShareRow): Promise<Html | ''> {
+  if (!text && !links?.length) return ''
+  const { linksOf, textOf } = await import('./share_text.ts')
+  return html`<section class="about">${text ? textOf(text) : ''}${links?.length ? linksOf(links) : ''}</section>`
+}
+
+/** Returns the style of a page whose ground is tinted with a color. */
+const styleOf = (tint: string) => `${STYLE}:root { --tint: ${tint} }`
+
 type Opened = Awaited<ReturnType<typeof readShare>>
 
 /** Returns the title, head and body of the page for a share that the visitor may see. The page is for a frame if `appearance` is not null. */
@@ -99,13 +132,15 @@ async function showShare(
   const { slug } = share
   const base = context.base_url
   const address = `${base}/s/${slug}`
-  const { title, subtitle, cover_image } = embed
+  const { title, subtitle, cover_image, design, maker, tint } = embed
   // The page of a share with a password has no preview. Sites that show previews of links see only the password form.
   const preview =
     share.password_hash === null
       ? html`${previewOf(withLastingPictures(embed, address), base, address)}<link rel="canonical" href="${address}" />`
       : ''
-  const head = html`${view ? preconnect(context.env) : ''}${preview}${scripts(appearance !== null)}`
+  const head = html`${view ? preconnect(context.env) : ''}${preview}${scripts(appearance !== null)}${
+    appearance ? '' : html`<script type="module" src="/elements/share.js"></script>`
+  }`
   const secret = await secretOf(context, share)
   const attributes = attributesOf({
     'base-url': base,
@@ -127,18 +162,18 @@ async function showShare(
   const details = [KINDS[share.scope], share.scope === 'track' ? '' : count, seconds > 0 ? clock(seconds) : ''].filter(
     Boolean,
   )
+  const { url } = cover_image.regular
   const body = html`<div class="page">
     <main class="share">
+      <img src="${design === null ? url : url.replace(/png$/, 'svg')}" width="400" height="400" alt="" />
       <header>
-        <img src="${cover_image.regular.url}" width="400" height="400" alt="" />
-        <div>
-          <h1>${title}</h1>
-          ${subtitle ? html`<p class="by">${subtitle}</p>` : ''}
-          <p>${details.join(' · ')}</p>
-        </div>
+        <h1>${title}</h1>
+        ${subtitle ? html`<p class="by">${subtitle}</p>` : ''}
+        <p>${details.join(' · ')}</p>
       </header>
       <tonearm-player${attributes}>${session}</tonearm-player>
-      ${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret) : ''}
+      <div class="acts">${shareButton(address)}${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret) : ''}</div>
+      ${await aboutOf(share)}
       <noscript>
         <p>The player needs JavaScript.</p>
         <ol>
@@ -146,9 +181,10 @@ async function showShare(
         </ol>
         ${isLong ? html`<p>and ${total - PAGE_ROWS} more</p>` : ''}
       </noscript>
+      <footer>${maker}</footer>
     </main>
   </div>`
-  return { title: subtitle ? `${title} – ${subtitle}` : title, head, body }
+  return { title: subtitle ? `${title} – ${subtitle}` : title, head, body, style: styleOf(tint) }
 }
 
 /** Returns the key with which the player of the page creates sessions. That of a share with a password is signed. */
@@ -189,6 +225,8 @@ export async function answerShare(
   const ask = (share: ShareRow, isWrong: boolean) => ({
     share,
     title: 'Protected',
+    // The color of the cover would reveal something of it.
+    style: styleOf(tintOf(hueOf(share.slug))),
     body: passwordForm(isFrame, isWrong),
     status: isWrong ? 403 : 200,
   })

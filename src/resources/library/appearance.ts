@@ -106,8 +106,9 @@ export function labelsOf({ organization, collection, playlist, track }: LabelSou
 
 interface Cover {
   cover_path: string | null
-  /** Missing if the query does not select it. */
+  /** These are missing if the query does not select them. */
   cover_size?: number | null
+  cover_colors?: ImageColor[]
 }
 type Overrides = Pick<Level, 'is_cover_overridable'>
 interface Covers {

@@ -17,13 +17,20 @@ export function coverDesign(title: string, levels: string | null | undefined, al
     .replace(/[\p{M}'’]/gu, '')
   const letters = text.match(/(?<![\p{L}\p{N}])[A-ZØÆŒŁĐ]/gu) ?? []
   const initials = letters.slice(0, 2).map((letter) => PLAIN[letter] ?? letter)
-  // FNV-1a. Its upper bits also differ for titles that differ only in the last character.
-  let hash = 0x811c9dc5
-  for (const char of album) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193)
   // Every tenth level starts at a multiple of 25 digits. Its first digit has the upper 4 of its 10 bits.
   const wave = (levels ?? '').toLowerCase().replace(/(.).{0,24}/g, '$1')
-  return `${initials.join('')}-${(hash >>> 16) % 360}-${wave}`
+  return `${initials.join('')}-${hueOf(album)}-${wave}`
 }
+
+/** Returns a hue in degrees for a text. The upper bits of FNV-1a also differ for texts that differ only in the last character. */
+export function hueOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (const char of text) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193)
+  return (hash >>> 16) % 360
+}
+
+/** The color of the ground of a generated cover with this hue, in CSS. */
+export const tintOf = (hue: number) => `oklch(.4 .085 ${hue})`
 
 /** The storage prefix of a cover's squares, or the design of a generated one (`coverDesign`). Without both, the cover is the neutral picture. */
 export interface ShownCover {

@@ -9,7 +9,7 @@ import type { PlayScope } from '../../contract/play.ts'
 import { notFound } from '../../core/errors.ts'
 import { checkExpiry } from '../../core/time.ts'
 import { effectiveCover, labelsOf } from '../library/appearance.ts'
-import { coverDesign, coverImage, coverOrFirst, largeCover } from '../library/cover_image.ts'
+import { coverDesign, coverImage, hueOf, tintOf, coverOrFirst, largeCover } from '../library/cover_image.ts'
 
 /** The data of a page that embeds a play session. */
 export interface Embed {
@@ -22,6 +22,10 @@ export interface Embed {
   card_image: { url: string; width: number; height: number }
   /** The design of the generated cover; null if the cover was uploaded. */
   design: string | null
+  /** A color of the cover in CSS, for the ground of a page. */
+  tint: string
+  /** The name of the organization. */
+  maker: string
   /** Seconds until the session expires or, if this is earlier, the links to its cover. */
   seconds_left: number
 }
@@ -43,7 +47,8 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
   const { player_title: title, player_subtitle } = levels
     ? labelsOf(levels)
     : { player_title: list.title, player_subtitle: list.player_subtitle ?? organization.player_subtitle }
-  const { cover_path, cover_size = null } = levels ? effectiveCover(levels) : list
+  const shown = levels ? effectiveCover(levels) : list
+  const { cover_path, cover_size = null } = shown
   const heard = levels ? track : (playlist ?? row?.collection?.first)
   const design = cover_path === null ? coverDesign(title, heard?.levels, list.title) : null
   const cover = { cover_path, cover_size, design }
@@ -58,6 +63,8 @@ export async function toEmbed({ env, now, base_url }: Context<Client>, row: Embe
     cover_image,
     card_image: (await largeCover(base_url, cover, mediaUrl)) ?? cover_image.regular,
     design,
+    tint: list.theme[0] ?? (design === null ? shown.cover_colors?.[0]?.hex : null) ?? tintOf(hueOf(list.title)),
+    maker: organization.name,
     seconds_left,
   }
 }

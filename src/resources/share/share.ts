@@ -18,6 +18,7 @@ import { includedParts } from './included_parts.ts'
 
 const toShare = ({ base_url }: Context, row: ShareRow): Share => ({
   ...row,
+  links: row.links ?? [],
   url: `${base_url}/s/${row.slug}`,
   embed_url: `${base_url}/embed/s/${row.slug}`,
   expires_at: optionalTimestamp(row.expires_at),

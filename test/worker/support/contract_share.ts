@@ -2,7 +2,7 @@ import { ENVELOPE } from './contract_keys.ts'
 import type { Workspace } from './contract_workspace.ts'
 
 const SHARE =
-  'id slug url embed_url scope resource_id title variants is_downloadable allowed_origins expires_at has_password created_at'
+  'id slug url embed_url scope resource_id title text links variants is_downloadable allowed_origins expires_at has_password created_at'
 
 /** A valid call to each operation for shares and to the ZIP download of a play session (see contract_cases.ts). */
 export const shareCases = {

@@ -1,6 +1,7 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import type { PlayScope } from '../../../contract/play.ts'
+import type { PageLink } from '../../../contract/share.ts'
 
 /**
  * Public links. Triggers (drizzle/0001_triggers.sql) delete a share together with the collection, track or playlist that it shares. They also keep
@@ -18,6 +19,9 @@ export const shares = sqliteTable(
     scope: text().$type<PlayScope>().notNull(),
     resource_id: text().notNull(),
     title: text(),
+    /** The text and the links on the page; null if there are none. */
+    text: text(),
+    links: text({ mode: 'json' }).$type<PageLink[]>(),
     /** Null selects the variants that a session has by default. */
     variants: text({ mode: 'json' }).$type<string[]>(),
     is_downloadable: integer({ mode: 'boolean' }).notNull().default(false),
