@@ -257,7 +257,7 @@ describe('a cover', () => {
     const first = await aTrack('1')
     await query('update tracks set cover_path = ? where id = ?', 'media/first', first)
     await set(`${level}/${tenant[`${level}_id`]}`, body)
-    expect(regularOf(await ofCollection())).toMatch(/\/cover\/[^/]+\/regular\.svg$/)
+    expect(regularOf(await ofCollection())).toMatch(/\/cover\/[^/]+\/regular\.png$/)
   })
 
   it('is available as a large square for management and link previews when the uploaded picture is large', async () => {
