@@ -197,6 +197,27 @@ const link = (fields: Partial<Parameters<typeof linksOf>[0][number]> = {}) => ({
 })
 
 describe('the settings of a link', () => {
+  test('the text and the links of the page are completed, and null or empty when they are turned off', () => {
+    const links = [
+      { title: ' Shop ', url: ' shop.example ' },
+      { title: '', url: 'me@example.com' },
+      { title: '', url: '' },
+      { title: 'FTP', url: 'ftp://a.example' },
+    ]
+    const draft = { ...draftOf(link()), hasAbout: true, text: ' Hello\n', links }
+    const saved = [
+      { title: 'Shop', url: 'https://shop.example' },
+      { title: 'me@example.com', url: 'mailto:me@example.com' },
+      { title: 'FTP', url: 'ftp://a.example' },
+    ]
+    expect(changesOf(draft, link())).toEqual({ changes: { text: 'Hello', links: saved }, faults: {} })
+    const existing = link({ text: 'Hello', links: saved })
+    expect(draftOf(existing)).toMatchObject({ hasAbout: true, text: 'Hello', links: saved })
+    expect(changesOf(draftOf(existing), existing)).toEqual({ changes: {}, faults: {} })
+    expect(changesOf({ ...draftOf(existing), hasAbout: false }, existing).changes).toEqual({ text: null, links: [] })
+    expect(changesOf({ ...draft, links: [{ title: 'Shop', url: ' ' }] }, link()).faults).toHaveProperty('links')
+  })
+
   test('a link that was not edited has no changes, although its end has seconds', () => {
     expect(changesOf(draftOf(link()), link())).toEqual({ changes: {}, faults: {} })
   })

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 
+import { MAX_LINK_TITLE } from '../../contract/facts.ts'
 import type { ShareUpdate } from '../../contract/share.ts'
 import type { ShareLink } from '../api.ts'
 import { date } from '../format.ts'
@@ -17,6 +18,10 @@ export interface Draft {
   downloadable: boolean
   hasSites: boolean
   sites: string
+  /** Whether the page has a text and links. */
+  hasAbout: boolean
+  text: string
+  links: readonly { title: string; url: string }[]
   slug: string
   /** Replaces the title of the shared resource; empty for its own. */
   title: string
@@ -46,6 +51,9 @@ export const draftOf = (link: ShareLink | undefined): Draft => ({
   downloadable: link?.is_downloadable ?? false,
   hasSites: Boolean(link?.allowed_origins),
   sites: (link?.allowed_origins ?? []).map((origin) => origin.replace(/^https:\/\//, '')).join(' '),
+  hasAbout: Boolean(link?.text) || (link?.links ?? []).length > 0,
+  text: link?.text ?? '',
+  links: link?.links ?? [],
   slug: link?.slug ?? '',
   title: link?.title ?? '',
 })
@@ -53,10 +61,32 @@ export const draftOf = (link: ShareLink | undefined): Draft => ({
 /** The fields that the form has in its own group. */
 export const isNaming = (field: string) => field === 'slug' || field === 'title'
 
+/** Adds the scheme that people leave out: `example.com` or `me@example.com`. */
+const withScheme = (address: string) =>
+  /^[a-z]+:/i.test(address) ? address : `${address.includes('@') ? 'mailto:' : 'https://'}${address}`
+
+/** Returns the links that have an address. A link without a title has its address as the title. */
+const pageLinksOf = (links: Draft['links']) =>
+  links.flatMap(({ title, url }) => {
+    const address = url.trim()
+    const name = title.trim() || address.replace(/^(https?:\/\/|mailto:)/, '').slice(0, MAX_LINK_TITLE)
+    return address ? [{ title: name, url: withScheme(address) }] : []
+  })
+
+/** Returns the text and the links that differ from those of the link. */
+function aboutChanges(draft: Draft, link: ShareLink | undefined): Pick<Changes, 'text' | 'links'> {
+  const text = draft.hasAbout ? draft.text.trim() : ''
+  const links = draft.hasAbout ? pageLinksOf(draft.links) : []
+  return {
+    ...(text !== (link?.text ?? '') && { text: text || null }),
+    ...(JSON.stringify(links) !== JSON.stringify(link?.links ?? []) && { links }),
+  }
+}
+
 /** Returns the fields that differ from those of the link, in the format of the API, and the errors of the others. */
 export function changesOf(draft: Draft, link: ShareLink | undefined): { changes: Changes; faults: LinkFaults } {
   const before = draftOf(link)
-  const changes: Changes = {}
+  const changes: Changes = aboutChanges(draft, link)
   const faults: LinkFaults = {}
   if (draft.hasPassword && draft.password) changes.password = draft.password
   else if (draft.hasPassword && !before.hasPassword) faults.password = t('Enter a password, or turn it off.')
@@ -78,6 +108,8 @@ export function changesOf(draft: Draft, link: ShareLink | undefined): { changes:
     else if (origins.length === 0) faults.allowed_origins = t('Name a site, or turn this off.')
     else changes.allowed_origins = origins
   }
+  if (draft.hasAbout && draft.links.some(({ title, url }) => title.trim() && !url.trim()))
+    faults.links = t('Enter the address of each link.')
   // An empty address keeps the current one, because another would break the links that were given away.
   const slug = draft.slug.trim().toLowerCase()
   if (slug && slug !== before.slug) changes.slug = slug

@@ -5,11 +5,13 @@ import { Field, TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
 import { Switch } from '../ui/switch.tsx'
 import { inDays, isNaming } from './link.ts'
+import { PageFields } from './page_fields.tsx'
 import { SitesField } from './sites_field.tsx'
 import type { EditedLink } from './use_link.ts'
 
 /** The settings of a link. */
-export function LinkForm({ link: { link, draft, faults, changed, edit, save } }: { link: EditedLink }) {
+export function LinkForm({ link: edited }: { link: EditedLink }) {
+  const { link, draft, faults, changed, edit, save } = edited
   return (
     <Form class="switches" onSubmit={save} aria-label={t('Settings of the link')}>
       <Switch label={t('Password')} checked={draft.hasPassword} onChange={(hasPassword) => edit({ hasPassword })}>
@@ -46,6 +48,7 @@ export function LinkForm({ link: { link, draft, faults, changed, edit, save } }:
           hint={t('Sites that may show the player, with spaces between them. The link itself opens for everyone.')}
         />
       </Switch>
+      <PageFields link={edited} />
       {link && changed.some((field) => !isNaming(field)) && (
         <div class="actions end">
           <Button type="submit">{t('Save changes')}</Button>

@@ -10,7 +10,7 @@ import { announce } from '../ui/announce.ts'
 import { changesOf, type Draft, draftOf, hasEnded, type LinkFaults } from './link.ts'
 import type { Shared } from './open_share.ts'
 
-const FIELDS = ['password', 'expires_at', 'allowed_origins', 'slug', 'title']
+const FIELDS = ['password', 'expires_at', 'allowed_origins', 'text', 'links', 'slug', 'title']
 
 /** The links of the resource, and the one that the dialog edits: an existing link, or one that is created when it is first used. */
 export function useLink({ scope, id, share_id }: Shared) {

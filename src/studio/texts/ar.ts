@@ -755,6 +755,13 @@ export const texts: Texts = {
   'At least {n} characters. Visitors must enter it before they see anything.':
     '{n} أحرف على الأقل. يجب على الزوار إدخالها قبل رؤية أي شيء.',
   Ends: 'ينتهي',
+  'Text and links on the page': 'نص وروابط في الصفحة',
+  'Text on the page': 'النص في الصفحة',
+  'Empty lines separate paragraphs. You can use **bold**, *italic* and [links](https://example.com).':
+    'تفصل الأسطر الفارغة بين الفقرات. يمكنك استخدام **غامق** و*مائل* و[روابط](https://example.com).',
+  'Title of link {n}': 'عنوان الرابط {n}',
+  'Address of link {n}': 'وجهة الرابط {n}',
+  'Enter the address of each link.': 'أدخل وجهة كل رابط.',
   'Visitors may download': 'يمكن للزوار التنزيل',
   'Embed only on these sites': 'التضمين في هذه المواقع فقط',
   'Sites that may show the player, with spaces between them. The link itself opens for everyone.':

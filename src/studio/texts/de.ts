@@ -583,6 +583,13 @@ export const texts: Texts = {
   'At least {n} characters. Visitors must enter it before they see anything.':
     'Mindestens {n} Zeichen. Besucher müssen es eingeben, bevor sie etwas sehen.',
   Ends: 'Endet',
+  'Text and links on the page': 'Text und Links auf der Seite',
+  'Text on the page': 'Text auf der Seite',
+  'Empty lines separate paragraphs. You can use **bold**, *italic* and [links](https://example.com).':
+    'Leerzeilen trennen Absätze. Erlaubt sind **fett**, *kursiv* und [Links](https://example.com).',
+  'Title of link {n}': 'Titel von Link {n}',
+  'Address of link {n}': 'Adresse von Link {n}',
+  'Enter the address of each link.': 'Gib zu jedem Link die Adresse an.',
   'Visitors may download': 'Besucher dürfen herunterladen',
   'Embed only on these sites': 'Nur auf diesen Websites einbetten',
   'Sites that may show the player, with spaces between them. The link itself opens for everyone.':

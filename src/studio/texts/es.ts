@@ -570,6 +570,13 @@ export const texts: Texts = {
   'At least {n} characters. Visitors must enter it before they see anything.':
     'Al menos {n} caracteres. Los visitantes deben escribirla antes de ver nada.',
   Ends: 'Termina',
+  'Text and links on the page': 'Texto y enlaces en la página',
+  'Text on the page': 'Texto de la página',
+  'Empty lines separate paragraphs. You can use **bold**, *italic* and [links](https://example.com).':
+    'Las líneas en blanco separan los párrafos. Puedes usar **negrita**, *cursiva* y [enlaces](https://example.com).',
+  'Title of link {n}': 'Título del enlace {n}',
+  'Address of link {n}': 'Dirección del enlace {n}',
+  'Enter the address of each link.': 'Introduce la dirección de cada enlace.',
   'Visitors may download': 'Los visitantes pueden descargar',
   'Embed only on these sites': 'Insertar solo en estos sitios',
   'Sites that may show the player, with spaces between them. The link itself opens for everyone.':

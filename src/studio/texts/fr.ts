@@ -585,6 +585,13 @@ export const texts: Texts = {
   'At least {n} characters. Visitors must enter it before they see anything.':
     'Au moins {n} caractères. Les visiteurs doivent le saisir avant de voir quoi que ce soit.',
   Ends: 'Prend fin',
+  'Text and links on the page': 'Texte et liens sur la page',
+  'Text on the page': 'Texte de la page',
+  'Empty lines separate paragraphs. You can use **bold**, *italic* and [links](https://example.com).':
+    'Les lignes vides séparent les paragraphes. Vous pouvez utiliser **gras**, *italique* et [liens](https://example.com).',
+  'Title of link {n}': 'Titre du lien {n}',
+  'Address of link {n}': 'Adresse du lien {n}',
+  'Enter the address of each link.': 'Saisissez l’adresse de chaque lien.',
   'Visitors may download': 'Les visiteurs peuvent télécharger',
   'Embed only on these sites': 'Intégrer seulement sur ces sites',
   'Sites that may show the player, with spaces between them. The link itself opens for everyone.':

@@ -567,6 +567,13 @@ export const texts: Texts = {
   'At least {n} characters. Visitors must enter it before they see anything.':
     '{n}文字以上。閲覧者は最初にこれを入力する必要があります。',
   Ends: '終了',
+  'Text and links on the page': 'ページのテキストとリンク',
+  'Text on the page': 'ページのテキスト',
+  'Empty lines separate paragraphs. You can use **bold**, *italic* and [links](https://example.com).':
+    '空行で段落を区切ります。**太字**、*斜体*、[リンク](https://example.com) を使えます。',
+  'Title of link {n}': 'リンク {n} のタイトル',
+  'Address of link {n}': 'リンク {n} のアドレス',
+  'Enter the address of each link.': '各リンクのアドレスを入力してください。',
   'Visitors may download': '閲覧者のダウンロードを許可',
   'Embed only on these sites': '次のサイトだけに埋め込みを許可',
   'Sites that may show the player, with spaces between them. The link itself opens for everyone.':
