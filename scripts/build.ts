@@ -7,6 +7,8 @@ import sharp from 'sharp'
 import { COVER_SIZES } from '../src/contract/facts.ts'
 import { operations } from '../src/contract/index.ts'
 import examples from '../src/reference/examples.json' with { type: 'json' }
+import type { Document } from './build/docs/operations.ts'
+import { buildDocs } from './build/docs/site.ts'
 import { openApiDocument } from './build/openapi.ts'
 
 /**
@@ -31,7 +33,7 @@ const HEADERS = `/*
   Cache-Control: no-cache
   Cross-Origin-Opener-Policy: same-origin
   Permissions-Policy: camera=(), geolocation=(), microphone=()
-  Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+  Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
 /openapi.json
   Cache-Control: public, max-age=300
   Access-Control-Allow-Origin: *
@@ -53,12 +55,13 @@ type Files = Map<string, Uint8Array | string>
 
 /** Builds everything and returns the number of changed files. */
 export async function buildPublic(): Promise<number> {
+  const document = openApiDocument(operations, examples)
   const files: Files = new Map([
-    ...(await bundlePage('studio', ['app.ts', 'style.css'], 'index.html')),
+    ...(await bundleStudio()),
     ...(await bundleElements()),
-    ...(await bundlePage('reference', ['reference.ts', 'reference.css'], 'docs/index.html')),
+    ...(await buildDocs(operations, document as unknown as Document, examples)),
     ...(await drawCovers()),
-    ['openapi.json', JSON.stringify(openApiDocument(operations, examples))],
+    ['openapi.json', JSON.stringify(document)],
     ['_headers', HEADERS],
   ])
   return await writeChanges(files)
@@ -79,18 +82,19 @@ const BUNDLE = {
   logLevel: 'error',
 } as const
 
-/** Bundles a page of `src/{folder}`, and writes the hashed names of its modules and styles into its `index.html`. */
-async function bundlePage(folder: string, entries: string[], page: string): Promise<Files> {
+/** Bundles the studio, and writes the hashed names of its modules and styles into its `index.html`. */
+async function bundleStudio(): Promise<Files> {
+  const entries = ['app.ts', 'style.css']
   const { outputFiles, metafile } = await bundle({
-    entryPoints: entries.map((entry) => `src/${folder}/${entry}`),
+    entryPoints: entries.map((entry) => `src/studio/${entry}`),
     ...BUNDLE,
     chunkNames: 'assets/[name]-[hash]',
     splitting: true,
-    sourcemap: folder === 'studio' ? 'linked' : false,
+    sourcemap: 'linked',
   })
-  let html = await readFile(join(root, 'src', folder, 'index.html'), 'utf8')
+  let html = await readFile(join(studio, 'index.html'), 'utf8')
   for (const [path, output] of Object.entries(metafile.outputs)) {
-    const entry = output.entryPoint?.replace(`src/${folder}/`, '') ?? ''
+    const entry = output.entryPoint?.replace('src/studio/', '') ?? ''
     // Modules that are loaded later are entries as well.
     if (!entries.includes(entry)) continue
     html = html.replace(`./${entry}`, path.replace('dist/public', ''))
@@ -102,7 +106,7 @@ async function bundlePage(folder: string, entries: string[], page: string): Prom
     html = html.replace('</head>', `${links.join('')}</head>`)
   }
   const bundled = outputFiles.map(({ path, contents }): [string, Uint8Array] => [nameOf(path), contents])
-  return new Map<string, Uint8Array | string>([...bundled, [page, html]])
+  return new Map<string, Uint8Array | string>([...bundled, ['index.html', html]])
 }
 
 /** The elements that pages from other origins can load, and the modules of our pages for frames and shares. */

@@ -9,8 +9,8 @@ import { ERROR_STATUS } from '../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../src/contract/errors.ts'
 import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
-import { limitsOf } from '../src/contract/limit.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/track_errors.ts'
+import { amount, standardLimits } from './shared/limits.ts'
 import { ADDRESSES, root, SETTINGS } from './shared/settings.ts'
 
 /**
@@ -22,7 +22,6 @@ const README_LINES = 150
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const code = (text: string) => (text ? `\`${text}\`` : '')
-const number = (value: number) => value.toLocaleString('en')
 
 /** Returns a Markdown table with the layout that oxfmt generates, so that `npm run format` does not change it. */
 function table(head: string[], rows: string[][]): string {
@@ -66,23 +65,6 @@ function transcoderSettings(): string[][] {
     if (!description) throw new Error(`container/service/settings.ts does not describe ${name}`)
     return setting({ name, standard: String(standard ?? ''), meaning: description })
   })
-}
-
-const UNITS: [string, number, string][] = [
-  ['bytes', 1e9, 'GB'],
-  ['bytes', 1e6, 'MB'],
-  ['bytes', 2 ** 20, 'MiB'],
-  ['bytes', 1024, 'KiB'],
-  ['pixels', 1e6, 'megapixels'],
-  ['seconds', 7 * 86_400, 'week'],
-  ['seconds', 3600, 'h'],
-  ['seconds', 60, 'min'],
-]
-
-/** Formats a number with its unit. If the value is a whole number in a larger unit, that is added in parentheses. */
-function amount(value: number, unit: string): string {
-  const larger = UNITS.find(([of, size]) => of === unit && value % size === 0)
-  return `${number(value)} ${unit}${larger ? ` (${value / larger[1]} ${larger[2]})` : ''}`
 }
 
 const VARIANTS: Record<string, string> = {
@@ -135,8 +117,7 @@ const events = Object.entries(EVENTS).map(([type, { data, meaning }]) => [
   Object.keys(data).map(code).join(', '),
   meaning,
 ])
-const standards = Object.fromEntries(vars.map(({ name, standard }) => [name, standard]))
-const limits = limitsOf(standards as Parameters<typeof limitsOf>[0]).map(({ name, value, unit, applies_to }) => [
+const limits = standardLimits().map(({ name, value, unit, applies_to }) => [
   code(name),
   amount(value, unit),
   applies_to,

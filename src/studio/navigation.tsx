@@ -145,7 +145,7 @@ export function PhoneNavigation({ isRoot, current, onSearch, onFiles, onSignOut 
           label={t('More pages')}
           items={[
             ...others.map(({ page, label }) => ({ label: t(label), onSelect: () => go(page) })),
-            { label: t('API reference'), onSelect: () => open('/docs', '_blank', 'noopener') },
+            { label: t('API reference'), onSelect: () => open('/docs', '_blank') },
             { label: t('Sign out'), onSelect: onSignOut },
           ]}
         />

@@ -1,5 +1,6 @@
 import { LOCALES } from '../elements/texts/languages.ts'
 import { createStore } from './data/store.ts'
+import { PREFERENCES } from './storage_keys.ts'
 import { isRightToLeft, type Language, setTexts } from './text.ts'
 
 /** The user's choices for this browser. They are kept when the user signs out. */
@@ -14,7 +15,6 @@ export interface Preferences {
   hidden: string
 }
 
-const STORED = 'tonearm.preferences'
 const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact', view: '', hidden: '' }
 
 /** The languages other than English. Each is loaded when it is chosen. */
@@ -28,7 +28,7 @@ export const LANGUAGES: Record<string, () => Promise<Language>> = {
 
 function stored(): Preferences {
   try {
-    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(STORED) ?? '{}') as Partial<Preferences>) }
+    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(PREFERENCES) ?? '{}') as Partial<Preferences>) }
   } catch {
     return DEFAULTS
   }
@@ -61,7 +61,7 @@ export async function applyPreferences(): Promise<void> {
 export async function prefer(changes: Partial<Preferences>): Promise<void> {
   const next = { ...preferences.get(), ...changes }
   try {
-    localStorage.setItem(STORED, JSON.stringify(next))
+    localStorage.setItem(PREFERENCES, JSON.stringify(next))
   } catch {
     // Without storage, the choice lasts until the page is closed.
   }

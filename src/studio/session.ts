@@ -1,6 +1,5 @@
+import { API_KEY } from './storage_keys.ts'
 import { t } from './text.ts'
-
-const STORED = 'tonearm.key'
 
 /** Whether a key is the root key. The operator chooses it, so it does not have the prefix of the other keys. */
 export const isRootKey = (key: string) => !/^ta_[spu]k_/.test(key)
@@ -11,16 +10,16 @@ export const isRootKey = (key: string) => !/^ta_[spu]k_/.test(key)
  */
 export function takeKey(): string | null {
   const given = new URLSearchParams(location.hash.slice(1)).get('key')
-  const stored = sessionStorage.getItem(STORED)
+  const stored = sessionStorage.getItem(API_KEY)
   if (given) {
     // A link from someone else must not switch this tab to their organization.
     const wanted = stored === null || stored === given || confirm(t('Sign in with the other key of this link?'))
     if (wanted) keepKey(given)
     history.replaceState(null, '', location.pathname + location.search)
   }
-  return sessionStorage.getItem(STORED)
+  return sessionStorage.getItem(API_KEY)
 }
 
-export const keepKey = (key: string) => sessionStorage.setItem(STORED, key)
+export const keepKey = (key: string) => sessionStorage.setItem(API_KEY, key)
 /** Everything else in the session storage belongs to the organization of the key. */
 export const forgetKey = () => sessionStorage.clear()

@@ -27,7 +27,7 @@ export const commandsOf = ({ newCollection, upload, showShortcuts, signOut }: Ac
   { label: t('Upload files'), icon: 'upload', key: 'U', run: upload },
   { label: t('New collection'), icon: 'plus', key: 'N', run: newCollection },
   ...PAGES.map(({ page, label, icon }) => ({ label: t(label), icon, run: () => go(page) })),
-  { label: t('API reference'), icon: 'external', run: () => open('/docs', '_blank', 'noopener') },
+  { label: t('API reference'), icon: 'external', run: () => open('/docs', '_blank') },
   { label: t('Light theme'), icon: 'settings', run: () => prefer({ theme: 'light' }) },
   { label: t('Dark theme'), icon: 'settings', run: () => prefer({ theme: 'dark' }) },
   { label: t('Keyboard shortcuts'), icon: 'settings', key: '?', run: showShortcuts },

@@ -1,0 +1,163 @@
+import GithubSlugger from 'github-slugger'
+import { Marked, type MarkedExtension, type Token, type Tokens } from 'marked'
+
+import { codeBlock, escapeHtml, type Sample } from './html.ts'
+import type { Link, NavigationGroup, Page } from './shell.ts'
+
+/** The guides, made from the Markdown of `docs`. */
+
+/** A part of a page that the search finds. */
+export interface SearchEntry {
+  title: string
+  /** The page or tag that it belongs to. */
+  page: string
+  url: string
+  text: string
+}
+
+interface Rendered {
+  html: string
+  sections: Link[]
+  search: SearchEntry[]
+}
+
+/** Languages in which adjacent blocks say the same. Such blocks become tabs. */
+const ALTERNATIVES = ['bash', 'ts', 'python']
+
+/** Joins adjacent blocks of code in different languages into one block with tabs. */
+function joinSamples(tokens: Token[]): Token[] {
+  const joined: Token[] = []
+  let group: Sample[] | undefined
+  for (const token of tokens) {
+    if (token.type === 'space' && group) continue
+    const code = token as Tokens.Code
+    const sample = { language: code.lang ?? '', code: code.text }
+    const isAlternative = token.type === 'code' && ALTERNATIVES.includes(sample.language)
+    if (isAlternative && group && !group.some(({ language }) => language === sample.language)) {
+      group.push(sample)
+      continue
+    }
+    group = isAlternative ? [sample] : undefined
+    joined.push(group ? { ...token, samples: group } : token)
+  }
+  return joined
+}
+
+/** Returns the address of a link in a guide. Returns null if it leads to a file that is only in the repository. */
+function addressOf(href: string, pages: Set<string>): string | null {
+  if (/^(https?:|#|\/)/.test(href)) return href
+  const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? []
+  if (name === 'README') return '/docs'
+  if (name && pages.has(name)) return `/docs/${name}${anchor}`
+  return href.startsWith('images/') ? `/docs/${href}` : null
+}
+
+/** The words of Markdown, without its marks. */
+const plain = (markdown: string) =>
+  markdown
+    .replace(/```[\s\S]*?```|<!--[\s\S]*?-->/g, ' ')
+    .replace(/\]\([^)]*\)/g, ' ')
+    .replace(/[[\]`*|#>]|-{3,}/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+function rendererOf(pages: Set<string>, sections: Link[], taken: Set<string>): MarkedExtension['renderer'] {
+  const slugger = new GithubSlugger()
+  /** The id of a row that describes a name, such as the code of an error. */
+  function rowId(row: Tokens.TableCell[]): string {
+    const cell = row.slice(0, 2).find(({ tokens }) => tokens.length === 1 && tokens[0]?.type === 'codespan')
+    const name = cell?.text.replaceAll('`', '') ?? ''
+    if (!/^[\w.-]+$/.test(name) || taken.has(name)) return ''
+    taken.add(name)
+    return ` id="${name}"`
+  }
+  return {
+    heading({ tokens, depth }) {
+      const text = this.parser.parseInline(tokens)
+      const title = this.parser.parseInline(tokens, this.parser.textRenderer)
+      const id = slugger.slug(title)
+      if (depth === 1) return `<h1 id="${id}">${text}</h1>\n`
+      if (depth === 2) sections.push({ title, url: `#${id}` })
+      return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${text}</a></h${depth}>\n`
+    },
+    code(token) {
+      const { samples } = token as Tokens.Code & { samples?: Sample[] }
+      return codeBlock(samples ?? [{ language: token.lang ?? '', code: token.text }])
+    },
+    html: () => '',
+    link({ href, tokens }) {
+      const text = this.parser.parseInline(tokens)
+      const address = addressOf(href, pages)
+      if (address === null) return `<span class="outside" title="In the repository: ${escapeHtml(href)}">${text}</span>`
+      return `<a href="${escapeHtml(address)}">${text}</a>`
+    },
+    image: ({ href, text }) =>
+      `<img src="${escapeHtml(addressOf(href, pages) ?? href)}" alt="${escapeHtml(text)}" loading="lazy">`,
+    table({ header, rows }) {
+      const cells = (row: Tokens.TableCell[], tag: string) =>
+        row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join('')
+      const body = rows.map((row) => `<tr${rowId(row)}>${cells(row, 'td')}</tr>`).join('')
+      return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${body}</tbody></table></div>`
+    },
+  }
+}
+
+/** Converts a page. `pages` are the names of all guides, to which links lead. */
+export function renderMarkdown(markdown: string, url: string, pages: Set<string>): Rendered {
+  const sections: Link[] = []
+  const search = searchEntries(markdown, url)
+  const headings = new Set(search.map(({ url }) => url.split('#')[1] ?? ''))
+  const marked = new Marked({ renderer: rendererOf(pages, sections, headings) })
+  const html = marked.parser(joinSamples(marked.lexer(markdown)))
+  return { html, sections, search }
+}
+
+function searchEntries(markdown: string, url: string): SearchEntry[] {
+  const slugger = new GithubSlugger()
+  const tokens = new Marked().lexer(markdown)
+  const entries: SearchEntry[] = []
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      const { text, depth } = token as Tokens.Heading
+      const title = plain(text)
+      const id = slugger.slug(title)
+      const page = entries[0]?.title ?? title
+      entries.push({ title, page, url: depth === 1 ? url : `${url}#${id}`, text: '' })
+    } else if (entries.length > 0) {
+      const last = entries.at(-1)!
+      last.text = `${last.text} ${plain(token.raw)}`.trim()
+    }
+  }
+  return entries
+}
+
+/** Reads the groups of the navigation from the table in docs/README.md. */
+export function groupsOf(index: string, guides: Map<string, Page>): NavigationGroup[] {
+  const groups: NavigationGroup[] = []
+  for (const line of index.split('\n')) {
+    const group = /^\| \*\*(.+?)\*\*/.exec(line)?.[1]
+    if (group) groups.push({ title: group, links: [] })
+    const [, title, name] = /^\| \[(.+?)\]\(([\w-]+)\.md\)/.exec(line) ?? []
+    const page = name && guides.get(name)
+    if (page) groups.at(-1)!.links.push({ title: title!, url: page.url })
+  }
+  return groups
+}
+
+/** Returns the page of a guide. */
+export function guidePage(name: string, markdown: string, pages: Set<string>): { page: Page; search: SearchEntry[] } {
+  const url = `/docs/${name}`
+  const { html, sections, search } = renderMarkdown(markdown, url, pages)
+  const [first] = search
+  if (!first) throw new Error(`docs/${name}.md has no heading`)
+  const page: Page = {
+    url,
+    title: first.title,
+    description: first.text.slice(0, 160),
+    content: `<article class="prose">${html}</article>`,
+    markdown,
+    sections,
+    kind: 'guide',
+  }
+  return { page, search }
+}

@@ -1,0 +1,203 @@
+import { ERROR_STATUS } from '../../../src/contract/error_status.ts'
+import { ERROR_MEANINGS } from '../../../src/contract/errors.ts'
+import type { OperationName } from '../../../src/contract/index.ts'
+import { errorsOf, type Operation, type Operations } from '../../../src/contract/operation.ts'
+import type { OperationExample } from '../openapi.ts'
+import { codeBlock, escapeHtml, inlineCode } from './html.ts'
+import { limitsOfOperation } from './limits.ts'
+import { samplesOf } from './samples.ts'
+import { type Field, fieldList, fieldsOf, type Schema } from './schema.ts'
+import type { Link, Page } from './shell.ts'
+
+/** Pages of the API reference: one for each tag, one for the objects that responses contain. */
+
+interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description?: string
+  schema: Schema
+}
+type Content = { content: { 'application/json': { schema: Schema } } }
+interface DescribedOperation {
+  parameters: Parameter[]
+  requestBody?: Content
+  responses: { 200: Content }
+}
+
+/** The parts of the OpenAPI document that the pages show. */
+export interface Document {
+  paths: Record<string, Record<string, DescribedOperation>>
+  webhooks: Record<string, { post: { summary: string; requestBody: Content } }>
+  components: { schemas: Record<string, Schema> }
+}
+
+export interface Entry {
+  name: OperationName
+  operation: Operation
+  described: DescribedOperation
+  example: OperationExample
+}
+
+export const slugOf = (tag: string) => tag.toLowerCase().replaceAll(' ', '-')
+export const pageOfTag = (tag: string) => `/docs/api/${slugOf(tag)}`
+
+/** The summary up to its first detail is the title; the whole summary is shown below if it says more. */
+export const titleOf = (summary: string) =>
+  summary.split(/[;:] | \(|\. |, (?=or |and |newest|oldest|in |signed|with|up to|at most|first what)/)[0]!
+
+export function entriesOf(
+  operations: Operations,
+  document: Document,
+  examples: Record<string, OperationExample>,
+): Entry[] {
+  return Object.entries(operations).map(([name, operation]) => {
+    const example = examples[name]
+    if (!example) throw new Error(`src/reference/examples.json has no example of ${name}: run npm run examples`)
+    const described = document.paths[operation.path]![operation.method]!
+    return { name: name as OperationName, operation, described, example }
+  })
+}
+
+const method = (name: string) => `<span class="method ${name}">${name.toUpperCase()}</span>`
+const path = (text: string) => escapeHtml(text).replace(/[/_]/g, '$&<wbr>')
+
+const part = (title: string, fields: Field[], marksRequired = true) =>
+  fields.length > 0 ? `<h3>${title}</h3>${fieldList(fields, marksRequired)}` : ''
+
+const details = (title: string, content: string) =>
+  content && `<details><summary>${title}</summary><div class="details">${content}</div></details>`
+
+function errorTable(operation: Operation): string {
+  const rows = errorsOf(operation).map(
+    (code) =>
+      `<tr><td>${ERROR_STATUS[code]}</td><td><a href="/docs/errors#${code}"><code>${code}</code></a></td><td>${inlineCode(ERROR_MEANINGS[code])}</td></tr>`,
+  )
+  return `<div class="scroll" tabindex="0" role="group" aria-label="Errors"><table><thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+}
+
+function limitTable(entry: Entry): string {
+  const rows = limitsOfOperation(entry.name, entry.operation).map(
+    ([name, amount, scope]) =>
+      `<tr><td><a href="/docs/limits#${name}"><code>${name}</code></a></td><td>${amount}</td><td>${escapeHtml(scope!)}</td></tr>`,
+  )
+  return `<div class="scroll" tabindex="0" role="group" aria-label="Limits"><table><thead><tr><th>Name</th><th>At most</th><th>Of</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+}
+
+const KEYS: Record<string, string> = {
+  root: 'root key',
+  server: 'server key',
+  player: 'player key',
+  uploader: 'uploader key',
+}
+const keysOf = ({ access }: Operation) =>
+  access.length > 0
+    ? `<a href="/docs/keys">${access.map((kind) => KEYS[kind]).join(', ')}</a>`
+    : 'no key: the id is the secret'
+
+/** Fields that every response has. */
+const COMMON = new Set(['ok', 'api_request_id'])
+
+const schemaOf = (content: Content | undefined) => content?.content['application/json'].schema ?? {}
+const responseFields = ({ described }: Entry) =>
+  fieldsOf(schemaOf(described.responses[200])).filter(({ name }) => !COMMON.has(name))
+
+/** Deletes data, or ends the use of a secret. Try it asks before it sends such a request. */
+const isDestructive = ({ name, operation }: Entry) =>
+  operation.method === 'delete' || name.startsWith('rotate') || name === 'changeTracks'
+
+export const requestOf = ({ operation, example }: Entry) => ({
+  ...example,
+  method: operation.method,
+  path: operation.path,
+  isPublic: operation.access.length === 0,
+})
+
+function section(entry: Entry): string {
+  const { name, operation, described, example } = entry
+  const title = titleOf(operation.summary)
+  const of = (place: Parameter['in']) => described.parameters.filter((parameter) => parameter.in === place)
+  const data = `data-method="${operation.method}" data-path="${operation.path}"${isDestructive(entry) ? ' data-destructive' : ''}`
+  return `<section class="operation" id="${name}" ${data} aria-labelledby="${name}-title">
+<div class="text">
+<h2 id="${name}-title"><a class="anchor" href="#${name}">${inlineCode(title)}</a></h2>
+<p class="path">${method(operation.method)} <code>${path(operation.path)}</code></p>
+${title === operation.summary ? '' : `<p>${inlineCode(operation.summary)}.</p>`}
+<p class="soft">Access: ${keysOf(operation)}</p>
+${part('Path', of('path'))}${part('Query', of('query'))}${part('Body', fieldsOf(schemaOf(described.requestBody)))}${part('Headers', of('header'))}
+${details('Response fields', fieldList(responseFields(entry), false))}
+${details(`Errors (${errorsOf(operation).length})`, errorTable(operation))}
+${details('Limits', limitTable(entry))}
+</div>
+<div class="code">
+${codeBlock(samplesOf(requestOf(entry)))}
+<button type="button" class="button small try" aria-label="Try it: ${escapeHtml(title)}">Try it</button>
+${codeBlock([{ language: 'json', code: JSON.stringify(example.response, null, 2) }], 'Response · 200')}
+</div>
+</section>`
+}
+
+function markdownOf(entry: Entry): string {
+  const { operation, example } = entry
+  const [curl] = samplesOf(requestOf(entry))
+  const errors = errorsOf(operation).map((code) => `${ERROR_STATUS[code]} \`${code}\``)
+  return `## ${titleOf(operation.summary)}
+
+\`${operation.method.toUpperCase()} ${operation.path}\`
+
+${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}.
+
+\`\`\`bash
+${curl!.code}
+\`\`\`
+
+\`\`\`json
+${JSON.stringify(example.response, null, 2)}
+\`\`\`
+`
+}
+
+/** Returns the page of a tag. The page of the events also has the bodies of webhooks. */
+export function operationPage(tag: string, entries: Entry[], { webhooks }: Document): Page {
+  const url = pageOfTag(tag)
+  const events = tag === 'Events' ? Object.entries(webhooks) : []
+  const sections = entries.map(({ name, operation }) => ({ title: titleOf(operation.summary), url: `#${name}` }))
+  const webhookSections = events.map(([type, { post }]) => eventSection(type, post.summary, schemaOf(post.requestBody)))
+  return {
+    url,
+    title: tag,
+    description: `The API reference of Tonearm: ${tag}`,
+    content: `<h1>${tag}</h1>${entries.map(section).join('')}${webhookSections.join('')}`,
+    markdown: `# ${tag}\n\n${entries.map(markdownOf).join('\n')}`,
+    sections: [...sections, ...events.map(([type]) => ({ title: type, url: `#${type}` }))],
+    kind: 'api',
+  }
+}
+
+function eventSection(type: string, summary: string, schema: Schema): string {
+  const data = schema.properties?.data
+  return `<section class="operation event" id="${type}" aria-labelledby="${type}-title"><div class="text">
+<h2 id="${type}-title"><a class="anchor" href="#${type}"><code>${type}</code></a></h2>
+<p>${inlineCode(summary)}</p>${data ? part('Fields of <code>data</code>', fieldsOf(data), false) : ''}
+</div></section>`
+}
+
+/** Returns the page of the objects that responses contain. */
+export function objectPage({ components }: Document): Page {
+  const objects = Object.entries(components.schemas)
+  const sections = objects.map(([name, schema]) => {
+    const fields = fieldsOf(schema)
+    // Alternatives, such as the types of events, are one list.
+    const shown = fields.length > 0 ? fields : [{ name: 'value', schema, required: true }]
+    return `<section class="operation" id="${name}" aria-labelledby="${name}-title"><div class="text"><h2 id="${name}-title"><a class="anchor" href="#${name}">${name}</a></h2>${fieldList(shown, false)}</div></section>`
+  })
+  return {
+    url: '/docs/api/objects',
+    title: 'Objects',
+    description: 'The objects in the responses of the Tonearm API, with all fields',
+    content: `<h1>Objects</h1>${sections.join('')}`,
+    markdown: `# Objects\n\nThe schemas are in /openapi.json under \`components.schemas\`.\n\n${objects.map(([name]) => `- ${name}\n`).join('')}`,
+    sections: objects.map(([name]): Link => ({ title: name, url: `#${name}` })),
+    kind: 'api',
+  }
+}

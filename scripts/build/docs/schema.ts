@@ -1,0 +1,105 @@
+import { escapeHtml, inlineCode } from './html.ts'
+
+/** Lists of fields, made from JSON Schema. */
+
+export interface Schema {
+  $ref?: string
+  type?: string | string[]
+  format?: string
+  description?: string
+  const?: unknown
+  default?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: Schema | boolean
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+}
+
+export interface Field {
+  name: string
+  schema: Schema
+  required: boolean
+  description?: string
+}
+
+export const fieldsOf = ({ properties = {}, required = [] }: Schema): Field[] =>
+  Object.entries(properties).map(([name, schema]) => ({ name, schema, required: required.includes(name) }))
+
+const code = (value: unknown) => `<code>${escapeHtml(JSON.stringify(value))}</code>`
+const alternatives = ({ anyOf, oneOf }: Schema) => anyOf ?? oneOf ?? []
+
+/** Returns the type of a schema as HTML. Named schemas are links to the page of objects. */
+export function typeOf(schema: Schema): string {
+  const { $ref, type, format } = schema
+  if ($ref) {
+    const name = $ref.split('/').at(-1)!
+    return `<a href="/docs/api/objects#${name}">${name}</a>`
+  }
+  if (schema.const !== undefined) return code(schema.const)
+  if (schema.enum) return schema.enum.map(code).join(' or ')
+  const options = alternatives(schema)
+  if (options.length > 0) return [...new Set(options.map(typeOf))].join(' or ')
+  if (type === 'array') return schema.items ? `array of ${typeOf(schema.items)}` : 'array'
+  if (Array.isArray(type)) return type.join(' or ')
+  return format === 'uuid' ? 'UUID' : format === 'date-time' ? 'time (ISO 8601)' : (type ?? 'any JSON')
+}
+
+/** Patterns longer than this are left out, because the errors of the service explain them better. */
+const LONGEST_PATTERN = 32
+
+/** Bounds of a number, or of the length of a text or list. The largest safe integer is not a limit of ours. */
+function bounds(least: number | undefined, most: number | undefined, unit: string): string[] {
+  const from = least !== undefined && least > Number.MIN_SAFE_INTEGER ? least : undefined
+  const to = most !== undefined && most < Number.MAX_SAFE_INTEGER ? most : undefined
+  const format = (value: number) => value.toLocaleString('en')
+  if (from !== undefined && to !== undefined) return [`${format(from)} to ${format(to)}${unit}`]
+  if (to !== undefined) return [`at most ${format(to)}${unit}`]
+  return from ? [`at least ${format(from)}${unit}`] : []
+}
+
+/** Returns what a value must satisfy, and its default. */
+function rules(schema: Schema): string[] {
+  const own = [
+    ...bounds(schema.minimum, schema.maximum, ''),
+    ...bounds(schema.minLength, schema.maxLength, ' characters'),
+    ...bounds(schema.minItems, schema.maxItems, ' items'),
+    ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN
+      ? [`matches <code>${escapeHtml(schema.pattern)}</code>`]
+      : []),
+    ...(schema.default === undefined ? [] : [`default ${code(schema.default)}`]),
+  ]
+  return [...own, ...alternatives(schema).flatMap(rules)]
+}
+
+/** Returns the schemas with fields inside a schema, which are shown below its name. */
+function nested(schema: Schema): Field[] {
+  if (schema.items) return nested(schema.items)
+  return [...fieldsOf(schema), ...alternatives(schema).flatMap(nested)]
+}
+
+/** Returns a list of fields as HTML. `marksRequired` is for input: output always has the required fields. */
+export function fieldList(fields: Field[], marksRequired: boolean): string {
+  const items = fields.map(({ name, schema, required, description = schema.description }) => {
+    const notes = [
+      `<span class="type">${typeOf(schema)}</span>`,
+      ...(marksRequired && required ? ['<strong class="required">required</strong>'] : []),
+      ...(!marksRequired && !required ? ['may be absent'] : []),
+      ...new Set(rules(schema)),
+    ]
+    const inner = nested(schema)
+    return `<li><code class="name">${escapeHtml(name)}</code> <span class="notes">${notes.join('<span class="dot"> · </span>')}</span>${
+      description ? `<p>${inlineCode(description)}</p>` : ''
+    }${inner.length > 0 ? fieldList(inner, marksRequired) : ''}</li>`
+  })
+  return `<ul class="fields">${items.join('')}</ul>`
+}

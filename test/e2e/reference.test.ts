@@ -1,0 +1,262 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { marked, type Tokens } from 'marked'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import { samplesOf } from '../../scripts/build/docs/samples.ts'
+import { operations } from '../../src/contract/index.ts'
+import examples from '../../src/reference/examples.json' with { type: 'json' }
+import { makeAudio } from '../support/audio.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
+import { COLOR_RULES, findings } from './axe.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { expectNoOverflow, openTab, signIn, TIMEOUT } from './studio_steps.ts'
+
+/** Tests the pages below `/docs`: the API reference and the guides. */
+
+const root = join(import.meta.dirname, '../..')
+const PUBLIC = join(root, 'dist/public')
+const PHONE = { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true }
+const MAX_REQUESTS = 15
+
+let stack: Shared
+let browser: Browser
+let project: string
+
+beforeAll(async () => {
+  ;[stack, browser, project] = await Promise.all([joinStack(), joinBrowser(), makeProject()])
+})
+afterAll(async () => {
+  await closePages()
+  await stack?.dispose()
+  if (project) await rm(project, { recursive: true })
+})
+
+const run = promisify(execFile)
+const hasRequests = await run('python3', ['-c', 'import requests']).then(
+  () => true,
+  () => false,
+)
+
+/** Makes a project in which `@tonearm/client` is the source of the client. */
+async function makeProject(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'tonearm-docs-'))
+  await writeFile(join(made, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(made, 'song.mp3'), await makeAudio('mp3', { seconds: 2, channels: 1 }))
+  await symlink(join(root, 'node_modules'), join(made, 'node_modules'))
+  return made
+}
+
+/** Returns the code of the quick start in a language. */
+async function quickStart(language: string): Promise<string> {
+  const tokens = marked.lexer(await readFile(join(root, 'src/reference/quick_start.md'), 'utf8'))
+  const { text } = tokens.find((token) => token.type === 'code' && token.lang === language) as Tokens.Code
+  const client = join(root, 'src/client/index.ts')
+  return text.replace('https://audio.example.com', stack.base_url).replace('@tonearm/client', client)
+}
+
+describe('the quick start uploads a song and prints its play session', () => {
+  test.each([
+    ['bash', 'bash', 'bash'],
+    ['ts', 'ts', process.execPath],
+    ['python', 'py', 'python3'],
+  ])('in %s', async (language, extension, command) => {
+    if (language === 'python' && !hasRequests) return
+    const file = join(project, `quick_start.${extension}`)
+    await writeFile(file, await quickStart(language))
+    const env = { ...process.env, TONEARM_KEY: stack.api_key }
+    const { stdout } = await run(command, [file], { cwd: project, env })
+    expect(stdout).toMatch(/^ready\nPlay session: [\w-]{36}\n$/)
+  })
+})
+
+test('the TypeScript of every operation compiles', async () => {
+  await Promise.all(
+    Object.entries(operations).map(async ([name, { method, path, access }]) => {
+      const example = examples[name as keyof typeof examples]
+      const [, typescript] = samplesOf({ ...example, method, path, isPublic: access.length === 0 })
+      await writeFile(join(project, `${name}.ts`), typescript!.code)
+    }),
+  )
+  const compilerOptions = {
+    rootDir: '/',
+    types: ['node'],
+    paths: { '@tonearm/client': [join(root, 'src/client/index.ts')] },
+  }
+  const include = [`${project}/*.ts`]
+  const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, include, exclude: ['**/quick_start.ts'] }
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  const { stdout } = await run(tsc, ['-p', project]).catch((error: { stdout: string }) => error)
+  expect(stdout).toBe('')
+})
+
+test('links lead to pages and sections that exist, and every operation and event has a section', async () => {
+  const names = (await readdir(join(PUBLIC, 'docs'), { recursive: true })).filter((name) => name.endsWith('.html'))
+  const pages = new Map<string, { text: string; ids: Set<string> }>()
+  for (const name of names) {
+    const text = await readFile(join(PUBLIC, 'docs', name), 'utf8')
+    const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!)
+    expect([name, ids.length]).toEqual([name, new Set(ids).size])
+    const url = name === 'index.html' ? '/docs' : `/docs/${name.slice(0, -5)}`
+    pages.set(url, { text, ids: new Set(ids) })
+  }
+  const dead: string[] = []
+  for (const [url, { text }] of pages)
+    for (const [, href] of text.matchAll(/<a [^>]*?href="((?:\/docs|#)[^"]*)"/g)) {
+      const [path, hash] = href!.split('#')
+      const target = pages.get(path || url)
+      const isFile = href!.endsWith('.md')
+      if (!isFile && (!target || (hash && !target.ids.has(hash)))) dead.push(`${url}: ${href}`)
+    }
+  const search = JSON.parse(await readFile(join(PUBLIC, 'docs/search.json'), 'utf8')) as { url: string }[]
+  for (const { url } of search) {
+    const [path, hash] = url.split('#')
+    if (!pages.has(path!) || (hash && !pages.get(path!)!.ids.has(hash))) dead.push(`search: ${url}`)
+  }
+  expect(dead).toEqual([])
+  const document = JSON.parse(await readFile(join(PUBLIC, 'openapi.json'), 'utf8')) as { webhooks: object }
+  const all = new Set([...pages.values()].flatMap(({ ids }) => [...ids]))
+  for (const name of [...Object.keys(operations), ...Object.keys(document.webhooks)])
+    expect([name, all.has(name)]).toEqual([name, true])
+})
+
+test('each page is also Markdown, and llms.txt lists all of them', async () => {
+  const text = async (path: string) => (await fetch(stack.base_url + path)).text()
+  const llms = await text('/llms.txt')
+  const pages = [...llms.matchAll(/\((\/docs\/[\w/-]+\.md)\)/g)].map(([, path]) => path!)
+  expect(pages.length).toBeGreaterThan(40)
+  expect(await text('/docs/upload.md')).toBe(await readFile(join(root, 'docs/upload.md'), 'utf8'))
+  expect(await text('/llms-full.txt')).toContain('POST /v1/play_session/{scope}')
+  const statuses = await Promise.all(pages.map(async (path) => (await fetch(stack.base_url + path)).status))
+  expect(new Set(statuses)).toEqual(new Set([200]))
+})
+
+describe.each([
+  ['desktop', {}],
+  ['phone', PHONE],
+])('on a %s', (screen, options) => {
+  test('the pages pass axe in light and dark, and fit', async () => {
+    const { page, problems } = await openTab(browser, { ...options, reducedMotion: 'reduce' })
+    for (const path of ['/docs', '/docs/api/shares', '/docs/errors', '/docs/uploader']) {
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.goto(stack.base_url + path)
+      await page.evaluate(() => {
+        for (const details of document.querySelectorAll('details')) details.open = true
+      })
+      expect([path, await findings(page)]).toEqual([path, []])
+      await page.emulateMedia({ colorScheme: 'dark' })
+      expect([path, 'dark', await findings(page, COLOR_RULES)]).toEqual([path, 'dark', []])
+      await expectNoOverflow(page, path)
+    }
+    if (screen === 'phone') {
+      await page.getByRole('button', { name: 'Navigation' }).click()
+      await page.getByRole('navigation').getByRole('link', { name: 'Waveform', exact: true }).click()
+      await page.getByRole('heading', { level: 1, name: 'Waveform' }).waitFor(TIMEOUT)
+    }
+    expect(problems).toEqual([])
+    await page.context().close()
+  })
+})
+
+test('the first view needs few requests and no other host, and links lead to operations', async () => {
+  const { page, problems } = await openTab(browser)
+  const urls: string[] = []
+  page.on('request', (request) => urls.push(request.url()))
+  await page.goto(`${stack.base_url}/docs`)
+  expect(urls.length).toBeLessThanOrEqual(MAX_REQUESTS)
+  expect(urls.filter((url) => !url.startsWith(stack.base_url))).toEqual([])
+  await page.getByRole('link', { name: 'Create a share' }).or(page.locator('a[href$="#createShare"]')).first().click()
+  await page.waitForURL('**/docs/api/shares#createShare')
+  const heading = page.locator('#createShare h2')
+  await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(300)
+  expect((await heading.boundingBox())!.y).toBeGreaterThan(60)
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('the chosen language applies to all examples and is kept, and the address is the one of the service', async () => {
+  const { page } = await openTab(browser)
+  await page.goto(`${stack.base_url}/docs/api/shares#getShare`)
+  const sample = page.locator('#getShare .sample').first()
+  await sample.getByRole('button', { name: 'Python' }).click()
+  await page.goto(`${stack.base_url}/docs/api/trash#listTrash`)
+  const python = page.locator('#listTrash .sample').first()
+  expect(await python.getByRole('button', { name: 'Python' }).getAttribute('aria-pressed')).toBe('true')
+  expect(await python.locator('pre:visible').textContent()).toContain(`"${stack.base_url}/v1/trash"`)
+  await page.context().close()
+})
+
+test('the keyboard searches operations and guides', async () => {
+  const { page, problems } = await openTab(browser)
+  await page.goto(`${stack.base_url}/docs`)
+  await page.keyboard.press('/')
+  await page.keyboard.type('restore')
+  await page.getByRole('option', { name: /^Bring a track/ }).waitFor(TIMEOUT)
+  expect(await findings(page)).toEqual([])
+  await page.getByRole('combobox').fill('createPlaySession')
+  await page.getByRole('option', { name: /^Create a play session/ }).waitFor(TIMEOUT)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/api/play-sessions#createPlaySession')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('grafana')
+  await page.getByRole('option').first().waitFor(TIMEOUT)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/docs/metrics#**')
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('Try it sends requests with the key of the studio, knows created ids, and asks before it deletes', async () => {
+  const { page, problems } = await openTab(browser)
+  await signIn(page, stack)
+  const opened = page.waitForEvent('popup')
+  await page.evaluate(() => void open('/docs', '_blank'))
+  const docs = await opened
+  await docs.getByRole('button', { name: `Key …${stack.api_key.slice(-4)}` }).waitFor(TIMEOUT)
+  await docs.goto(`${stack.base_url}/docs/api/collections#createCollection`)
+  const create = docs.locator('#createCollection')
+  await create.getByRole('button', { name: /^Try it/ }).press('Enter')
+  await create.getByLabel('Body').fill('{"title": "Tried"}')
+  await create.getByRole('button', { name: 'Send POST' }).press('Enter')
+  await create.getByText(/^200 OK/).waitFor(TIMEOUT)
+  const created = JSON.parse((await create.getByRole('region', { name: 'Response' }).textContent())!) as {
+    collection_id: string
+  }
+  expect(await findings(docs)).toEqual([])
+  const remove = docs.locator('#deleteCollection')
+  await remove.getByRole('button', { name: /^Try it/ }).click()
+  expect(await remove.getByLabel('collection_id').inputValue()).toBe(created.collection_id)
+  const statusOf = async () => {
+    const headers = { authorization: `Bearer ${stack.api_key}` }
+    return (await fetch(`${stack.base_url}/v1/collection/${created.collection_id}`, { headers })).status
+  }
+  await remove.getByRole('button', { name: 'Send DELETE' }).click()
+  expect(await statusOf()).toBe(200)
+  await remove.getByRole('button', { name: /Really\?$/ }).click()
+  await remove.getByText(/^200 OK/).waitFor(TIMEOUT)
+  expect(await statusOf()).toBe(404)
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('without a key, Try it asks for one', async () => {
+  const { page } = await openTab(browser)
+  await page.goto(`${stack.base_url}/docs/api/limits#listLimits`)
+  const section = page.locator('#listLimits')
+  await section.getByRole('button', { name: /^Try it/ }).click()
+  await section.getByRole('button', { name: 'Send GET' }).click()
+  await page.getByLabel('API key', { exact: true }).fill(stack.api_key)
+  expect(await findings(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await section.getByRole('button', { name: 'Send GET' }).click()
+  await section.getByText(/^200 OK/).waitFor(TIMEOUT)
+  await page.context().close()
+})
