@@ -14,6 +14,8 @@ export interface Failure {
   errors?: { path: string; message: string }[]
   /** The quota that an upload would exceed; only with the code `quota_exceeded`. */
   quota?: ExceededQuota
+  /** The resource as it is now; only with the code `version_mismatch`. */
+  current?: { id: string; version: number }
 }
 
 /** Returns the failure of a call without a response: `aborted` if the caller aborted it, otherwise `network`. */

@@ -10,6 +10,7 @@ import { useReprocess } from '../data/reprocess.ts'
 import { useStore } from '../data/store.ts'
 import { type TrackList, type TrackRows, useTrackRows } from '../data/track_rows.ts'
 import { endUploads, queueOf, stoppedBy, upload, uploadChanges } from '../data/uploads.ts'
+import { sendVersioned } from '../data/versions.ts'
 import { forgetViews, isPlayable } from '../data/views.ts'
 import { explain, length, plural, signed } from '../format.ts'
 import { href, type PageProperties } from '../route.ts'
@@ -102,7 +103,14 @@ function useCollection(id: string) {
 
   async function save(changes: Changes) {
     if (changes.title !== undefined || changes.player_subtitle !== undefined) endNaming(id)
-    const answer = await client.put('/v1/collection/{collection_id}', { params, body: changes })
+    const collection = loaded.answer?.collection
+    if (!collection) return undefined
+    const answer = await sendVersioned(
+      collection,
+      changes,
+      (headers) => client.put('/v1/collection/{collection_id}', { params, headers, body: changes }),
+      (current) => loaded.set({ ok: true, collection_id: id, collection: current }),
+    )
     if (!answer.ok) return answer
     loaded.set(answer)
     forgetViews()

@@ -15,11 +15,15 @@ import { Form } from '../ui/form.tsx'
 import {
   changesOf,
   commonValue,
+  type Conflict,
+  conflictOf,
   type Editable,
   FIELD_NAMES,
   FIELDS,
+  isValid,
   restoringChanges,
   type Typed,
+  type Update,
 } from './edit_changes.ts'
 
 const CHANGED = { one: '{n} track changed', other: '{n} tracks changed' }
@@ -29,6 +33,7 @@ const LISTED = 20
 interface Refused {
   track_id: string
   message: string
+  code?: string | undefined
 }
 
 /** Sends changes, and resolves to those that were refused. After a failed request, the remaining changes are refused as well. */
@@ -43,7 +48,9 @@ async function send(
     const chunk = changes.slice(at, at + MAX_BATCH)
     const answer = failure ?? (await client.post('/v1/track/batch', { body: { changes: chunk } }))
     if (answer.ok) {
-      refused.push(...answer.results.flatMap(({ track_id, ok, message = '' }) => (ok ? [] : [{ track_id, message }])))
+      refused.push(
+        ...answer.results.flatMap(({ track_id, ok, code, message = '' }) => (ok ? [] : [{ track_id, message, code }])),
+      )
     } else {
       failure = answer
       refused.push(...chunk.map(({ track_id }) => ({ track_id, message: explain(answer) })))
@@ -51,6 +58,37 @@ async function send(
     onDone(at + chunk.length)
   }
   return refused
+}
+
+/** Reads the tracks that someone else has changed, and compares them with their earlier values. */
+async function readConflicts(client: Client, tracks: readonly Editable[], sent: readonly Update[], refused: Refused[]) {
+  const conflicts: Conflict[] = []
+  for (const { track_id } of refused.filter(({ code }) => code === 'version_mismatch')) {
+    const answer = await client.get('/v1/track/{track_id}', { params: { track_id } })
+    const before = tracks.find(({ id }) => id === track_id)!
+    const change = sent.find((one) => one.track_id === track_id)!
+    if (answer.ok) conflicts.push(conflictOf(before, answer.track, change))
+  }
+  return conflicts
+}
+
+/**
+ * Sends changes. A change whose fields no other person has changed is sent again with the new version; the others are conflicts, about which the user
+ * decides.
+ */
+async function sendAll(
+  client: Client,
+  tracks: readonly Editable[],
+  changes: readonly Update[],
+  onDone: (done: number) => void,
+) {
+  const first = await send(client, changes, onDone)
+  const found = await readConflicts(client, tracks, changes, first)
+  const conflicts = found.filter(({ fields }) => fields.length > 0)
+  const again = found.filter(({ fields }) => fields.length === 0).map(({ change }) => change)
+  const second = again.length > 0 ? await send(client, again, () => {}) : []
+  const compared = new Set(found.map(({ change }) => change.track_id))
+  return { conflicts, refused: [...first.filter(({ track_id }) => !compared.has(track_id)), ...second] }
 }
 
 interface Properties {
@@ -66,16 +104,25 @@ export function EditTracks({ tracks, onChange, onClose }: Properties) {
   const [typed, setTyped] = useState<Typed>({})
   const [done, setDone] = useState(0)
   const [refused, setRefused] = useState<Refused[]>([])
+  const [conflicts, setConflicts] = useState<Conflict[]>([])
   const changes = changesOf(tracks, typed)
+  const isWrong = FIELD_NAMES.some((field) => !isValid(field, typed[field] ?? ''))
 
   async function save() {
-    const sent = changes.filter(
-      ({ track_id }) => refused.length === 0 || refused.some((one) => one.track_id === track_id),
-    )
-    const failed = await send(client, sent, setDone)
+    if (isWrong) return
+    const again = new Set([...refused, ...conflicts.map(({ change }) => change)].map(({ track_id }) => track_id))
+    const known = new Map(conflicts.map(({ current }) => [current.id, current]))
+    const sent = changes
+      .filter(({ track_id }) => again.size === 0 || again.has(track_id))
+      .map((change) => ({ ...change, version: known.get(change.track_id)?.version ?? change.version }))
+    // After a conflict, a further change of the same fields is a new one.
+    const before = tracks.map((track) => known.get(track.id) ?? track)
+    const outcome = await sendAll(client, before, sent, setDone)
+    const failed = [...outcome.refused, ...outcome.conflicts.map(({ change }) => change)]
     const ids = new Set(failed.map(({ track_id }) => track_id))
     const saved = sent.filter(({ track_id }) => !ids.has(track_id))
-    setRefused(failed)
+    setRefused(outcome.refused)
+    setConflicts(outcome.conflicts)
     if (saved.length > 0) {
       forgetViews()
       await onChange()
@@ -102,28 +149,13 @@ export function EditTracks({ tracks, onChange, onClose }: Properties) {
       onClose={onClose}
     >
       <Form onSubmit={save}>
-        {FIELD_NAMES.map((field) => {
-          const common = commonValue(tracks, field)
-          return (
-            <TextField
-              key={field}
-              label={t(FIELDS[field].label)}
-              value={typed[field] ?? common ?? ''}
-              placeholder={common === null && typed[field] === undefined ? t('mixed') : ''}
-              onInput={(value) => setTyped((before) => ({ ...before, [field]: value }))}
-              hint={
-                common === null &&
-                typed[field] === undefined &&
-                t('The tracks have different values. They stay unless you type here.')
-              }
-            />
-          )
-        })}
+        <Fields tracks={tracks} typed={typed} onType={(change) => setTyped((before) => ({ ...before, ...change }))} />
+        <Conflicts conflicts={conflicts} />
         <Failures refused={refused} tracks={tracks} />
         <div class="actions end">
           <Cancel />
-          <Button kind="primary" type="submit" disabled={changes.length === 0}>
-            {refused.length > 0 ? t('Try again') : t('Save')}
+          <Button kind="primary" type="submit" disabled={changes.length === 0 || isWrong}>
+            {conflicts.length > 0 ? t('Save mine') : refused.length > 0 ? t('Try again') : t('Save')}
           </Button>
         </div>
         {done > 0 && changes.length > MAX_BATCH && (
@@ -131,6 +163,72 @@ export function EditTracks({ tracks, onChange, onClose }: Properties) {
         )}
       </Form>
     </Dialog>
+  )
+}
+
+interface FieldsProperties {
+  tracks: readonly Editable[]
+  typed: Typed
+  onType: (change: Typed) => void
+}
+
+/** The fields of the sheet. A field in which the tracks differ is empty and says so. */
+const Fields = ({ tracks, typed, onType }: FieldsProperties) => (
+  <div class="edit-fields">
+    {FIELD_NAMES.map((field) => {
+      const common = commonValue(tracks, field)
+      const value = typed[field]
+      const isMixed = common === null && value === undefined
+      return (
+        <TextField
+          key={field}
+          label={t(FIELDS[field].label)}
+          value={value ?? common ?? ''}
+          placeholder={isMixed ? t('mixed') : ''}
+          onInput={(text) => onType({ [field]: text })}
+          hint={isMixed && t('The tracks have different values. They stay unless you type here.')}
+          error={
+            isValid(field, value ?? '')
+              ? undefined
+              : field === 'date'
+                ? t('Write a year, a month or a day, such as 1959, 1959-08 or 1959-08-17.')
+                : t('Write a number up to 9999.')
+          }
+        />
+      )
+    })}
+  </div>
+)
+
+/** The tracks that someone else has changed, with the values that saving would overwrite. */
+function Conflicts({ conflicts }: { conflicts: readonly Conflict[] }) {
+  if (conflicts.length === 0) return null
+  return (
+    <div class="error" role="alert">
+      <p>
+        {tn(
+          {
+            one: 'Someone else has changed {n} track meanwhile. Nothing was overwritten:',
+            other: 'Someone else has changed {n} tracks meanwhile. Nothing was overwritten:',
+          },
+          conflicts.length,
+        )}
+      </p>
+      <ul>
+        {conflicts.slice(0, LISTED).flatMap(({ current, fields }) =>
+          fields.map((field) => (
+            <li key={`${current.id} ${field}`}>
+              {t('{name}: {field} is now “{value}”', {
+                name: nameOf(current),
+                field: t(FIELDS[field].label),
+                value: FIELDS[field].valueOf(current),
+              })}
+            </li>
+          )),
+        )}
+      </ul>
+      <p>{t('Save mine to replace these values, or cancel to keep them.')}</p>
+    </div>
   )
 }
 

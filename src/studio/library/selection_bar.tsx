@@ -11,6 +11,7 @@ import { t, tn } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { ChooseCollection } from './choose_collection.tsx'
+import { EditTracks } from './edit_tracks.tsx'
 import { type Batch, batchText, useBatch } from './use_batch.ts'
 import type { TableSelection } from './use_selection.ts'
 
@@ -27,7 +28,7 @@ const SELECTED = { one: '{n} selected', other: '{n} selected' }
 export function SelectionBar({ list, tracks, selecting }: Properties) {
   const client = useClient()
   const { size, clear, readSelected } = selecting
-  const [dialog, setDialog] = useState<{ name: 'playlist' | 'move'; rows: TrackRow[] } | null>(null)
+  const [dialog, setDialog] = useState<{ name: 'playlist' | 'move' | 'edit'; rows: TrackRow[] } | null>(null)
   const batch = useBatch(({ requests }) => {
     selecting.without(new Set(requests.flat().map(({ track_id }) => track_id)))
     tracks.reload()
@@ -72,6 +73,9 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
             <Button small onClick={withRows((rows) => setDialog({ name: 'move', rows }))}>
               {t('Move')}
             </Button>
+            <Button small onClick={withRows((rows) => setDialog({ name: 'edit', rows }))}>
+              {t('Edit')}
+            </Button>
             <Button small onClick={withRows(reprocess)}>
               {t('Reprocess')}
             </Button>
@@ -82,9 +86,13 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
           </>
         )}
       </div>
-      {dialog && (
+      {dialog?.name === 'edit' && (
+        <EditTracks tracks={dialog.rows} onChange={() => tracks.reload()} onClose={() => setDialog(null)} />
+      )}
+      {dialog && dialog.name !== 'edit' && (
         <SelectionDialog
-          {...dialog}
+          name={dialog.name}
+          rows={dialog.rows}
           except={list.collection_id}
           onMove={({ id }) => {
             setDialog(null)

@@ -7,6 +7,7 @@ import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { useStore } from '../data/store.ts'
 import { sentOf, uploadChanges } from '../data/uploads.ts'
+import { sendVersioned } from '../data/versions.ts'
 import { forgetViews, isPlayable, usePlayView } from '../data/views.ts'
 import { infoOf, nameOf } from '../format.ts'
 import { EditTracks } from '../library/edit_tracks.tsx'
@@ -28,6 +29,10 @@ import { TrackHead } from './track_head.tsx'
 import { useFiles } from './use_files.ts'
 
 const PERIOD = 1200
+
+type TrackChanges = Partial<
+  Pick<Track, 'player_title' | 'player_subtitle' | 'player_color' | 'is_cover_overridable' | 'is_theme_overridable'>
+>
 
 /** The page of a track: its sound, its files, its credits and its activity. */
 export function TrackPage({ id, tab }: PageProperties) {
@@ -78,8 +83,14 @@ function Content({ track, tab, reload, onChange }: Properties) {
   const [isEditing, setEditing] = useState(false)
   const problems = problemsOf(track)
 
-  async function save(changes: Partial<Track>) {
-    const answer = await client.put('/v1/track/{track_id}', { params: { track_id: id }, body: changes })
+  async function save(changes: TrackChanges) {
+    const params = { track_id: id }
+    const answer = await sendVersioned(
+      track,
+      changes,
+      (headers) => client.put('/v1/track/{track_id}', { params, headers, body: changes }),
+      onChange,
+    )
     if (!answer.ok) return answer
     onChange(answer.track)
     forgetViews()
