@@ -29,6 +29,7 @@ import { Icon } from './ui/icon.tsx'
 import { lazyPage } from './ui/lazy_page.tsx'
 import { useScroll } from './ui/scroll.ts'
 import { Empty } from './ui/states.tsx'
+import { UploadPill } from './uploads/upload_pill.tsx'
 
 const PAGES: Record<string, ComponentType<PageProperties>> = {
   overview: OverviewPage,
@@ -112,6 +113,7 @@ export function Shell({ onSignOut }: { onSignOut: () => void }) {
             <span>{t('Search or jump')}</span>
             <kbd aria-hidden="true">/</kbd>
           </button>
+          <UploadPill />
           <FileButton accept={DEFAULT_ACCEPT} multiple icon="upload" onFiles={addFiles}>
             {t('Upload')}
           </FileButton>

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
+import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { editText, namesOf, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
@@ -110,6 +111,38 @@ test('files without an album take the folder’s name, and a title that was type
   await expect.poll(() => page.locator('.track[data-status=ready]').count(), TIMEOUT).toBe(2)
   expect(await collectionOf()).toMatchObject({ title: 'My own title' })
   await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
+
+test('the list of uploads is on every page, shows failures first, and is cleared', async () => {
+  const { page: other } = await openTab(browser)
+  await signIn(other, stack)
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Two songs' } }))
+  await visit(other, `#/collection/${collection_id}`, 'Two songs')
+  const held = Promise.withResolvers<void>()
+  await other.route('**/uploads/**', async (route) => {
+    await held.promise
+    await route.continue().catch(() => {})
+  })
+  const good = { name: 'good.mp3', mimeType: 'audio/mpeg', buffer: await makeAudio('mp3', { seconds: 2 }) }
+  const broken = { name: 'broken.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('%PDF-1.7\n\0') }
+  await other.setInputFiles('.thing-text input[type=file]', [good, broken])
+  await other.getByRole('group', { name: 'Uploads' }).getByText('0 of 2 ready').waitFor(TIMEOUT)
+  await visit(other, '#/keys', 'Keys')
+  await other.getByRole('button', { name: '2 working' }).click(TIMEOUT)
+  const rows = other.locator('.upload-tray li')
+  await expect.poll(() => rows.count(), TIMEOUT).toBe(2)
+  held.resolve()
+  await expect.poll(() => rows.locator('.name').allTextContents(), TIMEOUT).toEqual(['broken', 'good'])
+  await rows.nth(1).getByText('Ready · Two songs').waitFor(TIMEOUT)
+  await rows.first().getByRole('button', { name: 'Replace file' }).waitFor()
+  await other.getByRole('button', { name: '1 failed · 1 ready' }).waitFor(TIMEOUT)
+  expect(await findings(other)).toEqual([])
+  await other.getByRole('button', { name: 'Clear finished' }).click()
+  await other.getByText('Nothing is uploaded or processed.').waitFor(TIMEOUT)
+  await other.keyboard.press('Escape')
+  await expect.poll(() => other.locator('.uploads').count(), TIMEOUT).toBe(0)
+  await other.unrouteAll({ behavior: 'ignoreErrors' })
+  await other.context().close()
 })
 
 /** Signs in with a key that the test revokes. Returns the function that revokes it. */

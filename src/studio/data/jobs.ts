@@ -23,9 +23,11 @@ interface Jobs {
   wait: Wait | null
   /** The tracks of this tab that were processed, the last first. */
   ended: readonly JobTrack[]
+  /** The ids of the tracks of each collection that were processed since its uploads started. They are kept until the next uploads. */
+  batches: Readonly<Record<string, readonly string[]>>
 }
 
-export const jobs = createStore<Jobs>({ running: [], wait: null, ended: [] })
+export const jobs = createStore<Jobs>({ running: [], wait: null, ended: [], batches: {} })
 
 /** Milliseconds between two reads while tracks are processed, and while the page is hidden. */
 const PERIOD = 1500
@@ -47,6 +49,7 @@ export const lookForJobs = () => wake.abort()
 
 /** Follows the processing of a track until its result is known. */
 export function followJob({ id, collection_id }: Pick<Listed, 'id' | 'collection_id'>): void {
+  if (!isBusy(collection_id)) jobs.set({ ...jobs.get(), batches: { ...jobs.get().batches, [collection_id]: [] } })
   pending.set(id, collection_id)
   keepPending()
   lookForJobs()
@@ -55,6 +58,10 @@ export function followJob({ id, collection_id }: Pick<Listed, 'id' | 'collection
 /** Whether files of a collection are still sent or processed in this tab. */
 const isBusy = (collection_id: string) =>
   uploadsTo(collection_id).some((item) => item.isUnsent) || [...pending.values()].includes(collection_id)
+
+/** Returns the ids of the tracks of a collection that this tab has sent and whose result is not known yet. */
+export const pendingIn = (collection_id: string): string[] =>
+  [...pending].flatMap(([id, place]) => (place === collection_id ? id : []))
 
 const inProcess = ({ status }: Pick<JobTrack, 'status'>) => status === 'processing' || status === 'fallback_processing'
 
@@ -85,7 +92,9 @@ function end(client: Client, tracks: readonly JobTrack[]): void {
   }
   keepPending()
   const ids = new Set(tracks.map(({ id }) => id))
-  jobs.set({ ...jobs.get(), ended: [...tracks, ...ended.filter(({ id }) => !ids.has(id))].slice(0, KEPT) })
+  const batches = { ...jobs.get().batches }
+  for (const { id, collection_id } of tracks) batches[collection_id] = [...(batches[collection_id] ?? []), id]
+  jobs.set({ ...jobs.get(), batches, ended: [...tracks, ...ended.filter(({ id }) => !ids.has(id))].slice(0, KEPT) })
   for (const collection_id of new Set(tracks.map((track) => track.collection_id))) {
     const isFirst = !ended.some((track) => track.collection_id === collection_id && track.status !== 'failed')
     const isLast = !isBusy(collection_id)
@@ -112,7 +121,7 @@ async function look(client: Client, signal: AbortSignal): Promise<void> {
   const read = last && (await client.get('/v1/track/{track_id}', { params: { track_id: last.id }, signal }))
   if (signal.aborted) return
   const wait = read?.ok ? (read.track.info.waiting ?? null) : null
-  jobs.set({ running: list.tracks, wait, ended: jobs.get().ended.filter(({ id }) => !ids.has(id)) })
+  jobs.set({ ...jobs.get(), running: list.tracks, wait, ended: jobs.get().ended.filter(({ id }) => !ids.has(id)) })
   if (ended.length > 0) end(client, ended)
 }
 
@@ -149,5 +158,5 @@ export const clearEnded = () => jobs.set({ ...jobs.get(), ended: [] })
 /** Forgets everything when the user signs out. */
 export function forgetJobs(): void {
   pending.clear()
-  jobs.set({ running: [], wait: null, ended: [] })
+  jobs.set({ running: [], wait: null, ended: [], batches: {} })
 }

@@ -58,6 +58,10 @@ export function uploadLanguage(): Language {
 /** Returns the files that are being uploaded into a collection. */
 export const uploadsTo = (collection_id: string): readonly UploadItem[] => queues.get(collection_id)?.items ?? []
 
+/** Returns the files of all collections that are being uploaded. */
+export const allUploads = () =>
+  [...queues].flatMap(([collection_id, queue]) => queue.items.map((item) => ({ item, collection_id, queue })))
+
 /** Returns the queue of a collection, for the actions pause, retry and cancel. */
 export const queueOf = (collection_id: string): UploadQueue | undefined => queues.get(collection_id)
 

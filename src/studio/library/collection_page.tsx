@@ -25,6 +25,7 @@ import { Menu } from '../ui/menu.tsx'
 import { PageHead } from '../ui/page_head.tsx'
 import { Empty, NotLoaded, NotRenewed, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
+import { UploadStrip } from '../uploads/upload_strip.tsx'
 import { albumLoudness } from './album_loudness.ts'
 import { downloadZip, duplicateAsPlaylist } from './collection_actions.ts'
 import type { Look } from './look_form.tsx'
@@ -233,6 +234,7 @@ function Content({ collection, query, list, tracks, reprocess, add }: ContentPro
     <>
       <ReprocessStatus key={id} reprocess={reprocess} onDone={tracks.reload} />
       {stopped && <Problem failure={stopped} retry={() => queueOf(id)?.reconsider()} />}
+      <UploadStrip id={id} />
       <TrackTable
         query={query}
         list={list}
