@@ -44,7 +44,7 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   version_mismatch: 'The resource has changed since the version in `If-Match`; `current` has it as it is now.',
   payload_too_large: 'The JSON body is too large.',
   file_too_large: '`file_size` is more than an audio file may have.',
-  zip_too_large: 'The session plays more than one ZIP may hold.',
+  zip_too_large: 'The session or the selection has more than one ZIP may hold.',
   image_too_large: 'The cover has too many bytes or pixels.',
   unsupported_media_type: 'The body must be sent as `application/json` in UTF-8.',
   idempotency_key_reused: 'This `Idempotency-Key` was used with another request.',

@@ -94,6 +94,9 @@ export const SHARE_KEY = 'ta_sh_'
  */
 export const MAX_ZIP_FILES = 900
 export const MAX_ZIP_BYTES = 10_000_000_000
+/** Maximum tracks of a ZIP whose URL contains their ids, and seconds until the URL expires. With 300 ids, it has about 8,800 characters of 16,000 (Workers, Limits). */
+export const MAX_ZIP_SELECTION = 300
+export const ZIP_TTL = 900
 /** Maximum number of variants that an organization can define in addition to the catalog. */
 export const MAX_VARIANTS = 20
 /** Maximum length of a variant's `index`, which is also used as a file name. */

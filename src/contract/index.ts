@@ -21,6 +21,7 @@ import { uploadOperations } from './upload.ts'
 import { usageOperations } from './usage.ts'
 import { variantOperations } from './variant.ts'
 import { webhookOperations } from './webhook.ts'
+import { zipOperations } from './zip.ts'
 
 /** All operations: first those of the specification (§4) in its order, then additional ones. */
 export const operations = {
@@ -35,6 +36,7 @@ export const operations = {
   ...apiKeyOperations,
   ...trackBatchOperations,
   ...chapterOperations,
+  ...zipOperations,
   ...trackVariantOperations,
   ...reprocessOperations,
   ...multipartOperations,

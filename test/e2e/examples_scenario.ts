@@ -98,6 +98,7 @@ async function editTracks({ call, server, collection_id, tracks }: Scene) {
   ]
   await call('setChapters', server, { params: { track_id }, body: { version: '1.2.0', chapters } })
   await call('deleteChapters', server, { params: { track_id } })
+  await call('createZip', server, { body: { track_ids: tracks, title: 'For the radio' } })
   await call('getTrackVariants', server, { params: { track_id } })
   await call('createTrackCover', server, { params: { track_id } })
   await call('orderCollectionTracks', server, { params: { collection_id }, body: { track_ids: [other, track_id] } })

@@ -25,7 +25,7 @@ export interface ZipEntry {
 const FORBIDDEN = /[\u0000-\u001f\u007f\\/:*?"<>|]/g
 
 /** Returns a text in the form of a file name without extension, short enough for every file system. */
-function fileName(text: string): string {
+export function fileName(text: string): string {
   const clean = withoutBidiMarks(text).normalize('NFC').toWellFormed().replace(FORBIDDEN, '_').trim()
   const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(180))
   return clean.slice(0, read).replace(/[. ]+$/, '') || '_'
@@ -34,6 +34,45 @@ function fileName(text: string): string {
 /** Returns the extension of a file; for the uploaded file, returns that of its original name. */
 const endingOf = (file: TrackFile, file_name: string) =>
   /\.[a-z0-9]{1,8}$/i.exec(file.index === 'original' ? file_name : file.path)?.[0].toLowerCase() ?? ''
+
+/**
+ * Returns the files of tracks, each in the first variant of `order` that the track has. Throws when a track has none of them, because an incomplete archive
+ * might go unnoticed for years.
+ */
+export async function findEntries(
+  { db }: Context,
+  listed: { id: string; file_name: string; player_title: string }[],
+  order: readonly string[],
+) {
+  const tooLarge = () =>
+    new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
+  if (listed.length > MAX_ZIP_FILES) throw tooLarge()
+  const { id, organization_id, collection_id, folder_id, index, files } = tracks
+  const found = await db
+    .select({ id, organization_id, collection_id, folder_id, index, files })
+    .from(tracks)
+    .where(inArray(tracks.id, inJsonList([...new Set(listed.map(({ id }) => id))])))
+  const filesById = new Map(found.map((track) => [track.id, filesOf(track).filter(({ is_early }) => is_early === 0)]))
+  const digits = String(listed.length).length
+  const entries = listed.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {
+    const files = filesById.get(id) ?? []
+    const file = order.flatMap((index) => files.filter((candidate) => candidate.index === index))[0]
+    if (!file) return []
+    const number = String(at + 1).padStart(Math.max(2, digits), '0')
+    return [
+      { name: `${number} ${fileName(player_title)}${endingOf(file, file_name)}`, path: file.path, size: file.size },
+    ]
+  })
+  const size = entries.reduce((sum, entry) => sum + entry.size, 0)
+  if (size > MAX_ZIP_BYTES) throw tooLarge()
+  const lacking = listed.length - entries.length
+  if (entries.length === 0) throw new ApiError('track_not_ready', 'Nothing of this can be downloaded yet')
+  if (lacking > 0) {
+    const message = `${lacking} of ${listed.length} tracks cannot be downloaded yet: none of the session's variants is made of them`
+    throw new ApiError('track_not_ready', message)
+  }
+  return { entries, size }
+}
 
 /**
  * Returns the files of a downloadable session: each track in the `wanted` variant, or else in the first of the session's variants that the track has.
@@ -51,32 +90,12 @@ export async function findZip(context: Context, play_session_id: string, wanted?
   const order = [...(wanted === undefined ? [] : [wanted]), ...session.variants]
   const { row: owner, tracks: sessionTracks = [] } = await readList(context, play_session_id, MAX_ZIP_FILES + 1)
   const { title } = await toEmbed(context, owner)
-  const tooLarge = () =>
-    new ApiError('zip_too_large', `A ZIP takes at most ${MAX_ZIP_FILES} files and ${MAX_ZIP_BYTES} bytes`)
-  if (sessionTracks.length > MAX_ZIP_FILES) throw tooLarge()
-  const { id, organization_id, collection_id, folder_id, index, files } = tracks
-  const found = await db
-    .select({ id, organization_id, collection_id, folder_id, index, files })
-    .from(tracks)
-    .where(inArray(tracks.id, inJsonList([...new Set(sessionTracks.map(({ id }) => id))])))
-  const filesById = new Map(found.map((track) => [track.id, filesOf(track).filter(({ is_early }) => is_early === 0)]))
-  const digits = String(sessionTracks.length).length
-  const entries = sessionTracks.flatMap(({ id, file_name, player_title }, at): ZipEntry[] => {
-    const files = filesById.get(id) ?? []
-    const file = order.flatMap((index) => files.filter((candidate) => candidate.index === index))[0]
-    if (!file) return []
-    const number = String(at + 1).padStart(Math.max(2, digits), '0')
-    return [
-      { name: `${number} ${fileName(player_title)}${endingOf(file, file_name)}`, path: file.path, size: file.size },
-    ]
-  })
-  const size = entries.reduce((sum, entry) => sum + entry.size, 0)
-  if (size > MAX_ZIP_BYTES) throw tooLarge()
-  const lacking = sessionTracks.length - entries.length
-  if (entries.length === 0) throw new ApiError('track_not_ready', 'Nothing of this can be downloaded yet')
-  if (lacking > 0) {
-    const message = `${lacking} of ${sessionTracks.length} tracks cannot be downloaded yet: none of the session's variants is made of them`
-    throw new ApiError('track_not_ready', message)
+  const { entries, size } = await findEntries(context, sessionTracks, order)
+  return {
+    file_name: `${fileName(title)}.zip`,
+    variant: wanted ?? session.variants[0]!,
+    entries,
+    size,
+    organization_id: session.organization_id,
   }
-  return { file_name: `${fileName(title)}.zip`, variant: wanted ?? session.variants[0]!, entries, size, session }
 }

@@ -1,14 +1,18 @@
 import { useState } from 'preact/hooks'
 
-import { MAX_BATCH } from '../../contract/facts.ts'
+import { MAX_BATCH, MAX_ZIP_SELECTION } from '../../contract/facts.ts'
 import type { TrackChange } from '../../contract/track_batch.ts'
+import type { Client } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { playAll } from '../data/now_playing.ts'
 import type { TrackList, TrackRow, TrackRows } from '../data/track_rows.ts'
 import { endSending } from '../data/uploads.ts'
 import { isPlayable } from '../data/views.ts'
+import { explain } from '../format.ts'
 import { t, tn } from '../text.ts'
+import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
+import { downloadUrl } from '../ui/download.ts'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { ChooseCollection } from './choose_collection.tsx'
 import { EditTracks } from './edit_tracks.tsx'
@@ -39,6 +43,7 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
     const rows = await readSelected()
     if (rows && rows.length > 0) await act(rows)
   }
+  const open = (name: 'playlist' | 'move' | 'edit') => withRows((rows) => setDialog({ name, rows }))
   async function change(rows: TrackRow[], changeOf: (row: TrackRow) => TrackChange) {
     await batch.run(rows.map(changeOf))
     if (selecting.selection.isAll) clear()
@@ -51,11 +56,8 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
   }
   const isRunning = batch.running !== null && !batch.running.isOver
   if (size === 0 && !batch.running) return null
-  const play = (rows: TrackRow[]) =>
-    playAll(
-      client,
-      rows.filter(isPlayable).map(({ id }) => id),
-    )
+  const idsToPlay = (rows: TrackRow[]) => rows.filter(isPlayable).map(({ id }) => id)
+  const play = (rows: TrackRow[]) => playAll(client, idsToPlay(rows))
   const reprocess = (rows: TrackRow[]) => change(rows, ({ id }) => ({ action: 'reprocess', track_id: id }))
   return (
     <>
@@ -67,14 +69,17 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
             <Button small icon="play" onClick={withRows(play)}>
               {t('Play')}
             </Button>
-            <Button small onClick={withRows((rows) => setDialog({ name: 'playlist', rows }))}>
+            <Button small onClick={open('playlist')}>
               {t('Add to playlist')}
             </Button>
-            <Button small onClick={withRows((rows) => setDialog({ name: 'move', rows }))}>
+            <Button small onClick={open('move')}>
               {t('Move')}
             </Button>
-            <Button small onClick={withRows((rows) => setDialog({ name: 'edit', rows }))}>
+            <Button small onClick={open('edit')}>
               {t('Edit')}
+            </Button>
+            <Button small onClick={withRows((rows) => downloadZip(client, rows))}>
+              {t('Download ZIP')}
             </Button>
             <Button small onClick={withRows(reprocess)}>
               {t('Reprocess')}
@@ -103,6 +108,16 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
       )}
     </>
   )
+}
+
+/** Downloads the tracks as one file. */
+async function downloadZip(client: Client, rows: readonly TrackRow[]) {
+  if (rows.length > MAX_ZIP_SELECTION) {
+    return announce(t('A ZIP takes at most {n} tracks. Select fewer.', { n: MAX_ZIP_SELECTION }))
+  }
+  const answer = await client.post('/v1/zip', { body: { track_ids: rows.map(({ id }) => id) } })
+  if (answer.ok) downloadUrl(answer.url)
+  else announce(explain(answer))
 }
 
 interface DialogProperties {

@@ -1,4 +1,5 @@
 import type { OperationName } from '../../../src/contract/index.ts'
+import { editCases } from './contract_edit.ts'
 import {
   API_KEY,
   COLLECTION,
@@ -90,11 +91,7 @@ export const cases: Record<OperationName, Case> = {
       'results.1': 'track_id action ok code message',
     },
   },
-  setChapters: {
-    body: () => ({ version: '1.2.0', chapters: [{ startTime: 0, title: 'Opening' }] }),
-    keys: { '': `${ENVELOPE} track_id track`, track: TRACK, 'track.chapters.0': 'startTime title' },
-  },
-  deleteChapters: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
+  ...editCases,
   deleteTrack: { keys: { '': `${ENVELOPE} track_id deleted_track`, deleted_track: TRACK } },
   completeTrackUpload: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
   getCollectionCover: { keys: { '': `${ENVELOPE} collection_id cover_image`, ...OWN_COVER } },

@@ -21,6 +21,7 @@ const bodies = (workspace: Workspace): Partial<Record<OperationName, object>> =>
   createTrack: { collection_id: workspace.collection_id, file_name: 'new.mp3' },
   updateTrack: { title: 'Renamed' },
   changeTracks: { changes: [{ action: 'update', track_id: workspace.track_id, title: 'Renamed' }] },
+  createZip: { track_ids: [workspace.track_id] },
   setChapters: { chapters: [{ startTime: 0, title: 'Opening' }] },
   renewTrackUpload: {},
   createUploadSession: { collection_id: workspace.collection_id },
