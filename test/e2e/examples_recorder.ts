@@ -80,7 +80,7 @@ function createFixer(origins: Record<string, string>) {
       .replace(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, fixedId)
       .replace(/\b(ta_[a-z]+_|whsec_)[\w+/=-]+/g, '$1EXAMPLE')
       .replace(/\?[^"\s]*X-Amz-[^"\s]+/g, '?X-Amz-Expires=3600&X-Amz-Signature=EXAMPLE')
-      .replace(/\/(cover_upload|zip|s)\/[\w.-]+/g, '/$1/EXAMPLE')
+      .replace(/\/(cover_upload|zip\/selection|zip|s)\/[\w.-]+/g, '/$1/EXAMPLE')
       .replace(/\/cover-[\da-f]{12}\//g, '/cover-000000000000/')
       .replace(/(\bmedia\/[\da-f-]{36}\/[\da-f-]{36})\/\w{12}\b/g, '$1/track0000001')
       .replace(/(\/track0000001)\/[\da-f]{8}\//g, '$1/00000000/')
