@@ -774,7 +774,7 @@ export const texts: Texts = {
   '{n} kbit/s': '{n} kbit/s',
   '{n} bit': '{n} Bit',
   '{n} kHz': '{n} kHz',
-  'Loudness range': 'Lautheitsumfang',
+  'Loudness range': 'Lautheits\u00adumfang',
   ReplayGain: 'ReplayGain',
   Silence: 'Stille',
   Source: 'Quelle',
