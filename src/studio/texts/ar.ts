@@ -665,7 +665,6 @@ export const texts: Texts = {
   'The playlist was not saved: {problem}': 'لم تُحفظ قائمة التشغيل: {problem}',
   'A playlist has at most {n} tracks.': 'تتسع قائمة التشغيل لما يصل إلى {n} مقطع.',
   'Remove from the playlist': 'إزالة من قائمة التشغيل',
-  'This key is no longer valid.': 'لم يعد هذا المفتاح صالحًا.',
   'Search: {words}': 'البحث: {words}',
   'A title, an artist, a file name': 'عنوان أو فنان أو اسم ملف',
   'Search all collections, tracks and playlists. Parts of words are enough.':
@@ -859,12 +858,16 @@ export const texts: Texts = {
   'This key is not valid.': 'هذا المفتاح غير صالح.',
   'The studio needs a server key or the root key; this one is of another kind.':
     'يحتاج الاستوديو إلى مفتاح خادم أو إلى المفتاح الجذر؛ هذا من نوع آخر.',
-  'Tonearm studio': 'استوديو Tonearm',
-  'Your music, its players and its keys.': 'موسيقاك ومشغلاتها ومفاتيحها.',
   'Server key': 'مفتاح الخادم',
+  'Sign in': 'تسجيل الدخول',
   'npm start prints one, with a link that signs you in. The root key opens the system. Either stays in this tab.':
     'يطبع npm start مفتاحًا مع رابط يسجّل دخولك. المفتاح الجذر يفتح النظام. ويبقى أي منهما في علامة التبويب هذه.',
-  'Sign in': 'تسجيل الدخول',
+  'Tonearm studio': 'استوديو Tonearm',
+  'Your music, its players and its keys.': 'موسيقاك ومشغلاتها ومفاتيحها.',
+  'With a key of the same organization, your uploads and what you typed are kept. The key stays in this tab.':
+    'باستخدام مفتاح من المؤسسة نفسها تبقى عمليات الرفع وما كتبته محفوظة. يبقى المفتاح في علامة التبويب هذه.',
+  'Sign in again': 'تسجيل الدخول مجددًا',
+  'This key is no longer valid.': 'لم يعد هذا المفتاح صالحًا.',
   'The Worker lacks settings, and rejects all requests except play views.':
     'تنقص الـ Worker إعدادات، فيرفض كل الطلبات عدا التشغيل.',
   'The database lacks a migration.': 'ينقص قاعدة البيانات ترحيل.',
@@ -1096,6 +1099,8 @@ export const texts: Texts = {
   'Move {name}: drag, or use the arrow keys': 'نقل {name}: اسحبه أو استخدم الأسهم',
   'Loading …': 'جارٍ التحميل…',
   'This does not exist, or no longer exists.': 'هذا غير موجود أو لم يعد موجودًا.',
+  'There are too many requests. This is tried again in a few seconds.':
+    'هناك طلبات كثيرة جدًا. ستُعاد المحاولة خلال ثوانٍ.',
   'Not found': 'غير موجود',
   'Not loaded': 'لم يُحمَّل',
   'Uploaded files': 'الملفات المرفوعة',

@@ -502,7 +502,6 @@ export const texts: Texts = {
   'The playlist was not saved: {problem}': 'Die Playlist wurde nicht gespeichert: {problem}',
   'A playlist has at most {n} tracks.': 'Eine Playlist enthält höchstens {n} Titel.',
   'Remove from the playlist': 'Aus der Playlist entfernen',
-  'This key is no longer valid.': 'Dieser Schlüssel ist nicht mehr gültig.',
   'Search: {words}': 'Suche: {words}',
   'A title, an artist, a file name': 'Titel, Künstler oder Dateiname',
   'Search all collections, tracks and playlists. Parts of words are enough.':
@@ -684,12 +683,16 @@ export const texts: Texts = {
   'This key is not valid.': 'Dieser Schlüssel ist nicht gültig.',
   'The studio needs a server key or the root key; this one is of another kind.':
     'Das Studio braucht einen Server-Schlüssel oder den Root-Schlüssel; dieser ist von anderer Art.',
-  'Tonearm studio': 'Tonearm Studio',
-  'Your music, its players and its keys.': 'Die eigene Musik, ihre Player und ihre Schlüssel.',
   'Server key': 'Server-Schlüssel',
+  'Sign in': 'Anmelden',
   'npm start prints one, with a link that signs you in. The root key opens the system. Either stays in this tab.':
     'npm start gibt einen aus, mit einem Link zum Anmelden. Der Root-Schlüssel öffnet das System. Beide bleiben in diesem Tab.',
-  'Sign in': 'Anmelden',
+  'Tonearm studio': 'Tonearm Studio',
+  'Your music, its players and its keys.': 'Die eigene Musik, ihre Player und ihre Schlüssel.',
+  'With a key of the same organization, your uploads and what you typed are kept. The key stays in this tab.':
+    'Mit einem Schlüssel derselben Organisation bleiben die Uploads und alle Eingaben erhalten. Der Schlüssel bleibt in diesem Tab.',
+  'Sign in again': 'Erneut anmelden',
+  'This key is no longer valid.': 'Dieser Schlüssel ist nicht mehr gültig.',
   'The Worker lacks settings, and rejects all requests except play views.':
     'Dem Worker fehlen Einstellungen; er lehnt alles außer Wiedergaben ab.',
   'The database lacks a migration.': 'Der Datenbank fehlt eine Migration.',
@@ -774,7 +777,7 @@ export const texts: Texts = {
   '{n} kbit/s': '{n} kbit/s',
   '{n} bit': '{n} Bit',
   '{n} kHz': '{n} kHz',
-  'Loudness range': 'Lautheits\u00adumfang',
+  'Loudness range': 'Lautheits­umfang',
   ReplayGain: 'ReplayGain',
   Silence: 'Stille',
   Source: 'Quelle',
@@ -896,6 +899,8 @@ export const texts: Texts = {
   'Move {name}: drag, or use the arrow keys': '{name} verschieben: ziehen oder Pfeiltasten verwenden',
   'Loading …': 'Wird geladen …',
   'This does not exist, or no longer exists.': 'Das gibt es nicht oder nicht mehr.',
+  'There are too many requests. This is tried again in a few seconds.':
+    'Es gibt zu viele Anfragen. In einigen Sekunden folgt der nächste Versuch.',
   'Not found': 'Nicht gefunden',
   'Not loaded': 'Nicht geladen',
   'Uploaded files': 'Hochgeladene Dateien',

@@ -489,7 +489,6 @@ export const texts: Texts = {
   'The playlist was not saved: {problem}': 'La lista no se guardó: {problem}',
   'A playlist has at most {n} tracks.': 'Una lista tiene como máximo {n} pistas.',
   'Remove from the playlist': 'Quitar de la lista',
-  'This key is no longer valid.': 'Esta clave ya no es válida.',
   'Search: {words}': 'Búsqueda: {words}',
   'A title, an artist, a file name': 'Un título, un artista, un nombre de archivo',
   'Search all collections, tracks and playlists. Parts of words are enough.':
@@ -671,12 +670,16 @@ export const texts: Texts = {
   'This key is not valid.': 'Esta clave no es válida.',
   'The studio needs a server key or the root key; this one is of another kind.':
     'El estudio necesita una clave de servidor o la clave raíz; esta es de otro tipo.',
-  'Tonearm studio': 'Estudio Tonearm',
-  'Your music, its players and its keys.': 'Tu música, sus reproductores y sus claves.',
   'Server key': 'Clave de servidor',
+  'Sign in': 'Iniciar sesión',
   'npm start prints one, with a link that signs you in. The root key opens the system. Either stays in this tab.':
     'npm start muestra una, con un enlace que inicia la sesión. La clave raíz abre el sistema. Ambas permanecen en esta pestaña.',
-  'Sign in': 'Iniciar sesión',
+  'Tonearm studio': 'Estudio Tonearm',
+  'Your music, its players and its keys.': 'Tu música, sus reproductores y sus claves.',
+  'With a key of the same organization, your uploads and what you typed are kept. The key stays in this tab.':
+    'Con una clave de la misma organización se conservan tus subidas y lo que has escrito. La clave permanece en esta pestaña.',
+  'Sign in again': 'Iniciar sesión de nuevo',
+  'This key is no longer valid.': 'Esta clave ya no es válida.',
   'The Worker lacks settings, and rejects all requests except play views.':
     'Al Worker le faltan ajustes y rechaza todo menos las reproducciones.',
   'The database lacks a migration.': 'A la base de datos le falta una migración.',
@@ -882,6 +885,8 @@ export const texts: Texts = {
   'Move {name}: drag, or use the arrow keys': 'Mover {name}: arrastra o usa las flechas',
   'Loading …': 'Cargando …',
   'This does not exist, or no longer exists.': 'No existe o ya no existe.',
+  'There are too many requests. This is tried again in a few seconds.':
+    'Hay demasiadas solicitudes. Se intentará de nuevo en unos segundos.',
   'Not found': 'No encontrado',
   'Not loaded': 'No cargado',
   'Uploaded files': 'Archivos subidos',

@@ -504,7 +504,6 @@ export const texts: Texts = {
   'The playlist was not saved: {problem}': 'La playlist n’a pas été enregistrée : {problem}',
   'A playlist has at most {n} tracks.': 'Une playlist compte au plus {n} pistes.',
   'Remove from the playlist': 'Retirer de la playlist',
-  'This key is no longer valid.': 'Cette clé n’est plus valable.',
   'Search: {words}': 'Recherche : {words}',
   'A title, an artist, a file name': 'Un titre, un artiste, un nom de fichier',
   'Search all collections, tracks and playlists. Parts of words are enough.':
@@ -686,12 +685,16 @@ export const texts: Texts = {
   'This key is not valid.': 'Cette clé n’est pas valable.',
   'The studio needs a server key or the root key; this one is of another kind.':
     'Le studio a besoin d’une clé de serveur ou de la clé racine ; celle-ci est d’un autre type.',
-  'Tonearm studio': 'Studio Tonearm',
-  'Your music, its players and its keys.': 'Votre musique, ses lecteurs et ses clés.',
   'Server key': 'Clé de serveur',
+  'Sign in': 'Se connecter',
   'npm start prints one, with a link that signs you in. The root key opens the system. Either stays in this tab.':
     'npm start en affiche une, avec un lien qui vous connecte. La clé racine ouvre le système. L’une comme l’autre reste dans cet onglet.',
-  'Sign in': 'Se connecter',
+  'Tonearm studio': 'Studio Tonearm',
+  'Your music, its players and its keys.': 'Votre musique, ses lecteurs et ses clés.',
+  'With a key of the same organization, your uploads and what you typed are kept. The key stays in this tab.':
+    'Avec une clé de la même organisation, vos envois et votre saisie sont conservés. La clé reste dans cet onglet.',
+  'Sign in again': 'Se reconnecter',
+  'This key is no longer valid.': 'Cette clé n’est plus valable.',
   'The Worker lacks settings, and rejects all requests except play views.':
     'Il manque des réglages au Worker, qui refuse tout sauf les lectures.',
   'The database lacks a migration.': 'Il manque une migration à la base de données.',
@@ -897,6 +900,8 @@ export const texts: Texts = {
   'Move {name}: drag, or use the arrow keys': 'Déplacer {name} : glissez, ou utilisez les flèches',
   'Loading …': 'Chargement …',
   'This does not exist, or no longer exists.': 'Ceci n’existe pas ou plus.',
+  'There are too many requests. This is tried again in a few seconds.':
+    'Il y a trop de requêtes. Un nouvel essai aura lieu dans quelques secondes.',
   'Not found': 'Introuvable',
   'Not loaded': 'Non chargé',
   'Uploaded files': 'Fichiers envoyés',

@@ -487,7 +487,6 @@ export const texts: Texts = {
   'The playlist was not saved: {problem}': 'プレイリストを保存できませんでした：{problem}',
   'A playlist has at most {n} tracks.': 'プレイリストに入れられるのは{n}トラックまでです。',
   'Remove from the playlist': 'プレイリストから削除',
-  'This key is no longer valid.': 'このキーは無効になりました。',
   'Search: {words}': '検索：{words}',
   'A title, an artist, a file name': 'タイトル、アーティスト、ファイル名',
   'Search all collections, tracks and playlists. Parts of words are enough.':
@@ -669,12 +668,16 @@ export const texts: Texts = {
   'This key is not valid.': 'このキーは無効です。',
   'The studio needs a server key or the root key; this one is of another kind.':
     'スタジオにはサーバーキーまたはルートキーが必要です。これは別の種類のキーです。',
-  'Tonearm studio': 'Tonearmスタジオ',
-  'Your music, its players and its keys.': 'あなたの音楽、プレーヤー、キー。',
   'Server key': 'サーバーキー',
+  'Sign in': 'サインイン',
   'npm start prints one, with a link that signs you in. The root key opens the system. Either stays in this tab.':
     'npm startを実行すると、サインイン用のリンクとともに表示されます。ルートキーはシステムを開きます。どちらもこのタブにだけ保存されます。',
-  'Sign in': 'サインイン',
+  'Tonearm studio': 'Tonearmスタジオ',
+  'Your music, its players and its keys.': 'あなたの音楽、プレーヤー、キー。',
+  'With a key of the same organization, your uploads and what you typed are kept. The key stays in this tab.':
+    '同じ組織のキーなら、アップロードと入力内容はそのまま残ります。キーはこのタブにだけ保存されます。',
+  'Sign in again': '再度サインイン',
+  'This key is no longer valid.': 'このキーは無効になりました。',
   'The Worker lacks settings, and rejects all requests except play views.':
     'Workerの設定が不足しているため、再生以外のリクエストをすべて拒否しています。',
   'The database lacks a migration.': 'データベースにマイグレーションが適用されていません。',
@@ -867,6 +870,8 @@ export const texts: Texts = {
   'Move {name}: drag, or use the arrow keys': '{name}を移動：ドラッグするか矢印キーを使います',
   'Loading …': '読み込み中…',
   'This does not exist, or no longer exists.': '存在しないか、もうありません。',
+  'There are too many requests. This is tried again in a few seconds.':
+    'リクエストが多すぎます。数秒後に再試行します。',
   'Not found': '見つかりません',
   'Not loaded': '読み込めませんでした',
   'Uploaded files': 'アップロードしたファイル',
