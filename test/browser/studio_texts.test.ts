@@ -78,15 +78,16 @@ test('the studio has the languages of the player and the uploader', () =>
   expect(['en', ...Object.keys(LANGUAGES)]).toEqual(LOCALES))
 
 test.each(Object.entries(LANGUAGES))(
-  '%s has the placeholders and the plural forms of each text',
+  '%s translates each text, with its placeholders and plural forms',
   async (locale, load) => {
     const { texts } = await load()
     const faults = Object.entries(texts).flatMap(([text, translation]) =>
       english.has(text)
         ? faultsOf(locale, text, english.get(text), translation).map((fault) => `${text}: ${fault}`)
-        : [],
+        : [`${text}: is not used`],
     )
-    expect(faults).toEqual([])
+    const missing = [...english.keys()].filter((text) => !(text in texts)).map((text) => `${text}: is missing`)
+    expect([...missing, ...faults]).toEqual([])
     const same = Object.keys(texts).filter((text) => texts[text] === text)
     expect(same.length, same.join()).toBeLessThan(english.size / 8)
   },
