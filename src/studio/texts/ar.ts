@@ -1109,7 +1109,7 @@ export const texts: Texts = {
   'Cover of {title}': 'غلاف {title}',
   'Change cover': 'تغيير الغلاف',
   'Parts of this page': 'أقسام هذه الصفحة',
-  '< 1 %': 'أقل من 1٪',
+  '< 1 %': '< 1٪',
   'Move {name}: drag, or use the arrow keys': 'نقل {name}: اسحبه أو استخدم الأسهم',
   'Loading …': 'جارٍ التحميل…',
   'This does not exist, or no longer exists.': 'هذا غير موجود أو لم يعد موجودًا.',

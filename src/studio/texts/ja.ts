@@ -876,7 +876,7 @@ export const texts: Texts = {
   'Cover of {title}': '{title}のカバー',
   'Change cover': 'カバーを変更',
   'Parts of this page': 'このページの構成',
-  '< 1 %': '1%未満',
+  '< 1 %': '< 1%',
   'Move {name}: drag, or use the arrow keys': '{name}を移動：ドラッグするか矢印キーを使います',
   'Loading …': '読み込み中…',
   'This does not exist, or no longer exists.': '存在しないか、もうありません。',
