@@ -168,6 +168,8 @@ test('a deleted track moves to the trash, from where it is restored in place or 
   await page.getByRole('link', { name: 'Trash' }).click()
   await page.getByText('1 item, kept for 7 days').waitFor(TIMEOUT)
   await page.getByRole('button', { name: 'Restore second' }).click()
+  await page.getByText('Nothing here').waitFor(TIMEOUT)
+  await page.getByRole('button', { name: 'Open', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'second' }).waitFor(TIMEOUT)
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)

@@ -65,7 +65,7 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
         {batch.running && <BatchStatus batch={batch} />}
         {!isRunning && size > 0 && (
           <>
-            <strong>{tn(SELECTED, size)}</strong>
+            <SelectedCount selecting={selecting} total={tracks.rows.length} />
             <Button small icon="play" onClick={withRows(play)}>
               {t('Play')}
             </Button>
@@ -109,6 +109,18 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
     </>
   )
 }
+
+/** The number of selected tracks, and a button that selects all. On a phone, the head of the table is hidden. */
+const SelectedCount = ({ selecting: { size, pickAll }, total }: { selecting: TableSelection; total: number }) => (
+  <>
+    <strong>{tn(SELECTED, size)}</strong>
+    {size < total && (
+      <Button small kind="quiet" onClick={pickAll}>
+        {t('Select all')}
+      </Button>
+    )}
+  </>
+)
 
 /** Downloads the tracks as one file. */
 async function downloadZip(client: Client, rows: readonly TrackRow[]) {

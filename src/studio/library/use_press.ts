@@ -18,7 +18,7 @@ const isControl = (target: EventTarget | null) =>
   Boolean((target as Element | null)?.closest('a, button, input, .wave'))
 
 /**
- * Selects rows by pressing them: for a while with a finger, and then with each touch; with the mouse while Ctrl, Command or Shift is held. Returns the
+ * Selects rows by pressing them: for a while with a finger, and then with each touch, or up to a row by holding it; with the mouse while Ctrl, Command or Shift is held. Returns the
  * handlers of the table.
  */
 export function usePress({ isSelecting, onPick, onExtend }: Properties) {
@@ -33,7 +33,8 @@ export function usePress({ isSelecting, onPick, onExtend }: Properties) {
       if (!isTouch || at === undefined) return
       press.current.timer = setTimeout(() => {
         press.current.isLong = true
-        onPick(at)
+        if (isSelecting) onExtend(at)
+        else onPick(at)
       }, LONG)
     },
     onPointerMove(event: PointerEvent) {

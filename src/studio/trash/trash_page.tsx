@@ -39,8 +39,8 @@ export function TrashPage() {
       return
     }
     forgetViews()
-    announce(t('{title} restored', { title: item.title }))
-    go(item.scope, item.id)
+    announce(t('{title} restored', { title: item.title }), { label: t('Open'), run: () => go(item.scope, item.id) })
+    reload()
   }
   async function remove(item: TrashedItem) {
     const [title, question] = QUESTIONS[item.scope]

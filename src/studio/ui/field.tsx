@@ -65,6 +65,7 @@ export const NumberField = ({ label, value, onInput, hint, error }: NumberProper
         type="number"
         step="any"
         id={id}
+        onFocus={(event) => event.currentTarget.select()}
         aria-describedby={described}
         aria-invalid={error ? true : undefined}
         value={value}
