@@ -862,6 +862,8 @@ export const texts: Texts = {
     one: '{n} Eintrag, {days} Tage lang aufbewahrt',
     other: '{n} Einträge, {days} Tage lang aufbewahrt',
   },
+  'Restore all': 'Alle wiederherstellen',
+  '{n} items restored': { one: '{n} Eintrag wiederhergestellt', other: '{n} Einträge wiederhergestellt' },
   'Empty trash …': 'Papierkorb leeren …',
   'Nothing here': 'Hier ist nichts',
   'Deleted items can be restored here for {days} days.':

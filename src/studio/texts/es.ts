@@ -848,6 +848,8 @@ export const texts: Texts = {
     one: '{n} elemento, se conserva {days} días',
     other: '{n} elementos, se conservan {days} días',
   },
+  'Restore all': 'Restaurar todo',
+  '{n} items restored': { one: '{n} elemento restaurado', other: '{n} elementos restaurados' },
   'Empty trash …': 'Vaciar papelera …',
   'Nothing here': 'Aquí no hay nada',
   'Deleted items can be restored here for {days} days.':

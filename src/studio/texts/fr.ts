@@ -863,6 +863,8 @@ export const texts: Texts = {
     one: '{n} élément, conservé {days} jours',
     other: '{n} éléments, conservés {days} jours',
   },
+  'Restore all': 'Tout restaurer',
+  '{n} items restored': { one: '{n} élément restauré', other: '{n} éléments restaurés' },
   'Empty trash …': 'Vider la corbeille …',
   'Nothing here': 'Rien ici',
   'Deleted items can be restored here for {days} days.':

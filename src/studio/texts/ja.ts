@@ -833,6 +833,8 @@ export const texts: Texts = {
   'The trash is empty': 'ゴミ箱は空です',
   '{n} items could not be deleted': { other: '{n}項目を削除できませんでした' },
   '{n} items, kept for {days} days': { other: '{n}項目、{days}日間保存' },
+  'Restore all': 'すべて復元',
+  '{n} items restored': { other: '{n}件の項目を復元しました' },
   'Empty trash …': 'ゴミ箱を空にする…',
   'Nothing here': 'ここには何もありません',
   'Deleted items can be restored here for {days} days.': '削除した項目は{days}日間ここから復元できます。',

@@ -12,6 +12,7 @@ import { confirmed } from '../ui/dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
+import { emptyTrash, restoreAll } from './whole_trash.ts'
 
 /** The questions before a permanent deletion. */
 const QUESTIONS = {
@@ -42,6 +43,12 @@ export function TrashPage() {
     announce(t('{title} restored', { title: item.title }), { label: t('Open'), run: () => go(item.scope, item.id) })
     reload()
   }
+  async function all() {
+    const { restored, failure } = await restoreAll(client)
+    forgetViews()
+    announce(failure ? explain(failure) : tn({ one: '{n} item restored', other: '{n} items restored' }, restored))
+    reload()
+  }
   async function remove(item: TrashedItem) {
     const [title, question] = QUESTIONS[item.scope]
     const wanted = await confirmed({
@@ -56,18 +63,7 @@ export function TrashPage() {
     reload()
   }
   async function empty() {
-    const question = tn(
-      { one: '{n} item will be deleted permanently.', other: '{n} items will be deleted permanently.' },
-      count,
-    )
-    if (!(await confirmed({ title: t('Empty the trash?'), text: question, action: t('Empty trash') }))) return
-    let answer
-    do answer = await client.delete('/v1/trash')
-    while (answer.ok && answer.left > 0 && answer.deleted > 0)
-    if (!answer.ok) announce(explain(answer))
-    else if (answer.left === 0) announce(t('The trash is empty'))
-    else announce(tn({ one: '{n} item could not be deleted', other: '{n} items could not be deleted' }, answer.left))
-    reload()
+    if (await emptyTrash(client, count)) reload()
   }
   return (
     <>
@@ -82,7 +78,12 @@ export function TrashPage() {
             </p>
           )}
         </div>
-        {entries.length > 0 && <Button onClick={empty}>{t('Empty trash …')}</Button>}
+        {entries.length > 0 && (
+          <div class="actions">
+            <Button onClick={all}>{t('Restore all')}</Button>
+            <Button onClick={empty}>{t('Empty trash …')}</Button>
+          </div>
+        )}
       </div>
       {problem && <Problem failure={problem} retry={reload} />}
       {loading && <Loading rows={4} />}

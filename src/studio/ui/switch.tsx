@@ -9,6 +9,10 @@ interface Properties {
   children?: ComponentChildren
 }
 
+/** Returns the first text field of a setting, where a person who turns it on types next. */
+const firstField = (input: Element) =>
+  input.closest('.switch-field')?.querySelector<HTMLElement>('.switch-fields :is(input:not([type=checkbox]), textarea)')
+
 /** A setting that can be on or off, with its fields beneath. */
 export const Switch = ({ label, hint, checked, onChange, children }: Properties) => (
   <div class="switch-field">
@@ -21,7 +25,10 @@ export const Switch = ({ label, hint, checked, onChange, children }: Properties)
         type="checkbox"
         role="switch"
         checked={checked}
-        onChange={(event) => onChange(event.currentTarget.checked)}
+        onChange={({ currentTarget }) => {
+          onChange(currentTarget.checked)
+          if (currentTarget.checked) requestAnimationFrame(() => firstField(currentTarget)?.focus())
+        }}
       />
     </label>
     {checked && children && <div class="switch-fields">{children}</div>}
