@@ -61,12 +61,12 @@ async function quickStart(language: string): Promise<string> {
 }
 
 describe('the quick start uploads a song and prints its play session', () => {
-  test.each([
+  test.for([
     ['bash', 'bash', 'bash'],
     ['ts', 'ts', process.execPath],
     ['python', 'py', 'python3'],
-  ])('in %s', async (language, extension, command) => {
-    if (language === 'python' && !hasRequests) return
+  ] as const)('in %s', async ([language, extension, command], { skip }) => {
+    skip(language === 'python' && !hasRequests, 'Python has no package requests: install python3-requests')
     const file = join(project, `quick_start.${extension}`)
     await writeFile(file, await quickStart(language))
     const env = { ...process.env, TONEARM_KEY: stack.api_key }
