@@ -53,7 +53,7 @@ test('a file dropped on an empty library creates a collection, uploads and plays
   await page.getByRole('heading', { level: 1, name: 'song', exact: true }).waitFor(TIMEOUT)
   await page.locator(READY).waitFor(TIMEOUT)
   await page.getByRole('button', { name: 'Play song' }).click(TIMEOUT)
-  await untilPlaying(page, 0.3)
+  await untilPlaying(dock(), 0.3)
   await dock().getByRole('button', { name: 'Pause' }).waitFor()
 })
 
@@ -66,7 +66,7 @@ test('a click on the waveform seeks, and so does an arrow key', async () => {
   await slider.press('ArrowRight')
   await expect.poll(position).toBeCloseTo(SECONDS / 2 + 5, 0)
   await dock().getByRole('button', { name: 'Play', exact: true }).click()
-  await untilPlaying(page, SECONDS / 2 + 5.5)
+  await untilPlaying(dock(), SECONDS / 2 + 5.5)
   await expect.poll(() => slider.getAttribute('aria-valuetext')).toMatch(/^2\d seconds of 30 seconds$/)
 })
 
@@ -91,7 +91,7 @@ test('after a reload, the library is unchanged, and its page fits on a phone', a
   await page.setViewportSize({ width: 375, height: 800 })
   await page.reload()
   await page.getByRole('button', { name: 'Play song' }).click(TIMEOUT)
-  await untilPlaying(page, 0.3)
+  await untilPlaying(dock(), 0.3)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(375)
   await page.getByText(/^Failed\. \w+/).waitFor(TIMEOUT)
   expect(problems).toEqual([])
