@@ -27,7 +27,9 @@ const session = Object.getPrototypeOf(env.DB.withSession()) as {
   _send: (...args: unknown[]) => Promise<Meta | Meta[]>
 }
 const send = session._send
+let onRequest: (request: string) => void = () => undefined
 session._send = async function metered(...args) {
+  onRequest(JSON.stringify(args))
   const result = await send.apply(this, args)
   if (recordingUse.getStore()) return result
   for (const count of [total, ofRun.getStore() ?? { ...zero }]) {
@@ -68,6 +70,13 @@ export async function countAllRows<T>(run: () => Promise<T>) {
     trips: total.trips - before.trips,
     result,
   }
+}
+
+/** Counts the requests to D1 whose text contains `part`, from now on until the next call. Unlike `countAllRows`, it ignores other background work. */
+export function countRequestsWith(part: string) {
+  const count = { requests: 0 }
+  onRequest = (request) => void (request.includes(part) && count.requests++)
+  return count
 }
 
 /** Resolves when no background work that would be counted is running. */
