@@ -14,8 +14,8 @@ import { answerEmbed } from './pages/embed.ts'
 import { answerShare } from './pages/share_page.ts'
 
 /**
- * Answers the first requests of listeners without Hono, zod and Drizzle: play sessions, play views, embeds, shares and generated covers. A new isolate can thus respond
- * before it has loaded them (docs/decisions/0029). The app has these routes too, for `HEAD`, for forms, and for ids that were never issued.
+ * Answers the first requests of listeners without Hono, zod and Drizzle: play sessions, play views, embeds, shares and generated covers. A new isolate can
+ * thus respond before it has loaded them (docs/decisions/0029). The app has these routes too, for `HEAD`, for forms, and for ids that were never issued.
  */
 
 type Respond = (request: ListenerRequest) => Promise<Response>
@@ -24,7 +24,10 @@ type Route = [name: string, respond: Respond]
 /** Returns the route of a request and the function that answers it; null if the app answers it. */
 function routeOf(cache: IsolateCache, path: string): Route | null {
   if (path.startsWith('/cover/'))
-    return ['/cover/:design/:file', async () => (await import('./pages/cover.ts')).answerCover(path)]
+    return [
+      '/cover/:design/:file',
+      async ({ env, req }) => (await import('./pages/cover.ts')).answerCover(env, req.raw, path),
+    ]
   const parts = /^\/(v1\/play|embed)\/([\w-]+)(?:\/([\w-]+))?$/.exec(path) ?? []
   const [, prefix, session = '', track] = parts.map((part) => part?.toLowerCase())
   if (isIssuedId(session)) {

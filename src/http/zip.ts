@@ -16,8 +16,8 @@ import { type AppEnv, contextOf } from './context.ts'
 import { readNearest } from './listen/read_nearest.ts'
 
 /**
- * `GET /zip/{play_session_id}` returns all tracks of a downloadable session, and `GET /zip/selection/{token}` selected tracks, without compression. The files are streamed from the bucket through the
- * Worker. The CRC of each file is computed while the file is streamed, and written after it (docs/decisions/0053).
+ * `GET /zip/{play_session_id}` returns all tracks of a downloadable session, and `GET /zip/selection/{token}` selected tracks, without compression. The
+ * files are streamed from the bucket through the Worker. The CRC of each file is computed while the file is streamed, and written after it (docs/decisions/0053).
  */
 
 /** Yields the files in order. Each file is opened when the previous one is complete. Throws if a file is missing or its size has changed. */

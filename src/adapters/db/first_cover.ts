@@ -7,7 +7,7 @@ import type { tracks } from './schema/library.ts'
 
 export type FirstCover = Pick<typeof tracks.$inferSelect, 'cover_path' | 'cover_colors' | 'cover_size'>
 
-/** The cover, and the levels in hexadecimal from which one is generated if there is none (docs/decisions/0094). */
+/** The cover. Without one, `levels` has the levels in hexadecimal from which a cover is generated (docs/decisions/0094). */
 export type FirstLook = FirstCover & { levels: string | null }
 
 const IS_BORROWED =

@@ -1,4 +1,4 @@
-/** The module `/elements/share.js` of the page of a share. Its button opens the share sheet of the system, or copies the address where there is none. */
+/** The module `/elements/share.js` of the page of a share. Its button opens the system's share sheet. If the browser has none, it copies the address. */
 
 const button = document.querySelector<HTMLButtonElement>('button[data-share]')
 

@@ -85,7 +85,7 @@ const listenerOf = (c: Request<AppEnv>): ListenerRequest => ({
 
 /** Adds the pages with a player. Most requests for them are answered before the app is loaded (src/http/first_requests.ts). */
 export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
-  app.get('/cover/:design/:file', (c) => answerCover(c.req.path))
+  app.get('/cover/:design/:file', (c) => answerCover(c.env, c.req.raw, c.req.path))
   app.get('/embed/:play_session_id', (c) =>
     answerEmbed(listenerOf(c), cache, c.req.param('play_session_id').toLowerCase()),
   )

@@ -3,6 +3,7 @@ import type { Context, Handlers } from '../../context.ts'
 import type { chapterOperations, Chapters } from '../../contract/chapters.ts'
 import { invalid } from '../../core/errors.ts'
 import { findTrack, refreshTrack, withId, writeTrack } from '../library/track.ts'
+import { isApplied } from '../library/version.ts'
 
 /** The chapters that people set. They are stored with the names of `info.chapters`, so that play views read both in the same way. */
 
@@ -20,9 +21,8 @@ async function writeChapters(
   if_match: string | undefined,
   chapters: StoredChapter[] | null,
 ) {
-  const isDone = (row: { chapters: StoredChapter[] | null }) =>
-    JSON.stringify(row.chapters) === JSON.stringify(chapters)
-  await writeTrack(context, track_id, if_match, { set: { chapters }, changed: ['chapters'], isDone })
+  const set = { chapters }
+  await writeTrack(context, track_id, if_match, { set, changed: ['chapters'], isDone: (row) => isApplied(row, set) })
   return withId(await refreshTrack(context, track_id))
 }
 

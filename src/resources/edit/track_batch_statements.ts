@@ -20,39 +20,23 @@ import { moveStatements } from './track_move.ts'
 
 type Change<A extends TrackChange['action']> = Extract<TrackChange, { action: A }>
 
-const {
-  id,
-  organization_id,
-  collection_id,
-  folder_id,
-  index,
-  order,
-  cover_path,
-  job_id,
-  source_path,
-  status,
-  created_at,
-  updated_at,
-  tags,
-  edited_tags,
-  file_tags,
-} = tracks
+const { id, organization_id } = tracks
 const columns = {
   id,
   organization_id,
-  collection_id,
-  folder_id,
-  index,
-  order,
-  cover_path,
-  job_id,
-  source_path,
-  status,
-  created_at,
-  updated_at,
-  tags,
-  edited_tags,
-  file_tags,
+  collection_id: tracks.collection_id,
+  folder_id: tracks.folder_id,
+  index: tracks.index,
+  order: tracks.order,
+  cover_path: tracks.cover_path,
+  job_id: tracks.job_id,
+  source_path: tracks.source_path,
+  status: tracks.status,
+  created_at: tracks.created_at,
+  updated_at: tracks.updated_at,
+  tags: tracks.tags,
+  edited_tags: tracks.edited_tags,
+  file_tags: tracks.file_tags,
 }
 
 /** The `+` makes SQLite look up the ids instead of scanning all tracks of the organization. */

@@ -36,8 +36,8 @@ const endingOf = (file: TrackFile, file_name: string) =>
   /\.[a-z0-9]{1,8}$/i.exec(file.index === 'original' ? file_name : file.path)?.[0].toLowerCase() ?? ''
 
 /**
- * Returns the files of tracks, each in the first variant of `order` that the track has. Throws when a track has none of them, because an incomplete archive
- * might go unnoticed for years.
+ * Returns the files of tracks, each in the first variant of `order` that the track has. Throws for a track without any of these variants, because an
+ * incomplete archive might go unnoticed for years.
  */
 export async function findEntries(
   { db }: Context,

@@ -66,8 +66,8 @@ function shared(values: readonly (string | undefined)[]): string | undefined {
 }
 
 /**
- * Returns the album of at least half of the tracks, or null. The artist is that of the album. If there is none, and all files of the upload are known
- * (`isComplete`), it is the artist of all tracks.
+ * Returns the album of at least half of the tracks, or null. The artist is the album artist. Without one, it is the artist that all tracks have, if all
+ * files of the upload are known (`isComplete`).
  */
 export function albumOf(tracks: readonly Listed['tags'][], isComplete: boolean): Album | null {
   const albums = Map.groupBy(tracks, ({ album }) => album?.trim() ?? '')

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
-import { MAX_STRING } from '../../contract/facts.ts'
 import type { Failure } from '../api.ts'
 import { useSearchField } from '../data/search.ts'
 import { useShelfRows } from '../data/shelf_rows.ts'
@@ -14,6 +13,7 @@ import { Button } from '../ui/button.tsx'
 import { Chips } from '../ui/chips.tsx'
 import { CreateDialog } from '../ui/create_dialog.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { SearchField } from '../ui/search_field.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { CoverGrid } from './cover_grid.tsx'
@@ -112,15 +112,7 @@ function ShelfTools({ label, q, sort, view, children }: ToolsProperties) {
   }
   return (
     <div class="table-tools">
-      <input
-        type="search"
-        aria-label={label}
-        placeholder={label}
-        autocomplete="off"
-        maxLength={MAX_STRING}
-        value={words}
-        onInput={(event) => onWords(event.currentTarget.value)}
-      />
+      <SearchField label={label} value={words} onInput={onWords} />
       <Chips
         label={t('View')}
         options={[

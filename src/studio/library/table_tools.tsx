@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact'
 
-import { MAX_STRING } from '../../contract/facts.ts'
 import { useSearchField } from '../data/search.ts'
 import { type Route, setQuery } from '../route.ts'
 import { t } from '../text.ts'
 import { Chips } from '../ui/chips.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { SearchField } from '../ui/search_field.tsx'
 import { COLUMNS, FILTERS, nextSort, SORTS } from './table_view.ts'
 
 interface Properties {
@@ -30,15 +30,7 @@ export function TableTools({ query, label, hidden, onToggle, columns, sorts, chi
   ]
   return (
     <div class="table-tools">
-      <input
-        type="search"
-        aria-label={label}
-        placeholder={label}
-        autocomplete="off"
-        maxLength={MAX_STRING}
-        value={words}
-        onInput={(event) => onWords(event.currentTarget.value)}
-      />
+      <SearchField label={label} value={words} onInput={onWords} />
       <Chips
         label={t('Filter')}
         options={filters}

@@ -1,7 +1,6 @@
 import type { RefObject } from 'preact'
 import { useState } from 'preact/hooks'
 
-import { MAX_STRING } from '../../contract/facts.ts'
 import type { Failure } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { type Read, useQuery } from '../data/query.ts'
@@ -9,6 +8,7 @@ import { useSearchField } from '../data/search.ts'
 import { isPlayable } from '../data/views.ts'
 import { t } from '../text.ts'
 import { Button } from '../ui/button.tsx'
+import { SearchField } from '../ui/search_field.tsx'
 import { Loading, Problem } from '../ui/states.tsx'
 import type { FoundTrack } from './entries.ts'
 import { type Found, FoundCollection, FoundRow } from './found_rows.tsx'
@@ -42,15 +42,7 @@ export function Finder({ pane: place, ...found }: Properties) {
   }
   return (
     <section class="finder" ref={place} aria-label={t('Add tracks')} onKeyDown={move}>
-      <input
-        type="search"
-        aria-label={t('Search all tracks and collections')}
-        placeholder={t('Search all tracks and collections')}
-        autocomplete="off"
-        maxLength={MAX_STRING}
-        value={words}
-        onInput={(event) => onWords(event.currentTarget.value)}
-      />
+      <SearchField label={t('Search all tracks and collections')} value={words} onInput={onWords} />
       {q ? <Results q={q} onSearch={onWords} {...found} /> : <Recent {...found} />}
     </section>
   )

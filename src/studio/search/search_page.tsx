@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact'
 
-import { MAX_STRING } from '../../contract/facts.ts'
 import type { Client } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { playList } from '../data/play_list.ts'
@@ -9,6 +8,7 @@ import { plural } from '../format.ts'
 import { href, type PageProperties, setQuery } from '../route.ts'
 import { t } from '../text.ts'
 import { Button } from '../ui/button.tsx'
+import { SearchField } from '../ui/search_field.tsx'
 import { Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { FoundList, FoundTrack } from './found_item.tsx'
@@ -49,15 +49,12 @@ export function SearchPage({ query: { q = '' } }: PageProperties) {
   return (
     <>
       <h1>{t('Search')}</h1>
-      <input
-        type="search"
+      <SearchField
         class="search-field"
-        aria-label={t('Search everything')}
+        label={t('Search everything')}
         placeholder={t('A title, an artist, a file name')}
-        autocomplete="off"
-        maxLength={MAX_STRING}
         value={words}
-        onInput={(event) => onWords(event.currentTarget.value)}
+        onInput={onWords}
       />
       {q === '' && <p class="soft">{t('Search all collections, tracks and playlists. Parts of words are enough.')}</p>}
       {q !== '' && (

@@ -42,7 +42,7 @@ export function MoreSharing({ shared, title, link }: Properties) {
             hint={
               link.link
                 ? t('The old address and its QR codes stop working.')
-                : t('Letters from a to z, digits and hyphens. Empty: an address that nobody can guess.')
+                : t('Letters from a to z, digits and hyphens. Leave it empty for an address that cannot be guessed.')
             }
           />
           <TextField

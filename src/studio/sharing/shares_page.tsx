@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 
-import { MAX_STRING } from '../../contract/facts.ts'
 import { useList } from '../data/list.ts'
 import { href, type PageProperties, setQuery } from '../route.ts'
 import { t, text, tn } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Choice } from '../ui/choice.tsx'
 import { SelectField } from '../ui/field.tsx'
+import { SearchField } from '../ui/search_field.tsx'
 import { Empty, Loading, Problem } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
 import { FILTERS, linksOf, SORTS } from './link.ts'
@@ -34,15 +34,7 @@ export function SharesPage({ query }: PageProperties) {
           {entries.length > 0 && <p class="soft">{tn({ one: '{n} link', other: '{n} links' }, entries.length)}</p>}
         </div>
         {entries.length > 0 && (
-          <input
-            type="search"
-            aria-label={t('Search links')}
-            placeholder={t('Search')}
-            autocomplete="off"
-            maxLength={MAX_STRING}
-            value={words}
-            onInput={(event) => onWords(event.currentTarget.value)}
-          />
+          <SearchField label={t('Search links')} placeholder={t('Search')} value={words} onInput={onWords} />
         )}
       </div>
       {problem && <Problem failure={problem} retry={reload} />}

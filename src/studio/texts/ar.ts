@@ -789,7 +789,7 @@ export const texts: Texts = {
   'Address and title': 'العنوان والاسم',
   Address: 'عنوان الرابط',
   'The old address and its QR codes stop working.': 'سيتوقف العنوان القديم ورموز QR الخاصة به عن العمل.',
-  'Letters from a to z, digits and hyphens. Empty: an address that nobody can guess.':
+  'Letters from a to z, digits and hyphens. Leave it empty for an address that cannot be guessed.':
     'أحرف من a إلى z وأرقام وشرطات. فارغ: عنوان لا يمكن لأحد تخمينه.',
   'Title on the page': 'العنوان على الصفحة',
   'Other links': 'روابط أخرى',

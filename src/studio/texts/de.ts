@@ -614,7 +614,7 @@ export const texts: Texts = {
   'Address and title': 'Adresse und Titel',
   Address: 'Adresse',
   'The old address and its QR codes stop working.': 'Die alte Adresse und ihre QR-Codes funktionieren dann nicht mehr.',
-  'Letters from a to z, digits and hyphens. Empty: an address that nobody can guess.':
+  'Letters from a to z, digits and hyphens. Leave it empty for an address that cannot be guessed.':
     'Buchstaben von a bis z, Ziffern und Bindestriche. Leer: eine Adresse, die niemand erraten kann.',
   'Title on the page': 'Titel auf der Seite',
   'Other links': 'Weitere Links',

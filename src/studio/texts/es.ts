@@ -601,7 +601,7 @@ export const texts: Texts = {
   'Address and title': 'Dirección y título',
   Address: 'Dirección',
   'The old address and its QR codes stop working.': 'La dirección anterior y sus códigos QR dejan de funcionar.',
-  'Letters from a to z, digits and hyphens. Empty: an address that nobody can guess.':
+  'Letters from a to z, digits and hyphens. Leave it empty for an address that cannot be guessed.':
     'Letras de la a a la z, dígitos y guiones. Vacío: una dirección que nadie puede adivinar.',
   'Title on the page': 'Título en la página',
   'Other links': 'Otros enlaces',

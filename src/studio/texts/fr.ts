@@ -616,7 +616,7 @@ export const texts: Texts = {
   'Address and title': 'Adresse et titre',
   Address: 'Adresse',
   'The old address and its QR codes stop working.': 'L’ancienne adresse et ses codes QR ne fonctionneront plus.',
-  'Letters from a to z, digits and hyphens. Empty: an address that nobody can guess.':
+  'Letters from a to z, digits and hyphens. Leave it empty for an address that cannot be guessed.':
     'Lettres de a à z, chiffres et traits d’union. Vide : une adresse que personne ne peut deviner.',
   'Title on the page': 'Titre sur la page',
   'Other links': 'Autres liens',

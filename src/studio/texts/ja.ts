@@ -597,7 +597,7 @@ export const texts: Texts = {
   'Address and title': 'アドレスとタイトル',
   Address: 'アドレス',
   'The old address and its QR codes stop working.': '古いアドレスとそのQRコードは使えなくなります。',
-  'Letters from a to z, digits and hyphens. Empty: an address that nobody can guess.':
+  'Letters from a to z, digits and hyphens. Leave it empty for an address that cannot be guessed.':
     'aからzの文字、数字、ハイフン。空欄：推測できないアドレス。',
   'Title on the page': 'ページのタイトル',
   'Other links': 'ほかのリンク',

@@ -1,10 +1,11 @@
-import { exports } from 'cloudflare:workers'
+import { env, exports } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
+import { answerCover } from '../../../src/http/pages/cover.ts'
 import { coverDesign } from '../../../src/resources/library/cover_image.ts'
 import { aPlaylist, aPlaySession, expectError, ok, query } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
-import { openPage } from '../support/share_visitor.ts'
+import { fakeRateLimit, openPage } from '../support/share_visitor.ts'
 
 /** Covers that are drawn for resources without one (docs/decisions/0094). */
 
@@ -12,7 +13,7 @@ const BASE = 'https://tonearm.test'
 const WAVE = '0123456789abcdef'.repeat(2)
 
 async function png(path: string) {
-  const response = await (await import('../../../src/http/pages/cover.ts')).answerCover(path)
+  const response = await answerCover(env, new Request(BASE + path), path)
   const bytes = new Uint8Array(await response.arrayBuffer())
   return { bytes, view: new DataView(bytes.buffer), response }
 }
@@ -88,6 +89,23 @@ describe('GET /cover/{design}/{file}', () => {
     const full = palette / 3 - 1
     // The ground, the only letter in the middle, and the first bar at the left margin.
     expect([at(5, 5), at(200, 148), at(40, 308), at(40, 200)]).toEqual([0, full, full / 2, 0])
+  })
+
+  it('limits large PNGs for each client, and nothing else', async () => {
+    const limited = { ...env, PLAY_RATE_LIMIT: fakeRateLimit(1) }
+    const draw = (file: string, client: string) =>
+      answerCover(
+        { ...limited, CLIENT_IP_HEADER: 'x-client' },
+        new Request(BASE, { headers: { 'x-client': client } }),
+        `/cover/A-0-${WAVE}/${file}`,
+      ).then(
+        ({ status }) => status,
+        ({ status }: { status: number }) => status,
+      )
+    expect(await draw('large.png', '192.0.2.1')).toBe(200)
+    expect(await draw('large.png', '192.0.2.1')).toBe(429)
+    expect(await draw('large.png', '192.0.2.2')).toBe(200)
+    for (const file of ['large.svg', 'regular.png', 'icon.png']) expect(await draw(file, '192.0.2.1')).toBe(200)
   })
 
   it('responds to HEAD', async () => {

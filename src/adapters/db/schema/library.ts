@@ -224,7 +224,7 @@ export const tracks = sqliteTable(
     created_at: created_at(),
     updated_at: updated_at(),
     info: info().notNull(),
-    /** The tags of the file that was processed last, with the values that people have set; null until a file was processed or a value set. */
+    /** The tags of the file that was processed last, with the values that people have set; null before a file is processed or a value is set. */
     tags: json<Tags>(),
     folded: folded(),
     /**
@@ -235,7 +235,7 @@ export const tracks = sqliteTable(
     files: json<StoredFiles>(),
     /** Null until a job has ended. Only columns that lists do not read are stored after it. */
     levels: levels(),
-    /** The tags that people have set, by name; null for a tag of the file that they have hidden. The column is null if there are none. */
+    /** The tags that people have set, by name. A null value hides the tag of the file. The column is null if no tag is set. */
     edited_tags: json<EditedTags>(),
     /** The tags of the file alone, if people have set others. */
     file_tags: json<Tags>(),

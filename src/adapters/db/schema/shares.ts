@@ -19,7 +19,7 @@ export const shares = sqliteTable(
     scope: text().$type<PlayScope>().notNull(),
     resource_id: text().notNull(),
     title: text(),
-    /** The text and the links on the page; null if there are none. */
+    /** The text and the links on the page, or null. */
     text: text(),
     links: text({ mode: 'json' }).$type<PageLink[]>(),
     /** Null selects the variants that a session has by default. */
