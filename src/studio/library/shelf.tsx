@@ -73,7 +73,7 @@ export function Shelf({ kind, query, title, tabs, search, creation, create, empt
       {tabs}
       {!isEmpty && (
         <ShelfTools label={search} q={q} sort={sort} view={view}>
-          {!loading && plural(rows.length, kind, isCapped)}
+          {!loading && (rows.length > 0 || !problem) && plural(rows.length, kind, isCapped)}
         </ShelfTools>
       )}
       {problem && <Problem failure={problem} retry={retry} />}
