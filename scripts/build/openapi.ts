@@ -98,7 +98,13 @@ function describe(name: string, operation: Operation, example?: OperationExample
       },
     }),
     responses: {
-      200: { description: 'Success', content: content(toSchema(operation.response, 'input'), example?.response) },
+      200: {
+        description: 'Success',
+        content: {
+          ...content(toSchema(operation.response, 'input'), example?.response),
+          ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
+        },
+      },
       ...Object.fromEntries(
         Object.entries(refusals).map(([status, codes]) => [
           status,

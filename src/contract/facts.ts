@@ -47,6 +47,8 @@ export const AUDIENCE_RATE = 60_000
 export const MISS_RATE = 60
 /** Number of days, including today, for which usage is reported day by day. */
 export const USAGE_DAYS = 400
+/** Maximum number of days in one response of statistics. */
+export const STATS_DAYS = 400
 /**
  * Whole days for which events are kept; maximum rows that are scanned for one page of events or deliveries; maximum seconds that a request for the
  * feed can wait for an event.

@@ -12,6 +12,7 @@ import { playOperations } from './play.ts'
 import { playlistOperations } from './playlist.ts'
 import { reprocessOperations } from './reprocess.ts'
 import { shareOperations } from './share.ts'
+import { statsOperations } from './stats.ts'
 import { systemOperations } from './system.ts'
 import { trackOperations } from './track.ts'
 import { trackBatchOperations } from './track_batch.ts'
@@ -45,6 +46,7 @@ export const operations = {
   ...webhookOperations,
   ...limitOperations,
   ...usageOperations,
+  ...statsOperations,
   ...eventOperations,
   ...systemOperations,
 }

@@ -22,6 +22,12 @@ type Reading = { method: 'get' | 'delete'; grows?: undefined }
  */
 type Writing = { method: 'post' | 'put'; grows: Growth | false }
 
+/** A table with the names of its columns, in their order. */
+export interface Table {
+  columns: string[]
+  rows: Record<string, string | number | null>[]
+}
+
 interface Description {
   path: `/v1/${string}`
   summary: string
@@ -39,6 +45,8 @@ interface Description {
   /** Maximum bytes of the body, if it is greater than the default. */
   body_size?: number
   response: z.ZodObject
+  /** Returns the content of the response as a table, for callers that accept `text/csv`. */
+  csv?: (response: never) => Table
   /** Seconds for which an isolate may cache the response. All callers of the same URL get the cached response (docs/decisions/0028). */
   reuse?: number
   /** Set if changes by this operation do not affect cached responses. */

@@ -16,6 +16,7 @@ import { limitHandlers } from './operator/limit.ts'
 import { systemHandlers } from './operator/system.ts'
 import { usageHandlers } from './operator/usage.ts'
 import { playHandlers } from './play/play.ts'
+import { statsHandlers } from './play/stats.ts'
 import { zipHandlers } from './play/zip_selection.ts'
 import { shareHandlers } from './share/share.ts'
 import { multipartHandlers } from './upload/multipart.ts'
@@ -45,6 +46,7 @@ export const handlers: Handlers<OperationTable> = {
   ...webhookHandlers,
   ...limitHandlers,
   ...usageHandlers,
+  ...statsHandlers,
   ...eventHandlers,
   ...systemHandlers,
 }

@@ -249,9 +249,15 @@ async function processAgain({ call, server, collection_id, tracks, audio }: Scen
   await call('renewTrackUpload', server, { params: { track_id: tracks[1] }, body: replacement })
 }
 
-async function readState({ call, root, server }: Scene) {
+async function readState({ call, root, server, collection_id, tracks }: Scene) {
   await call('listEvents', server, { query: { type: 'collection.created', limit: '1', include: 'titles' } })
   await call('getUsage', server)
+  const today = new Date().toISOString().slice(0, 10)
+  const days = { from: today, to: today }
+  const stats = { scope: 'collection', resource_id: collection_id }
+  await call('getStats', server, { params: stats, query: days })
+  await call('getTopStats', server, { query: { ...days, limit: '5' } })
+  await call('getRetention', server, { params: { track_id: tracks[0] }, query: days })
   await call('listLimits', server)
   await call('getSystem', root)
   await call('retryFailedTracks', root, { body: {} })

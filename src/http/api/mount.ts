@@ -14,7 +14,7 @@ import { ApiError, notFound, storageFull } from '../../core/errors.ts'
 import { keyOf, type Principal } from '../../core/principal.ts'
 import { wake } from '../../pipeline/webhooks/due.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
-import { JSON_HEADERS, requestId } from '../answer.ts'
+import { HEADERS, JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { limitKey } from '../auth/limit_key.ts'
 import { clientOf, mayRead } from '../auth/limit_rate.ts'
@@ -22,6 +22,7 @@ import { type AppEnv, contextOf } from '../context.ts'
 import { encoder } from '../encode.ts'
 import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
+import { csvOf, wantsCsv } from './csv.ts'
 import { MAX_ERRORS, readJson } from './json_body.ts'
 import { messageOf } from './message.ts'
 import { nearestName } from './nearest.ts'
@@ -152,7 +153,12 @@ export function mount(
         // The views of a new session count as if its listener had requested them. They cannot exceed the limit, because the session is new.
         if (Array.isArray(answer.views))
           await mayRead(env, String(answer.play_session_id), clientOf(env, c.req.raw.headers), answer.views.length)
-        return new Response(JSON.stringify(encoded(answer)), { headers: { ...JSON_HEADERS, ...headers } })
+        const body = encoded(answer)
+        if (operation.csv && wantsCsv(c.req.header('accept'))) {
+          const table = operation.csv(body as never)
+          return new Response(csvOf(table), { headers: { ...HEADERS, 'content-type': 'text/csv; charset=utf-8' } })
+        }
+        return new Response(JSON.stringify(body), { headers: { ...JSON_HEADERS, ...headers } })
       }
       if (isPublic) {
         const secret = c.req.param(operation.secret ?? '') ?? ''

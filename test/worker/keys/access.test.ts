@@ -46,6 +46,7 @@ const WITHOUT_OWNER = [
   'createVariant',
   'getVariant',
   'getUsage',
+  'getTopStats',
   'listEvents',
   'listLimits',
 ]

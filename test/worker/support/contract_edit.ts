@@ -1,7 +1,7 @@
-import { ENVELOPE, TRACK } from './contract_keys.ts'
+import { COUNTS, ENVELOPE, TRACK } from './contract_keys.ts'
 import type { Workspace } from './contract_workspace.ts'
 
-/** Valid calls to the operations for chapters and for ZIPs of selected tracks. */
+/** Valid calls to the operations for chapters, ZIPs of selected tracks, and statistics. */
 export const editCases = {
   createZip: {
     body: ({ track_id }: Workspace) => ({ track_ids: [track_id] }),
@@ -12,4 +12,13 @@ export const editCases = {
     keys: { '': `${ENVELOPE} track_id track`, track: TRACK, 'track.chapters.0': 'startTime title' },
   },
   deleteChapters: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
+  getStats: {
+    keys: {
+      '': `${ENVELOPE} scope resource_id from to by totals rows`,
+      totals: COUNTS,
+      'rows.0': `key ${COUNTS}`,
+    },
+  },
+  getTopStats: { keys: { '': `${ENVELOPE} scope from to rows` } },
+  getRetention: { keys: { '': `${ENVELOPE} track_id from to duration step visits heard times` } },
 }

@@ -20,6 +20,7 @@ export const USAGE = {
   usage: 'tracks duration bytes variants days',
   quota: 'max_bytes used_bytes',
 }
+export const COUNTS = 'plays visits seconds completions downloads muted_seconds fast_seconds'
 export const UPLOAD_SESSION = {
   '': `${ENVELOPE} upload_session_id upload_session quota`,
   upload_session: 'id creator_id collection_id organization_index metadata expires_at max_bytes max_tracks',

@@ -41,6 +41,7 @@ export async function aWorkspace() {
     ...(await aTestedEndpoint(key)),
     trash_id,
     scope: 'collection',
+    resource_id: collection_id,
     playlist_id,
     playlist_track_id: places.tracks[0]!.playlist_track_id,
     api_key_id,

@@ -59,6 +59,7 @@ export const pathValues = (name: OperationName, workspace: Workspace): Record<st
   play_track_id: workspace.track_id,
   variant_index: 'aac-160',
   scope: 'track',
+  resource_id: workspace.track_id,
   ...(name === 'restoreTrash' && { trash_id: workspace.restored_trash_id }),
   // Every organization may read the variants of the catalog.
   ...(name === 'getVariant' && { variant_id: CATALOG[0]!.id }),

@@ -1,0 +1,108 @@
+import * as z from 'zod'
+
+import { Id, named, ok, Page } from './common.ts'
+import { defineOperations, type Table } from './operation.ts'
+
+/** The sums of listening; docs/counting.md has their rules. */
+const counts = {
+  /** Passes of a track of which 30 s were heard, or half of a shorter track. */
+  plays: z.int(),
+  /** Uses of a player by one page, with at least one report. */
+  visits: z.int(),
+  /** Media seconds that sounded; those that were heard again count again. */
+  seconds: z.number(),
+  /** Passes of a track of which 90 % was heard. */
+  completions: z.int(),
+  downloads: z.int(),
+  /** Media seconds that ran muted, which are not in `seconds`. */
+  muted_seconds: z.number(),
+  /** Those of `seconds` that were played faster than recorded. */
+  fast_seconds: z.number(),
+}
+export const ListeningCounts = named('ListeningCounts', counts)
+export type ListeningCounts = z.infer<typeof ListeningCounts>
+
+const COLUMNS = Object.keys(counts)
+
+export const StatsScope = z.enum(['organization', 'collection', 'track', 'playlist', 'share'])
+export type StatsScope = z.infer<typeof StatsScope>
+
+/** Days in UTC. By default, the last 30 days until today. */
+const days = { from: z.iso.date().optional(), to: z.iso.date().optional() }
+const range = { from: z.iso.date(), to: z.iso.date() }
+
+const tag = 'Statistics'
+
+export const statsOperations = defineOperations({
+  getStats: {
+    method: 'get',
+    path: '/v1/stats/{scope}/{resource_id}',
+    summary:
+      'Get what was heard of a resource on at most 400 days, by day, country or source; as CSV if `Accept` is text/csv',
+    tag,
+    access: ['server'],
+    params: z.object({ scope: StatsScope, resource_id: Id }),
+    query: z.strictObject({ ...days, by: z.enum(['day', 'country', 'source']).default('day') }),
+    response: ok({
+      scope: StatsScope,
+      resource_id: z.uuid(),
+      ...range,
+      by: z.enum(['day', 'country', 'source']),
+      totals: ListeningCounts,
+      /**
+       * Every day of the range, or the countries or sources with the most plays first. `key` is the day, the code of the country (ISO 3166-1) or the host
+       * name of the page. It is null for everything else: countries with fewer than five visits, unknown countries and sources, and sources beyond the 100
+       * of a day.
+       */
+      rows: z.array(z.object({ key: z.string().nullable(), ...counts })),
+      /** Only for the organization: the reports of players that were not counted, by reason. */
+      refused: z.array(z.object({ reason: z.string(), reports: z.int() })).optional(),
+    }),
+    csv: ({ rows }: Table) => ({ columns: ['key', ...COLUMNS], rows }),
+  },
+  getTopStats: {
+    method: 'get',
+    path: '/v1/stats/top',
+    summary: 'List the tracks, collections, playlists or shares with the most plays; as CSV if `Accept` is text/csv',
+    tag,
+    access: ['server'],
+    query: z.strictObject({
+      ...days,
+      scope: StatsScope.exclude(['organization']).default('track'),
+      limit: Page.shape.limit,
+    }),
+    response: ok({
+      scope: StatsScope,
+      ...range,
+      /** `title` is null if the resource was deleted. */
+      rows: z.array(z.object({ id: z.uuid(), title: z.string().nullable(), ...counts })),
+    }),
+    csv: ({ rows }: Table) => ({ columns: ['id', 'title', ...COLUMNS], rows }),
+  },
+  getRetention: {
+    method: 'get',
+    path: '/v1/track/{track_id}/retention',
+    summary: 'Get how many visits heard each part of a track, by whole weeks; as CSV if `Accept` is text/csv',
+    tag,
+    access: ['server'],
+    params: z.object({ track_id: Id }),
+    query: z.strictObject(days),
+    response: ok({
+      track_id: z.uuid(),
+      /** The Monday of the first week, and the Sunday of the last. */
+      ...range,
+      /** In seconds. Each step of the curve is at least one second, and at least a thousandth of the track. */
+      duration: z.number(),
+      step: z.number(),
+      /** The visits that heard any of the track. */
+      visits: z.int(),
+      /** For each step: the visits that heard it, and how often it was heard. */
+      heard: z.array(z.int()),
+      times: z.array(z.int()),
+    }),
+    csv: ({ heard, times, step }: { heard: number[]; times: number[]; step: number }) => ({
+      columns: ['second', 'visits', 'times'],
+      rows: heard.map((visits, at) => ({ second: at * step, visits, times: times[at]! })),
+    }),
+  },
+})
