@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { ErrorCode } from '../../src/contract/common.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
 import { EVENTS, TonearmEvent } from '../../src/contract/event.ts'
@@ -16,9 +17,13 @@ export interface OperationExample {
   response: Json
 }
 
-/** Removes the long patterns of UUIDs and times, which their `format` already defines. */
-function tidy(context: { jsonSchema: Json }): void {
-  const schema = context.jsonSchema
+const CODES = Object.entries(ERROR_STATUS)
+  .map(([code, status]) => `- \`${code}\` (${status}): ${ERROR_MEANINGS[code as keyof typeof ERROR_STATUS]}`)
+  .join('\n')
+
+/** Removes the long patterns of UUIDs and times, which their `format` already defines, and describes the codes of errors. */
+function tidy({ zodSchema, jsonSchema: schema }: { zodSchema: z.core.$ZodType; jsonSchema: Json }): void {
+  if (zodSchema === ErrorCode) schema.description = CODES
   if (schema.format === 'uuid') delete schema.pattern
   if (schema.format === 'date-time') delete schema.pattern
 }

@@ -11,6 +11,8 @@ export interface Failure {
   /** The HTTP status; 0 if there was no response. */
   status: number
   api_request_id?: string
+  /** The URL of the paragraph about the code in the documentation of the service. */
+  docs_url?: string
   errors?: { path: string; message: string }[]
   /** The quota that an upload would exceed; only with the code `quota_exceeded`. */
   quota?: ExceededQuota

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Id, including, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
 import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
-import { Quota, QuotaLimit } from './quota.ts'
+import { Quota, QuotaBytes, QuotaTracks } from './quota.ts'
 
 export const KeyType = z.enum(['server', 'player', 'uploader'])
 export type KeyType = z.infer<typeof KeyType>
@@ -61,8 +61,8 @@ export const ApiKeyUpdate = z.strictObject({
   is_downloadable: z.boolean().optional(),
   allowed_origins: unique(z.array(Origin).min(1).max(MAX_ORIGINS)).nullable().optional(),
   /** Only for uploader keys, as in `ApiKey`. By default, a new key has 20 GB and 500 tracks. */
-  max_bytes: QuotaLimit.optional(),
-  max_tracks: QuotaLimit.optional(),
+  max_bytes: QuotaBytes.optional(),
+  max_tracks: QuotaTracks.optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
 })
 
@@ -75,7 +75,7 @@ export const ApiKeyCreate = ApiKeyUpdate.extend({
 })
 
 /** Seconds for which the previous secret stays valid after a rotation: an hour by default, a week at most. */
-const GraceSeconds = z.int().min(0).max(604_800).default(3600)
+const GraceSeconds = z.int().min(0).max(604_800).meta({ unit: 'seconds' }).default(3600)
 
 const tag = 'API keys'
 const params = z.object({ api_key_id: Id })

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 
 import { type ErrorCode as Code, ERROR_STATUS } from './error_status.ts'
-import { ERROR_MEANINGS } from './errors.ts'
 import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
 import { oneLine } from './text.ts'
 
@@ -11,11 +10,20 @@ import { oneLine } from './text.ts'
 export const Id = z.uuid().toLowerCase()
 export const Timestamp = z.iso.datetime()
 export const Text = z.string().max(MAX_STRING)
-export const RequiredText = Text.min(1, 'must not be empty')
+export const RequiredText = Text.min(1)
 
 /** A title, subtitle or name on one line. */
 export const Title = z.string().overwrite(oneLine).max(MAX_STRING)
-export const RequiredTitle = Title.min(1, 'must not be empty')
+export const RequiredTitle = Title.min(1)
+
+/** A URL with one of these protocols, which `names` lists for the message. */
+export const urlOf = (protocol: RegExp, names: string, longest: number) =>
+  z
+    .url({
+      protocol,
+      error: ({ code }) => (code === 'invalid_format' ? `must be a URL that starts with ${names}` : undefined),
+    })
+    .max(longest)
 
 /** Removes duplicates from a list. The first occurrence of each value stays. */
 export const unique = <const T extends z.ZodType<readonly unknown[]>>(list: T) =>
@@ -36,14 +44,18 @@ export const Metadata = z
     `must be at most ${MAX_METADATA_BYTES} bytes as JSON`,
   )
 
-/** `limit` and `offset` of all lists (specification §4). They accept only decimal digits: `1e2`, `0x10` and ` 5` are refused. */
-const digits = z
-  .string()
-  .regex(/^\d{1,9}$/, 'must be a whole number')
-  .transform(Number)
+/** Accepts a number in a query. It accepts only decimal digits: `1e2`, `0x10` and ` 5` are refused. */
+export const digits = (least: number, most: number, unit?: string) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number, from ${least} to ${most}${unit ? ` ${unit}` : ''}`)
+    .transform(Number)
+    .pipe(z.int().min(least).max(most).meta({ unit }))
+
+/** `limit` and `offset` of all lists (specification §4). */
 export const Page = z.strictObject({
-  limit: digits.pipe(z.int().min(1).max(MAX_PAGE)).default(50),
-  offset: digits.pipe(z.int().min(0)).default(0),
+  limit: digits(1, MAX_PAGE, 'items').default(50),
+  offset: digits(0, 999_999_999, 'items').default(0),
 })
 export type Page = z.output<typeof Page>
 
@@ -59,7 +71,10 @@ export const someOf = (names: readonly string[]) => {
   const name = `(${names.join('|')})`
   return z
     .string()
-    .regex(new RegExp(`^${name}(,${name}){0,${names.length - 1}}$`), `takes ${names.join(', ')}, with commas between`)
+    .regex(
+      new RegExp(`^${name}(,${name}){0,${names.length - 1}}$`),
+      `must be some of ${names.join(', ')}, with commas between`,
+    )
     .overwrite((list) => [...new Set(list.split(','))].join())
     .optional()
 }
@@ -100,12 +115,8 @@ export const named = <const T extends z.ZodRawShape>(id: string, shape: T) => z.
 export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
 
-/** The codes of error responses. The OpenAPI document explains each code. */
-export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[]).describe(
-  Object.entries(ERROR_STATUS)
-    .map(([code, status]) => `- \`${code}\` (${status}): ${ERROR_MEANINGS[code as Code]}`)
-    .join('\n'),
-)
+/** The codes of error responses (errors.ts). */
+export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[])
 
 /** The quota that an upload would exceed (docs/upload.md#quotas). */
 export const ExceededQuota = named('ExceededQuota', {
@@ -122,7 +133,7 @@ export const ExceededQuota = named('ExceededQuota', {
 })
 export type ExceededQuota = z.infer<typeof ExceededQuota>
 
-/** The body of all error responses (specification §7). `code`, `errors`, `quota` and `current` are not in the specification. */
+/** The body of all error responses (specification §7). `code`, `errors`, `docs_url`, `quota` and `current` are not in the specification. */
 export const ErrorBody = named('Error', {
   ok: z.literal(false),
   message: z.string(),
@@ -130,6 +141,8 @@ export const ErrorBody = named('Error', {
   api_request_id: z.uuid().optional(),
   /** The invalid fields. `path` is the path from the root of the body, query or URL path, joined with dots. */
   errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  /** The URL of the paragraph about the code in the documentation of the service. */
+  docs_url: z.url().optional(),
   /** Only with the code `quota_exceeded`. */
   quota: ExceededQuota.optional(),
   /** Only with the code `version_mismatch` for a track, a collection or an organization: the resource as it is now, with its `version`. */

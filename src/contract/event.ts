@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { KeyType } from './api_key.ts'
-import { Id, including, ok, Page, Timestamp } from './common.ts'
+import { digits, Id, including, ok, Page, Timestamp } from './common.ts'
 import { MAX_EVENT_WAIT } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -196,13 +196,6 @@ export const EventSubject = z
     `must be one of ${SUBJECTS.join(', ')}, a colon, and an id`,
   )
 
-const wholeNumber = (digits: number, most: number) =>
-  z
-    .string()
-    .regex(new RegExp(`^\\d{1,${digits}}$`), 'must be a whole number')
-    .transform(Number)
-    .pipe(z.int().max(most))
-
 export const eventOperations = defineOperations({
   listEvents: {
     method: 'get',
@@ -213,12 +206,12 @@ export const eventOperations = defineOperations({
     access: ['server'],
     query: z.strictObject({
       /** The `seq` of an event, or a time in milliseconds since 1970. Only later events are returned. */
-      after: wholeNumber(15, Number.MAX_SAFE_INTEGER).default(0),
+      after: digits(0, 999_999_999_999_999).default(0),
       type: EventPattern.optional(),
       subject: EventSubject.optional(),
       limit: Page.shape.limit,
       include: including('titles', 'collection', 'artwork'),
-      wait: wholeNumber(2, MAX_EVENT_WAIT).default(0),
+      wait: digits(0, MAX_EVENT_WAIT, 'seconds').default(0),
     }),
     response: ok({ events: z.array(TonearmEvent), after: z.int(), has_more: z.boolean() }),
   },

@@ -4,7 +4,7 @@ import { HexColor, ImageColor } from './color.ts'
 import { Id, named, ok, Page, RequiredTitle, Title, Version, VersionHeaders } from './common.ts'
 import { MAX_THEME_COLORS } from './facts.ts'
 import { defineOperations } from './operation.ts'
-import { QuotaLimit } from './quota.ts'
+import { QuotaBytes } from './quota.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
 
@@ -40,7 +40,7 @@ export const OrganizationUpdate = z.strictObject({
   player_subtitle: Title.nullable().optional(),
   uses_tags: z.boolean().optional(),
   /** Only the operator's root key may change it. */
-  max_bytes: QuotaLimit.optional(),
+  max_bytes: QuotaBytes.optional(),
 })
 
 const tag = 'Organizations'
@@ -64,7 +64,7 @@ export const organizationOperations = defineOperations({
     summary: "Create an organization and its first server key (the operator's root key only)",
     tag,
     access: ['root'],
-    body: z.strictObject({ name: RequiredTitle, max_bytes: QuotaLimit.optional() }),
+    body: z.strictObject({ name: RequiredTitle, max_bytes: QuotaBytes.optional() }),
     response: ok({
       organization_id: z.uuid(),
       organization: Organization,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { Origin } from './api_key.ts'
-import { Id, including, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.ts'
+import { Id, including, named, ok, Page, RequiredTitle, Timestamp, unique, urlOf } from './common.ts'
 import {
   MAX_LINK_TITLE,
   MAX_LINK_URL,
@@ -22,9 +22,7 @@ import { severalLines } from './text.ts'
 export const PageLink = z
   .strictObject({
     title: RequiredTitle.max(MAX_LINK_TITLE),
-    url: z
-      .url({ protocol: /^(https?|mailto)$/, error: 'must be a URL that starts with https:, http: or mailto:' })
-      .max(MAX_LINK_URL),
+    url: urlOf(/^(https?|mailto)$/, 'https:, http: or mailto:', MAX_LINK_URL),
   })
   .meta({ id: 'PageLink' })
 export type PageLink = z.infer<typeof PageLink>
@@ -84,7 +82,7 @@ const Slug = z
  */
 export const ShareUpdate = z.strictObject({
   title: RequiredTitle.nullable().optional(),
-  text: z.string().overwrite(severalLines).min(1, 'must not be empty').max(MAX_SHARE_TEXT).nullable().optional(),
+  text: z.string().overwrite(severalLines).min(1).max(MAX_SHARE_TEXT).nullable().optional(),
   links: z.array(PageLink).max(MAX_SHARE_LINKS).nullable().optional(),
   slug: Slug.nullable().optional(),
   variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))

@@ -17,6 +17,7 @@ import {
   Text,
   Timestamp,
   Title,
+  urlOf,
   Version,
   VersionHeaders,
 } from './common.ts'
@@ -42,7 +43,8 @@ const Seconds = z
   .min(0)
   .max(MAX_CHAPTER_START)
   .overwrite((seconds) => Math.round(seconds * 1000) / 1000)
-const WebAddress = z.url({ protocol: /^https?$/ }).max(MAX_CHAPTER_URL)
+  .meta({ unit: 'seconds' })
+const WebAddress = urlOf(/^https?$/, 'https: or http:', MAX_CHAPTER_URL)
 
 /** A chapter in the format JSON Chapters 1.2. */
 export const Chapter = named('Chapter', {
@@ -141,7 +143,7 @@ export const trackFilters = {
 
 /** `file_size` (in bytes) and `content_type` are not in the specification. The upload URL is signed with those that are given. */
 export const UploadHints = {
-  file_size: z.int().min(1).optional(),
+  file_size: z.int().min(1).meta({ unit: 'bytes' }).optional(),
   content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
 }
 

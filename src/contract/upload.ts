@@ -4,7 +4,7 @@ import { Id, Metadata, named, ok, RequiredText, Text, Timestamp, Title } from '.
 import { TrackError } from './info.ts'
 import { UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { Quota, QuotaLimit } from './quota.ts'
+import { Quota, QuotaBytes, QuotaTracks } from './quota.ts'
 import { Track, UploadHints } from './track.ts'
 
 /** A session in which tracks can be created in one collection for a limited time (specification §2, UploadSession). */
@@ -37,8 +37,8 @@ export const uploadOperations = defineOperations({
       creator_id: Id.nullable().optional(),
       organization_index: Text.nullable().optional(),
       metadata: Metadata.optional(),
-      max_bytes: QuotaLimit.optional(),
-      max_tracks: QuotaLimit.optional(),
+      max_bytes: QuotaBytes.optional(),
+      max_tracks: QuotaTracks.optional(),
     }),
     response: ok({
       upload_session_id: z.uuid(),

@@ -126,7 +126,7 @@ export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>
 /** Fields that can be changed after the endpoint was created. */
 const endpointFields = {
   /** An https URL on port 443 or 8443 of a public host (docs/webhooks.md). */
-  url: z.string().min(1, 'must not be empty').max(MAX_WEBHOOK_URL),
+  url: z.string().min(1).max(MAX_WEBHOOK_URL),
   title: RequiredTitle,
   events: unique(z.array(EventPattern).min(1).max(50)),
   is_ordered: z.boolean(),
@@ -147,7 +147,7 @@ export const WebhookEndpointUpdate = z
   .partial()
 
 /** Seconds for which deliveries are also signed with the previous secret: a day by default, a week at most. */
-const GraceSeconds = z.int().min(0).max(604_800).default(86_400)
+const GraceSeconds = z.int().min(0).max(604_800).meta({ unit: 'seconds' }).default(86_400)
 
 const tag = 'Webhooks'
 const access = ['server'] as const

@@ -35,9 +35,6 @@ export const sessionExpired = (noun: string) => new ApiError('session_expired', 
 export const unauthorized = (message: string) =>
   new ApiError('unauthorized', message, undefined, { 'www-authenticate': 'Bearer realm="tonearm"' })
 
-export const insufficientScope = (kind: string) =>
-  new ApiError('insufficient_scope', `This operation is not open to keys of the type ${kind}`)
-
 /**
  * Returns an error's text for the log. For errors from Drizzle, it is the cause's text, because Drizzle's own message contains the values of the
  * statement.

@@ -2,6 +2,7 @@ import type { Context as HonoContext } from 'hono'
 
 import type { ErrorBody } from '../contract/common.ts'
 import { ApiError } from '../core/errors.ts'
+import { baseUrl } from './base_url.ts'
 import type { AppEnv } from './context.ts'
 
 /** Web pages from any origin may call the API. Responses contain signed URLs and private data, so no cache may store them. */
@@ -42,6 +43,7 @@ export async function errorResponse(
     ok: false,
     message: fault.message,
     code: fault.code,
+    docs_url: `${baseUrl(env, request.url)}/docs/errors#${fault.code}`,
     api_request_id,
     ...fault.details,
   }

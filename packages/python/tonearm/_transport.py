@@ -30,6 +30,8 @@ class TonearmError(Exception):
         self.message: str = body.get("message", "")
         self.errors: list[dict[str, str]] = body.get("errors", [])
         """The fields that were rejected, each with `path` and `message`."""
+        self.docs_url: str | None = body.get("docs_url")
+        """The URL of the paragraph about the code in the documentation of the service."""
         self.quota: dict[str, Any] | None = body.get("quota")
         self.api_request_id: str | None = body.get("api_request_id")
         details = "".join(f"; {error['path']}: {error['message']}" for error in self.errors)

@@ -23,6 +23,8 @@ export interface Schema {
   maxLength?: number
   minItems?: number
   maxItems?: number
+  /** Not a keyword of JSON Schema: the unit of a number. */
+  unit?: string
 }
 
 export interface Field {
@@ -70,7 +72,7 @@ function bounds(least: number | undefined, most: number | undefined, unit: strin
 /** Returns what a value must satisfy, and its default. */
 function rules(schema: Schema): string[] {
   const own = [
-    ...bounds(schema.minimum, schema.maximum, ''),
+    ...bounds(schema.minimum, schema.maximum, schema.unit ? ` ${schema.unit}` : ''),
     ...bounds(schema.minLength, schema.maxLength, ' characters'),
     ...bounds(schema.minItems, schema.maxItems, ' items'),
     ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN

@@ -24,7 +24,7 @@ import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
 import { csvOf, wantsCsv } from './csv.ts'
 import { MAX_ERRORS, readJson } from './json_body.ts'
-import { messageOf } from './message.ts'
+import { messageOf, ruleOf } from './message.ts'
 import { nearestName } from './nearest.ts'
 import { checkQuery } from './query.ts'
 
@@ -44,6 +44,9 @@ const nounOf = ({ nouns }: Operation, param: string) =>
   nouns?.[param] ?? param.replace(/_(id|index)$/, '').replaceAll('_', ' ')
 
 type Target = 'param' | 'query' | 'header' | 'json'
+
+/** Issues have their input, which their messages mention. */
+const ISSUES = { error: ruleOf, reportInput: true }
 
 /** Throws the issues of a failed parse as an error response. A malformed id in a path returns 404, like an unknown id (docs/decisions/0008). */
 function refuse(operation: Operation, target: Target, error: z.core.$ZodError): never {
@@ -73,7 +76,7 @@ function unknownField(operation: Operation, target: Target, path: string[], key:
 /** Parses and validates the body. Hono's validator is not used because it would skip the checks of `readJson`. */
 const checkBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<AppEnv> =>
   async function checkBody(c, next) {
-    const { success, data, error } = schema.safeParse(await readJson(c))
+    const { success, data, error } = schema.safeParse(await readJson(c), ISSUES)
     if (!success) refuse(operation, 'json', error)
     c.req.addValidatedData('json', data as object)
     return next()
@@ -86,9 +89,14 @@ function validate(name: string, operation: Operation): MiddlewareHandler<AppEnv>
   const check = (target: Target, schema: z.ZodObject | undefined) =>
     schema
       ? [
-          zValidator(target, schema, (result) => {
-            if (!result.success) refuse(operation, target, result.error)
-          }),
+          zValidator(
+            target,
+            schema,
+            (result) => {
+              if (!result.success) refuse(operation, target, result.error)
+            },
+            { validationFunction: (schema, value) => schema.safeParse(value, ISSUES) },
+          ),
         ]
       : []
   return [

@@ -1,7 +1,7 @@
 import type { KeyCache } from '../../adapters/cache/key_cache.ts'
 import { isSecret, sha256 } from '../../adapters/crypto/secret.ts'
 import type { Access } from '../../contract/operation.ts'
-import { ApiError, insufficientScope, unauthorized } from '../../core/errors.ts'
+import { ApiError, unauthorized } from '../../core/errors.ts'
 import { type KeyHolder, keyOf, LISTENER, type Principal, ROOT } from '../../core/principal.ts'
 import { readKey } from '../../resources/keys/key_holder.ts'
 import { isShareKey, cachedShare, readShareKey } from '../../resources/share/share_holder.ts'
@@ -56,6 +56,10 @@ export async function authenticate(
   if (!secret) throw unauthorized('The Authorization header must be: Bearer <API_KEY>')
   const principal = await principalOf(env, keys, secret, request)
   checkOrigin(keyOf(principal)?.allowed_origins, headers.get('origin'), method)
-  if (!access.includes(principal.kind as Access)) throw insufficientScope(principal.kind)
+  const { kind } = principal
+  if (!access.includes(kind as Access)) {
+    const message = `This operation needs a key of the type ${access.join(' or ')}; this one has the type ${kind}`
+    throw new ApiError('insufficient_scope', message)
+  }
   return principal
 }

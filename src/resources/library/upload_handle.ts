@@ -25,8 +25,8 @@ export interface UploadHints {
 export function checkUploadHints(env: Env, { file_size = 0 }: UploadHints): void {
   const limit = Number(env.MAX_UPLOAD_BYTES)
   if (file_size > limit) {
-    const message = `must be at most ${limit} bytes`
-    throw new ApiError('file_too_large', `file_size ${message}`, { errors: [{ path: 'file_size', message }] })
+    const message = `must be at most ${limit} bytes, not ${file_size}`
+    throw new ApiError('file_too_large', `file_size: ${message}`, { errors: [{ path: 'file_size', message }] })
   }
 }
 

@@ -71,10 +71,11 @@ async function findRows<C extends SelectedFields>(
   { limit, offset }: Page,
   most = MAX_SORTED,
 ): Promise<Found<C>> {
-  if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in such a list`)
+  if (offset > MAX_FILTERED_OFFSET)
+    throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} items in such a list, not ${offset}`)
   const { kind, organization_id, collection_id } = search
   const words = search.q === undefined ? null : wordsOf(search.q)
-  if (words && words.length > MAX_WORDS) throw invalid('q', `takes at most ${MAX_WORDS} words`)
+  if (words && words.length > MAX_WORDS) throw invalid('q', `must have at most ${MAX_WORDS} words, not ${words.length}`)
   // The query consists only of punctuation, so it has no matches.
   if (words?.length === 0) return { rows: [], count: 0 }
   const filters = Object.entries(search.filters).filter((entry): entry is [string, string] => entry[1] !== undefined)

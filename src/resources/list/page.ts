@@ -98,7 +98,8 @@ export async function listRows<C extends SelectedFields>(
 }
 
 function filteredStart({ offset }: Page): PageStart {
-  if (offset > MAX_FILTERED_OFFSET) throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} in a filtered list`)
+  if (offset > MAX_FILTERED_OFFSET)
+    throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} items in a filtered list, not ${offset}`)
   return { from: null, skip: offset }
 }
 

@@ -18,10 +18,10 @@ export const usageHandlers: Handlers<typeof usageOperations> = {
     const { db, now, principal } = context
     const [first, today] = [firstReportedDay(now), dateOf(now)]
     const { to = today } = query
-    if (to < first || to > today) throw invalid('to', `must lie between ${first} and ${today}`)
+    if (to < first || to > today) throw invalid('to', `must be from ${first} to ${today}, not ${to}`)
     const defaultFrom = dateOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY)
     const { from = defaultFrom < first ? first : defaultFrom } = query
-    if (from < first || from > to) throw invalid('from', `must lie between ${first} and ${to}`)
+    if (from < first || from > to) throw invalid('from', `must be from ${first} to ${to}, not ${from}`)
 
     // There is at most one row per day, which contains the changes on that day.
     const rows = await db

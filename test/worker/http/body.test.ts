@@ -127,22 +127,22 @@ describe('a request with an invalid body', () => {
   })
 
   it.each([
-    ['collection', { title: 5 }, 'title: must be a string'],
-    ['collection', { title: 'x'.repeat(256) }, 'title: must be at most 255 characters'],
-    ['track', { collection_id: 'x', file_name: 'a.mp3' }, 'collection_id: must be a UUID'],
-    ['api_key', { title: 'x', type: 'x' }, 'type: must be one of server, player, uploader'],
+    ['collection', { title: 5 }, 'title: must be a string, not 5'],
+    ['collection', { title: 'x'.repeat(256) }, 'title: must be from 1 to 255 characters, not 256'],
+    ['track', { collection_id: 'x', file_name: 'a.mp3' }, 'collection_id: must be a UUID, not "x"'],
+    ['api_key', { title: 'x', type: 'x' }, 'type: must be one of server, player, uploader, not "x"'],
     [
       'api_key',
       { title: 'x', type: 'server', expires_at: 'x' },
-      'expires_at: must be a date and time such as 2027-01-31T00:00:00Z',
+      'expires_at: must be a date and time such as 2027-01-31T00:00:00Z, not "x"',
     ],
-    ['webhook_endpoint', { url: 'https://shop.com', events: [] }, 'events: must have at least 1 entry'],
+    ['webhook_endpoint', { url: 'https://shop.com', events: [] }, 'events: must have from 1 to 50 entries, not 0'],
     [
       'webhook_endpoint',
       { url: 'https://shop.com', events: ['x'] },
-      'events.0: must be a type of event, a group such as track.*, or *',
+      'events.0: must be a type of event, a group such as track.*, or *, not "x"',
     ],
-    ['webhook_endpoint', { url: 'https://shop.com', is_ordered: 1 }, 'is_ordered: must be true or false'],
+    ['webhook_endpoint', { url: 'https://shop.com', is_ordered: 1 }, 'is_ordered: must be true or false, not 1'],
   ])('explains the fault of a %s with the body %j: %s', async (noun, body, expected_message) => {
     const { message, errors } = await expectError(400, 'invalid_request', 'POST', `/v1/${noun}`, { key, body })
     expect([message, ...errors.map((error) => `${error.path}: ${error.message}`)]).toContain(expected_message)
