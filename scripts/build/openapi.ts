@@ -60,7 +60,7 @@ function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | '
   }))
 }
 
-/** A header that all POST operations accept (docs/architecture.md#repeated-requests). */
+/** A header that all POST operations with a key accept (docs/architecture.md#repeated-requests). */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -69,7 +69,10 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
-const content = (schema: Json, example?: Json) => ({ 'application/json': { schema, ...(example && { example }) } })
+const content = (schema: Json, example?: Json, isText?: true) => {
+  const described = { schema, ...(example && { example }) }
+  return { 'application/json': described, ...(isText && { 'text/plain': described }) }
+}
 
 /** Adds the values that an example has for parameters. */
 const withExamples = (described: Json[], values: Record<string, string> = {}) =>
@@ -83,7 +86,8 @@ const withExamples = (described: Json[], values: Record<string, string> = {}) =>
 function describe(name: string, operation: Operation, example?: OperationExample): Json {
   const refusals = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
   const { access } = operation
-  const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : 'Public: the id of the play session is the secret.'
+  const secret = operation.is_empty ? '`heard_token` of the play session' : 'id of the play session'
+  const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : `Public: the ${secret} is the secret.`
   return {
     operationId: name,
     summary: operation.summary,
@@ -94,22 +98,26 @@ function describe(name: string, operation: Operation, example?: OperationExample
       ...withExamples(parameters(operation.params, 'path'), example?.params),
       ...withExamples(parameters(operation.query, 'query'), example?.query),
       ...withExamples(parameters(operation.headers, 'header'), example?.headers),
-      ...(operation.method === 'post' ? [IDEMPOTENCY_KEY] : []),
+      ...(operation.method === 'post' && access.length > 0 ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(operation.body && {
       requestBody: {
         required: !operation.body.safeParse({}).success,
-        content: content(toSchema(operation.body, 'input'), example?.body),
+        content: content(toSchema(operation.body, 'input'), example?.body, operation.is_text),
       },
     }),
     responses: {
-      200: {
-        description: 'Success',
-        content: {
-          ...content(toSchema(operation.response, 'input'), example?.response),
-          ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
-        },
-      },
+      ...(operation.is_empty
+        ? { 204: { description: 'Success' } }
+        : {
+            200: {
+              description: 'Success',
+              content: {
+                ...content(toSchema(operation.response, 'input'), example?.response),
+                ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
+              },
+            },
+          }),
       ...Object.fromEntries(
         Object.entries(refusals).map(([status, codes]) => [
           status,

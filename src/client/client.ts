@@ -137,7 +137,7 @@ async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal
   const limit = deadline(REQUEST_TIMEOUT, signal)
   try {
     const response = await send(limit.signal)
-    const answer: unknown = await response.json().catch(() => undefined)
+    const answer: unknown = response.status === 204 ? { ok: true } : await response.json().catch(() => undefined)
     if (response.ok && answer !== undefined) return { result: answer, retryIn: null }
     // A successful response whose JSON is truncated is treated as a missing response.
     if (response.ok || signal?.aborted) return unanswered()

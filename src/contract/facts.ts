@@ -45,6 +45,18 @@ export const API_RATE = 1200
 export const PLAY_RATE = 600
 export const AUDIENCE_RATE = 60_000
 export const MISS_RATE = 60
+/** Maximum listening reports per minute, for one listener of a play session. */
+export const HEARD_RATE = 300
+/**
+ * Maximum bytes of a listening report, and maximum number of its listens, of the ranges of a listen, and of the characters of its source. A token for reports
+ * is valid for a day after its session was created, and for an hour after the session's end.
+ */
+export const MAX_HEARD_BYTES = 4096
+export const MAX_HEARD_LISTENS = 50
+export const MAX_HEARD_RANGES = 50
+export const MAX_HEARD_SOURCE = 100
+export const HEARD_TOKEN_TTL = 86_400
+export const HEARD_AFTER_SESSION = 3600
 /** Number of days, including today, for which usage is reported day by day. */
 export const USAGE_DAYS = 400
 /** Maximum number of days in one response of statistics. */

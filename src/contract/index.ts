@@ -5,6 +5,7 @@ import { chapterOperations } from './chapters.ts'
 import { collectionOperations } from './collection.ts'
 import { coverOperations } from './cover.ts'
 import { eventOperations } from './event.ts'
+import { heardOperations } from './heard.ts'
 import { limitOperations } from './limit.ts'
 import { multipartOperations } from './multipart.ts'
 import { organizationOperations } from './organization.ts'
@@ -38,6 +39,7 @@ export const operations = {
   ...trackBatchOperations,
   ...chapterOperations,
   ...zipOperations,
+  ...heardOperations,
   ...trackVariantOperations,
   ...reprocessOperations,
   ...multipartOperations,

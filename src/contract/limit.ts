@@ -84,6 +84,8 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
     'requests per minute',
     'play sessions and tracks that do not exist, by one address',
   ),
+  limit('heard_rate', limits.HEARD_RATE, 'requests per minute', 'listening reports of one session, by one address'),
+  limit('heard_size', limits.MAX_HEARD_BYTES, 'bytes', 'a listening report'),
 ]
 
 export const limitOperations = defineOperations({

@@ -42,11 +42,15 @@ interface Description {
   /** The request headers that the operation reads. The names are in lower case. */
   headers?: z.ZodObject
   body?: z.ZodObject
-  /** Maximum bytes of the body, if it is greater than the default. */
+  /** Maximum bytes of the body, if it is not the default. */
   body_size?: number
+  /** Set if the JSON of the body may also be sent as `text/plain`, for which browsers send no preflight request. */
+  is_text?: true
   response: z.ZodObject
   /** Returns the content of the response as a table, for callers that accept `text/csv`. */
   csv?: (response: never) => Table
+  /** Set if the response is a 204 without a body. */
+  is_empty?: true
   /** Seconds for which an isolate may cache the response. All callers of the same URL get the cached response (docs/decisions/0028). */
   reuse?: number
   /** Set if changes by this operation do not affect cached responses. */
@@ -77,7 +81,8 @@ const REFUSALS = {
 export function errorsOf(operation: Operation): ErrorCode[] {
   const { method, grows, access, errors = [] } = operation
   const parts = (['params', 'query', 'headers', 'body'] as const).filter((part) => operation[part])
-  const refusals = [...parts, ...(access.length > 0 ? ['access' as const] : []), ...(method === 'post' ? [method] : [])]
+  const hasKey = access.length > 0
+  const refusals = [...parts, ...(hasKey ? ['access' as const] : []), ...(hasKey && method === 'post' ? [method] : [])]
   const codes = new Set<ErrorCode>([
     ...refusals.flatMap((part) => REFUSALS[part]),
     ...errors,

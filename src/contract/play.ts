@@ -111,6 +111,8 @@ export const PlayView = named('PlayView', playView)
 export type PlayView = z.infer<typeof PlayView>
 
 const tag = 'Play sessions'
+/** The token for the listening reports of players: `POST /v1/heard/{token}`. */
+const heard_token = { heard_token: z.string() }
 const session = {
   play_session_id: z.uuid(),
   play_session: PlaySession,
@@ -120,6 +122,7 @@ const session = {
   tracks: z.array(SessionTrack),
   /** The first track that can be played; null if there is none yet. */
   first_track: Playback.nullable(),
+  ...heard_token,
 }
 const views = {
   /** Only if the request has `views`: the play views of so many tracks of the list. Tracks that cannot be played yet are left out. */
@@ -187,7 +190,7 @@ export const playOperations = defineOperations({
     tag,
     ...listeners,
     params: playParams,
-    response: ok(playView),
+    response: ok({ ...playView, ...heard_token }),
     reuse: PLAY_CACHE_SECONDS,
     errors: ['track_not_ready', 'session_expired'],
   },

@@ -13,8 +13,8 @@ interface RequestSummary {
   organization_id: string | undefined
 }
 
-/** The routes of play sessions, which get by far the most requests. */
-const IS_PLAY = /^\/v1\/play[_/]/
+/** The routes of play sessions and of their reports, which get by far the most requests. */
+const IS_PLAY = /^\/v1\/(play[_/]|heard)/
 
 /** Logs one line per request (docs/decisions/0043), except for most successful requests for play sessions (docs/decisions/0082). */
 export function logRequest({ REQUEST_LOG }: Env, { started_at, ...line }: RequestSummary): void {

@@ -15,6 +15,7 @@ import { variantHandlers } from './library/variant.ts'
 import { limitHandlers } from './operator/limit.ts'
 import { systemHandlers } from './operator/system.ts'
 import { usageHandlers } from './operator/usage.ts'
+import { heardHandlers } from './play/heard.ts'
 import { playHandlers } from './play/play.ts'
 import { statsHandlers } from './play/stats.ts'
 import { zipHandlers } from './play/zip_selection.ts'
@@ -38,6 +39,7 @@ export const handlers: Handlers<OperationTable> = {
   ...trackBatchHandlers,
   ...chapterHandlers,
   ...zipHandlers,
+  ...heardHandlers,
   ...trackVariantHandlers,
   ...reprocessHandlers,
   ...multipartHandlers,

@@ -188,6 +188,9 @@ async function playTracks({ call, server, collection_id, tracks }: Scene) {
   const params = { play_session_id: session.play_session_id }
   await call('getPlaySession', server, { params })
   await call('playSession', null, { params, query: { views: '1' } })
+  const listens = [{ track: tracks[0], ranges: [[0, 2.5]] }]
+  const report = { visit: '0123456789abcdef', sequence: 1, age: 3, first: 0, source: 'shop.example.com', listens }
+  await call('reportHeard', null, { params: { token: session.heard_token }, body: report })
   const one = { ...params, play_track_id: tracks[0] }
   await call('playTrack', null, { params: one })
   await call('downloadTrack', null, { params: { ...one, variant_index: 'mp3-128' } })

@@ -93,7 +93,7 @@ const KEYS: Record<string, string> = {
 const keysOf = ({ access }: Operation) =>
   access.length > 0
     ? `<a href="/docs/keys">${access.map((kind) => KEYS[kind]).join(', ')}</a>`
-    : 'no key: the id is the secret'
+    : 'no key: the secret in the path grants access'
 
 /** Fields that every response has. */
 const COMMON = new Set(['ok', 'api_request_id'])
@@ -132,7 +132,7 @@ ${details('Limits', limitTable(entry))}
 <div class="code">
 ${codeBlock(samplesOf(requestOf(entry)))}
 <button type="button" class="button small try" aria-label="Try it: ${escapeHtml(title)}">Try it</button>
-${codeBlock([{ language: 'json', code: JSON.stringify(example.response, null, 2) }], 'Response · 200')}
+${operation.is_empty ? codeBlock([{ language: 'text', code: 'No content' }], 'Response · 204') : codeBlock([{ language: 'json', code: JSON.stringify(example.response, null, 2) }], 'Response · 200')}
 </div>
 </section>`
 }

@@ -7,7 +7,7 @@ import { PLAYBACK_TTL } from '../../contract/facts.ts'
 
 export const encoder = new TextEncoder()
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
-const hex = (bytes: ArrayBuffer) => Array.from(new Uint8Array(bytes), (byte) => HEX[byte]).join('')
+export const hex = (bytes: ArrayBuffer) => Array.from(new Uint8Array(bytes), (byte) => HEX[byte]).join('')
 
 /** Percent-encodes all characters except the unreserved ones (RFC 3986). */
 export const encode = (text: string) =>

@@ -28,6 +28,8 @@ const select = selectOf({
     variants: 'json',
     is_downloadable: 'flag',
     expires_at: 'plain',
+    created_at: 'plain',
+    share_id: 'plain',
   }),
   track: columnsOf<
     Omit<typeof tracks.$inferSelect, 'levels' | 'chapters'> & {
@@ -67,6 +69,7 @@ const select = selectOf({
     ...appearance,
     ...overridable,
     uses_tags: 'flag',
+    listening_shards: 'plain',
   }),
 })
 

@@ -6,7 +6,7 @@ import type { Success } from '../client.ts'
 export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'list' | 'tracks' | 'first_track' | 'views'>
 export type SessionTrack = Session['tracks'][number]
 
-export type PlayView = Omit<Success<Calls['playTrack']>, 'ok' | 'api_request_id'>
+export type PlayView = Omit<Success<Calls['playTrack']>, 'ok' | 'api_request_id' | 'heard_token'>
 export type Chapter = PlayView['chapters'][number]
 
 /** A play view. `until`: when its URLs expire, in milliseconds since 1970 by this machine's clock. */

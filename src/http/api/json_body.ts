@@ -71,14 +71,15 @@ function parse(text: string): unknown {
 }
 
 /**
- * Parses the body as JSON in UTF-8, which `Content-Type` must declare. An empty body counts as `{}`, so that the response lists the missing fields.
+ * Parses the body as JSON in UTF-8, which `Content-Type` must declare, unless the operation also accepts text. An empty body counts as `{}`, so that the
+ * response lists the missing fields.
  */
-export async function readJson({ req }: Request): Promise<unknown> {
+export async function readJson({ req }: Request, isText = false): Promise<unknown> {
   // `text()` is not used because workerd logs a warning if the content type is not text.
   const bytes = await req.arrayBuffer()
   if (bytes.byteLength === 0) return {}
   const type = req.header('content-type') ?? ''
-  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type))
+  if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type) && !(isText && /^text\/plain\s*(;|$)/i.test(type)))
     throw new ApiError('unsupported_media_type', 'Send the body as JSON with the header Content-Type: application/json')
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type) ?? []
   if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw new ApiError('unsupported_media_type', 'Send the body in UTF-8')

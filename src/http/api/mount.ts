@@ -1,5 +1,5 @@
 import { zValidator } from '@hono/zod-validator'
-import type { Hono, MiddlewareHandler } from 'hono'
+import type { Context as Request, Hono, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 
@@ -11,12 +11,12 @@ import type { ErrorCode } from '../../contract/error_status.ts'
 import { type Growth, MAX_BODY_BYTES } from '../../contract/facts.ts'
 import type { Operation, Operations } from '../../contract/operation.ts'
 import { ApiError, notFound, storageFull } from '../../core/errors.ts'
-import { keyOf, type Principal } from '../../core/principal.ts'
+import { keyOf, LISTENER, type Principal } from '../../core/principal.ts'
 import { wake } from '../../pipeline/webhooks/due.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
 import { HEADERS, JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
-import { limitKey } from '../auth/limit_key.ts'
+import { limitHeard, limitKey } from '../auth/limit_key.ts'
 import { clientOf, mayRead } from '../auth/limit_rate.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { encoder } from '../encode.ts'
@@ -76,7 +76,7 @@ function unknownField(operation: Operation, target: Target, path: string[], key:
 /** Parses and validates the body. Hono's validator is not used because it would skip the checks of `readJson`. */
 const checkBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<AppEnv> =>
   async function checkBody(c, next) {
-    const { success, data, error } = schema.safeParse(await readJson(c), ISSUES)
+    const { success, data, error } = schema.safeParse(await readJson(c, operation.is_text), ISSUES)
     if (!success) refuse(operation, 'json', error)
     c.req.addValidatedData('json', data as object)
     return next()
@@ -139,7 +139,9 @@ export function mount(
     // A GET may detect an upload, and the pipeline's statements are idempotent. A PUT writes absolute values.
     const isIdempotent = operation.method === 'get' || operation.method === 'put'
     const emitsEvents = changes || operation.emitsEvents
+    const secretOf = (c: Request) => c.req.param(operation.secret ?? '') ?? ''
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
+      if (operation.is_empty) await limitHeard(c.env, secretOf(c), clientOf(c.env, c.req.raw.headers))
       const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.env, c.req.raw.headers))
       c.set('principal', principal)
@@ -169,11 +171,18 @@ export function mount(
         return new Response(JSON.stringify(body), { headers: { ...JSON_HEADERS, ...headers } })
       }
       if (isPublic) {
-        const secret = c.req.param(operation.secret ?? '') ?? ''
+        if (operation.is_empty) {
+          // Listeners with this setting must not be counted (Global Privacy Control).
+          if (c.req.header('sec-gpc') !== '1') {
+            const { country = null } = (c.req.raw.cf ?? {}) as { country?: string }
+            await handler(input, { ...contextOf(c, LISTENER, cache, openDatabase(env.DB)), country })
+          }
+          return new Response(null, { status: 204, headers: HEADERS })
+        }
         return answerListener(
           c,
           cache,
-          { secret, reuse: operation.reuse !== undefined },
+          { secret: secretOf(c), reuse: operation.reuse !== undefined },
           (context) => handler(input, { ...context, db: openDatabase(context.db.$client) }),
           encoded,
         )

@@ -53,3 +53,8 @@ export async function checkPassword(
 export async function limitCovers(env: Env, owner_id: string): Promise<void> {
   if (!(await env.PLAY_RATE_LIMIT.limit({ key: `cover:${owner_id}` })).success) throw tooMany()
 }
+
+/** Counts a listening report. Throws a 429 if the client sends too many with this token. */
+export async function limitHeard(env: Env, token: string, client: string): Promise<void> {
+  if (!(await env.HEARD_RATE_LIMIT.limit({ key: `${token} ${client}` })).success) throw tooMany()
+}

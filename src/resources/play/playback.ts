@@ -14,6 +14,7 @@ import { checkExpiry, timestamp } from '../../core/time.ts'
 import { appearance } from '../library/appearance.ts'
 import { coverDesign, coverImage, coverOrFirst } from '../library/cover_image.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
+import { heardToken } from './heard_token.ts'
 
 /** A session and a track that it plays. Each is undefined if it was not found. */
 interface PlaybackParts {
@@ -98,6 +99,7 @@ export async function playable(context: Context<Client>, parts: PlaybackParts) {
     urls,
     appearance: appearance(parts.played),
     album: parts.played.collection.title,
+    listening_shards: parts.played.organization.listening_shards,
     /** Those of the session's variants that this track has, in the session's order. A preliminary track has only its early file. */
     files: is_preliminary ? made : session.variants.flatMap((index) => made.filter((file) => file.index === index)),
     is_preliminary,
@@ -202,5 +204,8 @@ export async function playTrack(
   const found = await findPlayback(context, play_session_id, play_track_id)
   const { session, is_preliminary, until } = found
   if (!is_preliminary) context.allowCaching(session.organization_id, until)
-  return toPlayView(session, await playback(context, found))
+  return {
+    ...toPlayView(session, await playback(context, found)),
+    heard_token: await heardToken(context.env, session, found.listening_shards),
+  }
 }

@@ -14,6 +14,7 @@ import { checkExpiry, timestamp } from '../../core/time.ts'
 import { labelsOf } from '../library/appearance.ts'
 import { toEmbed } from '../share/embed.ts'
 import { allowsEarly, bestQuality } from './early_quality.ts'
+import { heardToken } from './heard_token.ts'
 import { findPlayback, listOf, toPlaybackParts, toPlayView, playable, playback } from './playback.ts'
 
 /** Returns a play session as the API shows it to its creator. */
@@ -115,6 +116,7 @@ export async function toView(
         ? null
         : (next.find((playback) => playback?.track_id === track_id) ??
           (await playbackOf(context, id, track_id, played))),
+    heard_token: await heardToken(context.env, session, found!.organization!.listening_shards),
     ...(wanted && { views: next.flatMap((playback) => (playback ? [toPlayView(session, playback)] : [])) }),
   }
   const isFinal = [view.first_track, ...next].every((playback) => playback?.track.is_preliminary === false)

@@ -34,7 +34,7 @@ const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 const WITHOUT_EVENT: Record<string, OperationName[]> = {
   'settings that receivers do not mirror': ['updateOrganization', 'createVariant', 'updateVariant', 'deleteVariant'],
   'the events are deleted with their organization': ['deleteOrganization'],
-  'sessions are too frequent': ['createPlaySession', 'createUploadSession'],
+  'sessions are too frequent': ['createPlaySession', 'createUploadSession', 'reportHeard'],
   'nothing changes': ['createZip'],
   'a cover or a file has its event once it is uploaded': [
     'createCollectionCover',
@@ -68,6 +68,7 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
     const found = sorted(Object.keys(at(body, where) as object))
     expect.soft(`${name} ${where}: ${found}`).toBe(`${name} ${where}: ${sorted(expected.split(' '))}`)
   }
+  if (operation.is_empty) return
   expect.soft(operation.response.parse(body), name).toEqual(body)
   expect.soft(body.api_request_id, name).toMatch(REQUEST_ID)
 }

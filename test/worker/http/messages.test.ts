@@ -37,7 +37,17 @@ interface Attempt {
 }
 
 /** Numbers without a unit. Every other number with a bound has one. */
-const PLAIN = ['after', 'done.part_number', 'next', 'order', 'position', 'tags.track_number', 'tags.disc_number']
+const PLAIN = [
+  'after',
+  'done.part_number',
+  'next',
+  'order',
+  'position',
+  'tags.track_number',
+  'tags.disc_number',
+  'sequence',
+  'first',
+]
 
 const isBound = (bound: number | undefined): bound is number =>
   bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER

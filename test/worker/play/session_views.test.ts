@@ -42,8 +42,9 @@ describe('a session with play views', () => {
       const { body: plain } = await read(session, env)
       expect({ ...others, api_request_id: '' }).toEqual({ ...plain, api_request_id: '' })
       for (const view of views!) {
-        const { ok: _, api_request_id: _id, ...single } = await ok('GET', `${session}/${view.track_id}`)
+        const { ok: _, api_request_id: _id, heard_token, ...single } = await ok('GET', `${session}/${view.track_id}`)
         expect(JSON.stringify(view)).toBe(JSON.stringify(single))
+        expect(heard_token).toMatch(/^[\da-f]{24}[tcp][\da-f]{128}$/)
       }
     }
   })

@@ -30,7 +30,7 @@ export async function aWorkspace() {
   const { upload_session_id } = await anUploadSession(key, collection_id)
   const sessionTrack = () => ok('POST', `/v1/upload/${upload_session_id}/track`, { key, body: { file_name: 'a.mp3' } })
   const uploaded = await sessionTrack()
-  const { play_session_id } = await aPlaySession(key, 'track', track_id, { is_downloadable: true })
+  const { play_session_id, heard_token } = await aPlaySession(key, 'track', track_id, { is_downloadable: true })
   const { api_key_id } = await anApiKey(key)
   const { id: variant_id } = await aVariant(key)
   const { id: share_id } = await aShare(key, collection_id, { scope: 'track', id: track_id })
@@ -54,6 +54,7 @@ export async function aWorkspace() {
     /** A track without a file, which belongs to the upload session. */
     waiting_track_id: (await sessionTrack()).track_id,
     play_session_id,
+    token: heard_token,
     api_key_id,
     variant_id,
     multipart_upload_id: await aMultipart(key, track_id),

@@ -22,6 +22,7 @@ import { shareCases } from './contract_share.ts'
 import { trashCases } from './contract_trash.ts'
 import { webhookCases } from './contract_webhook.ts'
 import type { Workspace } from './contract_workspace.ts'
+import { heardReport } from './heard.ts'
 
 const OWN_COVER = { cover_image: 'icon small regular large', 'cover_image.small': SQUARE }
 
@@ -128,25 +129,26 @@ export const cases: Record<OperationName, Case> = {
   },
   createPlaySession: {
     body: ({ collection_id }) => ({ collection_id }),
-    keys: { '': `${ENVELOPE} play_session_id play_session list tracks first_track expires_at`, ...SESSION },
+    keys: { '': `${ENVELOPE} play_session_id play_session list tracks first_track heard_token expires_at`, ...SESSION },
   },
   getPlaySession: {
-    keys: { '': `${ENVELOPE} play_session_id play_session list tracks first_track`, ...SESSION },
+    keys: { '': `${ENVELOPE} play_session_id play_session list tracks first_track heard_token`, ...SESSION },
   },
   playSession: {
     keys: {
-      '': `${ENVELOPE} play_session_id play_session list tracks first_track`,
+      '': `${ENVELOPE} play_session_id play_session list tracks first_track heard_token`,
       ...SESSION,
       play_session: 'id variants is_downloadable expires_at',
     },
   },
   playTrack: {
     keys: {
-      '': `${ENVELOPE} play_session_id track_id list chapters play_session cover_image track levels variants`,
+      '': `${ENVELOPE} play_session_id track_id list chapters play_session cover_image track levels variants heard_token`,
       play_session: 'id variants is_downloadable expires_at',
       ...playbackAt(''),
     },
   },
+  reportHeard: { body: ({ track_id }) => heardReport(track_id), keys: { '': 'ok' } },
   downloadTrack: {
     keys: { '': `${ENVELOPE} play_session_id track_id download`, download: 'variant url' },
   },

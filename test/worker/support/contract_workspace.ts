@@ -35,6 +35,7 @@ export async function aWorkspace() {
     play_track_id: track_id,
     upload_session_id: session.upload_session_id,
     play_session_id: play.play_session_id,
+    token: play.heard_token,
     variant_id,
     variant_index: 'aac-160',
     share_id,

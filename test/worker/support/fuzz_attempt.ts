@@ -23,7 +23,7 @@ const isValidBody = (name: OperationName, text: string) =>
   operationsByName[name]!.body!.safeParse(JSON.parse(text)).success
 
 function bodyAttempts(name: OperationName, path: string, valid: object, random: () => number): Attempt[] {
-  const { body, body_size = MAX_BODY_BYTES } = operationsByName[name]!
+  const { body, body_size = MAX_BODY_BYTES, is_text } = operationsByName[name]!
   if (!body) return []
   // A body above the size limit is refused before it is parsed.
   const large = (text: string) => new TextEncoder().encode(text).length > body_size
@@ -37,7 +37,7 @@ function bodyAttempts(name: OperationName, path: string, valid: object, random: 
     ...hostile,
     ...BROKEN_JSON.map((broken) => ({ path, body: broken, valid: false, refusals: [-400] })),
     ...[
-      'text/plain',
+      ...(is_text ? [] : ['text/plain']),
       'application/x-www-form-urlencoded',
       'multipart/form-data; boundary=x',
       'application/jsonp',
@@ -98,12 +98,12 @@ function pathAttempts(
 }
 
 function headerAttempts(name: OperationName, path: string): Attempt[] {
-  const { headers, method } = operationsByName[name]!
+  const { headers, method, access } = operationsByName[name]!
   const matches = ['""', '"a"', '-1', '1.5', '1e3', 'W/"1"', '"1", "2"', '9'.repeat(16), 'x'.repeat(9000), "'"]
   const refused = (header: string) => (value: string) => ({ path, headers: { [header]: value }, valid: false })
   return [
     ...(headers ? matches : []).map(refused('if-match')),
-    ...(method === 'post' ? ['a b', 'x'.repeat(256)] : []).map(refused('idempotency-key')),
+    ...(method === 'post' && access.length > 0 ? ['a b', 'x'.repeat(256)] : []).map(refused('idempotency-key')),
   ]
 }
 

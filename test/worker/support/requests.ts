@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { CATALOG } from '../../../src/contract/catalog.ts'
 import { type OperationName, operations } from '../../../src/contract/index.ts'
 import type { Workspace } from './callers.ts'
+import { heardReport } from './heard.ts'
 import { UNREACHABLE_URL } from './webhooks.ts'
 
 interface Sent {
@@ -33,6 +34,7 @@ const bodies = (workspace: Workspace): Partial<Record<OperationName, object>> =>
   signSessionParts: { next: [1] },
   completeSessionMultipart: {},
   createPlaySession: { track_id: workspace.track_id },
+  reportHeard: heardReport(workspace.track_id),
   createPlaylist: { title: 'New' },
   updatePlaylist: { title: 'Renamed' },
   replacePlaylistTracks: { track_ids: [workspace.track_id] },

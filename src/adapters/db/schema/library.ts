@@ -52,6 +52,8 @@ export const organizations = sqliteTable(
     player_subtitle: text(),
     /** Whether the tags of files are used for values that were not set. */
     uses_tags: flag().notNull().default(true),
+    /** The number of Durable Objects that receive the organization's listening reports. It only grows. */
+    listening_shards: integer().notNull().default(1),
     ...quotaColumns(),
     seq: integer().notNull(),
     created_at: created_at(),

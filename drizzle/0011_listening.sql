@@ -1,0 +1,1 @@
+ALTER TABLE `organizations` ADD `listening_shards` integer DEFAULT 1 NOT NULL;

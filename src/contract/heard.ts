@@ -1,0 +1,65 @@
+import * as z from 'zod'
+
+import { Id, named, ok } from './common.ts'
+import { MAX_HEARD_BYTES, MAX_HEARD_LISTENS, MAX_HEARD_RANGES, MAX_HEARD_SOURCE } from './facts.ts'
+import { defineOperations } from './operation.ts'
+import { oneLine } from './text.ts'
+
+/** The listening reports of players (docs/decisions/0102). */
+
+/** Seconds of a track's audio, with one decimal. */
+const Seconds = z.number().min(0).max(1_000_000).meta({ unit: 'seconds' })
+const Ranges = z.array(z.array(Seconds).min(2).max(2)).max(MAX_HEARD_RANGES)
+
+/** One pass of one track through the player. */
+export const HeardListen = named('HeardListen', {
+  track: Id,
+  /** The seconds that were heard at least once: ordered, disjoint ranges. Seconds that ran muted are not among them. */
+  ranges: Ranges,
+  /** The part of `ranges` that was heard at least twice. */
+  again: Ranges.optional(),
+  /** Seconds of audio that ran muted. */
+  muted: Seconds.optional(),
+  /** Seconds of audio of `ranges` and `again` that ran faster than recorded. */
+  fast: Seconds.optional(),
+}).strict()
+
+/**
+ * The state of a visit, which is the use of a player by one page. Every report contains all listens from `first` on, so a lost report is
+ * repaired by the next one, and a repeated one changes nothing.
+ */
+export const HeardReport = z.strictObject({
+  /** 16 random hexadecimal characters, which are the same in all reports of a visit. */
+  visit: z.string().regex(/^[\da-f]{16}$/, 'must be 16 hexadecimal characters in lower case'),
+  /** 1 in the first report of the visit, and then increasing. A report that is not newer than the last one is ignored. */
+  sequence: z.int().min(1).max(1_000_000),
+  /** Seconds since the start of the visit, by a clock that is never set. */
+  age: Seconds,
+  /** The index in the visit of the first of `listens`. All earlier ones are finished, and were reported. */
+  first: z.int().min(0).max(1_000_000),
+  /** The host name of the page, or of the page around a frame; for apps, their name. */
+  source: z.string().overwrite(oneLine).min(1).max(MAX_HEARD_SOURCE).optional(),
+  listens: z.array(HeardListen).min(1).max(MAX_HEARD_LISTENS),
+})
+export type HeardReport = z.infer<typeof HeardReport>
+
+export const heardOperations = defineOperations({
+  reportHeard: {
+    method: 'post',
+    path: '/v1/heard/{token}',
+    grows: false,
+    summary: 'Report the seconds that a listener has heard (no key needed)',
+    tag: 'Listening',
+    access: [],
+    secret: 'token',
+    nouns: { token: 'heard_token' },
+    params: z.object({ token: z.string().max(255) }),
+    body: HeardReport,
+    body_size: MAX_HEARD_BYTES,
+    is_text: true,
+    response: ok({}),
+    is_empty: true,
+    invisibleToListeners: true,
+    errors: ['session_expired'],
+  },
+})

@@ -1,0 +1,34 @@
+import { encoder, hex, hmac, importKey } from '../../adapters/bucket/presign.ts'
+import type { PlayedSession } from '../../adapters/db/play_rows.ts'
+
+/**
+ * The token for the listening reports of a player (docs/decisions/0102). It contains everything that a report needs of its session, so that reports
+ * do not read the database. heard_grant.ts verifies it.
+ */
+
+/** The key of the last signature. Its promise is not stored, because it would end with the request that created it. */
+let lastSecret: string | null = null
+let lastKey: CryptoKey
+
+/** Returns a token's content, which is in hexadecimal, and its MAC of 32 characters. */
+export async function withMac({ SIGNING_SECRET }: Env, content: string): Promise<string> {
+  if (lastSecret !== SIGNING_SECRET) {
+    lastKey = await importKey(encoder.encode(`heard ${SIGNING_SECRET}`))
+    lastSecret = SIGNING_SECRET
+  }
+  return content + hex(await hmac(lastKey, content)).slice(0, 32)
+}
+
+/**
+ * Returns the token of a session: two times in seconds, the number of shards, and three or four ids. The same session always gets the same token, unless
+ * the number of its organization's shards changes.
+ */
+export const heardToken = (env: Env, session: PlayedSession, shards: number): Promise<string> =>
+  withMac(
+    env,
+    [session.created_at / 1000, session.expires_at / 1000, shards]
+      .map((value) => Math.floor(value).toString(16).padStart(8, '0'))
+      .concat(session.scope[0]!, session.organization_id, session.id, session.resource_id, session.share_id ?? '')
+      .join('')
+      .replaceAll('-', ''),
+  )

@@ -1,0 +1,110 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+
+import { HEARD_RATE } from '../../../src/contract/facts.ts'
+import { verifyHeardToken } from '../../../src/resources/play/heard_grant.ts'
+import { heardToken } from '../../../src/resources/play/heard_token.ts'
+import { aPlaySession, call, DAY, expectError, HOUR, ok, query } from '../support/api.ts'
+import { aTenantWithTrack } from '../support/fixtures.ts'
+import { heardReport } from '../support/heard.ts'
+import { aShare, showPage } from '../support/share_visitor.ts'
+
+async function aListener() {
+  const tenant = await aTenantWithTrack()
+  const session = await aPlaySession(tenant.key, 'collection', tenant.collection_id)
+  return { ...tenant, ...session, path: `/v1/heard/${session.heard_token}` }
+}
+
+const grantOf = (token: string, bindings = env) => verifyHeardToken(bindings, token, Date.now())
+
+describe('the token for reports', () => {
+  it('is the same in every response for a session, and contains the session', async () => {
+    const { key, organization_id, collection_id, track_id, play_session_id, heard_token } = await aListener()
+    const [own, session, view] = [
+      await ok('GET', `/v1/play_session/${play_session_id}`, { key }),
+      await ok('GET', `/v1/play/${play_session_id}`),
+      await ok('GET', `/v1/play/${play_session_id}/${track_id}`),
+    ]
+    expect([own.heard_token, session.heard_token, view.heard_token]).toEqual(Array(3).fill(heard_token))
+    const [{ created_at }] = (await query<{ created_at: number }>(
+      'select created_at from play_sessions where id = ?',
+      play_session_id,
+    )) as [{ created_at: number }]
+    const seconds = Math.floor(created_at / 1000) * 1000
+    expect(await grantOf(heard_token)).toEqual({
+      organization_id,
+      session_id: play_session_id,
+      created_at: seconds,
+      scope: 'collection',
+      resource_id: collection_id,
+      share_id: null,
+      shards: 1,
+    })
+  })
+
+  it('is in the page of a share, with the id of the share', async () => {
+    const { key, collection_id } = await aTenantWithTrack()
+    const { id, slug } = await aShare(key, collection_id)
+    const { text } = await showPage(`/s/${slug}`)
+    const [, token] = /"heard_token":"(\w+)"/.exec(text)!
+    expect(await grantOf(token!)).toMatchObject({ share_id: id, scope: 'collection', resource_id: collection_id })
+  })
+
+  it('is valid for an hour after the end of a session that lasts a day, with the number of shards of the organization', async () => {
+    const { key, collection_id, organization_id } = await aTenantWithTrack()
+    await query('update organizations set listening_shards = 3 where id = ?', organization_id)
+    const { heard_token } = await aPlaySession(key, 'collection', collection_id, { expires_in: 86_400 })
+    const { shards, created_at } = await grantOf(heard_token)
+    expect(shards).toBe(3)
+    const at = (time: number) => verifyHeardToken(env, heard_token, time)
+    await at(created_at + DAY + HOUR - 2000)
+    await expect(at(created_at + DAY + HOUR + 2000)).rejects.toMatchObject({ code: 'session_expired' })
+  })
+
+  it('is refused if it was changed, is malformed, or comes from another deployment', async () => {
+    const { heard_token, track_id } = await aListener()
+    const wrong = [
+      ...Array.from(
+        heard_token,
+        (char, at) => heard_token.slice(0, at) + (char === '0' ? '1' : '0') + heard_token.slice(at + 1),
+      ).filter((_, at) => at % 7 === 0),
+      heard_token.slice(1),
+      `${heard_token}AA`,
+      heard_token.slice(0, -4),
+      'nonsense',
+      heard_token.toUpperCase(),
+      '%20',
+      'x'.repeat(255),
+    ]
+    for (const token of wrong)
+      await expectError(404, 'not_found', 'POST', `/v1/heard/${token}`, { body: heardReport(track_id) })
+    const bindings = { ...env, SIGNING_SECRET: 'another deployment' }
+    await expectError(404, 'not_found', 'POST', `/v1/heard/${heard_token}`, { body: heardReport(track_id), bindings })
+  })
+
+  it('expires', async () => {
+    const { heard_token, track_id } = await aListener()
+    const { organization_id, session_id, ...grant } = await grantOf(heard_token)
+    const session = { ...grant, id: session_id, organization_id, variants: [], is_downloadable: false }
+    const created_at = grant.created_at - DAY
+    const expired = await heardToken(env, { ...session, created_at, expires_at: created_at + HOUR }, 1)
+    await expectError(410, 'session_expired', 'POST', `/v1/heard/${expired}`, { body: heardReport(track_id) })
+  })
+})
+
+describe('a report', () => {
+  it.each(['text/plain;charset=UTF-8', 'text/plain', 'application/json'])('is accepted as %s', async (type) => {
+    const { path, track_id } = await aListener()
+    const answer = await call('POST', path, { body: heardReport(track_id), headers: { 'content-type': type } })
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
+  })
+
+  it('is limited per token and client', async () => {
+    const { path, track_id } = await aListener()
+    let calls = 0
+    const bindings = { ...env, HEARD_RATE_LIMIT: { limit: async () => ({ success: ++calls <= 2 }) } }
+    const send = async () => (await call('POST', path, { body: heardReport(track_id), bindings })).status
+    expect([await send(), await send(), await send()]).toEqual([204, 204, 429])
+    expect(HEARD_RATE).toBe(300)
+  })
+})
