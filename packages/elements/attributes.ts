@@ -28,6 +28,7 @@ export interface PlayerAttributes<Flag = boolean> {
   skip?: '' | 'none' | `${number} ${number}` | undefined
   share?: string | undefined
   'no-memory'?: Flag | undefined
+  'no-statistics'?: Flag | undefined
   download?: string | undefined
   theme?: 'auto' | 'light' | 'dark' | undefined
   accent?: string | undefined

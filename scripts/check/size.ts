@@ -21,9 +21,11 @@ const START_BUDGET = 51_990
 const CLIENT_BUDGET = 4_000
 /** Maximum size in bytes of the module that joins the tracks of an album (docs/decisions/0084). */
 const GAPLESS_BUDGET = 2_700
+/** Maximum size in bytes of the module that reports what was heard (docs/decisions/0103). */
+const REPORT_BUDGET = 2_850
 /** Maximum size of each element in bytes. */
 const BUDGETS: Record<(typeof ELEMENTS)[number], number> = {
-  player: 26_020,
+  player: 26_200,
   uploader: 22_000,
   waveform: 4_000,
   embed: 1_500,
@@ -63,8 +65,10 @@ for (const [name, budget] of Object.entries(BUDGETS)) {
   // A page must load an element with one request.
   judge(name, modules.length === 1 ? bytes : 0, budget, `, ${modules.length} modules`)
 }
-const gapless = readdirSync(join(directory, 'assets')).find((name) => /^gapless-.*\.js$/.test(name))!
-judge('gapless, on demand', gzipSync(readFileSync(join(directory, 'assets', gapless))).length, GAPLESS_BUDGET)
+for (const [name, budget] of Object.entries({ gapless: GAPLESS_BUDGET, report: REPORT_BUDGET })) {
+  const file = readdirSync(join(directory, 'assets')).find((path) => new RegExp(`^${name}-.*\\.js$`).test(path))!
+  judge(`${name}, on demand`, gzipSync(readFileSync(join(directory, 'assets', file))).length, budget)
+}
 const client = await build({ ...BUNDLED, entryPoints: ['packages/client/index.ts'], write: false })
 judge('client without engines', gzipSync(client.outputFiles[0]!.contents).length, CLIENT_BUDGET)
 judge('worker', gzipSync(readFileSync(join(directory, '../worker/index.js'))).length, WORKER_BUDGET)

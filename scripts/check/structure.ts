@@ -17,8 +17,8 @@ const LARGE_FOLDERS = /^(test|src\/studio|src\/contract)(\/|$)/
 /** The only files that may define database tables. */
 const TABLES = /^src\/adapters\/db\/schema\//
 const BROWSER = ['src/client', 'src/elements/player', 'src/elements/uploader']
-const MAX_BROWSER_FILES = 45
-const MAX_BROWSER_IMPORTS = 104
+const MAX_BROWSER_FILES = 46
+const MAX_BROWSER_IMPORTS = 107
 
 const tracked = execFileSync('git', ['-C', directory, 'ls-files', '-co', '--exclude-standard', '--', ...ROOTS], {
   encoding: 'utf8',

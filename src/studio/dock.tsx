@@ -47,6 +47,7 @@ export function Dock() {
         start={now.start}
         layout="compact"
         autoplay
+        no-statistics
       />
       <Button kind="quiet" icon="close" label={t('Close the player')} onClick={stopPlaying} />
     </aside>

@@ -18,10 +18,13 @@ export class FakeAudio extends EventTarget {
   ended = false
   error: { code: number } | null = null
   readyState = 0
+  seeking = false
   /** The number of seconds that are buffered; by default the whole file. */
   loadedTo = FakeAudio.seconds
   #src: string | null = null
   #time = 0
+  /** Where playback started after the last seek. */
+  #from = 0
   /** Start position applied after loading; `load` does not reset it (HTML, default playback start position). */
   #start = 0
 
@@ -30,6 +33,10 @@ export class FakeAudio extends EventTarget {
   }
   get buffered() {
     return { length: this.readyState > 0 ? 1 : 0, start: () => 0, end: () => this.loadedTo }
+  }
+  /** The range since the last seek, although browsers keep all ranges. */
+  get played() {
+    return { length: Number(this.#time > this.#from), start: () => this.#from, end: () => this.#time }
   }
   get src() {
     return this.#src ?? ''
@@ -57,14 +64,15 @@ export class FakeAudio extends EventTarget {
   }
   load() {
     const url = this.#src
-    this.#time = 0
+    this.#time = this.#from = 0
     Object.assign(this, { readyState: 0, error: null, ended: false })
+    this.#soon('emptied')
     if (url === null || FakeAudio.held) return
     queueMicrotask(() => {
       if (this.#src !== url) return
       if (FakeAudio.refused.some((part) => url.includes(part))) return this.fail()
       this.readyState = 4
-      this.#time = this.#start
+      this.#time = this.#from = this.#start
       this.#start = 0
       for (const name of ['durationchange', 'canplay', 'canplaythrough']) this.dispatchEvent(new Event(name))
     })
@@ -102,8 +110,11 @@ export class FakeAudio extends EventTarget {
   }
 
   #seek(seconds: number) {
-    this.#time = seconds
+    this.#time = this.#from = seconds
     this.ended = false
+    this.seeking = true
+    this.#soon('seeking')
+    queueMicrotask(() => (this.seeking = false))
     this.#soon('seeked')
     this.#soon('canplaythrough')
   }

@@ -45,7 +45,11 @@ export function endOutage() {
   FakeAudio.refused = []
   storage.answer = 206
 }
-export const hooks = { onEvent: (_name: string): unknown => undefined, resumeAt: (_id: string) => 0 }
+export const hooks = {
+  onEvent: (_name: string): unknown => undefined,
+  resumeAt: (_id: string) => 0,
+  isReporting: () => true,
+}
 export let playback: Playback
 export let events: { name: string; detail: Record<string, unknown> }[]
 export let requests: string[]
@@ -180,6 +184,7 @@ export function create(
       },
       onSwap: () => {},
       resumeAt: ({ id }) => hooks.resumeAt(id),
+      isReporting: () => hooks.isReporting(),
     },
     () => new FakeAudio() as unknown as HTMLAudioElement,
   )
@@ -221,7 +226,7 @@ beforeEach(() => {
   })
   Object.assign(FakeAudio, { refused: [], held: false, gestureOnly: false, started: null, seconds: 100 })
   Object.assign(storage, { answer: 206, retryAfter: '', requests: 0, onAsk: () => undefined })
-  Object.assign(hooks, { onEvent: () => undefined, resumeAt: () => 0 })
+  Object.assign(hooks, { onEvent: () => undefined, resumeAt: () => 0, isReporting: () => true })
   events = []
   requests = []
   vi.stubGlobal('fetch', (url: string, init: RequestInit = {}) =>

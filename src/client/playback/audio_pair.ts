@@ -35,6 +35,8 @@ export class AudioPair {
   #lead = LEAD
   /** Called before playback starts. Resolves to false if playback is no longer wanted. */
   prepare?: () => Promise<boolean>
+  /** Seconds by which the sound is later than the element that plays (`gapless.ts`). */
+  delay = 0
 
   constructor(callbacks: Callbacks, signal: AbortSignal, make: () => HTMLAudioElement) {
     this.#callbacks = callbacks

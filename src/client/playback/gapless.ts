@@ -44,8 +44,6 @@ class Graph {
   #port: MessagePort | undefined
   /** The element whose file was loaded before pages were allowed to read it. Through a worklet it would be silent. */
   #unreadable: HTMLAudioElement | undefined
-  /** Seconds by which the sound is later than the element. */
-  #delay = 0
   /** The element that was started ahead of the end of the current track. */
   #ahead: HTMLAudioElement | undefined
   /** Whether the current track has ended, so that its last sound may still be in the worklet. */
@@ -119,7 +117,7 @@ class Graph {
       node.connect(context.destination, lane)
     }
     this.#port = node.port
-    this.#port.onmessage = ({ data }: MessageEvent<number>) => (this.#delay = data / context.sampleRate)
+    this.#port.onmessage = ({ data }: MessageEvent<number>) => (this.#pair.delay = data / context.sampleRate)
   }
 
   #post(message: Message): void {
@@ -169,7 +167,7 @@ class Graph {
 
   /** Schedules the start of the next element. */
   #schedule({ duration, currentTime, playbackRate }: HTMLAudioElement): void {
-    const early = LEAD - this.#delay
+    const early = LEAD - this.#pair.delay
     const left = (duration - currentTime) / playbackRate
     // With a delay, the element that starts after the event `ended` is early enough.
     if (early < LEAD / 2 || left > SCHEDULE || this.#timer !== undefined || this.#ahead) return
@@ -183,7 +181,7 @@ class Graph {
     const file = this.#next()
     if (audio.paused || !file || other.src !== file.url || other.readyState < 3) return
     const end = this.#frameIn((audio.duration - audio.currentTime) / audio.playbackRate)
-    if (this.#delay === 0) this.#post({ type: 'arm', lane: both.indexOf(other), end })
+    if (this.#pair.delay === 0) this.#post({ type: 'arm', lane: both.indexOf(other), end })
     this.#ahead = other
     other.volume = Math.min(1, this.#core.options.volume * file.gain)
     other.play().catch(() => this.#reset())
@@ -191,8 +189,8 @@ class Graph {
 
   /** After a pause: moves the element back to the position that was heard last. */
   #rewind(audio: HTMLAudioElement): void {
-    const heard = audio.currentTime - this.#delay * audio.playbackRate
-    const isLate = this.#delay > 0 && audio.readyState > 0
+    const heard = audio.currentTime - this.#pair.delay * audio.playbackRate
+    const isLate = this.#pair.delay > 0 && audio.readyState > 0
     this.#reset()
     if (isLate) audio.currentTime = Math.max(0, heard)
   }
@@ -202,7 +200,7 @@ class Graph {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#post({ type: 'reset' })
-    this.#delay = 0
+    this.#pair.delay = 0
     if (this.#isAhead) {
       this.#ahead!.pause()
       this.#ahead!.currentTime = 0

@@ -22,6 +22,7 @@ import {
   type PlaybackOptions,
   type PlayView,
   type Prefetched,
+  type Source,
   type StartOptions,
   type State,
   type Store,
@@ -30,6 +31,7 @@ import {
 
 /** The state and the services that the parts of the engine share. */
 export interface EngineContext {
+  source: Pick<Source, 'baseUrl'>
   store: Store
   options: PlaybackOptions
   /**

@@ -32,6 +32,7 @@ export class Playback {
   readonly #refresher: Refresher
   /** The file whose refresh is scheduled. */
   #planned: LoadedFile | null = null
+  #isReporting = false
 
   constructor(
     source: Source,
@@ -74,7 +75,8 @@ export class Playback {
     )
     const session = new SessionClient(source, options, { onSession, onRefresh }, signal)
     const timers = new Timers(signal)
-    this.#core = { store, options, starts: [...starts], session, audio, timers, latest: new Latest(signal), signal }
+    const latest = new Latest(signal)
+    this.#core = { source, store, options, starts: [...starts], session, audio, timers, latest, signal }
     this.#loader = new Loader(this.#core)
     this.#refresher = new Refresher(this.#core, this.#loader)
     this.changeOptions({})
@@ -268,6 +270,17 @@ export class Playback {
     store.emit('timeupdate', { currentTime, duration })
     this.#callbacks.onTime()
     this.#refresher.prefetch(duration - currentTime)
+    this.#reportHeard()
+  }
+
+  /** Once there has been sound: loads the module that reports to the service what was heard. */
+  #reportHeard(): void {
+    const { session, playing } = this.state
+    if (this.#isReporting || !playing || !session?.heard_token || this.#core.audio.audio.paused) return
+    this.#isReporting = true
+    const load = import('./report.ts').then(({ reportHeard }) => reportHeard(this.#core, this.#callbacks.isReporting))
+    // Without this module, nothing is counted.
+    load.catch(() => {})
   }
 
   #onEnded(): void {

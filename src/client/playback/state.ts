@@ -3,7 +3,9 @@ import type { Success } from '../client.ts'
 
 /** The state of playback, the store that holds it, and functions that compute changes to it. */
 
-export type Session = Pick<Success<Calls['playSession']>, 'play_session' | 'list' | 'tracks' | 'first_track' | 'views'>
+type SessionAnswer = Success<Calls['playSession']>
+export type Session = Pick<SessionAnswer, 'play_session' | 'list' | 'tracks' | 'first_track' | 'views'> &
+  Partial<Pick<SessionAnswer, 'heard_token'>>
 export type SessionTrack = Session['tracks'][number]
 
 export type PlayView = Omit<Success<Calls['playTrack']>, 'ok' | 'api_request_id' | 'heard_token'>
@@ -175,12 +177,16 @@ export interface PlaybackCallbacks {
   onSwap: (now: HTMLAudioElement, before: HTMLAudioElement) => void
   /** Returns the position in seconds at which a track starts if no other position is given. */
   resumeAt?: (track: SessionTrack) => number
+  /** Returns whether the playback may report to the service which seconds were heard; by default it may (docs/listening.md). */
+  isReporting?: () => boolean
 }
 
 /** Holds the state and reports changes to it. */
 export class Store {
   readonly #state = initialState('loading')
   readonly #callbacks: PlaybackCallbacks
+  /** Called with the name of each event, before the callbacks. */
+  onEvent?: (name: keyof PlaybackEvents) => void
 
   constructor(callbacks: PlaybackCallbacks) {
     this.#callbacks = callbacks
@@ -211,6 +217,7 @@ export class Store {
   }
 
   emit<N extends keyof PlaybackEvents>(name: N, detail: PlaybackEvents[N]): void {
+    this.onEvent?.(name)
     this.#callbacks.onEvent(name, detail)
   }
 

@@ -141,8 +141,7 @@ export class TonearmPlayer extends MediaElement {
     const start = { ...attributes.readStart(this), ...hash }
     const openedAt = [this.getAttribute('track'), this.getAttribute('start')].join()
     this.#problem = null
-    const source = attributes.readSource(this, HOME, document.baseURI)
-    this.#source = source
+    const source = (this.#source = attributes.readSource(this, HOME, document.baseURI))
     const fault = attributes.faultOf(source)
     if (fault) void warn(({ setupAdvice }) => setupAdvice(fault, source))
     if (!attributes.isComplete(source)) return this.update()
@@ -161,6 +160,7 @@ export class TonearmPlayer extends MediaElement {
         this.#watchRemote(now)
       },
       resumeAt: (track) => this.#memory.positionOf(track),
+      isReporting: () => !this.hasAttribute('no-statistics'),
     })
     this.playback = playback
     this.#view.root.append(playback.audio)

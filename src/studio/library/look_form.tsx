@@ -165,7 +165,13 @@ function Preview({ scope, id, accent }: PreviewProperties) {
   return (
     <section class="preview" aria-label={t('Preview')}>
       {session && (
-        <tonearm-player key={version} play-session-id={session} inert accent={isHex(accent) ? accent : undefined} />
+        <tonearm-player
+          key={version}
+          play-session-id={session}
+          inert
+          no-statistics
+          accent={isHex(accent) ? accent : undefined}
+        />
       )}
     </section>
   )

@@ -44,6 +44,7 @@ export function EmbedTab({ shared, title, link }: Properties) {
             theme={look.theme}
             accent={look.accent ?? undefined}
             no-memory
+            no-statistics
           />
         )}
       </div>
