@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { Id, named, ok, Page } from './common.ts'
 import { defineOperations, type Table } from './operation.ts'
+import { STATS_SCOPES } from './stats_scope.ts'
 
 /** The sums of listening; docs/counting.md has their rules. */
 const counts = {
@@ -24,8 +25,7 @@ export type ListeningCounts = z.infer<typeof ListeningCounts>
 
 const COLUMNS = Object.keys(counts)
 
-export const StatsScope = z.enum(['organization', 'collection', 'track', 'playlist', 'share'])
-export type StatsScope = z.infer<typeof StatsScope>
+export const StatsScope = z.enum(STATS_SCOPES)
 
 /** Days in UTC. By default, the last 30 days until today. */
 const days = { from: z.iso.date().optional(), to: z.iso.date().optional() }

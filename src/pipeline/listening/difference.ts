@@ -32,6 +32,8 @@ export interface Difference {
   /** Null for a new listen. */
   before: Listen | null
   after: Listen
+  /** The union of the `ranges` of the other listens of the track in the visit. */
+  others: Range[]
   /** The first listen of the visit, so that a visit counts once for the organization, and for the playlist or share of the session. */
   isNewVisit: boolean
   /** The first listen of the track in the visit, so that a visit counts once for a track. */

@@ -1,6 +1,7 @@
 import type { Context, Handlers } from '../../context.ts'
 import { STATS_DAYS } from '../../contract/facts.ts'
-import type { ListeningCounts, StatsScope, statsOperations } from '../../contract/stats.ts'
+import type { ListeningCounts, statsOperations } from '../../contract/stats.ts'
+import type { StatsScope } from '../../contract/stats_scope.ts'
 import { invalid, notFound } from '../../core/errors.ts'
 import { titlesOf } from '../library/titles.ts'
 import { findTrack } from '../library/track.ts'

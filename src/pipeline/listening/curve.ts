@@ -1,0 +1,97 @@
+import type { Range } from './difference.ts'
+
+/** Maximum number of steps of a curve, and their minimum length in seconds. */
+const MAX_STEPS = 1000
+const MIN_STEP = 1
+
+/** The length of a step of a track's curve in seconds, and the number of steps. */
+export function stepsOf(duration: number): { step: number; count: number } {
+  const step = Math.max(MIN_STEP, duration / MAX_STEPS)
+  return { step, count: Math.min(MAX_STEPS, Math.ceil(duration / step)) }
+}
+
+/**
+ * Returns the steps that ranges cover. A step counts as heard if its middle was heard, so that on average a curve is neither too high nor too low. The
+ * last step may be shorter than the others.
+ */
+export function toSteps(ranges: Range[], duration: number): Range[] {
+  const { step, count } = stepsOf(duration)
+  const last = ((count - 1) * step + duration) / 2
+  const at = (time: number) => (time > last ? count : Math.min(count - 1, Math.ceil(time / step - 0.5)))
+  return ranges.map(([from, to]): Range => [at(from), at(to)]).filter(([from, to]) => from < to)
+}
+
+/** Returns the union of ranges, in order. */
+export function union(ranges: Range[]): Range[] {
+  const joined: Range[] = []
+  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = joined.at(-1)
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to)
+    else joined.push([from, to])
+  }
+  return joined
+}
+
+/**
+ * A curve as the differences between neighboring steps: `heard` counts the visits that heard a step, `times` how often it was heard. Both have an
+ * entry after the last step.
+ */
+export interface Curve {
+  heard: Int32Array
+  times: Int32Array
+}
+
+export const emptyCurve = (duration: number): Curve => {
+  const { count } = stepsOf(duration)
+  return { heard: new Int32Array(count + 1), times: new Int32Array(count + 1) }
+}
+
+const milliseconds = (duration: number) => Math.round(duration * 1000)
+
+/**
+ * A curve in JSON, after the duration of the recording in milliseconds: pairs of the distance to the step before and the difference to its value. `extra` is how
+ * often a step was heard again in a visit.
+ */
+export type PackedCurve = [duration: number, heard: number[], extra: number[]]
+
+/** Calls `add` for each step of packed pairs. */
+function unpack(pairs: number[], add: (step: number, difference: number) => void): void {
+  for (let pair = 0, step = 0; pair < pairs.length; pair += 2) add((step += pairs[pair]!), pairs[pair + 1]!)
+}
+
+function pack(differences: Map<number, number>): number[] {
+  const steps = [...differences].filter(([, difference]) => difference !== 0).toSorted(([a], [b]) => a - b)
+  return steps.flatMap(([step, difference], at) => [step - (steps[at - 1]?.[0] ?? 0), difference])
+}
+
+/** Adds steps to a packed curve; to an empty one if it belongs to a recording of another duration. */
+export function addSteps(
+  old: PackedCurve | undefined,
+  duration: number,
+  steps: [step: number, heard: number, extra: number][],
+): PackedCurve {
+  const of = milliseconds(duration)
+  const [heard, extra] = [1, 2].map((part) => {
+    const differences = new Map<number, number>()
+    const add = (step: number, difference: number) => differences.set(step, (differences.get(step) ?? 0) + difference)
+    if (old?.[0] === of) unpack(old[part] as number[], add)
+    for (const step of steps) add(step[0], step[part]!)
+    return pack(differences)
+  })
+  return [of, heard!, extra!]
+}
+
+/** Adds a packed curve to `sum`, unless it belongs to a recording of another duration. */
+export function addPacked(sum: Curve, duration: number, [of, heard, extra]: PackedCurve): void {
+  if (of !== milliseconds(duration)) return
+  const add = (values: Int32Array) => (step: number, difference: number) => void (values[step]! += difference)
+  unpack(heard, add(sum.heard))
+  unpack(heard, add(sum.times))
+  unpack(extra, add(sum.times))
+}
+
+/** Returns the numbers of a curve from its differences. */
+export function accumulated(differences: Int32Array): number[] {
+  let sum = 0
+  return Array.from(differences.subarray(0, -1), (difference) => (sum += difference))
+}
