@@ -233,7 +233,7 @@ const SILENCE_TIMEOUT = 60_000
 /** Milliseconds to wait for a response after all bytes were sent: the storage needs time to finish a large file. */
 const ANSWER_TIMEOUT = 300_000
 
-/** Sends a file to an upload handle (specification §2, UploadHandle). Fails with `network` if there is no progress for too long. */
+/** Sends a file to an upload handle (specification §2, UploadHandle). `uploadFile` of packages/client explains the failures. */
 export async function uploadFile(handle: Handle, file: Blob, options: UploadFileOptions = {}): Promise<UploadResult> {
   const stall = deadline(SILENCE_TIMEOUT, options.signal)
   const onProgress = (fraction: number) => {
@@ -292,12 +292,13 @@ const sendByFetch: SendFile = async (handle, file, signal, onProgress) => {
   }
 }
 
-/** Reads a failed response: JSON from the service, or XML from the bucket. If the bucket refuses a file, the URL has almost always expired. */
+/** Reads a failed response: JSON from the service, or XML from the bucket. */
 function refusal(status: number, text: string): Failure {
   try {
     return readFailure(status, JSON.parse(text))
   } catch {
-    const code = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? 'no reason given'
-    return { ...readFailure(status, undefined), message: `The upload was refused (${status}, ${code})` }
+    const storage_code = /<Code>(\w+)<\/Code>/.exec(text)?.[1]
+    const message = `The upload was refused: ${storage_code ?? status}`
+    return { ...readFailure(status, undefined), message, ...(storage_code && { storage_code }) }
   }
 }

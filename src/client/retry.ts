@@ -14,6 +14,8 @@ export interface Failure {
   /** The URL of the paragraph about the code in the documentation of the service. */
   docs_url?: string
   errors?: { path: string; message: string }[]
+  /** The reason of the storage, which has no `code` of the service, such as `SignatureDoesNotMatch`; only for uploads. */
+  storage_code?: string
   /** The quota that an upload would exceed; only with the code `quota_exceeded`. */
   quota?: ExceededQuota
   /** The resource as it is now; only with the code `version_mismatch`. */

@@ -113,6 +113,8 @@ const FOREIGN: [NotAudio['code'], string, RegExp][] = [
     // oxlint-disable-next-line no-control-regex -- magic bytes
     /^(PK\x03\x04|PK\x05\x06|7z\xbc\xaf|Rar!|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|\x1f\x8b|.{257}ustar)/s,
   ],
+  // Clients that send `multipart/form-data` store the form with the file inside.
+  ['text_file', 'a form (multipart/form-data)', /^--[^\r\n]{1,200}\r\nContent-Disposition: form-data/i],
   ['playlist_file', 'a playlist', /^\s*(#EXTM3U|#EXT-X|ffconcat|file\s+['"/]|\[playlist\]|\[Reference\]|v=0\r?\n)/i],
 ]
 

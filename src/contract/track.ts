@@ -193,6 +193,17 @@ export const TrackUpdate = z.strictObject({
 })
 export type TrackUpdate = z.infer<typeof TrackUpdate>
 
+/** The upload to the newest upload URL of a track. Sizes are in bytes. */
+export const UploadState = named('UploadState', {
+  /** The size of the file that has arrived; null if there is none, or if it was already processed. */
+  received_size: z.int().nullable(),
+  /** The `file_size` of the request for the URL; null if the request had none, or if nothing is expected. */
+  expected_size: z.int().nullable(),
+  expires_at: Timestamp,
+  /** Instructions for a caller whose file has not arrived; null if nothing is expected. */
+  hint: z.string().nullable(),
+})
+
 const tag = 'Tracks'
 const params = z.object({ track_id: Id })
 const trackResponse = ok({ track_id: z.uuid(), track: Track })
@@ -258,7 +269,7 @@ export const trackOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    response: trackResponse,
+    response: trackResponse.extend({ upload: UploadState }),
   },
   renewTrackUpload: {
     method: 'post',

@@ -118,12 +118,15 @@ describe('a file is sent again', () => {
     expect([service.count('PUT'), service.tracks.length]).toEqual([3, 1])
   })
 
-  test('when its URL has expired, to the URL of a new track', async () => {
+  test.each([
+    ['ExpiredRequest', 400],
+    ['AccessDenied', 403],
+  ])('when its URL has expired, which the storage reports as %s, to the URL of a new track', async (code, status) => {
     let first = true
     service.intercept = ({ method }) => {
       if (method !== 'PUT' || !first) return undefined
       first = false
-      return new Response('<Code>AccessDenied</Code>', { status: 403 })
+      return new Response(`<Code>${code}</Code>`, { status })
     }
     const { queue } = openQueue()
     const [item] = queue.add([aSong('expired.wav')])

@@ -71,6 +71,7 @@ describe('sniff', () => {
     ['v=0\r\no=- 0 0', 'playlist_file', 'playlist'],
     ['<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash">', 'playlist_file', 'playlist'],
     ['<smil>', 'playlist_file', 'playlist'],
+    ['----b\r\nContent-Disposition: form-data; name="a"\r\n\r\nRIFF', 'text_file', 'form \\(multipart/form-data\\)'],
   ])('rejects %j as %s', (magic, code, kind) => {
     const message = expect.stringMatching(new RegExp(`^This is an? ${kind}, not audio`))
     expect(judge(head(magic))).toEqual({ code, message })

@@ -73,6 +73,23 @@ except TonearmError as error:
   expect(others).toEqual(['404 not_found', '0 network'])
 })
 
+test('a refused upload is explained', async () => {
+  const program = `${CLIENT}
+collection = client.create_collection({"title": "Refused"})["collection_id"]
+create = lambda **hints: client.create_track({"collection_id": collection, "file_name": "a.wav", **hints})["track_upload"]
+for handle in create(file_size=9), create(content_type="audio/wav"):
+    try:
+        client.upload_file(handle, b"RIFF")
+    except TonearmError as error:
+        print(error.storage_code, error.message)
+client.upload_file(create(content_type="audio/wav"), b"RIFF", content_type="audio/wav")`
+  const lines = (await python('-c', program)).split('\n')
+  expect(lines).toEqual([
+    expect.stringMatching(/^SignatureDoesNotMatch .*: 4 bytes, type application\/octet-stream$/),
+    expect.stringMatching(/^SignatureDoesNotMatch /),
+  ])
+})
+
 test('lists, and the client for asyncio', async () => {
   const program = `${CLIENT}
 for number in range(3):

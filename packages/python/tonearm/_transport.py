@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
 import urllib.error
@@ -33,6 +34,8 @@ class TonearmError(Exception):
         self.docs_url: str | None = body.get("docs_url")
         """The URL of the paragraph about the code in the documentation of the service."""
         self.quota: dict[str, Any] | None = body.get("quota")
+        self.storage_code: str | None = body.get("storage_code")
+        """The reason of the storage, such as `SignatureDoesNotMatch`; only for uploads."""
         self.api_request_id: str | None = body.get("api_request_id")
         details = "".join(f"; {error['path']}: {error['message']}" for error in self.errors)
         super().__init__(f"{self.code} ({status}): {self.message}{details}")
@@ -90,29 +93,51 @@ class Transport:
         with urllib.request.urlopen(request, timeout=self._timeout) as response:
             return json.load(response)
 
-    def upload(self, handle: Mapping[str, Any], file: str | PathLike[str] | bytes) -> str | None:
+    def upload(self, handle: Mapping[str, Any], file: str | PathLike[str] | bytes, content_type: str) -> str | None:
         """Sends a file to an upload handle (specification §2, UploadHandle) and returns its ETag."""
         if isinstance(file, bytes):
-            return self._put(handle, file, len(file))
+            return self._put(handle, file, len(file), content_type)
         with open(file, "rb") as stream:
             size = stream.seek(0, 2)
             stream.seek(0)
-            return self._put(handle, stream, size)
+            return self._put(handle, stream, size, content_type)
 
-    def _put(self, handle: Mapping[str, Any], data: Any, size: int) -> str | None:
-        headers = {"content-length": str(size), "content-type": "application/octet-stream"}
+    def _put(self, handle: Mapping[str, Any], data: Any, size: int, content_type: str) -> str | None:
+        headers = {"content-length": str(size), "content-type": content_type}
         request = urllib.request.Request(handle["upload_url"], data, headers, method=handle["method"])
         try:
             with urllib.request.urlopen(request, timeout=self._timeout) as response:
                 return response.headers.get("etag")
         except urllib.error.HTTPError as response:
-            raise _failure(response, False, 0)[0] from None
+            raise _refusal(response, handle["method"], size, content_type) from None
         except OSError as cause:
             raise TonearmError(0, {"message": f"The upload was interrupted: {cause}"}) from None
 
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _refusal(response: urllib.error.HTTPError, method: str, size: int, content_type: str) -> TonearmError:
+    """Returns the error of an upload. The storage answers in XML (docs/upload.md#uploads-that-are-refused)."""
+    with response:
+        text = response.read().decode(errors="replace")
+    try:
+        return TonearmError(response.code, json.loads(text))
+    except ValueError:
+        found = re.search(r"<Code>(\w+)</Code>", text)
+    code = found[1] if found else None
+    meanings = {
+        "SignatureDoesNotMatch": "the request is not the one that was signed. Use the unchanged upload_url with "
+        f"{method}. If the URL was requested with file_size or content_type, they must be those of the file: "
+        f"{size} bytes, type {content_type}",
+        "ExpiredRequest": "the URL has expired. Request a new one with renew_track_upload",
+        "NoSuchUpload": "the upload in parts has ended. Start another one",
+        "AccessDenied": "the service may not write to its bucket. Its operator has to check the keys of the bucket",
+    }
+    meaning = f": {meanings[code]}" if code in meanings else ""
+    message = f"The upload was refused: {code or response.code}{meaning}"
+    return TonearmError(response.code, {"message": message, "storage_code": code})
 
 
 def _failure(response: urllib.error.HTTPError, is_repeatable: bool, delay: float) -> tuple[TonearmError, float | None]:

@@ -14,6 +14,7 @@ from ._transport import Transport
 
 FINAL = ("ready", "incomplete", "failed")
 PAGE_SIZE = 200
+OCTETS = "application/octet-stream"
 P = TypeVar("P", bound=Mapping[str, Any])
 
 
@@ -26,9 +27,14 @@ class Tonearm(Operations):
     def __init__(self, base_url: str, api_key: str | None = None, *, timeout: float = 60) -> None:
         super().__init__(Transport(base_url, api_key, timeout))
 
-    def upload_file(self, handle: types.UploadHandle, file: str | PathLike[str] | bytes) -> str | None:
-        """Sends a file to an upload handle and returns its ETag."""
-        return self._transport.upload(handle, file)
+    def upload_file(
+        self, handle: types.UploadHandle, file: str | PathLike[str] | bytes, *, content_type: str = OCTETS
+    ) -> str | None:
+        """Sends a file to an upload handle and returns its ETag.
+
+        If the handle was requested with a `content_type`, give the same one here.
+        """
+        return self._transport.upload(handle, file, content_type)
 
     def wait_for_track(self, track_id: str, *, every: float = 1) -> types.Track:
         """Reads a track every few seconds until it is `ready`, `incomplete` or `failed`."""
@@ -54,9 +60,11 @@ class AsyncTonearm(AsyncOperations):
     def __init__(self, base_url: str, api_key: str | None = None, *, timeout: float = 60) -> None:
         super().__init__(Operations(Transport(base_url, api_key, timeout)))
 
-    async def upload_file(self, handle: types.UploadHandle, file: str | PathLike[str] | bytes) -> str | None:
+    async def upload_file(
+        self, handle: types.UploadHandle, file: str | PathLike[str] | bytes, *, content_type: str = OCTETS
+    ) -> str | None:
         """Sends a file to an upload handle and returns its ETag."""
-        return await asyncio.to_thread(self._operations._transport.upload, handle, file)
+        return await asyncio.to_thread(self._operations._transport.upload, handle, file, content_type)
 
     async def wait_for_track(self, track_id: str, *, every: float = 1) -> types.Track:
         """Reads a track every few seconds until it is `ready`, `incomplete` or `failed`."""

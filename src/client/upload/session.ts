@@ -212,7 +212,8 @@ export function afterCall(failure: Failure): Verdict {
 /** Decides what follows a failed upload to the storage. S3 returns 403 if the URL has expired. */
 export function afterUpload(failure: Failure): Verdict {
   if (isTransient(failure)) return 'retry'
-  return failure.status === 403 ? 'renew' : 'fail'
+  // R2 documents 400 for an expired URL; its local simulation returns 403.
+  return failure.status === 403 || failure.storage_code === 'ExpiredRequest' ? 'renew' : 'fail'
 }
 
 /** Returns the problem of a failed upload. Its code is the storage's status, or the connection error if there was no response. */

@@ -32,6 +32,7 @@ import {
   coverUpload,
   type UploadHints,
   firstUpload,
+  uploadState,
   addHandle,
   namesOf,
   safeFileName,
@@ -287,7 +288,8 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
   async completeTrackUpload({ params }, context) {
     const track = await refreshTrack(context, params.track_id)
     const isReplaced = await discardReplaced(context, track)
-    return withId(isReplaced ? await showTrack(context, track.id) : track)
+    const shown = isReplaced ? await showTrack(context, track.id) : track
+    return { ...withId(shown), upload: await uploadState(context, shown) }
   },
 
   async renewTrackUpload({ params, body }, context) {

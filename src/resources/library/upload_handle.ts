@@ -1,10 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { signUrl } from '../../adapters/bucket/media.ts'
 import { uploadSuffix } from '../../adapters/bucket/track_storage.ts'
 import { signCoverGrant } from '../../adapters/crypto/token.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
+import { reservations } from '../../adapters/db/schema/reservations.ts'
 import { foldedUpdate } from '../../adapters/db/search.ts'
 import type { Context } from '../../context.ts'
 import type { CoverOwner } from '../../contract/cover.ts'
@@ -32,6 +33,32 @@ export function checkUploadHints(env: Env, { file_size = 0 }: UploadHints): void
 
 /** Returns the bytes that an upload handle reserves: the largest file that it accepts. */
 export const bytesOf = (env: Env, { file_size }: UploadHints) => file_size ?? Number(env.MAX_UPLOAD_BYTES)
+
+/** Returns the state of the upload to the newest upload URL of a track. */
+export async function uploadState(
+  { env, db, now }: Context,
+  track: Pick<typeof tracks.$inferSelect, 'id' | 'organization_id' | 'awaiting_upload' | 'upload_expires_at'>,
+) {
+  const row = await db
+    .select({ reserved: reservations.reserved, uploaded: reservations.uploaded })
+    .from(reservations)
+    .where(and(eq(reservations.organization_id, track.organization_id), eq(reservations.track_id, track.id)))
+    .get()
+  const { awaiting_upload, upload_expires_at } = track
+  const isKnown = row && row.reserved > 0 && row.reserved < Number(env.MAX_UPLOAD_BYTES)
+  const expected_size = awaiting_upload && isKnown ? row.reserved : null
+  const body = expected_size === null ? 'the file' : `the file of ${expected_size} bytes`
+  const hint =
+    upload_expires_at > now
+      ? `No file has arrived. Send a PUT to upload_url with ${body} as its body, without an Authorization header; it has arrived when the storage answers 200`
+      : 'No file arrived before the upload URL expired. Request a new one'
+  return {
+    received_size: awaiting_upload ? null : row?.uploaded || null,
+    expected_size,
+    expires_at: new Date(upload_expires_at).toISOString(),
+    hint: awaiting_upload ? hint : null,
+  }
+}
 
 /** Returns the handle with which a client sends audio directly to R2, with `PUT`. */
 export async function audioUpload({ env, now }: Context, path: string, facts: UploadHints): Promise<UploadHandle> {

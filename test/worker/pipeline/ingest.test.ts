@@ -95,6 +95,7 @@ describe('an upload that arrived', () => {
 describe('the check of an upload', () => {
   it.each([
     ['text_file', 'This is not a song.\n'],
+    ['text_file', '--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nRIFF\0\0'],
     ['playlist_file', '#EXTM3U\nhttp://localhost/a.mp3\n'],
     ['image_file', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR'],
     ['archive_file', 'PK\x03\x04\x14\0'],

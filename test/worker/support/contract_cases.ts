@@ -94,7 +94,6 @@ export const cases: Record<OperationName, Case> = {
   },
   ...editCases,
   deleteTrack: { keys: { '': `${ENVELOPE} track_id deleted_track`, deleted_track: TRACK } },
-  completeTrackUpload: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
   getCollectionCover: { keys: { '': `${ENVELOPE} collection_id cover_image`, ...OWN_COVER } },
   getPlaylistCover: { keys: { '': `${ENVELOPE} playlist_id cover_image`, ...OWN_COVER } },
   getTrackVariants: {

@@ -1,4 +1,4 @@
-import { ENVELOPE } from './contract_keys.ts'
+import { ENVELOPE, TRACK } from './contract_keys.ts'
 import type { Workspace } from './contract_workspace.ts'
 
 const MULTIPART = 'id track_id file_size part_size part_count parts state expires_at'
@@ -24,8 +24,15 @@ const complete = {
 }
 const giveUp = { keys: { '': `${ENVELOPE} deleted_multipart_upload`, deleted_multipart_upload: MULTIPART } }
 
-/** Calls to the operations for multipart uploads: the same five for a track and for a track of an upload session. */
+/** Calls to the operations for uploads. Those for uploads in parts are the same five for a track and for a track of an upload session. */
 export const multipartCases = {
+  completeTrackUpload: {
+    keys: {
+      '': `${ENVELOPE} track_id track upload`,
+      track: TRACK,
+      upload: 'received_size expected_size expires_at hint',
+    },
+  },
   createTrackMultipart: create,
   signTrackParts: sign,
   getTrackMultipart: get,
