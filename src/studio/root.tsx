@@ -12,7 +12,7 @@ import { endUploads, renewUploads } from './data/uploads.ts'
 import { forgetKey, isRootKey, keepKey, takeKey } from './session.ts'
 import { Shell } from './shell.tsx'
 import { SignIn, SignInAgain } from './sign_in.tsx'
-import { forgetDrafts } from './ui/edit.ts'
+import { forgetDrafts } from './ui/drafts.ts'
 import { forgetScroll } from './ui/scroll.ts'
 
 /** The whole page: the form to sign in, or the studio. */

@@ -2,7 +2,7 @@ import { DEFAULT_ACCEPT, findCovers, isAccepted } from '../../client/upload/acce
 import { MAX_STRING, withoutExtension } from '../../contract/facts.ts'
 import type { Client, Listed } from '../api.ts'
 import { t } from '../text.ts'
-import { hasDraft } from '../ui/edit.ts'
+import { draftOf } from '../ui/drafts.ts'
 import { usesTags } from './organization.ts'
 import { createStore } from './store.ts'
 import { renewCollection } from './views.ts'
@@ -149,12 +149,12 @@ export async function nameFromTags(client: Client, id: string, isComplete: boole
     return
   }
   const { title, player_subtitle } = read.collection
-  if (title !== name.title || hasDraft(`collection/${id}/title`)) return endNaming(id)
+  if (title !== name.title || draftOf(`collection/${id}/title`)) return endNaming(id)
   const album = albumOf(
     list.tracks.map(({ tags }) => tags),
     isComplete,
   )
-  const artist = player_subtitle === name.subtitle && !hasDraft(`collection/${id}/subtitle`) ? album?.artist : undefined
+  const artist = player_subtitle === name.subtitle && !draftOf(`collection/${id}/subtitle`) ? album?.artist : undefined
   const body = {
     ...(album && album.title !== title && { title: album.title }),
     ...(artist && artist !== player_subtitle && { player_subtitle: artist }),

@@ -1,11 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-import { type PlayView, type Track } from '../api.ts'
+import type { PlayView, Track } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { nowPlaying, playTrack, position } from '../data/now_playing.ts'
 import { useStore } from '../data/store.ts'
 import { clock, infoOf, nameOf } from '../format.ts'
 import { localeOf, t } from '../text.ts'
+import type { Mark } from './chapter_rows.ts'
 
 /** A chapter with the time at which it ends. All times are in seconds. */
 interface Section {
@@ -22,10 +23,11 @@ const MAX_TITLES = 12
 interface Properties {
   track: Track
   view: PlayView | null
+  chapters: readonly Mark[]
 }
 
 /** The waveform of a track: it shows the position, the chapters and the silence, and plays where it is clicked. */
-export function Hero({ track, view }: Properties) {
+export function Hero({ track, view, chapters }: Properties) {
   const client = useClient()
   const waveform = useRef<HTMLElementTagNameMap['tonearm-waveform']>(null)
   const isCurrent = useStore(nowPlaying)?.track_id === track.id
@@ -35,11 +37,16 @@ export function Hero({ track, view }: Properties) {
   useEffect(() => {
     const element = waveform.current
     if (!element) return
-    Object.assign(element, { levels: view?.levels.levels ?? [], chapters: view?.chapters ?? [], duration })
+    Object.assign(element, { levels: view?.levels.levels ?? [], duration })
     const seek = (event: Event) => void play((event as CustomEvent<{ time: number }>).detail.time)
     element.addEventListener('tonearm-seek', seek)
     return () => element.removeEventListener('tonearm-seek', seek)
   }, [view, duration, track.id])
+
+  const shown = JSON.stringify(chapters)
+  useEffect(() => {
+    if (waveform.current) waveform.current.chapters = chapters
+  }, [shown])
 
   useEffect(() => {
     if (!isCurrent) return
@@ -48,7 +55,7 @@ export function Hero({ track, view }: Properties) {
     return position.watch(show)
   }, [isCurrent, duration])
 
-  const sections = sectionsOf(view?.chapters ?? [], duration)
+  const sections = sectionsOf(chapters, duration)
   return (
     <section class="hero" aria-label={t('Waveform')}>
       <div class="hero-wave" dir="ltr">
@@ -83,7 +90,7 @@ export function Hero({ track, view }: Properties) {
 const Elapsed = ({ duration }: { duration: number }) => <>{clock(useStore(position) * duration)}</>
 
 /** Returns the chapters with their ends, and a part before the first chapter if it does not start at 0. */
-function sectionsOf(chapters: PlayView['chapters'], duration: number): Section[] {
+function sectionsOf(chapters: readonly Mark[], duration: number): Section[] {
   if (chapters.length === 0) return []
   const first = chapters[0]!.start > SHORTEST ? [{ start: 0, title: '' }] : []
   return [...first, ...chapters].map(({ start, title }, at, all) => ({

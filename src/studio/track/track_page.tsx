@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { isFinal } from '../../client/index.ts'
 import { EventList } from '../activity/event_list.tsx'
-import type { Track } from '../api.ts'
+import type { PlayView, Track } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
 import { useStore } from '../data/store.ts'
@@ -19,6 +19,8 @@ import { Copyable } from '../ui/copyable.tsx'
 import { Fold } from '../ui/fold.tsx'
 import { NotLoaded, NotRenewed } from '../ui/states.tsx'
 import { useTitle } from '../ui/title.ts'
+import { chaptersFrom, marksOf } from './chapter_rows.ts'
+import { Chapters } from './chapters.tsx'
 import { Compare } from './compare.tsx'
 import { Credits } from './credits.tsx'
 import { Facts } from './facts.tsx'
@@ -26,6 +28,7 @@ import { FailedCard } from './failed.tsx'
 import { Files } from './files.tsx'
 import { Hero } from './hero.tsx'
 import { TrackHead } from './track_head.tsx'
+import { useChapters } from './use_chapters.ts'
 import { useFiles } from './use_files.ts'
 
 const PERIOD = 1200
@@ -106,7 +109,7 @@ function Content({ track, tab, reload, onChange }: Properties) {
       {isUnusable && !isSending && (
         <FailedCard track={track} onRetry={() => actions.reprocess(track)} onReplace={() => actions.replace(track)} />
       )}
-      {isPlayable(track) && <Hero track={track} view={view} />}
+      {isPlayable(track) && <Sound track={track} view={view} onChange={onChange} />}
       {problems.length > 0 && (
         <section class="warnings" aria-labelledby="problems-title">
           <h2 id="problems-title">{t('Warnings')}</h2>
@@ -141,6 +144,21 @@ function Content({ track, tab, reload, onChange }: Properties) {
         </section>
       </div>
       {isEditing && <EditTracks tracks={[track]} onChange={reload} onClose={() => setEditing(false)} />}
+    </>
+  )
+}
+
+interface SoundProperties extends Pick<Properties, 'track' | 'onChange'> {
+  view: PlayView | null
+}
+
+/** The waveform of a track, and its chapters, which the waveform shows while they are edited. */
+function Sound({ track, view, onChange }: SoundProperties) {
+  const editing = useChapters(track, onChange)
+  return (
+    <>
+      <Hero track={track} view={view} chapters={marksOf(chaptersFrom(editing.rows), track.duration)} />
+      <Chapters track={track} editing={editing} />
     </>
   )
 }

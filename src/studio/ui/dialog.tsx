@@ -145,7 +145,7 @@ function guard(keeps: () => boolean, close: () => Promise<void>, signal: AbortSi
 /** Returns the button that a dialog marks, the first field, or else the first button, which cancels a question. */
 const firstOf = (dialog: HTMLElement | null) =>
   dialog?.querySelector<HTMLElement>('.dialog-body [data-first] button') ??
-  dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select)') ??
+  dialog?.querySelector<HTMLElement>('.dialog-body :is(input, select, textarea)') ??
   dialog?.querySelector<HTMLElement>('.dialog-body button')
 
 /** Asks for confirmation. Resolves to true if the user confirms. */

@@ -2,30 +2,7 @@ import { isTransient } from '../../client/retry.ts'
 import type { Failure } from '../api.ts'
 import { sentence } from '../format.ts'
 import { failureText, t } from '../text.ts'
-
-/** A text that was typed and is not saved yet, and the value that it replaces. */
-interface Draft {
-  text: string
-  base: string
-}
-
-const STORED = 'tonearm.drafts'
-const drafts = new Map<string, Draft>(JSON.parse(globalThis.sessionStorage?.getItem(STORED) ?? '[]'))
-
-function keepDraft(key: string, draft: Draft | null): void {
-  if (draft) drafts.set(key, draft)
-  else if (!drafts.delete(key)) return
-  sessionStorage.setItem(STORED, JSON.stringify([...drafts]))
-}
-
-/** Whether a text that was typed is not saved yet. */
-export const hasDraft = (key: string) => drafts.has(key)
-
-/** Forgets all drafts when the user signs out. They are kept if the key was revoked, and saved with the next key. */
-export function forgetDrafts(): void {
-  drafts.clear()
-  sessionStorage.removeItem(STORED)
-}
+import { draftOf, keepDraft } from './drafts.ts'
 
 /**
  * `failed` means that the service could not be reached, and that the text is sent again. `conflict` means that someone else has changed the value
@@ -73,7 +50,7 @@ export class Edit {
 
   /** Continues with the draft of an earlier page, unless the service has it already. */
   resume(): void {
-    const draft = drafts.get(this.options.key)
+    const draft = draftOf(this.options.key)
     if (!draft) return
     if (draft.text === this.value) return keepDraft(this.options.key, null)
     this.text = draft.text

@@ -1,0 +1,149 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+
+import { MAX_CHAPTERS } from '../../contract/facts.ts'
+import type { Track } from '../api.ts'
+import { nowPlaying, position } from '../data/now_playing.ts'
+import { useStore } from '../data/store.ts'
+import { clock } from '../format.ts'
+import { t, tn } from '../text.ts'
+import { announce } from '../ui/announce.ts'
+import { Button } from '../ui/button.tsx'
+import { chooseFile } from '../ui/choose_file.ts'
+import { Form } from '../ui/form.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Message } from '../ui/states.tsx'
+import { type Imported, readJson } from './chapter_import.ts'
+import { heard, ChapterList } from './chapter_list.tsx'
+import { newRow, rowsFrom, sorted, timeText } from './chapter_rows.ts'
+import { PasteChapters } from './paste_chapters.tsx'
+import type { ChapterEditing } from './use_chapters.ts'
+
+interface Properties {
+  track: Track
+  editing: ChapterEditing
+}
+
+/** The chapters of a track as a list that is edited, and imported from a file or a pasted text. */
+export function Chapters({ track, editing }: Properties) {
+  const { rows, edit } = editing
+  /** The row whose time is being typed. It has neither its place nor its error until the field is left. */
+  const [typing, setTyping] = useState<number | null>(null)
+  const section = useRef<HTMLElement>(null)
+  const focusOn = useFocus(section)
+  const isCurrent = useStore(nowPlaying)?.track_id === track.id
+
+  function add() {
+    const row = newRow(isCurrent ? heard(track) : rows.length === 0 ? timeText(0) : '')
+    edit((rows) => sorted([...rows, row]))
+    focusOn(`[data-chapter="${row.key}"] .chapter-${row.time ? 'title' : 'time'}`)
+  }
+  function save() {
+    setTyping(null)
+    // The form focuses only what the service refuses.
+    focusOn('[aria-invalid=true]')
+    return editing.save()
+  }
+  const isFull = rows.length >= MAX_CHAPTERS
+  return (
+    <section class="part chapters" ref={section} aria-labelledby="chapters-title">
+      <Head editing={editing} />
+      {rows.length === 0 && (
+        <p class="soft">{t('No chapters. With chapters, listeners can jump to the parts of a long track.')}</p>
+      )}
+      <Form noValidate aria-labelledby="chapters-title" onSubmit={save}>
+        <ChapterList {...{ track, editing, isCurrent, typing, setTyping, focusOn }} />
+        <Message>{editing.refused.problem}</Message>
+        <div class="actions">
+          <Button icon="plus" onClick={add} disabled={isFull}>
+            {isCurrent ? <AddText track={track} /> : t('Add a chapter')}
+          </Button>
+          {editing.isChanged && !editing.isConflict && (
+            <>
+              <Button type="submit" kind="primary">
+                {t('Save')}
+              </Button>
+              <Button onClick={editing.discard}>{t('Discard')}</Button>
+            </>
+          )}
+          {editing.canRevert && (
+            <Button kind="quiet" onClick={editing.revert}>
+              {t("Use the file's chapters again")}
+            </Button>
+          )}
+        </div>
+        {editing.isConflict && <Conflict editing={editing} />}
+      </Form>
+    </section>
+  )
+}
+
+/** The heading, and the menu that imports chapters. */
+function Head({ editing: { rows, edit } }: Pick<Properties, 'editing'>) {
+  const [isPasting, setPasting] = useState(false)
+  function take(imported: Imported) {
+    if (imported.problem !== undefined) return announce(imported.problem)
+    edit(() => sorted(rowsFrom(imported.chapters)))
+    setPasting(false)
+    announce(
+      tn(
+        {
+          one: '{n} chapter is in the list. Save it to show it to listeners.',
+          other: '{n} chapters are in the list. Save them to show them to listeners.',
+        },
+        imported.chapters.length,
+      ),
+      { label: t('Undo'), run: () => edit(() => rows) },
+    )
+  }
+  async function readFile() {
+    const file = await chooseFile('.json,application/json')
+    if (file) take(readJson(await file.text()))
+  }
+  return (
+    <div class="part-head">
+      <h2 id="chapters-title">{t('Chapters')}</h2>
+      <Menu
+        label={t('Import chapters')}
+        text={t('Import')}
+        icon="upload"
+        items={[
+          { label: t('From a JSON Chapters file …'), onSelect: readFile },
+          { label: t('From a pasted list …'), onSelect: () => setPasting(true) },
+        ]}
+      />
+      {isPasting && <PasteChapters onChapters={take} onClose={() => setPasting(false)} />}
+    </div>
+  )
+}
+
+/** Follows the position of the player. */
+function AddText({ track }: { track: Track }) {
+  return <>{t('Add a chapter at {time}', { time: clock(useStore(position) * track.duration) })}</>
+}
+
+const Conflict = ({ editing }: { editing: ChapterEditing }) => (
+  <div class="edit-conflict" role="alert">
+    <p>{t('Someone else has changed the chapters of this track since you started. Yours are in the list.')}</p>
+    <div class="actions">
+      <Button small onClick={editing.overwrite}>
+        {t('Use mine')}
+      </Button>
+      <Button small onClick={editing.discard}>
+        {t('Keep theirs')}
+      </Button>
+    </div>
+  </div>
+)
+
+/** Returns a function that focuses an element of the section, given as a selector, once it is shown. */
+function useFocus(section: { current: HTMLElement | null }) {
+  const wanted = useRef('')
+  useLayoutEffect(() => {
+    if (!wanted.current) return
+    section.current?.querySelector<HTMLElement>(wanted.current)?.focus()
+    wanted.current = ''
+  })
+  return (selector: string) => {
+    wanted.current = selector
+  }
+}

@@ -1,0 +1,200 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { type Client, createClient } from '../../src/client/index.ts'
+import { ffmpeg, formats, lavfi } from '../support/audio.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
+import { findings } from './axe.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { must, settle, upload } from './steps.ts'
+import { expectNoOverflow, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+
+/** The editor of chapters on the page of a track. Each test continues in the state that the previous one left. */
+
+let stack: Shared
+let browser: Browser
+let client: Client
+let page: Page
+let problems: string[]
+let track: string
+
+/** Chapters in the format of ffmpeg (https://ffmpeg.org/ffmpeg-formats.html#Metadata-2). */
+const METADATA = `;FFMETADATA1
+[CHAPTER]
+TIMEBASE=1/1000
+START=0
+END=4000
+title=Intro
+[CHAPTER]
+TIMEBASE=1/1000
+START=4000
+END=12000
+title=Theme
+`
+
+beforeAll(async () => {
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Talks' } }))
+  const inputs = [...lavfi({ seconds: 12, channels: 1 }), '-f', 'ffmetadata', '-i', 'metadata']
+  const args = [...inputs, '-map', '0:a', '-map_chapters', '1', ...formats.mp3]
+  const audio = await ffmpeg(args, { metadata: Buffer.from(METADATA) })
+  ;({ track_id: track } = await upload(client, collection_id, 'talk.mp3', audio))
+  await settle(client, track)
+  ;({ page, problems } = await openTab(browser))
+  await signIn(page, stack)
+  await visit(page, `#/track/${track}`, 'talk')
+})
+afterAll(async () => {
+  await closePages()
+  await stack?.dispose()
+})
+
+const stored = async () => (await must(client.get('/v1/track/{track_id}', { params: { track_id: track } }))).track
+const editor = () => page.getByRole('region', { name: 'Chapters' })
+const time = (n: number) => editor().getByLabel(`Start of chapter ${n}`, { exact: true })
+const title = (n: number) => editor().getByLabel(`Title of chapter ${n}`, { exact: true })
+const button = (name: string) => editor().getByRole('button', { name, exact: true })
+const toast = (text: string) =>
+  page
+    .locator('#announcer')
+    .getByText(text)
+    .waitFor({ state: 'attached', ...TIMEOUT })
+/** Returns the rows as `0:00 Title`. */
+const rows = () =>
+  editor()
+    .locator('.chapter-list li')
+    .evaluateAll((items) =>
+      items.map((item) => [...item.querySelectorAll('input')].map(({ value }) => value).join(' ')),
+    )
+const expectRows = (...wanted: string[]) => expect.poll(rows, TIMEOUT).toEqual(wanted)
+/** The chapters of the waveform. */
+const marks = () =>
+  page.locator('.hero tonearm-waveform').evaluate((element) => {
+    const { chapters } = element as HTMLElementTagNameMap['tonearm-waveform']
+    return chapters.map((chapter) => `${chapter.start} ${chapter.title}`)
+  })
+
+test('the chapters of the file are edited, sorted by their start, and shown on the waveform at once', async () => {
+  await expectRows('0:00 Intro', '0:04 Theme')
+  await title(2).fill('Main theme')
+  await button('Add a chapter').click()
+  // A chapter without a time is last.
+  await time(3).fill('2,5')
+  await page.keyboard.press('Tab')
+  await expectRows('0:00 Intro', '0:02.5 ', '0:04 Main theme')
+  // The row has moved, and its title has the focus.
+  await page.keyboard.type('Question')
+  await expectRows('0:00 Intro', '0:02.5 Question', '0:04 Main theme')
+  expect(await marks()).toEqual(['0 Intro', '2.5 Question', '4 Main theme'])
+  expect((await stored()).chapters).toBeNull()
+})
+
+test('the rows that were typed survive the page, and are saved; Undo returns to the earlier chapters', async () => {
+  await page.reload()
+  await expectRows('0:00 Intro', '0:02.5 Question', '0:04 Main theme')
+  await button('Save').click()
+  await toast('Chapters saved')
+  const saved = [
+    { startTime: 0, title: 'Intro' },
+    { startTime: 2.5, title: 'Question' },
+    { startTime: 4, title: 'Main theme' },
+  ]
+  expect((await stored()).chapters).toEqual(saved)
+  await button('Save').waitFor({ state: 'detached' })
+  await page.locator('#offer').click()
+  await toast('The previous chapters are back')
+  expect((await stored()).chapters).toBeNull()
+  await expectRows('0:00 Intro', '0:04 Theme')
+})
+
+test('a start after the end or at the same time is refused next to its row', async () => {
+  await time(2).fill('0:13')
+  await button('Save').click()
+  await editor().getByText('This is after the end of the track at 0:12').waitFor(TIMEOUT)
+  const isMarked = () => time(2).evaluate((field) => field === document.activeElement && field.ariaInvalid)
+  await expect.poll(isMarked, TIMEOUT).toBe('true')
+  await time(2).fill('0')
+  await button('Save').click()
+  await editor().getByText('Another chapter starts at the same time.').waitFor(TIMEOUT)
+  expect((await stored()).chapters).toBeNull()
+  expect(await findings(page)).toEqual([])
+  await button('Discard').click()
+  await expectRows('0:00 Intro', '0:04 Theme')
+})
+
+test('a chapter starts at the playing position', async () => {
+  await page.locator('.thing-text').getByRole('button', { name: 'Play', exact: true }).click()
+  const add = editor().getByRole('button', { name: /^Add a chapter at 0:0[1-3]$/ })
+  await add.waitFor(TIMEOUT)
+  await page.locator('.dock').getByRole('button', { name: 'Pause' }).click()
+  await add.click()
+  await expect.poll(rows, TIMEOUT).toEqual(['0:00 Intro', expect.stringMatching(/^0:0[1-3](\.\d)? $/), '0:04 Theme'])
+  await button('Start chapter 3 at the playing position').click()
+  await editor().getByText('Another chapter starts at the same time.').waitFor(TIMEOUT)
+  await button('Remove chapter 2').click()
+  await expect.poll(rows, TIMEOUT).toEqual(['0:00 Intro', expect.stringMatching(/^0:0[1-3](\.\d)? Theme$/)])
+  await button('Discard').click()
+})
+
+test('chapters are imported from a JSON file and from a pasted list, and the file’s can be used again', async () => {
+  const chapters = [{ startTime: 1, title: 'From JSON', url: 'https://example.com/' }, { startTime: 6 }]
+  const importFrom = async (entry: string) => {
+    await editor().getByRole('button', { name: 'Import' }).click()
+    await page.getByRole('menuitem', { name: entry }).click()
+  }
+  const chooser = page.waitForEvent('filechooser')
+  await importFrom('From a JSON Chapters file …')
+  const buffer = Buffer.from(JSON.stringify({ version: '1.2.0', chapters }))
+  await (await chooser).setFiles({ name: 'chapters.json', mimeType: 'application/json', buffer })
+  await expectRows('0:01 From JSON', '0:06 ')
+  await button('Save').click()
+  await toast('Chapters saved')
+  expect((await stored()).chapters).toEqual(chapters)
+  await importFrom('From a pasted list …')
+  const dialog = page.getByRole('dialog', { name: 'Paste chapters' })
+  await page.keyboard.type('0:00 Start\nnothing')
+  await dialog.getByRole('button', { name: 'Use these chapters' }).click()
+  await dialog.getByText('Line 2 does not start with a time').waitFor(TIMEOUT)
+  expect(await findings(page)).toEqual([])
+  await dialog.getByRole('textbox').fill('0:00 Start\n0:07 End')
+  await dialog.getByRole('button', { name: 'Use these chapters' }).click()
+  await expectRows('0:00 Start', '0:07 End')
+  await button('Save').click()
+  await toast('Chapters saved')
+  await button("Use the file's chapters again").click()
+  await toast('The chapters of the file are used again')
+  await expectRows('0:00 Intro', '0:04 Theme')
+  expect((await stored()).chapters).toBeNull()
+})
+
+test('of two people who edit the chapters, the second one decides', async () => {
+  const other = async (title: string) => {
+    const params = { track_id: track }
+    const body = { chapters: [{ startTime: 0, title }] }
+    await must(client.put('/v1/track/{track_id}/chapters', { params, body }))
+  }
+  await title(1).fill('Mine')
+  await other('Theirs')
+  await button('Save').click()
+  await editor()
+    .getByText(/^Someone else has changed the chapters/)
+    .waitFor(TIMEOUT)
+  expect((await stored()).chapters).toEqual([{ startTime: 0, title: 'Theirs' }])
+  await button('Use mine').click()
+  await toast('Chapters saved')
+  expect((await stored()).chapters?.map((chapter) => chapter.title)).toEqual(['Mine', 'Theme'])
+  await title(1).fill('Mine again')
+  await other('Theirs again')
+  await page.keyboard.press('Enter')
+  await button('Keep theirs').click(TIMEOUT)
+  await expectRows('0:00 Theirs again')
+  expect(problems.filter((problem) => !problem.includes('412'))).toEqual([])
+})
+
+test('the editor fits a phone', async () => {
+  await page.setViewportSize({ width: 375, height: 760 })
+  await editor().scrollIntoViewIfNeeded()
+  await expectNoOverflow(page, 'chapters')
+  expect(await findings(page)).toEqual([])
+})
