@@ -2,6 +2,7 @@ import { createIsolateCache } from './adapters/cache/isolate_cache.ts'
 import { securityHeaders } from './http/answer.ts'
 import { answerFirst } from './http/first_requests.ts'
 import { serveCached } from './http/listen/response_cache.ts'
+import { ListeningObject } from './pipeline/listening/object.ts'
 import { TranscodeFollower } from './pipeline/transcode/follower.ts'
 import type { createService } from './service.ts'
 
@@ -15,6 +16,9 @@ export class TranscoderContainer extends TranscodeFollower {
     return (await load()).transcoderPort(this.env)
   }
 }
+
+/** The Durable Object with the listening of an organization. */
+export class Listening extends ListeningObject {}
 
 export default {
   fetch: (request: Request, env: Env, context: ExecutionContext) =>

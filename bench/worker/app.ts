@@ -75,6 +75,7 @@ function worker(bundle: Bundle, { transcoder }: Addresses): Value {
     durableObjectNamespaces: config.durable_objects.bindings.map(({ class_name }) => ({
       className: class_name,
       uniqueKey: class_name,
+      enableSql: true,
     })),
     durableObjectStorage: { inMemory: null },
     globalOutbound: 'internet',

@@ -7,6 +7,8 @@ const EXPECTED = new RegExp(
     // A test file ends while its Worker loads a module, or deletes the contents of Durable Objects between two tests.
     '^uncaught exception; .*Closing rpc while "resolve" was pending$',
     '^exception = .*Application called deleteAllDurableObjects',
+    // The object of listening starts again because a test prevents it from writing.
+    '^uncaught exception; .*listening_write_failed$',
     // Some packages have broken source maps.
     '^Sourcemap for ".*node_modules',
   ].join('|'),

@@ -54,6 +54,7 @@ export const NOT_COPIED: Record<string, string> = {
   search_titles: 'triggers fill it from the restored rows',
   search_fills: 'belongs to the search table of this database',
   heartbeats: 'describes this deployment',
+  listening_folds: 'describes the objects of this deployment',
   multipart_uploads: 'refers to parts in this bucket',
   d1_migrations: 'describes the schema',
 }

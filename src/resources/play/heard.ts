@@ -1,10 +1,31 @@
 import type { Handlers } from '../../context.ts'
 import type { heardOperations } from '../../contract/heard.ts'
+import { ApiError, describeError, notFound } from '../../core/errors.ts'
+import { log } from '../../core/log.ts'
+import { listeningObject } from '../../pipeline/listening/call_object.ts'
+import { shardOf } from '../../pipeline/listening/shards.ts'
 import { verifyHeardToken } from './heard_grant.ts'
 
 export const heardHandlers: Handlers<typeof heardOperations> = {
-  async reportHeard({ params: { token } }, { env, now }) {
-    await verifyHeardToken(env, token, now)
+  async reportHeard({ params: { token }, body: report }, { env, now, country = null }) {
+    const { organization_id, session_id, created_at, scope, resource_id, share_id, shards } = await verifyHeardToken(
+      env,
+      token,
+      now,
+    )
+    const shard = shardOf(report.visit, shards)
+    const via = { scope, id: resource_id, share: share_id }
+    const session = { id: session_id, created_at, via }
+    const call = { organization_id, shard, report, session, shards, country }
+    const outcome = await listeningObject(
+      env,
+      organization_id,
+      shard,
+    )('heard', call).catch((error: unknown) => {
+      log('error', 'report_not_stored', { organization_id, shard, error: describeError(error) })
+      throw new ApiError('unavailable', 'The report was not stored. Send it again', undefined, { 'retry-after': '1' })
+    })
+    if (outcome === 'gone') throw notFound('heard_token')
     return {}
   },
 }

@@ -1,4 +1,4 @@
-import worker, { TranscoderContainer as RealContainer } from '../../../src/index.ts'
+import worker, { Listening as RealListening, TranscoderContainer as RealContainer } from '../../../src/index.ts'
 import { atRate, faultyDatabase } from './faulty_database.ts'
 
 /**
@@ -10,6 +10,12 @@ const withFaults = (env: Cloudflare.Env): Env =>
   (faulty ??= { ...env, DB: faultyDatabase(env.DB, atRate(Number(env.D1_FAULT_RATE), Date.now())) })
 
 export class TranscoderContainer extends RealContainer {
+  constructor(context: DurableObjectState, env: Cloudflare.Env) {
+    super(context, withFaults(env))
+  }
+}
+
+export class Listening extends RealListening {
   constructor(context: DurableObjectState, env: Cloudflare.Env) {
     super(context, withFaults(env))
   }

@@ -51,3 +51,15 @@ export const heartbeats = sqliteTable('heartbeats', {
   /** Set only for `sweep`, `restore` and `media`. */
   report: text({ mode: 'json' }).$type<SweepReport | RestoreReport | MediaReport>(),
 })
+
+/** The next folds of the objects with the listening of organizations (src/pipeline/listening/folds.ts). */
+export const listeningFolds = sqliteTable(
+  'listening_folds',
+  {
+    organization_id: text().notNull(),
+    shard: integer().notNull(),
+    /** In milliseconds since 1970. */
+    due_at: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.organization_id, t.shard] })],
+)

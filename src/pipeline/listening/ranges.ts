@@ -1,0 +1,19 @@
+import type { Listen, Range } from './difference.ts'
+
+/** Functions for ordered, disjoint ranges of seconds. */
+
+export const lengthOf = (ranges: readonly Range[]) => ranges.reduce((sum, [from, until]) => sum + until - from, 0)
+
+/** Seconds of audio that ran in a listen, with sound or without. */
+export const secondsOf = ({ ranges, again, muted }: Listen) => lengthOf(ranges) + lengthOf(again) + muted
+
+/** Returns the union of two lists. */
+export function union(a: readonly Range[], b: readonly Range[]): Range[] {
+  const merged: Range[] = []
+  for (const [from, until] of [...a, ...b].toSorted(([from], [other]) => from - other)) {
+    const last = merged.at(-1)
+    if (last && from <= last[1]) last[1] = Math.max(last[1], until)
+    else merged.push([from, until])
+  }
+  return merged
+}

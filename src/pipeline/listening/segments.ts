@@ -1,0 +1,110 @@
+import type { Sums } from './sums.ts'
+import type { Accepted, TrackFacts, Visit } from './visits.ts'
+
+/**
+ * The log of an object: rows with many lines of JSON each. It contains everything since the last fold: first the visits that were open, then the reports
+ * (docs/decisions/0102). Tracks are numbers in it, in the order of their first lines.
+ */
+
+/** A download, as the sums count it. */
+export type Download = Parameters<Sums['download']>[0]
+
+/** A line of a segment. */
+type Line =
+  | ['track', TrackFacts]
+  | ['visit', Visit]
+  | ['report', Accepted]
+  | ['refused', day: number, reason: string, reports: number]
+  | ['download', Download]
+
+export interface Reader {
+  visit: (visit: Visit) => void
+  report: (report: Accepted, factsOf: (track: string) => TrackFacts) => void
+  refused: (day: number, reason: string, reports: number) => void
+  download: (place: Download) => void
+}
+
+const TABLE = 'create table if not exists segment (id integer primary key, body text not null)'
+/** Maximum characters of a row. SQLite in Durable Objects allows 2 MB for a value (Durable Objects, Limits). */
+const MAX_ROW = 500_000
+
+export class Segments {
+  readonly #sql: SqlStorage
+  /** The tracks that are in the log. */
+  #tracks = new Map<string, string>()
+  /** Characters in the rows. */
+  length = 0
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(TABLE)
+  }
+
+  /** Reads the log. */
+  read(reader: Reader): void {
+    const facts: TrackFacts[] = []
+    const factsOf = (track: string) => facts[Number(track)]!
+    const withIds = (report: Accepted): Accepted => ({
+      ...report,
+      listens: report.listens.map(([track, ...listen]) => [factsOf(track).id, ...listen]),
+    })
+    for (const { body } of this.#sql.exec<{ body: string }>('select body from segment order by id')) {
+      this.length += body.length
+      for (const text of body.split('\n')) {
+        const line = JSON.parse(text) as Line
+        if (line[0] === 'track') {
+          this.#tracks.set(line[1].id, String(facts.length))
+          facts.push(line[1])
+        } else if (line[0] === 'visit') reader.visit(line[1])
+        else if (line[0] === 'report') reader.report(withIds(line[1]), (id) => factsOf(this.#tracks.get(id)!))
+        else if (line[0] === 'refused') reader.refused(line[1], line[2], line[3])
+        else reader.download(line[1])
+      }
+    }
+  }
+
+  /** Returns the lines of a report. */
+  linesOf(report: Accepted, factsOf: (track: string) => TrackFacts): string[] {
+    const added: string[] = []
+    const listens = report.listens.map(([track, ...listen]): Accepted['listens'][number] => {
+      const number = this.#tracks.get(track) ?? String(this.#tracks.size)
+      if (!this.#tracks.has(track)) {
+        this.#tracks.set(track, number)
+        added.push(JSON.stringify(['track', factsOf(track)] satisfies Line))
+      }
+      return [number, ...listen]
+    })
+    return [...added, JSON.stringify(['report', { ...report, listens }] satisfies Line)]
+  }
+
+  downloadLine = (place: Download) => JSON.stringify(['download', place] satisfies Line)
+
+  refusedLine = (day: number, reason: string, reports: number) =>
+    JSON.stringify(['refused', day, reason, reports] satisfies Line)
+
+  /** Writes lines as one row, or as several if they are long. */
+  write(lines: readonly string[]): void {
+    let row: string[] = []
+    let length = 0
+    const flush = () => {
+      if (row.length > 0) this.#sql.exec('insert into segment (body) values (?)', row.join('\n'))
+      this.length += length
+      row = []
+      length = 0
+    }
+    for (const line of lines) {
+      if (length + line.length > MAX_ROW) flush()
+      row.push(line)
+      length += line.length + 1
+    }
+    flush()
+  }
+
+  /** Replaces the log with the open visits. */
+  replace(visits: Iterable<Visit>): void {
+    this.#sql.exec('delete from segment')
+    this.#tracks = new Map()
+    this.length = 0
+    this.write(Array.from(visits, (visit) => JSON.stringify(['visit', visit] satisfies Line)))
+  }
+}

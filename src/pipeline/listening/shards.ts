@@ -1,0 +1,15 @@
+/** The Durable Objects of an organization: one, or more if it has many listeners (docs/decisions/0102). */
+
+/** Maximum number of shards. */
+export const MAX_SHARDS = 64
+
+/** Returns the shard of a visit. All reports of a visit go to the same one, because the page keeps its token. */
+export const shardOf = (visit: string, shards: number) => Number.parseInt(visit.slice(0, 8), 16) % shards
+
+/** Doubles the number of shards, unless it is no longer `shards`. It never shrinks, because every shard has sums. */
+export async function growShards(db: D1Database, organization_id: string, shards: number): Promise<void> {
+  await db
+    .prepare('update organizations set listening_shards = min(2 * ?2, ?3) where id = ?1 and listening_shards = ?2')
+    .bind(organization_id, shards, MAX_SHARDS)
+    .run()
+}

@@ -1,0 +1,56 @@
+import { createLru } from '../../adapters/cache/lru.ts'
+import { retrying } from '../../adapters/db/retry.ts'
+import type { TrackFacts } from './visits.ts'
+
+/** Reads tracks of an organization from the database, once per hour and track. */
+
+/** Milliseconds for which a track is remembered. Its length changes with a new file, its collection when it moves. */
+const REMEMBERED = 3600_000
+const MAX_TRACKS = 20_000
+
+/** `organization` is a row without a collection: whether the organization still exists. */
+const SELECT = `select id, collection_id as collection, duration from tracks
+  where id in (select value from json_each(?2)) and organization_id = ?1
+  union all select id, '', 0 from organizations where id = ?1`
+
+export function createTracks(db: D1Database, organization_id: string) {
+  const known = createLru<TrackFacts>({ entries: MAX_TRACKS, bytes: MAX_TRACKS * 300 })
+  /** The reads that have not ended, by track. */
+  const reading = new Map<string, Promise<boolean>>()
+
+  async function read(ids: string[]): Promise<boolean> {
+    const statement = db.prepare(SELECT).bind(organization_id, JSON.stringify(ids))
+    const { results } = await retrying(() => statement.all<TrackFacts>())
+    const until = Date.now() + REMEMBERED
+    for (const facts of results)
+      if (facts.duration > 0) known.set(facts.id, facts, { organization_id, bytes: 300, until })
+    return results.some(({ id }) => id === organization_id)
+  }
+
+  return {
+    /** Returns the tracks with these ids; null if the organization was deleted. */
+    async find(ids: Iterable<string>): Promise<Map<string, TrackFacts> | null> {
+      const found = new Map<string, TrackFacts>()
+      const missing: string[] = []
+      const now = Date.now()
+      for (const id of ids) {
+        const facts = known.get(id, now)
+        if (facts) found.set(id, facts)
+        else missing.push(id)
+      }
+      if (missing.length === 0) return found
+      const unread = missing.filter((id) => !reading.has(id))
+      if (unread.length > 0) {
+        const done = read(unread).finally(() => unread.forEach((id) => reading.delete(id)))
+        for (const id of unread) reading.set(id, done)
+      }
+      const reads = new Set(missing.flatMap((id) => reading.get(id) ?? []))
+      const exist = await Promise.all(reads)
+      for (const id of missing) {
+        const facts = known.get(id, Date.now())
+        if (facts) found.set(id, facts)
+      }
+      return exist.every(Boolean) ? found : null
+    },
+  }
+}

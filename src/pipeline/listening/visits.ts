@@ -1,0 +1,223 @@
+import type { HeardReport } from '../../contract/heard.ts'
+import type { Difference, Listen, Range, Refusal } from './difference.ts'
+import { LATE_AGE, MAX_LISTENS, refuseTime, toListen, totalOf } from './physics.ts'
+import { secondsOf, union } from './ranges.ts'
+
+/** The open visits of a shard: the listens that their next reports may still change. */
+
+/** A track in the database. */
+export interface TrackFacts {
+  id: string
+  collection: string
+  /** Seconds. */
+  duration: number
+}
+
+/** The parts of a session that its reports are counted with. */
+export interface SessionFacts {
+  id: string
+  created_at: number
+  via: Difference['via']
+}
+
+type PackedListen = [track: string, ranges: Range[], again: Range[], muted: number, fast: number]
+interface Listens {
+  /** The listens from `first` on. */
+  open: PackedListen[]
+  /** The tracks of the listens before `first`, with the union of their ranges. */
+  past: [track: string, ranges: Range[]][]
+}
+
+/** The state of a visit. It is stored in segments, with all of its fields. */
+export interface Visit {
+  id: string
+  session: SessionFacts
+  country: string | null
+  source: string | null
+  sequence: number
+  /** Seconds of the last report. */
+  age: number
+  /** When the visit started, and when its last report arrived, in milliseconds since 1970. */
+  started_at: number
+  at: number
+  /** The index of the first open listen, and the seconds of all listens before it. */
+  first: number
+  finished: number
+  /** The collections of the tracks that were heard. */
+  collections: string[]
+  /** `Listens` as JSON: a text takes a fifth of the memory of its objects, and most visits do not change any more. */
+  listens: string
+}
+
+/** A report that was accepted, as it is stored in a segment. */
+export interface Accepted {
+  visit: string
+  /** Only in the first report of the visit. */
+  session?: SessionFacts
+  country: string | null
+  source: string | null
+  sequence: number
+  age: number
+  at: number
+  first: number
+  listens: PackedListen[]
+}
+
+/** Milliseconds after its last report for which a visit stays open. */
+const OPEN_FOR = 30 * 60_000
+/** Maximum number of new visits of a session per minute, and of open visits. An open visit takes less than a kilobyte. */
+const MAX_NEW_VISITS = 300
+export const MAX_OPEN_VISITS = 40_000
+
+const NO_LISTENS: Listens = { open: [], past: [] }
+const DAY = 24 * 3600_000
+
+const toObject = ([, ranges, again, muted, fast]: PackedListen): Listen => ({ ranges, again, muted, fast })
+
+export class Visits {
+  /** In the order of their last reports. */
+  readonly #visits = new Map<string, Visit>()
+  /** The number of new visits in the current minute, by session. */
+  #newVisits = new Map<string, number>()
+  #minute = 0
+
+  get size(): number {
+    return this.#visits.size
+  }
+
+  values(): Iterable<Visit> {
+    return this.#visits.values()
+  }
+
+  restore(visit: Visit): void {
+    this.#visits.set(visit.id, visit)
+  }
+
+  /** Closes the visits without a recent report. */
+  close(now: number): void {
+    for (const [id, { at }] of this.#visits) {
+      if (at > now - OPEN_FOR) return
+      this.#visits.delete(id)
+    }
+  }
+
+  /** Whether a report repeats or precedes one that was accepted. */
+  isOld({ visit, sequence }: HeardReport): boolean {
+    const known = this.#visits.get(visit)
+    return known !== undefined && sequence <= known.sequence
+  }
+
+  /** Checks a report. Returns the reason why it is refused, or the form in which `apply` takes it. */
+  check(
+    report: HeardReport,
+    session: SessionFacts,
+    country: string | null,
+    tracks: Map<string, TrackFacts>,
+    now: number,
+  ): Refusal | Accepted {
+    const { visit: id, sequence, age, first, source = null } = report
+    const visit = this.#visits.get(id)
+    if (visit ? visit.session.id !== session.id : first > 0 || (sequence > 1 && age > LATE_AGE))
+      return visit ? 'visit' : 'late'
+    const { open } = visit ? (JSON.parse(visit.listens) as Listens) : NO_LISTENS
+    const skipped = first - (visit?.first ?? 0)
+    if (skipped < 0 || skipped > open.length || first + report.listens.length > MAX_LISTENS) return 'visit'
+    if (report.listens.length < open.length - skipped) return 'visit'
+    const listens: PackedListen[] = []
+    for (const [at, reported] of report.listens.entries()) {
+      const facts = tracks.get(reported.track)
+      if (!facts || (session.via.scope === 'track' && session.via.id !== facts.id)) return 'track'
+      const listen = toListen(reported, facts.duration)
+      const before = open[skipped + at]
+      if (!listen || (before && secondsOf(listen) < secondsOf(toObject(before)) - 0.5)) return 'ranges'
+      if (before && before[0] !== facts.id) return 'visit'
+      listens.push([facts.id, listen.ranges, listen.again, listen.muted, listen.fast])
+    }
+    const finished = (visit?.finished ?? 0) + totalOf(open.slice(0, skipped).map(toObject))
+    const impossible = refuseTime(report, finished + totalOf(listens.map(toObject)), visit, session.created_at, now)
+    if (impossible) return impossible
+    const limited = visit ? null : this.#limit(session.id, now)
+    if (limited) return limited
+    return {
+      visit: id,
+      ...(!visit && { session }),
+      country: visit ? visit.country : country,
+      source: visit ? visit.source : source,
+      sequence,
+      age,
+      at: now,
+      first,
+      listens,
+    }
+  }
+
+  #limit(session: string, now: number): Refusal | null {
+    if (this.#visits.size >= MAX_OPEN_VISITS) return 'full'
+    const minute = Math.floor(now / 60_000)
+    if (minute !== this.#minute) this.#newVisits = new Map()
+    this.#minute = minute
+    const count = (this.#newVisits.get(session) ?? 0) + 1
+    if (count > MAX_NEW_VISITS) return 'rate'
+    this.#newVisits.set(session, count)
+    return null
+  }
+
+  /** Changes the visit of an accepted report, and calls `change` for each listen that changes. */
+  apply(report: Accepted, factsOf: (track: string) => TrackFacts, change: (difference: Difference) => void): void {
+    const { visit: id, session, sequence, age, at, first, country, source } = report
+    const known = this.#visits.get(id)
+    if (known ? sequence <= known.sequence : !session) return
+    const visit: Visit = known ?? {
+      id,
+      session: session!,
+      country,
+      source,
+      sequence,
+      age,
+      at,
+      started_at: at - age * 1000,
+      first: 0,
+      finished: 0,
+      collections: [],
+      listens: '',
+    }
+    const { open, past } = known ? (JSON.parse(known.listens) as Listens) : { open: [], past: [] }
+    const finished = open.splice(0, first - visit.first)
+    for (const [track, ranges] of finished) {
+      const found = past.find(([id]) => id === track)
+      if (found) found[1] = union(found[1], ranges)
+      else past.push([track, ranges])
+    }
+    const via = visit.session.via
+    for (const [index, listen] of report.listens.entries()) {
+      const { id: track, collection, duration } = factsOf(listen[0])
+      const before = open[index]
+      if (before && JSON.stringify(before) === JSON.stringify(listen)) continue
+      const isNewVisit = open.length === 0 && past.length === 0
+      const others = [...past, ...open.filter((_, at) => at !== index)].filter(([id]) => id === track)
+      change({
+        track,
+        collection,
+        duration,
+        via,
+        visit: id,
+        day: Math.floor(at / DAY),
+        country,
+        source,
+        isNewVisit,
+        before: before ? toObject(before) : null,
+        after: toObject(listen),
+        others: others.reduce<Range[]>((all, [, ranges]) => union(all, ranges), []),
+        isNewTrackInVisit: !before && others.length === 0,
+        isNewCollectionInVisit: !visit.collections.includes(collection),
+      })
+      if (!visit.collections.includes(collection)) visit.collections.push(collection)
+      open[index] = listen
+    }
+    visit.finished += totalOf(finished.map(toObject))
+    Object.assign(visit, { sequence, age, at, first, listens: JSON.stringify({ open, past }) })
+    // The visit moves to the end of the order.
+    this.#visits.delete(id)
+    this.#visits.set(id, visit)
+  }
+}

@@ -1,0 +1,178 @@
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+
+import { overdueFolds } from '../../../src/pipeline/listening/folds.ts'
+import { growShards, MAX_SHARDS, shardOf } from '../../../src/pipeline/listening/shards.ts'
+import { aPlaySession, call, DAY, HOUR, query } from '../support/api.ts'
+import { advanceHours, aTenantWithTrack } from '../support/fixtures.ts'
+import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges } from '../support/heard.ts'
+
+/** The listening of an organization in its Durable Object, through the API (docs/decisions/0102). */
+
+describe('reports', () => {
+  it('are cumulative: each adds what is new', async () => {
+    const { send, sums, track_id } = await aListener()
+    const next = aListen(track_id)
+    expect([await send(next([[0, 20]])), await sums()]).toEqual([204, { ...NOTHING, visits: 1, tenths: 200 }])
+    await send(next([[0, 31]]))
+    expect(await sums()).toEqual({ ...NOTHING, plays: 1, visits: 1, tenths: 310 })
+    await send(next([[0, 200]], {}, [[10, 20]]))
+    const all = { ...NOTHING, plays: 1, visits: 1, tenths: 2100, completions: 1 }
+    expect([await sums(), await sums('track')]).toEqual([all, all])
+  })
+
+  it('count once if they are repeated or arrive in another order, and the next repairs a lost one', async () => {
+    const { send, sums, track_id } = await aListener()
+    const next = aListen(track_id)
+    const [first, lost, third] = [next([[0, 20]]), next([[0, 40]]), next([[0, 60]])]
+    for (const report of [first, first, third, lost, third]) expect(await send(report)).toBe(204)
+    expect(await sums()).toEqual({ ...NOTHING, plays: 1, visits: 1, tenths: 600 })
+  })
+
+  it('of one visit may leave out listens that were finished', async () => {
+    const { send, sums, track_id: track } = await aListener()
+    const visit = aVisit()
+    const listen = (until: number) => ({ track, ranges: [[0, until]] as Ranges })
+    await send(heardReport(track, { visit, age: 200, listens: [listen(100), listen(50)] }))
+    await send(heardReport(track, { visit, sequence: 2, age: 220, first: 1, listens: [listen(80), listen(40)] }))
+    await send(heardReport(track, { visit, sequence: 3, age: 240, first: 2, listens: [listen(60)] }))
+    expect(await sums()).toEqual({ ...NOTHING, plays: 3, visits: 1, tenths: 2400 })
+    expect(await sums('track')).toMatchObject({ visits: 1 })
+  })
+
+  it('are not stored if the listener has opted out (Sec-GPC)', async () => {
+    const { send, sums, track_id } = await aListener()
+    expect(await send(aListen(track_id)([[0, 60]]), { 'sec-gpc': '1' })).toBe(204)
+    expect(await sums()).toEqual(NOTHING)
+  })
+})
+
+describe('the object', () => {
+  it('loses nothing when it stops, before or after a fold', async () => {
+    const { send, sums, track_id, stop, alarm, rows } = await aListener()
+    const next = aListen(track_id)
+    await send(next([[0, 40]]))
+    await send(heardReport('00011111-1111-4111-8111-111111111111'))
+    await send(aListen(track_id)([[0, 10]]))
+    const expected = { ...NOTHING, plays: 1, visits: 2, tenths: 500, refused: { track: 1 } }
+    await stop()
+    expect(await sums()).toEqual(expected)
+    expect(await alarm()).toBe(true)
+    expect(await sums()).toEqual(expected)
+    await stop()
+    expect(await sums()).toEqual(expected)
+    expect(await rows('segment')).toHaveLength(1)
+    // The visit is still open, so its next report adds only the difference.
+    const last = next([[0, 60]])
+    await send(last)
+    await send(last)
+    expect(await sums()).toEqual({ ...expected, tenths: 700 })
+    await stop()
+    await send(last)
+    expect(await sums()).toEqual({ ...expected, tenths: 700 })
+  })
+
+  it('writes reports that arrive together as one row, and a report that is alone at once', async () => {
+    const { path, rows, track_id, sums } = await aListener()
+    const send = () => call('POST', path, { body: aListen(track_id)([[0, 4]]) })
+    await send()
+    expect(await rows('segment')).toHaveLength(1)
+    await Promise.all(Array.from({ length: 50 }, send))
+    expect((await rows('segment')).length).toBeLessThanOrEqual(4)
+    expect(await sums()).toMatchObject({ visits: 51 })
+  })
+
+  it('closes visits after half an hour, and deletes the log once all are closed', async () => {
+    const { send, sums, track_id, alarm, rows } = await aListener()
+    const next = aListen(track_id)
+    await send(next([[0, 40]]))
+    advanceHours(1)
+    try {
+      await send(next([[0, 60]], { age: 36 * 60 }))
+      expect(await sums()).toMatchObject({ tenths: 400, refused: { late: 1 } })
+      await alarm()
+      expect(await rows('segment')).toEqual([])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('folds when the day ends (UTC)', async () => {
+    const { send, track_id, rows } = await aListener()
+    await send(aListen(track_id)([[0, 40]]))
+    expect(await rows('day')).toEqual([])
+    vi.useFakeTimers({ toFake: ['Date'], now: (Math.floor(Date.now() / DAY) + 1) * DAY + 1000 })
+    try {
+      await send(aListen(track_id)([[0, 4]]))
+      expect((await rows('day')).length).toBeGreaterThan(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('announces its next fold to the database, which knows if it is overdue', async () => {
+    const { send, organization_id, track_id, alarm } = await aListener()
+    await send(aListen(track_id)([[0, 40]]))
+    const due = async () =>
+      query('select shard, due_at from listening_folds where organization_id = ?', organization_id)
+    const midnight = (Math.floor(Date.now() / DAY) + 1) * DAY
+    expect(await due()).toEqual([{ shard: 0, due_at: midnight }])
+    const before = await overdueFolds(env.DB, midnight)
+    await query('update listening_folds set due_at = ? where organization_id = ?', midnight - 3 * HOUR, organization_id)
+    expect(await overdueFolds(env.DB, midnight)).toBe(before + 1)
+    advanceHours(1)
+    try {
+      await alarm()
+    } finally {
+      vi.useRealTimers()
+    }
+    expect(await due()).toEqual([])
+  })
+
+  it('answers 503 if a report cannot be stored, and counts it once it is sent again', async () => {
+    const { send, sums, track_id, object } = await aListener()
+    const next = aListen(track_id)
+    await send(next([[0, 10]]))
+    await runInDurableObject(
+      object(),
+      (_, { storage }) => void storage.sql.exec('alter table segment rename to hidden'),
+    )
+    const report = next([[0, 40]])
+    expect(await send(report)).toBe(503)
+    await runInDurableObject(
+      object(),
+      (_, { storage }) => void storage.sql.exec('drop table if exists segment; alter table hidden rename to segment'),
+    ).catch(() => undefined)
+    expect(await send(report)).toBe(204)
+    expect(await sums()).toMatchObject({ visits: 1, tenths: 400 })
+  })
+})
+
+describe('shards', () => {
+  it('get the visits by their ids, and double', async () => {
+    expect(Array.from({ length: 8 }, (_, at) => shardOf(`0000000${at}00000000`, 4))).toEqual([0, 1, 2, 3, 0, 1, 2, 3])
+    const { organization_id } = await aTenantWithTrack()
+    const shards = async () =>
+      (await query('select listening_shards from organizations where id = ?', organization_id))[0]
+    await Promise.all([1, 2, 3].map(() => growShards(env.DB, organization_id, 1)))
+    expect(await shards()).toEqual({ listening_shards: 2 })
+    for (let count = 2; count <= 2 * MAX_SHARDS; count *= 2) await growShards(env.DB, organization_id, count)
+    expect(await shards()).toEqual({ listening_shards: MAX_SHARDS })
+  })
+
+  it('receive the reports of tokens that name them', async () => {
+    const { organization_id, key, collection_id, track_id, sums } = await aListener()
+    await query('update organizations set listening_shards = 2 where id = ?', organization_id)
+    const { heard_token } = await aPlaySession(key, 'collection', collection_id)
+    for (const visit of ['0000000000000001', '0000000100000001'])
+      await call('POST', `/v1/heard/${heard_token}`, { body: heardReport(track_id, { visit }) })
+    expect(await sums()).toMatchObject({ visits: 1 })
+    const second = env.LISTENING.getByName(`${organization_id}#1`)
+    const count = await runInDurableObject(
+      second,
+      (_, { storage }) => storage.sql.exec('select * from segment').toArray().length,
+    )
+    expect(count).toBe(1)
+  })
+})

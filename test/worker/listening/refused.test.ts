@@ -1,0 +1,101 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+
+import type { HeardReport } from '../../../src/contract/heard.ts'
+import { aPlaySession, call, query } from '../support/api.ts'
+import { aTenantWithTrack } from '../support/fixtures.ts'
+import { aListen, aListener, heardReport, NOTHING, type Ranges } from '../support/heard.ts'
+
+/** The plausibility of listening reports (docs/decisions/0102). */
+
+describe('a report is refused, and counted as refused', () => {
+  const bad: [string, string, (track: string) => HeardReport][] = [
+    [
+      'ranges that overlap',
+      'ranges',
+      (track) =>
+        aListen(track)([
+          [0, 10],
+          [5, 20],
+        ]),
+    ],
+    [
+      'ranges out of order',
+      'ranges',
+      (track) =>
+        aListen(track)([
+          [20, 30],
+          [0, 10],
+        ]),
+    ],
+    ['a range that ends before it starts', 'ranges', (track) => aListen(track)([[20, 10]])],
+    ['a range behind the end of the track', 'ranges', (track) => aListen(track)([[190, 260]])],
+    ['a part heard twice that was not heard once', 'ranges', (track) => aListen(track)([[0, 10]], {}, [[20, 30]])],
+    [
+      'more fast seconds than seconds',
+      'ranges',
+      (track) => heardReport(track, { listens: [{ track, ranges: [[0, 4]], fast: 9 }] }),
+    ],
+    ['more than twice the time of the visit', 'time', (track) => aListen(track)([[0, 50]], { age: 10 })],
+    [
+      'more muted seconds than time',
+      'time',
+      (track) => heardReport(track, { listens: [{ track, ranges: [], muted: 100 }] }),
+    ],
+    ['a visit that is older than its session', 'time', (track) => aListen(track)([[0, 50]], { age: 86_400 })],
+    ['an unknown visit that is old', 'late', (track) => aListen(track)([[0, 50]], { sequence: 2, age: 36 * 60 })],
+    ['an unknown visit with earlier listens', 'late', (track) => aListen(track)([[0, 50]], { sequence: 2, first: 1 })],
+    ['an unknown track', 'track', () => aListen('00011111-1111-4111-8111-111111111111')([[0, 50]])],
+  ]
+  it.each(bad)('%s: %s', async (_, reason, report) => {
+    const { send, sums, track_id, rows } = await aListener()
+    expect(await send(report(track_id))).toBe(204)
+    expect(await sums()).toEqual({ ...NOTHING, refused: { [reason]: 1 } })
+    expect(await rows('segment')).toEqual([])
+  })
+
+  it('for a track of another organization, which never gets a row', async () => {
+    const foreign = await aTenantWithTrack()
+    const { send, sums, track_id, stop, alarm, rows } = await aListener()
+    await send(aListen(track_id)([[0, 50]]))
+    const listens = [track_id, foreign.track_id].map((track) => ({ track, ranges: [[0, 50]] as Ranges }))
+    await send(heardReport(track_id, { age: 100, listens }))
+    expect(await sums()).toMatchObject({ visits: 1, tenths: 500, refused: { track: 1 } })
+    await stop()
+    await alarm()
+    expect(JSON.stringify(await rows('day'))).toContain(track_id)
+    expect(JSON.stringify([await rows('day'), await rows('segment')])).not.toContain(foreign.track_id)
+  })
+
+  it('for another track than that of a session for one track', async () => {
+    const { send, sums, track_id, collection_id, key } = await aListener('track')
+    const other = await aPlaySession(key, 'collection', collection_id)
+    await query('update tracks set id = ? where id = ?', '00022222-2222-4222-8222-222222222222', track_id)
+    expect(other.tracks).toHaveLength(1)
+    await send(aListen('00022222-2222-4222-8222-222222222222')([[0, 50]]))
+    expect(await sums()).toEqual({ ...NOTHING, refused: { track: 1 } })
+  })
+
+  it('if it takes back what was heard, changes the track of a listen, or comes from another session', async () => {
+    const { send, sums, track_id, key, collection_id } = await aListener()
+    const next = aListen(track_id)
+    const first = next([[0, 50]])
+    await send(first)
+    await send(next([[0, 20]]))
+    await send(heardReport(track_id, { ...first, sequence: 9, listens: [] as never }))
+    const session = await aPlaySession(key, 'collection', collection_id)
+    await call('POST', `/v1/heard/${session.heard_token}`, { body: { ...first, sequence: 10, age: 4 } })
+    expect(await sums()).toMatchObject({ visits: 1, tenths: 500, refused: { ranges: 1, visit: 1 } })
+  })
+
+  it('from the 301st new visit of a session in a minute on', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Math.ceil(Date.now() / 60_000) * 60_000 + 1000 })
+    const { path, sums, track_id } = await aListener()
+    const bindings = { ...env, HEARD_RATE_LIMIT: { limit: async () => ({ success: true }) } }
+    const send = () => call('POST', path, { body: aListen(track_id)([[0, 4]]), bindings })
+    const statuses = await Promise.all(Array.from({ length: 320 }, send))
+    vi.useRealTimers()
+    expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([204]))
+    expect(await sums()).toEqual({ ...NOTHING, visits: 300, tenths: 12_000, refused: { rate: 20 } })
+  })
+})
