@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { Id, named, ok, Page } from './common.ts'
+import { Id, including, named, ok, Page } from './common.ts'
+import { CoverImage } from './media.ts'
 import { defineOperations, type Table } from './operation.ts'
 import { STATS_SCOPES } from './stats_scope.ts'
 
@@ -70,12 +71,15 @@ export const statsOperations = defineOperations({
       ...days,
       scope: StatsScope.exclude(['organization']).default('track'),
       limit: Page.shape.limit,
+      include: including('artwork'),
     }),
     response: ok({
       scope: StatsScope,
       ...range,
-      /** `title` is null if the resource was deleted. */
-      rows: z.array(z.object({ id: z.uuid(), title: z.string().nullable(), ...counts })),
+      /** `title` is null if the resource was deleted. Shares have no artwork. */
+      rows: z.array(
+        z.object({ id: z.uuid(), title: z.string().nullable(), artwork: CoverImage.optional(), ...counts }),
+      ),
     }),
     csv: ({ rows }: Table) => ({ columns: ['id', 'title', ...COLUMNS], rows }),
   },

@@ -10,6 +10,7 @@ import type { PlayScope } from '../contract/play.ts'
 import type { Playlist, PlaylistTrack as PlaylistTrackSchema } from '../contract/playlist.ts'
 import type { Reprocess } from '../contract/reprocess.ts'
 import type { Share as ShareLink } from '../contract/share.ts'
+import type { StatsScope } from '../contract/stats_scope.ts'
 import type { System } from '../contract/system.ts'
 import type { ListedTrack, Track } from '../contract/track.ts'
 import type { TrackVariant } from '../contract/track_variant.ts'
@@ -67,28 +68,29 @@ const nextKey = (signal: AbortSignal | null | undefined) =>
   })
 
 /**
- * Returns a client of the service from which this page was loaded. After a 401, a request waits until the user has signed in again, and is then repeated,
- * because the service has not executed it. Small changes arrive even if the page is closed or loaded again meanwhile.
+ * Returns `fetch` with a key. After a 401, a request waits until the user has signed in again, and is then repeated, because the service has not executed
+ * it. Small changes arrive even if the page is closed or loaded again meanwhile.
  */
+export const fetchWith =
+  (api_key: string): typeof fetch =>
+  async (input, init) => {
+    const keepalive = init?.method === 'PUT' && typeof init.body === 'string' && init.body.length < KEEPALIVE_LENGTH
+    for (;;) {
+      if (renewal) await nextKey(init?.signal)
+      const key = latestKey(api_key)
+      const headers = { ...(init?.headers as Record<string, string>), authorization: `Bearer ${key}` }
+      const response = await fetch(input, { ...init, headers, keepalive })
+      if (response.status !== 401) return response
+      // The key may have been replaced during the request.
+      if (key !== latestKey(api_key)) continue
+      refuseKey(key)
+      if ((await nextKey(init?.signal)) === null) return response
+    }
+  }
+
+/** Returns a client of the service from which this page was loaded. */
 export const connect = (api_key: string): Client =>
-  createClient({
-    base_url: location.origin,
-    api_key,
-    fetch: async (input, init) => {
-      const keepalive = init?.method === 'PUT' && typeof init.body === 'string' && init.body.length < KEEPALIVE_LENGTH
-      for (;;) {
-        if (renewal) await nextKey(init?.signal)
-        const key = latestKey(api_key)
-        const headers = { ...(init?.headers as Record<string, string>), authorization: `Bearer ${key}` }
-        const response = await fetch(input, { ...init, headers, keepalive })
-        if (response.status !== 401) return response
-        // The key may have been replaced during the request.
-        if (key !== latestKey(api_key)) continue
-        refuseKey(key)
-        if ((await nextKey(init?.signal)) === null) return response
-      }
-    },
-  })
+  createClient({ base_url: location.origin, api_key, fetch: fetchWith(api_key) })
 
 export const readPlayView = (client: Client, play_session_id: string, play_track_id: string) =>
   client.get('/v1/play/{play_session_id}/{play_track_id}', { params: { play_session_id, play_track_id } })
@@ -110,6 +112,7 @@ export type {
   Reprocess,
   Result,
   ShareLink,
+  StatsScope,
   System,
   TonearmEvent,
   Track,

@@ -27,6 +27,7 @@ const GROUPS: readonly Group[] = [
       { page: 'library', label: text('Library'), icon: 'library', pages: ['collection', 'track'] },
       { page: 'playlists', label: text('Playlists'), icon: 'playlist', pages: ['playlist'] },
       { page: 'shares', label: text('Shares'), icon: 'share' },
+      { page: 'listening', label: text('Listening'), icon: 'listening' },
     ],
   },
   {

@@ -1,6 +1,7 @@
 /** The pages other than the library, in one module that is loaded when the first of them is shown. */
 export { ActivityPage as activity } from './activity/activity_page.tsx'
 export { KeysPage as keys } from './keys/keys_page.tsx'
+export { ListeningPage as listening } from './listening/listening_page.tsx'
 export { SearchPage as search } from './search/search_page.tsx'
 export { SettingsPage as settings } from './settings/settings_page.tsx'
 export { SharesPage as shares } from './sharing/shares_page.tsx'

@@ -42,6 +42,7 @@ const PAGES: Record<string, ComponentType<PageProperties>> = {
 const OTHER_PAGES = [
   'search',
   'shares',
+  'listening',
   'keys',
   'variants',
   'webhooks',

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 
 import type { TonearmEvent } from '../../src/contract/event.ts'
 import { endingShares, isNear, keyQuotas, startOfDay, unusedKeys } from '../../src/studio/overview/attention.ts'
-import { rangeOf, spanSize, spansOf, toCsv, type UsageDay } from '../../src/studio/usage/days.ts'
+import { rangeOf, spanSize, spansOf } from '../../src/studio/ui/days.ts'
+import { COUNTS, toCsv, type UsageDay } from '../../src/studio/usage/days.ts'
 import { storageParts } from '../../src/studio/usage/storage.ts'
 
 /** Tests the logic of the pages Overview and Usage. */
@@ -62,8 +63,8 @@ const aDay = (date: string, value: number): UsageDay => ({
 
 test('a year is shown in weeks, of which only the first may be incomplete; counts are added, and levels are the last', () => {
   const days = Array.from({ length: 9 }, (_, at) => aDay(`2026-11-0${at + 1}`, at + 1))
-  expect(spansOf(days).map(({ text, uploads }) => [text, uploads])[8]).toEqual(['Mon, Nov 9, 2026', 9])
-  const weeks = spansOf(days, 7)
+  expect(spansOf(days, COUNTS).map(({ text, uploads }) => [text, uploads])[8]).toEqual(['Mon, Nov 9, 2026', 9])
+  const weeks = spansOf(days, COUNTS, 7)
   // The spaces of a range are thin.
   expect(weeks.map(({ text }) => text.replace(/\s/g, ' '))).toEqual(['Nov 1 – 2, 2026', 'Nov 3 – 9, 2026'])
   expect(weeks[1]).toMatchObject({

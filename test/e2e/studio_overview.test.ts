@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 const chart = (name: string | RegExp) => page.getByRole('slider', { name })
-const tip = () => page.locator('.day-tip')
+const tip = () => page.locator('.chart-tip')
 
 test('an organization without content sees how to upload, and code whose key is hidden until it is shown', async () => {
   await page.getByRole('heading', { name: 'Upload your first files' }).waitFor(TIMEOUT)
@@ -109,13 +109,13 @@ test('a failed track gets another file from the overview', async () => {
 test('the chart shows a day to the pointer, the arrow keys and a finger, and has the same numbers in a table', async () => {
   const { usage } = await must(client.get('/v1/usage'))
   await page.reload()
-  const slider = chart('Play sessions and uploads by day')
+  const slider = chart('Activity by day')
   await slider.waitFor(TIMEOUT)
   await untilStill(page)
-  const { x, y, width } = (await slider.boundingBox())!
-  await page.mouse.move(x + width - 3, y + 60)
+  const { width } = (await slider.boundingBox())!
+  await slider.hover({ position: { x: width - 3, y: 60 } })
   expect(await tip().textContent()).toContain(`Uploads ${usage.days.at(-1)!.uploads}`)
-  await page.mouse.move(x + 3, y + 60)
+  await slider.hover({ position: { x: 3, y: 60 } })
   const first = await tip().locator('strong').textContent()
   await page.mouse.move(2, 2)
   expect(await tip().count()).toBe(0)
@@ -126,15 +126,20 @@ test('the chart shows a day to the pointer, the arrow keys and a finger, and has
   await page.keyboard.press('ArrowRight')
   expect(await slider.getAttribute('aria-valuenow')).toBe('2')
   await page.getByText('Show as a table').click()
-  const rows = page.getByRole('table', { name: 'Play sessions and uploads by day' }).locator('tbody tr')
+  const rows = page.getByRole('table', { name: 'Activity by day' }).locator('tbody tr')
   expect(await rows.count()).toBe(30)
-  expect(await rows.last().locator('td').allTextContents()).toEqual(['0', String(usage.days.at(-1)!.uploads)])
+  expect(await rows.last().locator('td').allTextContents()).toEqual([
+    '0',
+    '0 min',
+    '0',
+    String(usage.days.at(-1)!.uploads),
+  ])
 
   const phone = await openTab(browser, { viewport: { width: 375, height: 760 }, hasTouch: true, isMobile: true })
   await signIn(phone.page, stack)
   const plot = phone.page.getByRole('slider')
   await plot.tap({ position: { x: 4, y: 60 } })
-  expect(await phone.page.locator('.day-tip strong').textContent()).toBe(first)
+  expect(await phone.page.locator('.chart-tip strong').textContent()).toBe(first)
   await expectNoOverflow(phone.page, 'tip')
   await phone.page.context().close()
 })

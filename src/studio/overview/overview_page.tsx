@@ -1,15 +1,18 @@
 import { useClient } from '../data/connection.ts'
+import { useOrganization } from '../data/organization.ts'
 import { type Query, useQuery } from '../data/query.ts'
+import { type Stats, useStats } from '../data/stats.ts'
 import { bytes, exactBytes, hours, leftToRight, number, plural } from '../format.ts'
 import { CoverCard } from '../library/cover_card.tsx'
 import { href } from '../route.ts'
 import { t } from '../text.ts'
-import { DayChart } from '../ui/day_chart.tsx'
+import { shortDay, spansOf, sumOf } from '../ui/days.ts'
 import { Figure, FigureRow } from '../ui/figure_row.tsx'
 import { PartsBar } from '../ui/parts_bar.tsx'
 import { Loading, NotLoaded, Problem } from '../ui/states.tsx'
+import { TimeChart } from '../ui/time_chart.tsx'
 import { useTitle } from '../ui/title.ts'
-import { shortDay, spansOf, sumOf, type UsageDay } from '../usage/days.ts'
+import { COUNTS, type UsageDay } from '../usage/days.ts'
 import { storageParts, type Usage } from '../usage/storage.ts'
 import { AttentionList } from './attention_list.tsx'
 import { FirstRun } from './first_run.tsx'
@@ -22,6 +25,7 @@ const PARTS = 5
 export function OverviewPage() {
   const client = useClient()
   const usage = useQuery({ key: ['/v1/usage'], load: () => client.get('/v1/usage') })
+  const stats = useStats({ scope: 'organization', id: useOrganization().answer?.organization.id })
   const recent = useQuery({ key: ['recent collections'], load: () => readRecent(client) })
   useTitle(t('Overview'))
   if (!usage.answer) return <NotLoaded problem={usage.problem} reload={usage.reload} />
@@ -37,9 +41,9 @@ export function OverviewPage() {
         <FirstRun />
       ) : (
         <>
-          <Figures usage={all} />
+          <Figures usage={all} stats={stats.answer} />
           <div class="two-parts">
-            <ActivityChart days={all.days} />
+            <ActivityChart days={all.days} stats={stats.answer} />
             <Storage usage={all} />
           </div>
           <section class="part" aria-labelledby="attention-title">
@@ -85,7 +89,12 @@ const changeOf = (difference: number, format: (value: number) => string) =>
         change: `${leftToRight()}${difference > 0 ? '+' : '−'}${format(Math.abs(difference))}`,
       })
 
-function Figures({ usage }: { usage: Usage }) {
+interface StatsProperties {
+  /** Undefined until it is read. */
+  stats: Stats | undefined
+}
+
+function Figures({ usage, stats }: StatsProperties & { usage: Usage }) {
   const { days } = usage
   const levelsOf = (name: 'tracks' | 'duration' | 'bytes') => days.map((day) => day[name])
   const grown = (name: 'tracks' | 'duration' | 'bytes', format: (value: number) => string) =>
@@ -113,26 +122,36 @@ function Figures({ usage }: { usage: Usage }) {
         line={levelsOf('bytes')}
       />
       <Figure
-        term={t('Play sessions')}
-        value={number(sumOf(days, 'sessions'))}
-        note={t('in 30 days')}
-        // The sessions of today are counted after they end.
-        line={days.slice(0, -1).map(({ sessions }) => sessions)}
+        term={t('Plays')}
+        value={stats ? number(stats.totals.plays) : '–'}
+        // Until the statistics are read, the figure has the same height.
+        note={stats ? t('{time} heard in 30 days', { time: hours(stats.totals.seconds) }) : '\u00a0'}
+        line={stats ? stats.rows.map(({ plays }) => plays) : days.map(() => 0)}
+        href={href('listening')}
       />
     </FigureRow>
   )
 }
 
-function ActivityChart({ days }: { days: readonly UsageDay[] }) {
-  const spans = spansOf(days)
+function ActivityChart({ days, stats }: StatsProperties & { days: readonly UsageDay[] }) {
+  const spans = spansOf(days, COUNTS)
   const total = (name: 'sessions' | 'uploads') => t('{n} in 30 days', { n: number(sumOf(days, name)) })
+  const heardOn = new Map(stats?.rows.map((row) => [row.key, row]))
+  const heard = (name: 'plays' | 'seconds', label: string, format: (value: number) => string) => ({
+    label,
+    summary: t('{n} in 30 days', { n: format(stats?.totals[name] ?? 0) }),
+    values: days.map(({ date }) => heardOn.get(date)?.[name] ?? 0),
+    format,
+  })
   return (
-    <DayChart
-      label={t('Play sessions and uploads by day')}
+    <TimeChart
+      label={t('Activity by day')}
       spans={spans.map(({ text }) => text)}
       first={shortDay(days[0]!.date)}
       last={shortDay(days.at(-1)!.date)}
       series={[
+        heard('plays', t('Plays'), number),
+        heard('seconds', t('Time heard'), hours),
         {
           label: t('Play sessions'),
           summary: total('sessions'),

@@ -6,6 +6,7 @@ import { length, plural } from '../format.ts'
 import { type Look, LookForm } from '../library/look_form.tsx'
 import { PlayFirst } from '../library/play_first.tsx'
 import { removeList } from '../library/trash.ts'
+import { PlaysLink } from '../listening/plays_link.tsx'
 import { href, type PageProperties } from '../route.ts'
 import { openShare } from '../sharing/open_share.ts'
 import { t, text } from '../text.ts'
@@ -77,9 +78,14 @@ export function PlaylistPage({ id, tab }: PageProperties) {
         back={{ href: href('playlists'), label: t('Playlists') }}
         title={playlist.title}
         heading={<PlaylistTitle playlist={playlist} save={save} />}
-        note={[!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
-          .filter(Boolean)
-          .join(' · ')}
+        note={
+          <>
+            {[!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
+              .filter(Boolean)
+              .join(' · ')}{' '}
+            <PlaysLink scope="playlist" id={id} />
+          </>
+        }
         tint={playlist.image_colors[0]?.hex}
         cover={cover.answer?.cover_image}
         handle={async () => {

@@ -138,6 +138,8 @@ export function stateOf(link: Pick<ShareLink, 'expires_at'>, now = Date.now()): 
 export interface ListedLink extends ShareLink {
   resource?: { title: string | null } | undefined
   sessions?: number | undefined
+  /** In 30 days; undefined until it is known, and for a link that is not among the most played. */
+  plays?: number | undefined
 }
 
 /** The title of the resource that a link shares. */
@@ -159,6 +161,7 @@ export const FILTERS = {
 export const SORTS = {
   new: { label: text('Newest first'), compare: (a, b) => b.created_at.localeCompare(a.created_at) },
   sessions: { label: text('Most sessions first'), compare: (a, b) => (b.sessions ?? 0) - (a.sessions ?? 0) },
+  plays: { label: text('Most plays first'), compare: (a, b) => (b.plays ?? 0) - (a.plays ?? 0) },
   title: { label: text('By title'), compare: (a, b) => titleOfLink(a).localeCompare(titleOfLink(b)) },
   end: {
     label: text('By end'),

@@ -1,7 +1,9 @@
 import type { RefObject } from 'preact'
 import { useState } from 'preact/hooks'
 
+import { useStats } from '../data/stats.ts'
 import { date } from '../format.ts'
+import { playsIn30Days } from '../listening/plays_link.tsx'
 import { t, tn } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Message } from '../ui/states.tsx'
@@ -44,6 +46,7 @@ export function LinkAddress({ link: { link, isChanged, entries, isNew, faults },
             {stateOf(link)} · {t('Since {date}', { date: date(link.created_at) })}
             {link.sessions !== undefined &&
               ` · ${tn({ one: '{n} session in 7 days', other: '{n} sessions in 7 days' }, link.sessions)}`}
+            <Plays share_id={link.id} />
             {' · '}
             <a href={link.url} target="_blank" rel="noopener">
               {t('Open')}
@@ -58,4 +61,10 @@ export function LinkAddress({ link: { link, isChanged, entries, isNew, faults },
       <Message>{faults.other}</Message>
     </div>
   )
+}
+
+/** How often a link was heard. */
+function Plays({ share_id }: { share_id: string }) {
+  const { answer } = useStats({ scope: 'share', id: share_id })
+  return answer ? <>{` · ${playsIn30Days(answer.totals.plays)}`}</> : null
 }

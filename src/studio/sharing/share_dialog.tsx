@@ -1,9 +1,8 @@
 import { useRef, useState } from 'preact/hooks'
 
-import type { Client } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useQuery } from '../data/query.ts'
-import { nameOf } from '../format.ts'
+import { readTitle } from '../data/title.ts'
 import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { copyText } from '../ui/copy.ts'
@@ -25,7 +24,7 @@ export function ShareDialog({ shared }: { shared: Shared }) {
   const client = useClient()
   const known = titleOf(shared)
   const read = useQuery(
-    known === undefined ? { key: ['title', shared.id], load: () => readTitle(client, shared) } : null,
+    known === undefined ? { key: ['title', shared.id], load: () => readTitle(client, shared.scope, shared.id) } : null,
   )
   const title = known ?? read.answer?.title
   const link = useLink(shared)
@@ -80,17 +79,4 @@ export function ShareDialog({ shared }: { shared: Shared }) {
       )}
     </Dialog>
   )
-}
-
-async function readTitle(client: Client, { scope, id }: Shared) {
-  if (scope === 'track') {
-    const answer = await client.get('/v1/track/{track_id}', { params: { track_id: id } })
-    return answer.ok ? { ok: true as const, title: nameOf(answer.track) } : answer
-  }
-  if (scope === 'playlist') {
-    const answer = await client.get('/v1/playlist/{playlist_id}', { params: { playlist_id: id } })
-    return answer.ok ? { ok: true as const, title: answer.playlist.title } : answer
-  }
-  const answer = await client.get('/v1/collection/{collection_id}', { params: { collection_id: id } })
-  return answer.ok ? { ok: true as const, title: answer.collection.title } : answer
 }

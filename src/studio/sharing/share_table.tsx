@@ -1,6 +1,7 @@
 import type { CoverImage } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { date, number } from '../format.ts'
+import { href } from '../route.ts'
 import { t, text } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
@@ -22,6 +23,7 @@ export const ShareTable = ({ links }: { links: readonly Link[] }) => (
           <th>{t('Shared')}</th>
           <th>{t('State')}</th>
           <th class="number">{t('Sessions, 7 days')}</th>
+          <th class="number">{t('Plays, 30 days')}</th>
           <th>{t('Created')}</th>
           <th>
             <span class="visually-hidden">{t('Actions')}</span>
@@ -39,7 +41,7 @@ export const ShareTable = ({ links }: { links: readonly Link[] }) => (
 
 function Row({ link }: { link: Link }) {
   const client = useClient()
-  const { id: share_id, scope, resource_id: id, slug, url, created_at, has_password, sessions, resource } = link
+  const { id: share_id, scope, resource_id: id, slug, url, created_at, has_password, sessions, plays, resource } = link
   const title = titleOfLink(link)
   const edit = () => openShare({ scope, id, title, share_id })
   async function copy() {
@@ -69,6 +71,14 @@ function Row({ link }: { link: Link }) {
       </td>
       <td class="number" data-label={t('Sessions, 7 days')}>
         {number(sessions ?? 0)}
+      </td>
+      <td class="number" data-label={t('Plays, 30 days')}>
+        <a
+          href={href('listening', '', '', { scope: 'share', id: share_id })}
+          aria-label={plays === undefined ? t('Plays of /s/{slug}', { slug }) : undefined}
+        >
+          {plays === undefined ? '–' : number(plays)}
+        </a>
       </td>
       <td data-label={t('Created')}>{date(created_at)}</td>
       <td>

@@ -1,6 +1,9 @@
 import { useState } from 'preact/hooks'
 
+import { MAX_PAGE } from '../../contract/facts.ts'
+import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
+import { useQuery } from '../data/query.ts'
 import { href, type PageProperties, setQuery } from '../route.ts'
 import { t, text, tn } from '../text.ts'
 import { Button } from '../ui/button.tsx'
@@ -24,7 +27,11 @@ export function SharesPage({ query }: PageProperties) {
   })
   const [words, onWords] = useQueryField(query.q ?? '')
   const [most, setMost] = useState(ROWS)
-  const found = linksOf(entries, query)
+  const plays = useSharePlays()
+  const found = linksOf(
+    entries.map((link) => ({ ...link, plays: plays(link.id) })),
+    query,
+  )
   const isEmpty = !loading && !problem && entries.length === 0
   return (
     <>
@@ -80,4 +87,17 @@ export function SharesPage({ query }: PageProperties) {
       )}
     </>
   )
+}
+
+/** Returns a function for the plays of a link in the last 30 days: one request reads those of the most played links. */
+function useSharePlays() {
+  const client = useClient()
+  const { answer } = useQuery({
+    key: ['top shares'],
+    load: () => client.get('/v1/stats/top', { query: { scope: 'share', limit: MAX_PAGE } }),
+  })
+  const plays = new Map(answer?.rows.map((row) => [row.id, row.plays]))
+  // A list that is not full has every link with plays.
+  const least = answer && answer.rows.length < MAX_PAGE ? 0 : undefined
+  return (share_id: string) => plays.get(share_id) ?? least
 }

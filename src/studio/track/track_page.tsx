@@ -27,6 +27,7 @@ import { Facts } from './facts.tsx'
 import { FailedCard } from './failed.tsx'
 import { Files } from './files.tsx'
 import { Hero } from './hero.tsx'
+import { Retention } from './retention.tsx'
 import { TrackHead } from './track_head.tsx'
 import { useChapters } from './use_chapters.ts'
 import { useFiles } from './use_files.ts'
@@ -158,6 +159,7 @@ function Sound({ track, view, onChange }: SoundProperties) {
   return (
     <>
       <Hero track={track} view={view} chapters={marksOf(chaptersFrom(editing.rows), track.duration)} />
+      <Retention track={track} />
       <Chapters track={track} editing={editing} />
     </>
   )

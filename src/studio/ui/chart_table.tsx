@@ -13,39 +13,50 @@ export interface Series {
 
 interface Properties {
   label: string
+  /** The name of the column of the spans. */
+  head: string
   spans: readonly string[]
   series: readonly Series[]
 }
 
+/** The most rows of a table. Of more spans, some are left out. */
+const ROWS = 100
+
 /** The numbers of a chart as a table, which is closed at first. */
-export const ChartTable = ({ label, spans, series }: Properties) => (
-  <details class="day-table">
-    <summary>{t('Show as a table')}</summary>
-    <div class="table-box">
-      <table aria-label={label}>
-        <thead>
-          <tr>
-            <th>{t('Date')}</th>
-            {series.map((one) => (
-              <th key={one.label} class="number">
-                {one.label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {spans.map((span, at) => (
-            <tr key={span}>
-              <th scope="row">{span}</th>
-              {series.map(({ label: name, values, format }) => (
-                <td key={name} class="number">
-                  {format(values[at] ?? 0)}
-                </td>
+export const ChartTable = ({ label, head, spans, series }: Properties) => {
+  const every = Math.ceil(spans.length / ROWS)
+  return (
+    <details class="chart-table">
+      <summary>{t('Show as a table')}</summary>
+      <div class="table-box">
+        <table aria-label={label}>
+          <thead>
+            <tr>
+              <th>{head}</th>
+              {series.map((one) => (
+                <th key={one.label} class="number">
+                  {one.label}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  </details>
-)
+          </thead>
+          <tbody>
+            {spans.map(
+              (span, at) =>
+                at % every === 0 && (
+                  <tr key={span}>
+                    <th scope="row">{span}</th>
+                    {series.map(({ label: name, values, format }) => (
+                      <td key={name} class="number">
+                        {format(values[at] ?? 0)}
+                      </td>
+                    ))}
+                  </tr>
+                ),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}

@@ -10,15 +10,17 @@ interface Properties {
   note?: string
   /** The numbers of the last days. */
   line?: readonly number[]
+  /** The page with more about it. */
+  href?: string
 }
 
 /** A row of large figures. */
 export const FigureRow = ({ children }: { children: ComponentChildren }) => <dl class="figure-row">{children}</dl>
 
 /** A large figure with its name, and its history as a small line. */
-export const Figure = ({ term, value, exact, note, line }: Properties) => (
+export const Figure = ({ term, value, exact, note, line, href }: Properties) => (
   <div>
-    <dt class="soft">{term}</dt>
+    <dt class="soft">{href ? <a href={href}>{term}</a> : term}</dt>
     <dd>
       <strong title={exact}>{value}</strong>
       {note && <span class="soft">{note}</span>}

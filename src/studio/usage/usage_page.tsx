@@ -8,17 +8,16 @@ import { type PageProperties, setQuery } from '../route.ts'
 import { t, tn } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Chips } from '../ui/chips.tsx'
-import { DayChart } from '../ui/day_chart.tsx'
+import { firstDay, rangeOf, RANGES, shortDay, spanSize, spansOf, sumOf } from '../ui/days.ts'
 import { downloadText } from '../ui/download.ts'
 import { Figure, FigureRow } from '../ui/figure_row.tsx'
 import { Meter } from '../ui/meter.tsx'
 import { PartsBar } from '../ui/parts_bar.tsx'
 import { NotLoaded } from '../ui/states.tsx'
+import { TimeChart } from '../ui/time_chart.tsx'
 import { useTitle } from '../ui/title.ts'
-import { rangeOf, RANGES, shortDay, spanSize, spansOf, sumOf, toCsv, type UsageDay } from './days.ts'
+import { COUNTS, toCsv, type UsageDay } from './days.ts'
 import { storageParts, type Usage } from './storage.ts'
-
-const DAY = 24 * 3600_000
 
 /** The page Usage: storage, uploads and sessions by day, and the limits of the organization and its keys. */
 export function UsagePage({ query }: PageProperties) {
@@ -27,7 +26,7 @@ export function UsagePage({ query }: PageProperties) {
   const { answer, problem, reload } = useQuery({
     key: ['/v1/usage', range],
     showsPrevious: true,
-    load: () => client.get('/v1/usage', { query: { from: dateOf(Date.now() - (range - 1) * DAY) } }),
+    load: () => client.get('/v1/usage', { query: { from: firstDay(range) } }),
   })
   useTitle(t('Usage'))
   if (!answer) return <NotLoaded problem={problem} reload={reload} />
@@ -92,11 +91,9 @@ export function UsagePage({ query }: PageProperties) {
   )
 }
 
-const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
-
 function Charts({ days }: { days: readonly UsageDay[] }) {
   const size = spanSize(days.length)
-  const spans = spansOf(days, size)
+  const spans = spansOf(days, COUNTS, size)
   const count = (name: 'sessions' | 'uploads' | 'upload_bytes', label: string, format: (value: number) => string) => ({
     label,
     summary: t('{n} in total', { n: format(sumOf(days, name)) }),
@@ -105,7 +102,7 @@ function Charts({ days }: { days: readonly UsageDay[] }) {
   })
   const stored = days.at(-1)!
   return (
-    <DayChart
+    <TimeChart
       label={size === 1 ? t('Usage by day') : t('Usage by week')}
       spans={spans.map(({ text }) => text)}
       first={shortDay(days[0]!.date)}

@@ -18,7 +18,7 @@ export const isDefault = ({ id }: Variant) => CATALOG.some((variant) => variant.
 export const minuteOf = ({ bitrate }: Variant) => (bitrate > 0 ? (bitrate * 1000 * 60) / 8 : null)
 
 const USES: Record<Variant['type'], string> = {
-  transcode: text('Listening'),
+  transcode: text('Playback'),
   preview: text('Preview'),
   waveform: text('Waveform'),
   analysis: text('Analysis'),

@@ -12,7 +12,7 @@ import { Form } from '../ui/form.tsx'
 import { Message } from '../ui/states.tsx'
 
 const TYPES = [
-  ['transcode', text('Listening')],
+  ['transcode', text('Playback')],
   ['preview', text('Preview: a part of the track')],
 ] as const
 const codecNames = () =>

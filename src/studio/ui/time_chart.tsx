@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 
-import { listText } from '../format.ts'
+import { listText, number } from '../format.ts'
+import { t } from '../text.ts'
 import { ChartTable, type Series } from './chart_table.tsx'
 
 interface Properties {
@@ -10,6 +11,12 @@ interface Properties {
   first: string
   last: string
   series: readonly Series[]
+  /** The name of a span in the table. */
+  head?: string
+  /** The number of spans in the width of the chart, if the last span is shorter than the others. */
+  width?: number
+  /** Spans that the first series marks with numbers from 1. */
+  marks?: readonly number[]
 }
 
 const HEIGHT = 100
@@ -17,30 +24,34 @@ const GAP = 0.2
 /** A bar that is not zero has at least this height. */
 const LEAST = 1.5
 
+/** Returns a week of days, or a twentieth of more spans. */
+const pageOf = (count: number) => Math.max(7, Math.round(count / 20))
+
 const STEPS: Record<string, (at: number, count: number) => number> = {
   ArrowLeft: (at) => at - 1,
   ArrowRight: (at) => at + 1,
-  PageUp: (at) => at - 7,
-  PageDown: (at) => at + 7,
+  PageUp: (at, count) => at - pageOf(count),
+  PageDown: (at, count) => at + pageOf(count),
   Home: () => 0,
   End: (_, count) => count - 1,
 }
 
 /**
- * Charts of several series over the same days, one below the other. The pointer, a finger or the arrow keys choose a day, whose exact values are
- * shown. The same numbers are in a table (docs/decisions/0096).
+ * Charts of several series over the same spans of time, one below the other. The pointer, a finger or the arrow keys choose a span, whose exact values
+ * are shown. The same numbers are in a table (docs/decisions/0096).
  */
-export function DayChart({ label, spans, first, last, series }: Properties) {
+export function TimeChart({ label, spans, first, last, series, head = t('Date'), marks = [], ...rest }: Properties) {
   const [chosen, choose] = useState<number | null>(null)
   const count = spans.length
+  const { width: inWidth = count } = rest
   const at = chosen === null ? null : Math.max(0, Math.min(count - 1, chosen))
   const shown = at ?? count - 1
-  const place = ((shown + 0.5) / count) * 100
+  const place = Math.min(100, ((shown + 0.5) / inWidth) * 100)
   const values = series.map(({ label: name, format, values: numbers }) => `${name}: ${format(numbers[shown] ?? 0)}`)
 
   function point(event: PointerEvent & { currentTarget: HTMLElement }) {
     const { left, width } = event.currentTarget.getBoundingClientRect()
-    choose(Math.floor(((event.clientX - left) / width) * count))
+    choose(Math.floor(((event.clientX - left) / width) * inWidth))
   }
   function press(event: KeyboardEvent) {
     if (event.key === 'Escape') return choose(null)
@@ -50,9 +61,9 @@ export function DayChart({ label, spans, first, last, series }: Properties) {
     choose(Math.max(0, Math.min(count - 1, step(shown, count))))
   }
   return (
-    <figure class="day-chart">
+    <figure class="time-chart">
       <div
-        class="day-plots"
+        class="chart-plots"
         // Time runs from left to right in all languages.
         dir="ltr"
         role="slider"
@@ -69,12 +80,12 @@ export function DayChart({ label, spans, first, last, series }: Properties) {
         onFocus={() => choose((before) => before ?? count - 1)}
         onBlur={() => choose(null)}
       >
-        {series.map((one) => (
-          <Plot key={one.label} series={one} at={at} />
+        {series.map((one, index) => (
+          <Plot key={one.label} series={one} at={at} width={inWidth} marks={index === 0 ? marks : []} />
         ))}
         {at !== null && (
           <div
-            class="day-tip"
+            class="chart-tip"
             dir="auto"
             aria-hidden="true"
             // At both ends of the chart, it stays inside.
@@ -89,31 +100,40 @@ export function DayChart({ label, spans, first, last, series }: Properties) {
           </div>
         )}
       </div>
-      <p class="day-ends soft" dir="ltr" aria-hidden="true">
+      <p class="chart-ends soft" dir="ltr" aria-hidden="true">
         <span>{first}</span>
         <span>{last}</span>
       </p>
-      <ChartTable label={label} spans={spans} series={series} />
+      <ChartTable label={label} head={head} spans={spans} series={series} />
     </figure>
   )
 }
 
+interface PlotProperties {
+  series: Series
+  at: number | null
+  width: number
+  marks: readonly number[]
+}
+
 /** The bars or the area of one series. The browser stretches the drawing to its width. */
-function Plot({ series: { label, summary, values, format, isLevel }, at }: { series: Series; at: number | null }) {
+function Plot({ series: { label, summary, values, format, isLevel }, at, width, marks }: PlotProperties) {
   const most = Math.max(1, ...values)
   const yOf = (value: number) => HEIGHT - (value === 0 ? 0 : Math.max(LEAST, (value / most) * HEIGHT))
-  const line = values.map((value, x) => `${x + 0.5},${yOf(value)}`)
+  const ys = values.map(yOf)
+  // The line reaches both ends of the chart.
+  const line = [`0,${ys[0]}`, ...ys.map((y, x) => `${x + 0.5},${y}`), `${width},${ys.at(-1)}`]
   return (
-    <div class="day-plot">
-      <p class="day-plot-head" dir="auto">
+    <div class="chart-plot">
+      <p class="chart-plot-head" dir="auto">
         <span>{label}</span>
         <span class="soft">{summary}</span>
       </p>
-      <svg viewBox={`0 0 ${values.length} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        {at !== null && <rect class="day-at" x={at} width={1} height={HEIGHT} />}
+      <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+        {at !== null && <rect class="chart-at" x={at} width={1} height={HEIGHT} />}
         {isLevel ? (
           <>
-            <polygon points={`0.5,${HEIGHT} ${line.join(' ')} ${values.length - 0.5},${HEIGHT}`} />
+            <polygon points={`0,${HEIGHT} ${line.join(' ')} ${width},${HEIGHT}`} />
             <polyline points={line.join(' ')} />
           </>
         ) : (
@@ -129,7 +149,12 @@ function Plot({ series: { label, summary, values, format, isLevel }, at }: { ser
           ))
         )}
       </svg>
-      <span class="day-most soft" aria-hidden="true">
+      {marks.map((span, index) => (
+        <span key={span} class="chart-mark" aria-hidden="true" style={{ left: `${(span / width) * 100}%` }}>
+          {number(index + 1)}
+        </span>
+      ))}
+      <span class="chart-most soft" aria-hidden="true">
         {values.some((value) => value > 0) && format(most)}
       </span>
     </div>

@@ -1,0 +1,23 @@
+import type { Client, StatsScope } from '../api.ts'
+import { nameOf } from '../format.ts'
+
+/** Everything that is heard, except for the whole organization. */
+export type ResourceScope = Exclude<StatsScope, 'organization'>
+
+/** Reads the title of a resource. A link without a title of its own has its address. */
+export async function readTitle(client: Client, scope: ResourceScope, id: string) {
+  if (scope === 'track') {
+    const answer = await client.get('/v1/track/{track_id}', { params: { track_id: id } })
+    return answer.ok ? { ok: true as const, title: nameOf(answer.track) } : answer
+  }
+  if (scope === 'playlist') {
+    const answer = await client.get('/v1/playlist/{playlist_id}', { params: { playlist_id: id } })
+    return answer.ok ? { ok: true as const, title: answer.playlist.title } : answer
+  }
+  if (scope === 'share') {
+    const answer = await client.get('/v1/share/{share_id}', { params: { share_id: id } })
+    return answer.ok ? { ok: true as const, title: answer.share.title ?? `/s/${answer.share.slug}` } : answer
+  }
+  const answer = await client.get('/v1/collection/{collection_id}', { params: { collection_id: id } })
+  return answer.ok ? { ok: true as const, title: answer.collection.title } : answer
+}

@@ -1,0 +1,11 @@
+import { fetchWith } from '../api.ts'
+import { t } from '../text.ts'
+import { announce } from '../ui/announce.ts'
+import { downloadText } from '../ui/download.ts'
+
+/** Downloads the answer of an operation as CSV. */
+export async function downloadCsv(api_key: string, path: string, file_name: string): Promise<void> {
+  const response = await fetchWith(api_key)(path, { headers: { accept: 'text/csv' } }).catch(() => undefined)
+  if (response?.ok) downloadText(file_name, 'text/csv', await response.text())
+  else announce(t('The file could not be loaded. Try again.'))
+}
