@@ -15,14 +15,14 @@ import type { Operation } from '../../src/contract/operation.ts'
 
 type Json = Record<string, unknown>
 
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const pascal = (name: string) => name.replace(/(?:^|[_-])(\w)/g, (_, letter: string) => letter.toUpperCase())
 const KEYWORDS =
   'and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield'.split(
     ' ',
   )
 /** Returns a name that can be an identifier. */
-const safe = (name: string) => (KEYWORDS.includes(name) ? `${name}_` : name.replaceAll('-', '_'))
+export const safe = (name: string) => (KEYWORDS.includes(name) ? `${name}_` : name.replaceAll('-', '_'))
 /** A docstring with three quotes. */
 const docstring = (text: string) => `"""${text.replaceAll('\\', '\\\\').replaceAll('"""', '"')}"""`
 
@@ -155,7 +155,7 @@ function methodOf(name: string, operation: Operation, types: Types): Method {
   }
 }
 
-const propertiesOf = (schema: z.ZodObject | undefined) =>
+export const propertiesOf = (schema: z.ZodObject | undefined) =>
   schema ? Object.entries((toSchema(schema, 'output').properties ?? {}) as Record<string, Json>) : []
 
 const HEAD = '"""Generated from the table of operations."""\n\nfrom __future__ import annotations\n'

@@ -75,6 +75,18 @@ interface LooseOptions {
 /**
  * Creates a client whose calls never throw: they resolve to `{ok: true, …}` or `{ok: false, message, code, status}`. If the network or the
  * service fails, a call that is safe to repeat is retried twice. Every POST is safe to repeat, because it has an `Idempotency-Key`.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from '@tonearm/client'
+ *
+ * const client = createClient({ base_url: 'https://audio.example.com', api_key: process.env.TONEARM_KEY! })
+ * const created = await client.post('/v1/collection', { body: { title: 'Tidal Rooms' } })
+ * if (!created.ok) throw new Error(`${created.code}: ${created.message}`)
+ * const { collection_id } = created
+ * const read = await client.get('/v1/collection/{collection_id}', { params: { collection_id } })
+ * if (read.ok) console.log(read.collection.title)
+ * ```
  */
 export function createClient(options: ClientOptions): Client {
   const base = options.base_url.replace(/\/+$/, '')
@@ -168,6 +180,17 @@ export type ListPath = {
 /**
  * Returns an iterator over the pages of a list: `for await (const page of pages(client, '/v1/collection')) …`. If a page cannot be read,
  * the iterator yields `{ok: false, …}` and ends.
+ *
+ * @example
+ * ```ts
+ * import { createClient, pages } from '@tonearm/client'
+ *
+ * const client = createClient({ base_url: 'https://audio.example.com', api_key: process.env.TONEARM_KEY! })
+ * for await (const page of pages(client, '/v1/track', { query: { status: 'failed' } })) {
+ *   if (!page.ok) throw new Error(page.message)
+ *   for (const track of page.tracks) console.log(track.file_name)
+ * }
+ * ```
  */
 export async function* pages<P extends ListPath>(
   client: Client,
@@ -197,7 +220,20 @@ export interface WaitOptions {
   signal?: AbortSignal
 }
 
-/** Polls a track until it is `ready`, `incomplete` or `failed`. */
+/**
+ * Polls a track until it is `ready`, `incomplete` or `failed`. The first delay is half a second, the longest four seconds.
+ *
+ * @example
+ * ```ts
+ * import { createClient, waitForTrack } from '@tonearm/client'
+ *
+ * const client = createClient({ base_url: 'https://audio.example.com', api_key: process.env.TONEARM_KEY! })
+ * const processed = await waitForTrack(client, process.argv[2]!, {
+ *   onChange: ({ status, info }) => console.log(status, info.progress),
+ * })
+ * if (processed.ok) console.log(processed.track.duration, 'seconds')
+ * ```
+ */
 export async function waitForTrack(
   client: Client,
   track_id: string,

@@ -29,7 +29,22 @@ export interface WebhookRequest {
   secret: string
 }
 
-/** Checks that a request comes from the service and returns its event, or the reason why verification failed. Never throws. */
+/**
+ * Checks that a request comes from the service and returns its event, or the reason why verification failed. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { verifyWebhook } from '@tonearm/client'
+ *
+ * export async function POST(request: Request): Promise<Response> {
+ *   const secret = process.env.TONEARM_WEBHOOK_SECRET!
+ *   const webhook = await verifyWebhook({ body: await request.text(), headers: request.headers, secret })
+ *   if (!webhook.ok) return new Response(webhook.code, { status: 400 })
+ *   if (webhook.event.type === 'track.ready') console.log(webhook.event.data.duration)
+ *   return new Response(null, { status: 204 })
+ * }
+ * ```
+ */
 export async function verifyWebhook({ body, headers, secret }: WebhookRequest): Promise<VerifiedWebhook> {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
     valueOf(headers, `webhook-${name}`),

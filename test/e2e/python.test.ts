@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { packPython } from '../../scripts/pack/python.ts'
 import { makeAudio } from '../support/audio.ts'
+import { hasPython } from './has_python.ts'
 import { SECRET } from './receivers.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 
@@ -22,10 +23,6 @@ client = Tonearm(os.environ["TONEARM_URL"], os.environ["TONEARM_KEY"])
 let stack: Shared
 let directory: string
 let wheel: string
-const hasPython = await promisify(execFile)('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).then(
-  () => true,
-  () => false,
-)
 
 beforeAll(async () => {
   if (!hasPython) return

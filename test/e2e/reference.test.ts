@@ -1,17 +1,10 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 
-import { marked, type Tokens } from 'marked'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { samplesOf } from '../../scripts/build/docs/samples.ts'
 import { operations } from '../../src/contract/index.ts'
-import examples from '../../src/reference/examples.json' with { type: 'json' }
-import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
@@ -26,74 +19,13 @@ const MAX_REQUESTS = 15
 
 let stack: Shared
 let browser: Browser
-let project: string
 
 beforeAll(async () => {
-  ;[stack, browser, project] = await Promise.all([joinStack(), joinBrowser(), makeProject()])
+  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
 })
 afterAll(async () => {
   await closePages()
   await stack?.dispose()
-  if (project) await rm(project, { recursive: true })
-})
-
-const run = promisify(execFile)
-const hasRequests = await run('python3', ['-c', 'import requests']).then(
-  () => true,
-  () => false,
-)
-
-/** Makes a project in which `@tonearm/client` is the source of the client. */
-async function makeProject(): Promise<string> {
-  const made = await mkdtemp(join(tmpdir(), 'tonearm-docs-'))
-  await writeFile(join(made, 'package.json'), '{ "type": "module" }')
-  await writeFile(join(made, 'song.mp3'), await makeAudio('mp3', { seconds: 2, channels: 1 }))
-  await symlink(join(root, 'node_modules'), join(made, 'node_modules'))
-  return made
-}
-
-/** Returns the code of the quick start in a language. */
-async function quickStart(language: string): Promise<string> {
-  const tokens = marked.lexer(await readFile(join(root, 'src/reference/quick_start.md'), 'utf8'))
-  const { text } = tokens.find((token) => token.type === 'code' && token.lang === language) as Tokens.Code
-  const client = join(root, 'src/client/index.ts')
-  return text.replace('https://audio.example.com', stack.base_url).replace('@tonearm/client', client)
-}
-
-describe('the quick start uploads a song and prints its play session', () => {
-  test.for([
-    ['bash', 'bash', 'bash'],
-    ['ts', 'ts', process.execPath],
-    ['python', 'py', 'python3'],
-  ] as const)('in %s', async ([language, extension, command], { skip }) => {
-    skip(language === 'python' && !hasRequests, 'Python has no package requests: install python3-requests')
-    const file = join(project, `quick_start.${extension}`)
-    await writeFile(file, await quickStart(language))
-    const env = { ...process.env, TONEARM_KEY: stack.api_key }
-    const { stdout } = await run(command, [file], { cwd: project, env })
-    expect(stdout).toMatch(/^ready\nPlay session: [\w-]{36}\n$/)
-  })
-})
-
-test('the TypeScript of every operation compiles', async () => {
-  await Promise.all(
-    Object.entries(operations).map(async ([name, { method, path, access }]) => {
-      const example = examples[name as keyof typeof examples]
-      const [, typescript] = samplesOf({ ...example, method, path, isPublic: access.length === 0 })
-      await writeFile(join(project, `${name}.ts`), typescript!.code)
-    }),
-  )
-  const compilerOptions = {
-    rootDir: '/',
-    types: ['node'],
-    paths: { '@tonearm/client': [join(root, 'src/client/index.ts')] },
-  }
-  const include = [`${project}/*.ts`]
-  const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, include, exclude: ['**/quick_start.ts'] }
-  await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
-  const tsc = join(root, 'node_modules/.bin/tsc')
-  const { stdout } = await run(tsc, ['-p', project]).catch((error: { stdout: string }) => error)
-  expect(stdout).toBe('')
 })
 
 test('links lead to pages and sections that exist, and every operation and event has a section', async () => {
@@ -188,7 +120,7 @@ test('the chosen language applies to all examples and is kept, and the address i
   await page.goto(`${stack.base_url}/docs/api/trash#listTrash`)
   const python = page.locator('#listTrash .sample').first()
   expect(await python.getByRole('button', { name: 'Python' }).getAttribute('aria-pressed')).toBe('true')
-  expect(await python.locator('pre:visible').textContent()).toContain(`"${stack.base_url}/v1/trash"`)
+  expect(await python.locator('pre:visible').textContent()).toContain(`Tonearm("${stack.base_url}"`)
   await page.context().close()
 })
 

@@ -150,7 +150,7 @@ export async function freePorts(): Promise<[number, number]> {
  * Returns a free port among the ten thousand from `from` on. Ports from 32768 on are avoided, because the system
  * assigns those itself and could assign one before it is used here.
  */
-async function freePort(from: number): Promise<number> {
+export async function freePort(from: number): Promise<number> {
   const port = from + randomInt(10_000)
   const server = createServer()
   const isFree = await new Promise<boolean>((resolve) => {

@@ -37,7 +37,8 @@ class TonearmError(Exception):
         self.storage_code: str | None = body.get("storage_code")
         """The reason of the storage, such as `SignatureDoesNotMatch`; only for uploads."""
         self.api_request_id: str | None = body.get("api_request_id")
-        details = "".join(f"; {error['path']}: {error['message']}" for error in self.errors)
+        # The message is that of the first field.
+        details = "".join(f"; {error['path']}: {error['message']}" for error in self.errors[1:])
         super().__init__(f"{self.code} ({status}): {self.message}{details}")
 
 

@@ -106,8 +106,9 @@ const responseFields = ({ described }: Entry) =>
 const isDestructive = ({ name, operation }: Entry) =>
   operation.method === 'delete' || name.startsWith('rotate') || name === 'changeTracks'
 
-export const requestOf = ({ operation, example }: Entry) => ({
+export const requestOf = ({ name, operation, example }: Entry) => ({
   ...example,
+  name,
   method: operation.method,
   path: operation.path,
   isPublic: operation.access.length === 0,

@@ -1,9 +1,13 @@
+import { type OperationName, operations } from '../../../src/contract/index.ts'
+import type { Operation } from '../../../src/contract/operation.ts'
+import { propertiesOf, safe, snake } from '../../pack/python.ts'
 import type { OperationExample } from '../openapi.ts'
 import { EXAMPLE_ORIGIN, type Sample } from './html.ts'
 
 /** The request of an operation's example as code. */
 
 export interface Request extends Omit<OperationExample, 'response'> {
+  name: OperationName
   method: string
   path: string
   isPublic: boolean
@@ -88,28 +92,35 @@ if (!result.ok) throw new Error(\`\${result.code}: \${result.message}\`)
 console.log(result)`
 }
 
-function python(request: Request): string {
-  const { method, isPublic, query, headers, body } = request
-  const sent = Object.entries(headers ?? {}).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
-  if (!isPublic) sent.unshift(`"Authorization": f"Bearer {os.environ['TONEARM_KEY']}"`)
-  const parts = [
-    JSON.stringify(urlOf(request, false)),
-    ...(sent.length > 0 ? [`headers={${sent.join(', ')}}`] : []),
-    ...(isEmpty(query) ? [] : [`params=${literal(query, PYTHON, 4)}`]),
-    ...(body ? [`json=${literal(body, PYTHON, 4)}`] : []),
-  ]
-  const imports = isPublic ? 'import requests' : 'import os\n\nimport requests'
-  return `${imports}
+function python({ name, isPublic, params, query, headers, body }: Request): string {
+  const operation: Operation = operations[name]
+  const numbers = new Set(
+    propertiesOf(operation.query).flatMap(([field, { type }]) => (type === 'integer' ? field : [])),
+  )
+  const values = Object.keys(operation.params?.shape ?? {}).map((param) => JSON.stringify(params?.[param] ?? param))
+  const options = Object.entries({ ...query, ...headers }).map(
+    ([field, value]) => `${safe(field)}=${numbers.has(field) ? value : JSON.stringify(value)}`,
+  )
+  const sent = (depth: number) => [...values, ...(body ? [literal(body, PYTHON, depth)] : []), ...options]
+  const call = `client.${snake(name)}(`
+  const line = `result = ${call}${sent(0).join(', ')})`
+  const isShort = !line.includes('\n') && line.length <= WIDTH
+  // Only an object is passed, so that its braces enclose the lines.
+  const isObject = body && sent(0).length === 1
+  const lines = isObject
+    ? `result = ${call}${literal(body, PYTHON, 0)})`
+    : `result = ${call}\n${sent(4)
+        .map((part) => `    ${part},\n`)
+        .join('')})`
+  const key = isPublic ? '' : `, os.environ["TONEARM_KEY"]`
+  return `${isPublic ? '' : 'import os\n\n'}from tonearm import Tonearm
 
-response = requests.${method}(
-${parts.map((part) => `    ${part},\n`).join('')})
-result = response.json()
-if not result["ok"]:
-    raise RuntimeError(f"{result['code']}: {result['message']}")
+client = Tonearm("${EXAMPLE_ORIGIN}"${key})
+${isShort ? line : lines}
 print(result)`
 }
 
-/** Returns a request in curl, TypeScript (with our client) and Python (with `requests`). */
+/** Returns a request in curl, and with our clients in TypeScript and Python. */
 export const samplesOf = (request: Request): Sample[] => [
   { language: 'bash', code: curl(request) },
   { language: 'ts', code: typescript(request) },

@@ -1,0 +1,227 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { marked, type Tokens } from 'marked'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+
+import { samplesOf } from '../../scripts/build/docs/samples.ts'
+import type { OperationExample } from '../../scripts/build/openapi.ts'
+import { packPython } from '../../scripts/pack/python.ts'
+import { type Client, createClient } from '../../src/client/index.ts'
+import { type OperationName, operations } from '../../src/contract/index.ts'
+import exampleFile from '../../src/reference/examples.json' with { type: 'json' }
+import { makeAudio } from '../support/audio.ts'
+import { closePages, joinBrowser } from '../support/browser.ts'
+import { freePort } from '../support/stack.ts'
+import { hasPython } from './has_python.ts'
+import { joinStack, type Shared } from './shared_stack.ts'
+import { must, settle, TIMEOUT, upload } from './steps.ts'
+import { openTab } from './studio_steps.ts'
+
+/** Tests the code in the pages below `/docs`, and in the comments of the client for TypeScript. */
+
+const root = join(import.meta.dirname, '../..')
+const CLIENT = join(root, 'packages/client/index.ts')
+const examples: Record<string, OperationExample> = exampleFile
+
+let stack: Shared
+let browser: Browser
+let project: string
+
+beforeAll(async () => {
+  ;[stack, browser, project] = await Promise.all([joinStack(), joinBrowser(), makeProject()])
+})
+afterAll(async () => {
+  await closePages()
+  await stack?.dispose()
+  if (project) await rm(project, { recursive: true })
+})
+
+const run = promisify(execFile)
+/** Makes a project with an audio file and the package for Python. */
+async function makeProject(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'tonearm-docs-'))
+  await writeFile(join(made, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(made, 'song.mp3'), await makeAudio('mp3', { seconds: 2, channels: 1 }))
+  await symlink(join(root, 'node_modules'), join(made, 'node_modules'))
+  await packPython(made, '0.0.0')
+  return made
+}
+
+/** Returns the blocks of code of a page in a language. */
+async function blocksOf(path: string, language: string): Promise<string[]> {
+  const tokens = marked.lexer(await readFile(join(root, path), 'utf8'))
+  return tokens
+    .filter((token) => token.type === 'code' && token.lang === language)
+    .map((token) => (token as Tokens.Code).text)
+}
+
+/** Makes code run against the stack, with the clients of this project. */
+const connected = (code: string) =>
+  code.replaceAll('https://audio.example.com', stack.base_url).replace('@tonearm/client', CLIENT)
+
+let count = 0
+
+/** Writes a program to the project, and returns the command that runs it with the variables that the pages name. */
+async function prepare(extension: string, code: string, ...args: string[]) {
+  const file = join(project, `program_${count++}.${extension}`)
+  await writeFile(file, connected(code))
+  const command = { bash: 'bash', ts: process.execPath, py: 'python3' }[extension]!
+  const wheel = join(project, 'tonearm-0.0.0-py3-none-any.whl')
+  const env = { ...process.env, TONEARM_KEY: stack.api_key, PYTHONPATH: wheel }
+  return [command, [file, ...args], { cwd: project, env }] as const
+}
+
+/** Runs a program in the project, and returns its output. */
+const runProgram = async (...program: Parameters<typeof prepare>) => run(...(await prepare(...program)))
+
+const NO_PYTHON = 'there is no Python 3.11 or later on the PATH'
+
+describe('the quick start uploads a song and prints its play session', () => {
+  test.for([
+    ['bash', 'bash'],
+    ['ts', 'ts'],
+    ['python', 'py'],
+  ] as const)('in %s', async ([language, extension], { skip }) => {
+    skip(language === 'python' && !hasPython, NO_PYTHON)
+    const [code] = await blocksOf('src/reference/quick_start.md', language)
+    const { stdout } = await runProgram(extension, code!)
+    expect(stdout).toMatch(/^ready\nPlay session: [\w-]{36}\n$/)
+  })
+})
+
+describe.each([
+  ['TypeScript', 'ts', 'ts'],
+  ['Python', 'python', 'py'],
+])('the recipes in %s', (_, language, extension) => {
+  beforeEach(({ skip }) => skip(language === 'python' && !hasPython, NO_PYTHON))
+  const recipe = async (at: number) => (await blocksOf('docs/recipes.md', language))[at]!
+  const client = () => createClient(stack)
+
+  test('upload a file, and get a webhook', async () => {
+    const port = String(await freePort(12_000))
+    const { stdout } = await runProgram(extension, (await recipe(0)).replaceAll('3001', port))
+    expect(stdout).toMatch(/^track\.ready track:[\w-]{36}\n$/)
+    const left = await must(client().get('/v1/webhook_endpoint'))
+    expect(left.webhook_endpoints.filter(({ url }) => url.includes(port))).toEqual([])
+  })
+
+  test('serve a page whose player plays the collection', async () => {
+    const port = String(await freePort(12_000))
+    const { collection_id } = await aCollection(client())
+    const code = (await recipe(1)).replaceAll('3002', port)
+    const running = run(...(await prepare(extension, code, collection_id)))
+    const { page, problems } = await openTab(browser)
+    await vi.waitFor(() => page.goto(`http://localhost:${port}/`), { ...TIMEOUT, interval: 200 })
+    await page.getByRole('button', { name: 'Play' }).first().waitFor(TIMEOUT)
+    await page.getByText('Tide').first().waitFor(TIMEOUT)
+    expect(problems).toEqual([])
+    await page.context().close()
+    running.child.kill()
+    await running.catch(() => undefined)
+  })
+
+  test('share a collection with a password', async () => {
+    const { collection_id } = await aCollection(client())
+    const { stdout } = await runProgram(extension, await recipe(2), collection_id, 'correct horse')
+    const { page } = await openTab(browser)
+    await page.goto(stdout.trim())
+    await page.getByLabel('Password').fill('correct horse')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Shore' }).waitFor(TIMEOUT)
+    await page.context().close()
+  })
+})
+
+/** Creates a collection with one track. */
+async function aCollection(client: Client) {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Shore' } }))
+  const { track_id } = await upload(client, collection_id, 'Tide.mp3', await readFile(join(project, 'song.mp3')))
+  await settle(client, track_id)
+  return { collection_id, track_id }
+}
+
+/** Returns the examples in the comments of a module. */
+const examplesIn = (source: string) =>
+  [...source.matchAll(/ \* ```ts\n([\s\S]*?) \* ```/g)].map(([, block]) => block!.replace(/^ \* ?/gm, ''))
+
+test('the TypeScript of every operation, of the guides and of the comments compiles', async () => {
+  const written: [string, string][] = []
+  for (const [name, { method, path, access }] of Object.entries(operations)) {
+    const example = examples[name]!
+    const [, typescript] = samplesOf({
+      ...example,
+      name: name as OperationName,
+      method,
+      path,
+      isPublic: access.length === 0,
+    })
+    written.push([name, typescript!.code])
+  }
+  const programs = [
+    ...(await blocksOf('docs/recipes.md', 'ts')),
+    ...(await blocksOf('src/reference/quick_start.md', 'ts')),
+  ]
+  programs.push((await blocksOf('docs/packages.md', 'ts'))[0]!)
+  written.push(...programs.map((code, at): [string, string] => [`guide_${at}`, code]))
+  const documented: string[] = []
+  for (const path of ['src/client/client.ts', 'src/client/webhook.ts', 'packages/client/upload_file.ts'])
+    documented.push(...examplesIn(await readFile(join(root, path), 'utf8')))
+  expect(documented).toHaveLength(5)
+  written.push(...documented.map((code, at): [string, string] => [`comment_${at}`, code]))
+  const directory = join(project, 'compiled')
+  await mkdir(directory)
+  await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
+  await Promise.all(written.map(([name, code]) => writeFile(join(directory, `${name}.ts`), code)))
+  const compilerOptions = { rootDir: '/', types: ['node'], paths: { '@tonearm/client': [CLIENT] } }
+  const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, include: [`${directory}/*.ts`] }
+  await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config))
+  const tsc = join(root, 'node_modules/.bin/tsc')
+  const { stdout } = await run(tsc, ['-p', directory]).catch((error: { stdout: string }) => error)
+  expect(stdout).toBe('')
+})
+
+test('the Python of every operation sends the request of its example', async ({ skip }) => {
+  skip(!hasPython, NO_PYTHON)
+  const samples = Object.entries(operations).map(([name, { method, path, access }]) => {
+    const example = examples[name]!
+    const request = { ...example, name: name as OperationName, method, path, isPublic: access.length === 0 }
+    return [name, samplesOf(request).at(-1)!.code]
+  })
+  await writeFile(join(project, 'samples.json'), JSON.stringify(samples))
+  const { stdout } = await runProgram('py', RECORD_PYTHON)
+  const sent = JSON.parse(stdout) as Record<
+    string,
+    { method: string; url: string; body: object | null; headers: object }
+  >
+  for (const [name, { method, path }] of Object.entries(operations)) {
+    const { params = {}, query = {}, headers = {}, body } = examples[name]!
+    const pathname = path.replace(/\{(\w+)\}/g, (_, param: string) => params[param]!)
+    const { searchParams, pathname: sentPath } = new URL(sent[name]!.url)
+    const request = { method: sent[name]!.method, path: sentPath, query: Object.fromEntries(searchParams) }
+    expect([name, request]).toEqual([name, { method: method.toUpperCase(), path: pathname, query }])
+    expect([name, sent[name]!.headers]).toEqual([name, expect.objectContaining(headers)])
+    if (body && Object.keys(body).length > 0) expect([name, sent[name]!.body]).toEqual([name, body])
+  }
+})
+
+/** Runs the samples with a client that sends nothing, and prints their requests. */
+const RECORD_PYTHON = `import contextlib, io, json, os
+from tonearm._transport import Transport
+
+def send(self, request):
+    headers = {name.lower(): value for name, value in request.header_items()}
+    body = json.loads(request.data) if request.data else None
+    sent[name] = {"method": request.method, "url": request.full_url, "body": body, "headers": headers}
+    return {"ok": True}
+
+Transport._send = send
+sent = {}
+for name, code in json.load(open("samples.json")):
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(code, {})
+print(json.dumps(sent))`
