@@ -23,8 +23,6 @@ export class FakeAudio extends EventTarget {
   loadedTo = FakeAudio.seconds
   #src: string | null = null
   #time = 0
-  /** Where playback started after the last seek. */
-  #from = 0
   /** Start position applied after loading; `load` does not reset it (HTML, default playback start position). */
   #start = 0
 
@@ -33,10 +31,6 @@ export class FakeAudio extends EventTarget {
   }
   get buffered() {
     return { length: this.readyState > 0 ? 1 : 0, start: () => 0, end: () => this.loadedTo }
-  }
-  /** The range since the last seek, although browsers keep all ranges. */
-  get played() {
-    return { length: Number(this.#time > this.#from), start: () => this.#from, end: () => this.#time }
   }
   get src() {
     return this.#src ?? ''
@@ -64,7 +58,7 @@ export class FakeAudio extends EventTarget {
   }
   load() {
     const url = this.#src
-    this.#time = this.#from = 0
+    this.#time = 0
     Object.assign(this, { readyState: 0, error: null, ended: false })
     this.#soon('emptied')
     if (url === null || FakeAudio.held) return
@@ -72,7 +66,7 @@ export class FakeAudio extends EventTarget {
       if (this.#src !== url) return
       if (FakeAudio.refused.some((part) => url.includes(part))) return this.fail()
       this.readyState = 4
-      this.#time = this.#from = this.#start
+      this.#time = this.#start
       this.#start = 0
       for (const name of ['durationchange', 'canplay', 'canplaythrough']) this.dispatchEvent(new Event(name))
     })
@@ -110,7 +104,7 @@ export class FakeAudio extends EventTarget {
   }
 
   #seek(seconds: number) {
-    this.#time = this.#from = seconds
+    this.#time = seconds
     this.ended = false
     this.seeking = true
     this.#soon('seeking')

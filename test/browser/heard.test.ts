@@ -125,6 +125,17 @@ describe('marks', () => {
       },
     ])
   })
+  test('muted seconds of a track that follows at once', () => {
+    play(1, { isMuted: true })
+    heard.end(now, position)
+    heard.start(now, 'b', { ...RUNNING, isMuted: true })
+    move(0, 0)
+    play(2, { isMuted: true })
+    expect(listens()).toEqual([
+      { track: 'a', ranges: [], muted: 1 },
+      { track: 'b', ranges: [], muted: 2 },
+    ])
+  })
   test('seconds that ran faster, in seconds of the track', () => {
     play(2)
     play(3, { rate: 2 })

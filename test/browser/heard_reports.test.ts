@@ -170,6 +170,25 @@ describe('a visit', () => {
     }
     expect(read().listens).toMatchObject([{ ranges: [[0, 60]] }, { ranges: [[0, 1800]] }])
   })
+  test('ends while the device sleeps, even if the clock does not advance', () => {
+    play(60)
+    const { visit } = acknowledge()
+    heard.sleep(20 * 60)
+    play(1)
+    expect(read().visit).toBe(visit)
+    heard.sleep(6 * 60)
+    play(1)
+    expect(read()).toMatchObject({ sequence: 1, listens: [{ ranges: [[60, 62]] }] })
+  })
+  test('ends after 900 finished listens', () => {
+    const visits = new Set<string>()
+    for (let i = 0; i < 1000; i++) {
+      track(`track ${i}`)
+      play(1)
+      visits.add(acknowledge().visit)
+    }
+    expect(visits.size).toBe(2)
+  })
   test('continues otherwise', () => {
     play(60)
     const { visit } = acknowledge()
@@ -206,6 +225,7 @@ test('forgets what must not be reported', () => {
   play(60)
   heard.forget()
   expect(heard.report(now)).toBeNull()
-  play(5)
-  expect(listens()).toEqual([{ track: 'a', ranges: [[60, 65]] }])
+  play(20)
+  expect(heard.isDue(now, true)).toBe(false)
+  expect(listens()).toEqual([{ track: 'a', ranges: [[60, 80]] }])
 })

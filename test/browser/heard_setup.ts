@@ -56,7 +56,7 @@ export function end() {
   position = 0
 }
 export function track(id: string, at?: number) {
-  heard.start(now, id, at)
+  heard.start(now, id, at === undefined ? undefined : RUNNING, at)
   position = at ?? 0
 }
 export const read = (report = heard.report(now)!) => JSON.parse(report.body) as Body

@@ -41,6 +41,19 @@ async function run(seconds: number, only?: FakeAudio) {
     await vi.dynamicImportSettled()
   }
 }
+/** The module without an engine: `observe` starts it. */
+async function aModule() {
+  const element = new FakeAudio()
+  element.src = 'https://r2/two'
+  await settle()
+  const ended = new AbortController()
+  const pair = { audio: element, both: [element], delay: 0 }
+  const state = { session: withToken() } as State
+  const store: Partial<Store> = { state, track: () => ({ id: 'two' }) as never }
+  const core = { source: { baseUrl: 'https://service' }, store, audio: pair, signal: ended.signal } as never
+  const observe = (position: number, since: number) => reportHeard(core, position, since)
+  return { element, pair, store, observe, end: () => ended.abort() }
+}
 const ranges = () => reports.at(-1)!.body.listens.map((listen) => listen.ranges)
 
 describe('the seconds that were heard', () => {
@@ -57,20 +70,26 @@ describe('the seconds that were heard', () => {
     playback.close()
     expect(reports[1]!.body).toMatchObject({ visit: body.visit, sequence: 2, listens: [{ ranges: [[0, 40]] }] })
   })
-  test('include the seconds before the module has loaded', async () => {
+  test('include those before the module has loaded', async () => {
     await start()
-    await playback.play()
-    await vi.advanceTimersByTimeAsync(250)
-    audio().advance(0.25)
-    await run(5)
-    playback.close()
-    expect(ranges()).toEqual([[[0, 5.3]]])
+    const { element, observe, end } = await aModule()
+    element.currentTime = 20
+    await settle()
+    await element.play()
+    await vi.advanceTimersByTimeAsync(500)
+    element.advance(0.5)
+    observe(20, performance.now() - 500)
+    await run(5, element)
+    end()
+    expect(ranges()).toEqual([[[20, 25.5]]])
   })
   test('exclude skipped and restored positions, and pauses', async () => {
     await start({ start: { position: 20 } })
     await playback.play()
     await settle()
     await run(2)
+    // The last event is a fifth of a second before the seek.
+    await vi.advanceTimersByTimeAsync(200)
     await playback.seek(50)
     await settle()
     await run(3)
@@ -82,7 +101,7 @@ describe('the seconds that were heard', () => {
     playback.close()
     expect(ranges()).toEqual([
       [
-        [20, 22],
+        [20, 22.2],
         [50, 54],
       ],
     ])
@@ -137,15 +156,10 @@ describe('the seconds that were heard', () => {
     ])
   })
   test('follow the sound, which is later than the element after a joined track', async () => {
-    const element = new FakeAudio()
-    element.src = 'https://r2/two'
-    await settle()
-    const ended = new AbortController()
-    const track = { id: 'two' }
-    const pair = { audio: new FakeAudio(), both: [element], delay: 0 }
-    const store: Partial<Store> = { state: { session: withToken() } as State, track: () => track as never }
     await start()
-    reportHeard({ source: { baseUrl: 'https://service' }, store, audio: pair, signal: ended.signal } as never)
+    const { element, pair, store, observe, end } = await aModule()
+    pair.audio = new FakeAudio()
+    observe(0, performance.now())
     // The element started 0.2 s before its first sound.
     await element.play()
     element.advance(0.2)
@@ -153,7 +167,7 @@ describe('the seconds that were heard', () => {
     store.onEvent!('trackchange')
     pair.delay = 0.2
     await run(10, element)
-    ended.abort()
+    end()
     expect(ranges()).toEqual([[[0, 10]]])
   })
   test('are repaired by the next report after one that failed', async () => {

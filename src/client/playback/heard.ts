@@ -60,13 +60,14 @@ const SHORTEST = 0.05
 /** Number of ranges of a listen after which the next one belongs to another listen. */
 const MAX_RANGES = 40
 const MAX_LISTENS = 50
+/** Number of finished listens after which a new visit starts. The service accepts 1,000 listens of a visit. */
+const MAX_FINISHED = 900
 /** Fields that a report omits if they are empty. */
 const OPTIONAL = /^(again|muted|fast)$/
 /** Maximum length of a report. The service accepts 4,096 bytes. */
 const MAX_LENGTH = 3900
 
-/** Seconds without sound, and seconds since the last report, after which a new visit starts. */
-const SILENCE = 30 * 60
+/** Seconds since the last report after which a new visit starts. The service closes a visit after 30 minutes. */
 const UNREPORTED = 25 * 60
 /** Minimum seconds between two reports. */
 const SPACING = 20
@@ -154,10 +155,11 @@ export class Heard {
   /** Seconds that were played in all, and those of them that have left the page in reports. */
   #total = 0
   #sent = 0
-  #heardAt = 0
   #sentAt = 0
   #triedAt = 0
   #hasFailed = false
+  /** Seconds since the last report that the clock does not contain. */
+  #asleep = 0
 
   /** `token` returns the current token of the session; a visit keeps its first one. `source` names the page or the app. */
   constructor(token: () => string, source?: string) {
@@ -165,12 +167,12 @@ export class Heard {
     this.#source = source
   }
 
-  /** Starts a track. `position`: where playback goes on at once, if that is known. */
-  start(now: number, track: string, position?: number): void {
+  /** Starts a track. `motion`: how it plays, if it plays at once from the position on. */
+  start(now: number, track: string, motion?: Motion, position = 0): void {
     this.leave(now)
     this.#open = null
     this.#track = track
-    if (position !== undefined) this.#last = { at: now, position, rate: 1, isMuted: false, isRunning: true }
+    if (motion) this.#last = { at: now, position, ...motion }
   }
 
   /** Adds the time since the last call, if playback ran to this position by itself. */
@@ -210,9 +212,8 @@ export class Heard {
     if (seconds <= 0) return
     const since = now - seconds / rate
     if (!this.#visit) this.#begin(since)
-    else if (since - this.#heardAt > SILENCE || since - this.#sentAt > UNREPORTED)
+    else if (since - this.#sentAt + this.#asleep > UNREPORTED || this.#visit.first > MAX_FINISHED)
       this.#begin(this.#total > this.#sent ? this.#sentAt : since)
-    this.#heardAt = now
     this.#total += seconds
     const isFull = this.#open && this.#open.ranges.length + this.#open.again.length >= MAX_RANGES
     const open = this.#open && !(isFull && from !== this.#until) ? this.#open : this.#another()
@@ -224,6 +225,11 @@ export class Heard {
       open.ranges = union(open.ranges, range)
       if (rate > 1) open.fast += seconds
     }
+  }
+
+  /** The clock has not advanced for some seconds, because the device was asleep. */
+  sleep(seconds: number): void {
+    this.#asleep += seconds
   }
 
   /** Discards everything that was not reported. */
@@ -281,6 +287,7 @@ export class Heard {
       if (visit !== this.#visit) return
       this.#hasFailed = false
       this.#sentAt = now
+      this.#asleep = 0
       if (isWhole) this.#sent = Math.max(this.#sent, total)
       for (const [i, listen] of listens.entries())
         Object.assign(entries[i]!, { sent: listen, ...(isFinal[i] && { isSent: true, ...(isDone && { isDone }) }) })
@@ -318,6 +325,7 @@ export class Heard {
     })
     this.#sentAt = this.#triedAt = began
     this.#hasFailed = false
+    this.#asleep = 0
   }
 
   #another(): Entry {

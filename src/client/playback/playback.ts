@@ -64,6 +64,7 @@ export class Playback {
         onState: () => {
           callbacks.onChange()
           this.#watchForStall()
+          this.#reportHeard()
         },
         onEnded: () => this.#onEnded(),
         onError: () => void this.#loader.recover(),
@@ -270,17 +271,18 @@ export class Playback {
     store.emit('timeupdate', { currentTime, duration })
     this.#callbacks.onTime()
     this.#refresher.prefetch(duration - currentTime)
-    this.#reportHeard()
   }
 
-  /** Once there has been sound: loads the module that reports to the service what was heard. */
+  /** When there is sound for the first time: loads the module that reports to the service which seconds were heard. */
   #reportHeard(): void {
-    const { session, playing } = this.state
-    if (this.#isReporting || !playing || !session?.heard_token || this.#core.audio.audio.paused) return
+    const { audio } = this
+    if (this.#isReporting || !this.state.session?.heard_token || audio.paused || audio.readyState < 3) return
     this.#isReporting = true
-    const load = import('./report.ts').then(({ reportHeard }) => reportHeard(this.#core, this.#callbacks.isReporting))
+    const [position, since] = [audio.currentTime, performance.now()]
     // Without this module, nothing is counted.
-    load.catch(() => {})
+    void import('./report.ts')
+      .then(({ reportHeard }) => reportHeard(this.#core, position, since, this.#callbacks.isReporting))
+      .catch(() => {})
   }
 
   #onEnded(): void {

@@ -19,12 +19,15 @@ const EVENTS = [
   'error',
 ]
 
-/** Reports what the engine plays. Does nothing while `isOn` returns false, or if the browser sends `Sec-GPC`. */
-export function reportHeard(core: EngineContext, isOn = () => true): void {
+/**
+ * Reports what the engine plays, from a position on where it was at a time of `performance.now()`. Does nothing while `isOn` returns false, or if
+ * the browser sends `Sec-GPC`.
+ */
+export function reportHeard(core: EngineContext, position: number, since: number, isOn = () => true): void {
   if ((navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl) return
   const { store, audio: pair, signal } = core
-  const clock = startClock()
   const heard = new Heard(() => store.state.session?.heard_token ?? '', nameOfPage())
+  const clock = startClock((seconds) => heard.sleep(seconds))
   const trackId = () => store.track()?.id ?? ''
   const send = (isLeaving = false) => {
     if (isLeaving) sendBeacons(core, heard, clock())
@@ -46,17 +49,14 @@ export function reportHeard(core: EngineContext, isOn = () => true): void {
     if (isLeaving) send(true)
   }
 
-  const { audio } = pair
-  heard.start(clock(), trackId())
-  // The seconds that were played while this module was loading.
-  if (isOn())
-    for (let i = 0; i < audio.played.length; i++)
-      heard.add(clock(), audio.played.start(i), audio.played.end(i), motionOf(audio))
+  clock()
+  heard.start(since / 1000, trackId(), motionOf(pair.audio), position)
   measure()
   store.onEvent = (name) => {
     if (name === 'ended' && isOn()) heard.end(clock(), pair.audio.currentTime)
     // If the element has preloaded the track, the track continues at once from its beginning.
-    if (name === 'trackchange') heard.start(clock(), trackId(), pair.audio.readyState > 0 ? 0 : undefined)
+    if (name === 'trackchange')
+      heard.start(clock(), trackId(), pair.audio.readyState > 0 ? motionOf(pair.audio) : undefined)
     if (name === 'pause') measure()
     if (heard.isDue(clock(), name === 'pause')) send()
   }
@@ -112,25 +112,26 @@ async function sendReport(core: EngineContext, heard: Heard, now: number): Promi
 /** Sends everything that is not reported, without a response, because the page may end. */
 function sendBeacons(core: EngineContext, heard: Heard, now: number): void {
   let report = heard.report(now)
-  while (report && navigator.sendBeacon(addressOf(core, report), report.body)) {
+  while (report) {
+    // Without a connection, the beacon is lost.
+    if (!navigator.sendBeacon(addressOf(core, report), report.body) || !navigator.onLine) return report.failed()
     report.sent()
     report = heard.report(now, report.next)
   }
 }
 
 /**
- * Returns a clock in seconds. It does not follow the time of day when that is set back. It follows it forward, because the monotonic clock
- * of some systems does not advance while they sleep.
+ * Returns a clock in seconds that never goes back, and does not follow the time of day. `onSleep` is called with the seconds by which it falls
+ * behind: the clock of some systems does not advance while they sleep.
  */
-function startClock(): () => number {
-  let total = 0
-  let before = [performance.now(), Date.now()] as const
+function startClock(onSleep: (seconds: number) => void): () => number {
+  let offset = performance.timeOrigin
   return () => {
-    const now = [performance.now(), Date.now()] as const
-    const [elapsed, byDate] = [now[0] - before[0], now[1] - before[1]]
-    before = now
-    total += byDate > elapsed + 1000 ? byDate : elapsed
-    return total / 1000
+    const now = performance.now()
+    const slept = Date.now() - now - offset
+    if (slept > 1000) onSleep(slept / 1000)
+    offset += slept
+    return now / 1000
   }
 }
 
