@@ -2,6 +2,7 @@ import type { IsolateCache } from './adapters/cache/isolate_cache.ts'
 import type { Database } from './adapters/db/database.ts'
 import type { QueryBudget } from './adapters/db/query_budget.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
+import type { PlayScope } from './contract/play.ts'
 import type { Principal } from './core/principal.ts'
 
 /** Everything that background work (queues and cron) may use. */
@@ -29,6 +30,14 @@ export const systemOf = <D>(env: Env, cache: IsolateCache, db: D): System<D> => 
   actor: null,
 })
 
+/** A download of a file of a track, or of a ZIP, whose track is null unless it is the only one. */
+export interface Downloaded {
+  organization_id: string
+  track: string | null
+  collection: string | null
+  via: { scope: PlayScope; id: string; share: string | null }
+}
+
 /** Everything that a handler may use. For a play view, `db` is only an object with a D1 client. */
 export interface Context<D = Database> extends System<D> {
   principal: Principal
@@ -39,6 +48,8 @@ export interface Context<D = Database> extends System<D> {
   seed?: string
   /** The country of a listener, for listening reports, as two letters (ISO 3166-1); null if it is unknown. */
   country?: string | null
+  /** Counts a download by a listener (docs/counting.md). */
+  countDownload?: (downloaded: Downloaded) => void
   /** Allows the response to be cached for this organization, at most until the given time in milliseconds since 1970. */
   allowCaching: (organization_id: string, until: number) => void
 }

@@ -52,8 +52,7 @@ export const statsOperations = defineOperations({
       totals: ListeningCounts,
       /**
        * Every day of the range, or the countries or sources with the most plays first. `key` is the day, the code of the country (ISO 3166-1) or the host
-       * name of the page. It is null for everything else: countries with fewer than five visits, unknown countries and sources, and sources beyond the 100
-       * of a day.
+       * name of the page. It is null for everything else: countries with fewer than five visits, unknown countries and sources, and sources beyond the first 100.
        */
       rows: z.array(z.object({ key: z.string().nullable(), ...counts })),
       /** Only for the organization: the reports of players that were not counted, by reason. */
@@ -86,14 +85,13 @@ export const statsOperations = defineOperations({
   getRetention: {
     method: 'get',
     path: '/v1/track/{track_id}/retention',
-    summary: 'Get how many visits heard each part of a track, by whole weeks; as CSV if `Accept` is text/csv',
+    summary: 'Get how many visits heard each part of a track; as CSV if `Accept` is text/csv',
     tag,
     access: ['server'],
     params: z.object({ track_id: Id }),
     query: z.strictObject(days),
     response: ok({
       track_id: z.uuid(),
-      /** The Monday of the first week, and the Sunday of the last. */
       ...range,
       /** In seconds. Each step of the curve is at least one second, and at least a thousandth of the track. */
       duration: z.number(),

@@ -3,7 +3,7 @@ import type { Context as Request, Hono } from 'hono'
 import { attachment } from '../adapters/bucket/attachment.ts'
 import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
 import { openDatabase } from '../adapters/db/database.ts'
-import type { Context } from '../context.ts'
+import type { Context, Downloaded } from '../context.ts'
 import { Id } from '../contract/common.ts'
 import { describeError, notFound } from '../core/errors.ts'
 import { log } from '../core/log.ts'
@@ -13,6 +13,7 @@ import { findSelectionZip } from '../resources/play/zip_selection.ts'
 import { requestId } from './answer.ts'
 import { limitReading } from './auth/limit_rate.ts'
 import { type AppEnv, contextOf } from './context.ts'
+import { countDownload } from './count_download.ts'
 import { readNearest } from './listen/read_nearest.ts'
 
 /**
@@ -38,10 +39,12 @@ interface Zip {
   file_name: string
   entries: ZipEntry[]
   organization_id: string
+  /** Only for the ZIP of a session: ZIPs of selected tracks are made by the organization itself. */
+  downloaded?: Downloaded
 }
 
 /** Responds with a ZIP. Its files are read while it is sent. */
-async function respond(c: Request<AppEnv>, { file_name, entries, organization_id }: Zip) {
+async function respond(c: Request<AppEnv>, { file_name, entries, organization_id, downloaded }: Zip) {
   c.set('organization_id', organization_id)
   const { makeZip, predictLength } = await import('client-zip')
   const length = predictLength(entries)
@@ -51,6 +54,7 @@ async function respond(c: Request<AppEnv>, { file_name, entries, organization_id
     'cache-control': 'no-store',
   }
   if (c.req.raw.method === 'HEAD') return c.body(null, 200, { ...headers, 'content-length': String(length) })
+  if (downloaded) countDownload(c, downloaded)
   // The fixed length lets the client detect a truncated download as an error.
   const { readable, writable } = new FixedLengthStream(length)
   const api_request_id = requestId(c)

@@ -19,6 +19,7 @@ import { authenticate } from '../auth/authenticate.ts'
 import { limitHeard, limitKey } from '../auth/limit_key.ts'
 import { clientOf, mayRead } from '../auth/limit_rate.ts'
 import { type AppEnv, contextOf } from '../context.ts'
+import { countDownload } from '../count_download.ts'
 import { encoder } from '../encode.ts'
 import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
@@ -183,7 +184,12 @@ export function mount(
           c,
           cache,
           { secret: secretOf(c), reuse: operation.reuse !== undefined },
-          (context) => handler(input, { ...context, db: openDatabase(context.db.$client) }),
+          (context) =>
+            handler(input, {
+              ...context,
+              db: openDatabase(context.db.$client),
+              countDownload: (downloaded) => countDownload(c, downloaded),
+            }),
           encoded,
         )
       }

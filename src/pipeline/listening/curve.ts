@@ -46,6 +46,12 @@ export const emptyCurve = (duration: number): Curve => {
   return { heard: new Int32Array(count + 1), times: new Int32Array(count + 1) }
 }
 
+/** Adds one curve to another of the same duration. */
+export function addCurve(sum: Curve, { heard, times }: Curve): void {
+  for (const [at, value] of heard.entries()) sum.heard[at]! += value
+  for (const [at, value] of times.entries()) sum.times[at]! += value
+}
+
 const milliseconds = (duration: number) => Math.round(duration * 1000)
 
 /**

@@ -154,6 +154,9 @@ export const playHandlers: Handlers<typeof playOperations> = {
     const name = file.index === 'original' ? track.file_name : `${withoutExtension(track.file_name)}${extension}`
     const sign = await viewSigner(context.env, context.now, session.expires_at)
     const url = await sign(file.path, { 'response-content-disposition': attachment(name) })
+    const { organization_id, scope, resource_id: id, share_id: share } = session
+    const via = { scope, id, share }
+    context.countDownload?.({ organization_id, track: track.id, collection: track.collection_id, via })
     return { play_session_id: session.id, track_id: track.id, download: { variant: file.index, url } }
   },
 }

@@ -1,37 +1,92 @@
+import { eq } from 'drizzle-orm'
+
+import { organizations } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { STATS_DAYS } from '../../contract/facts.ts'
 import type { ListeningCounts, statsOperations } from '../../contract/stats.ts'
 import type { StatsScope } from '../../contract/stats_scope.ts'
 import { invalid, notFound } from '../../core/errors.ts'
+import { listeningObject } from '../../pipeline/listening/call_object.ts'
+import { addCounts, type Counts, noCounts } from '../../pipeline/listening/counts.ts'
+import { accumulated, addCurve, emptyCurve, stepsOf } from '../../pipeline/listening/curve.ts'
+import type { ListeningCalls } from '../../pipeline/listening/object.ts'
+import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
 import { findTrack } from '../library/track.ts'
 
 const DAY = 24 * 3600_000
 /** Number of days in the response if the request has no start date. */
 const DEFAULT_DAYS = 30
+/** Visits from which on a country is named, so that few listeners of a small country cannot be recognized. */
+const NAMED_COUNTRY = 5
+/** Maximum number of sources in a response. */
+const MAX_ROWS = 100
+/** Candidates for the most plays that each object returns: more than requested, because their order can differ. */
+const candidates = (limit: number) => 2 * limit + 100
 
-const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
-const shifted = (date: string, days: number) => dateOf(Date.parse(date) + days * DAY)
+const dateOf = (day: number) => new Date(day * DAY).toISOString().slice(0, 10)
+const dayOf = (date: string) => Date.parse(date) / DAY
 
-/** Returns the days of a request, and throws if there are too many, or if they are in the future. */
+/** Returns the days of a request since 1970, and throws if there are too many, or if they are in the future. */
 function rangeOf(query: { from?: string | undefined; to?: string | undefined }, now: number) {
-  const today = dateOf(now)
-  const { to = query.from && query.from > today ? query.from : today } = query
-  if (to > today) throw invalid('to', `must not be after ${today}`)
-  const { from = shifted(to, 1 - DEFAULT_DAYS) } = query
-  const first = shifted(to, 1 - STATS_DAYS)
-  if (from > to || from < first) throw invalid('from', `must lie between ${first} and ${to}`)
-  return { from, to }
+  const today = Math.floor(now / DAY)
+  const to = query.to === undefined ? today : dayOf(query.to)
+  if (to > today) throw invalid('to', `must not be after ${dateOf(today)}`)
+  const from = query.from === undefined ? to + 1 - DEFAULT_DAYS : dayOf(query.from)
+  const first = to + 1 - STATS_DAYS
+  if (from > to || from < first) throw invalid('from', `must lie between ${dateOf(first)} and ${dateOf(to)}`)
+  return { days: { from, to }, dates: { from: dateOf(from), to: dateOf(to) } }
 }
 
-const NOTHING: ListeningCounts = {
-  plays: 0,
-  visits: 0,
-  seconds: 0,
-  completions: 0,
-  downloads: 0,
-  muted_seconds: 0,
-  fast_seconds: 0,
+const toResponse = ([
+  plays = 0,
+  visits = 0,
+  tenths = 0,
+  completions = 0,
+  downloads = 0,
+  muted = 0,
+  fast = 0,
+]: Counts): ListeningCounts => ({
+  plays,
+  visits,
+  seconds: tenths / 10,
+  completions,
+  downloads,
+  muted_seconds: muted / 10,
+  fast_seconds: fast / 10,
+})
+
+/** Returns a function that calls a method of all objects of the caller's organization. */
+async function objectsOf({ env, db, principal: { organization_id } }: Context) {
+  const row = await db
+    .select({ shards: organizations.listening_shards })
+    .from(organizations)
+    .where(eq(organizations.id, organization_id))
+    .get()
+  const objects = Array.from({ length: row?.shards ?? 1 }, (_, shard) => listeningObject(env, organization_id, shard))
+  return <M extends keyof ListeningCalls>(method: M, ...parameters: Parameters<ListeningCalls[M]>) =>
+    Promise.all(objects.map((call) => call(method, ...parameters)))
+}
+
+/** Adds up the counts that several objects have of the same keys. */
+function merged(all: [key: string, counts: Counts][][]): Map<string, Counts> {
+  const sums = new Map<string, Counts>()
+  for (const [key, counts] of all.flat()) sums.set(key, addCounts(sums.get(key) ?? noCounts(), counts))
+  return sums
+}
+
+const byPlays = ([x, a]: [string, Counts], [y, b]: [string, Counts]) =>
+  b[0]! - a[0]! || b[1]! - a[1]! || b[2]! - a[2]! || (x < y ? -1 : 1)
+
+/** Returns the countries or sources that may be named, and everything else in a last row. */
+function namedRows(by: 'country' | 'source', sums: Map<string, Counts>, totals: Counts): [string | null, Counts][] {
+  const named = [...sums]
+    .filter(([, counts]) => by === 'source' || counts[1]! >= NAMED_COUNTRY)
+    .toSorted(byPlays)
+    .slice(0, by === 'source' ? MAX_ROWS : undefined)
+  const rest = [...totals]
+  for (const [, counts] of named) for (const [column, count] of counts.entries()) rest[column]! -= count
+  return rest.some((count) => count !== 0) ? [...named, [null, rest]] : named
 }
 
 /** Throws 404 for a resource that does not exist, nor is in the trash. */
@@ -44,37 +99,89 @@ async function checkResource(context: Context, scope: StatsScope, id: string): P
 }
 
 export const statsHandlers: Handlers<typeof statsOperations> = {
-  async getStats({ params: { scope, resource_id }, query }, context) {
-    const range = rangeOf(query, context.now)
-    await checkResource(context, scope, resource_id)
-    const days = (Date.parse(range.to) - Date.parse(range.from)) / DAY + 1
-    const rows = Array.from({ length: query.by === 'day' ? days : 0 }, (_, day) => ({
-      key: shifted(range.from, day),
-      ...NOTHING,
-    }))
+  async getStats({ params: { scope, resource_id: id }, query }, context) {
+    const { days, dates } = rangeOf(query, context.now)
+    const { by } = query
+    if (scope === 'organization') await checkResource(context, scope, id)
+    const call = await objectsOf(context)
+    const all = await call('stats', { scope, id, ...days, by })
+    const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
+    // A resource that was deleted keeps its sums, and the objects have only those of the organization.
+    if (totals.every((count) => count === 0)) await checkResource(context, scope, id)
+    const sums = merged(all.map(({ rows }) => rows))
+    const rows =
+      by === 'day'
+        ? Array.from({ length: days.to - days.from + 1 }, (_, at): [string, Counts] => {
+            const day = days.from + at
+            return [dateOf(day), sums.get(String(day)) ?? []]
+          })
+        : namedRows(by, sums, totals)
+    const refused = new Map<string, number>()
+    for (const [reason, reports] of all.flatMap((stats) => Object.entries(stats.refused)))
+      refused.set(reason, (refused.get(reason) ?? 0) + reports)
     return {
       scope,
-      resource_id,
-      ...range,
-      by: query.by,
-      totals: NOTHING,
-      rows,
-      ...(scope === 'organization' && { refused: [] }),
+      resource_id: id,
+      ...dates,
+      by,
+      totals: toResponse(totals),
+      rows: rows.map(([key, counts]) => ({ key, ...toResponse(counts) })),
+      ...(scope === 'organization' && {
+        refused: [...refused].toSorted(([, a], [, b]) => b - a).map(([reason, reports]) => ({ reason, reports })),
+      }),
     }
   },
 
-  async getTopStats({ query }, context) {
-    return Promise.resolve({ scope: query.scope, ...rangeOf(query, context.now), rows: [] })
+  async getTopStats({ query: { scope, limit, include, ...query } }, context) {
+    const { days, dates } = rangeOf(query, context.now)
+    const call = await objectsOf(context)
+    const found = await call('top', { scope, ...days, limit: candidates(limit) })
+    const ids = [...new Set(found.flat().map(([id]) => id))]
+    const counts = ids.length > 0 ? await call('counts', { scope, ...days, ids }) : []
+    const most = [...merged(counts)]
+      .filter(([, [plays]]) => plays! > 0)
+      .toSorted(byPlays)
+      .slice(0, limit)
+    if (most.length === 0) return { scope, ...dates, rows: [] }
+    const [titles, artwork] = await Promise.all([
+      titlesOf(
+        context,
+        most.map(([id]) => ({ kind: scope, id })),
+      ),
+      include === undefined || scope === 'share'
+        ? null
+        : artworkOf(
+            context,
+            most.map(([resource_id]) => ({ scope, resource_id })),
+          ),
+    ])
+    const rows = most.map(async ([id, sums]) => ({
+      id,
+      title: titles.get(id) ?? null,
+      ...(artwork && { artwork: await artwork({ resource_id: id }) }),
+      ...toResponse(sums),
+    }))
+    return { scope, ...dates, rows: await Promise.all(rows) }
   },
 
   async getRetention({ params: { track_id }, query }, context) {
-    const { from, to } = rangeOf(query, context.now)
+    const { days, dates } = rangeOf(query, context.now)
     const { duration } = await findTrack(context, track_id)
-    const step = Math.max(1, duration / 1000)
-    const heard = Array.from({ length: Math.ceil(duration / step) }, () => 0)
-    // 1970-01-05 was a Monday.
-    const monday = (date: string) => shifted(date, -((Date.parse(date) / DAY + 3) % 7))
-    const weeks = { from: monday(from), to: shifted(monday(to), 6) }
-    return { track_id, ...weeks, duration, step, visits: 0, heard, times: heard }
+    const call = await objectsOf(context)
+    const [curves, all] = await Promise.all([
+      call('curve', { track: track_id, duration, ...days }),
+      call('stats', { scope: 'track', id: track_id, ...days, by: 'day' }),
+    ])
+    const sum = emptyCurve(duration)
+    for (const curve of curves) addCurve(sum, curve)
+    return {
+      track_id,
+      ...dates,
+      duration,
+      step: stepsOf(duration).step,
+      visits: all.reduce((visits, { totals }) => visits + totals[1]!, 0),
+      heard: accumulated(sum.heard),
+      times: accumulated(sum.times),
+    }
   },
 }

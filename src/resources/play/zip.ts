@@ -6,8 +6,9 @@ import { inJsonList } from '../../adapters/db/database.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { playSessions } from '../../adapters/db/schema/play_sessions.ts'
 import { checkSessionId } from '../../adapters/db/session_id.ts'
-import type { Context } from '../../context.ts'
+import type { Context, Downloaded } from '../../context.ts'
 import { MAX_ZIP_BYTES, MAX_ZIP_FILES } from '../../contract/facts.ts'
+import type { PlayScope } from '../../contract/play.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { checkExpiry } from '../../core/time.ts'
 import { toEmbed } from '../share/embed.ts'
@@ -97,5 +98,17 @@ export async function findZip(context: Context, play_session_id: string, wanted?
     entries,
     size,
     organization_id: session.organization_id,
+    downloaded: downloadOf(session),
   }
+}
+
+/** Returns how the ZIP of a session is counted: once, and for the track only if the session plays one. */
+function downloadOf({
+  organization_id,
+  scope,
+  resource_id: id,
+  share_id: share,
+}: typeof playSessions.$inferSelect): Downloaded {
+  const own = (one: PlayScope) => (scope === one ? id : null)
+  return { organization_id, track: own('track'), collection: own('collection'), via: { scope, id, share } }
 }

@@ -1,0 +1,32 @@
+import type { Downloaded } from '../context.ts'
+import { describeError } from '../core/errors.ts'
+import { log } from '../core/log.ts'
+
+const DAY = 24 * 3600_000
+
+/** The part of Hono's context that is needed. */
+interface Request {
+  env: Env
+  req: { raw: globalThis.Request }
+  executionCtx: { waitUntil: (work: Promise<unknown>) => void }
+}
+
+/**
+ * Counts a download after the response, unless a bot made it, or the listener must not be counted (Global Privacy Control). A failure is only logged: it
+ * must not prevent the download.
+ */
+export function countDownload({ env, req: { raw }, executionCtx }: Request, downloaded: Downloaded): void {
+  const { organization_id, ...place } = downloaded
+  const count = async () => {
+    const { isbot } = await import('isbot')
+    if (raw.headers.get('sec-gpc') === '1' || isbot(raw.headers.get('user-agent'))) return
+    const { listeningObject } = await import('../pipeline/listening/call_object.ts')
+    const { country = null } = (raw.cf ?? {}) as { country?: string }
+    const shard = { organization_id, shard: 0 }
+    const day = Math.floor(Date.now() / DAY)
+    await listeningObject(env, organization_id, 0)('download', shard, { ...place, day, country })
+  }
+  const logFailure = (error: unknown) =>
+    log('error', 'download_not_counted', { organization_id, error: describeError(error) })
+  executionCtx.waitUntil(count().catch(logFailure))
+}
