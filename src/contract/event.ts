@@ -6,6 +6,7 @@ import { MAX_EVENT_WAIT } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { PlayScope } from './play.ts'
+import { ListeningCounts } from './stats.ts'
 import { TrackStatus } from './track.ts'
 
 const id = z.uuid()
@@ -119,6 +120,11 @@ export const EVENTS = {
   'quota.reached': {
     data: quota,
     meaning: 'A quota is used up, or of the last 20 % less was left than an upload needed.',
+  },
+  'stats.day': {
+    data: { date: z.iso.date(), ...ListeningCounts.shape, refused: z.int() },
+    meaning:
+      'A day (UTC) with listening or downloads is over; these are its sums. `refused` is the number of reports that were not counted.',
   },
   'webhook_endpoint.created': { data: endpoint, meaning: 'An endpoint was created.' },
   'webhook_endpoint.updated': {

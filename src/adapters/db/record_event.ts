@@ -13,6 +13,7 @@ const EVENT_COLUMNS = {
   share: ['share_id', 'scope', 'resource_id'],
   webhook_endpoint: ['webhook_endpoint_id'],
   quota: [],
+  stats: [],
 }
 type Scope = keyof typeof EVENT_COLUMNS
 

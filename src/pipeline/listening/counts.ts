@@ -1,3 +1,4 @@
+import type { ListeningCounts } from '../../contract/stats.ts'
 import type { Difference, Listen, Range } from './difference.ts'
 
 /** The columns of all sums. Seconds are whole tenths, so that sums are exact. */
@@ -41,3 +42,22 @@ export function countsOfDifference({ before, after, duration }: Difference): Cou
   if (before) for (const [column, count] of countsOf(before, duration).entries()) counts[column]! -= count
   return counts
 }
+
+/** Returns counts as the API has them. */
+export const toResponse = ([
+  plays = 0,
+  visits = 0,
+  tenths = 0,
+  completions = 0,
+  downloads = 0,
+  muted = 0,
+  fast = 0,
+]: Counts): ListeningCounts => ({
+  plays,
+  visits,
+  seconds: tenths / 10,
+  completions,
+  downloads,
+  muted_seconds: muted / 10,
+  fast_seconds: fast / 10,
+})

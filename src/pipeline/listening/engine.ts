@@ -1,6 +1,7 @@
 import type { HeardReport } from '../../contract/heard.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
+import { recordDay } from './day_event.ts'
 import type { Refusal } from './difference.ts'
 import { type FoldState, reportFold, type Shard } from './folds.ts'
 import { type Download, Segments } from './segments.ts'
@@ -207,7 +208,8 @@ export class ListeningEngine {
     if (this.#hasAlarm) return
     this.#hasAlarm = true
     const midnight = (Math.floor(now / DAY) + 1) * DAY
-    if ((await this.#ctx.storage.getAlarm()) === null) await this.#ctx.storage.setAlarm(Math.min(now + QUIET, midnight))
+    const next = Math.min(now + QUIET, midnight)
+    if (((await this.#ctx.storage.getAlarm()) ?? Infinity) > next) await this.#ctx.storage.setAlarm(next)
     await this.#announce({ due_at: midnight })
   }
 
@@ -217,6 +219,8 @@ export class ListeningEngine {
       log('error', 'listening_fold_not_reported', { ...this.#self, error: describeError(error) })
     })
   }
+
+  #statsOf = (day: number) => this.#sums.stats({ scope: 'organization', id: '', from: day, to: day, by: 'day' })
 
   /** Folds when the last report is an hour old, and at midnight (UTC). */
   async alarm(): Promise<void> {
@@ -228,7 +232,9 @@ export class ListeningEngine {
     const midnight = (day + 1) * DAY
     const quiet = Math.max(this.#lastReport, now - QUIET / 2) + QUIET
     if (this.#hasAlarm) await this.#ctx.storage.setAlarm(Math.min(quiet, midnight))
+    else if (this.#statsOf(day).rows.length > 0) await this.#ctx.storage.setAlarm(midnight)
     await this.#announce({ due_at: this.#hasAlarm ? midnight : null })
+    if (this.#self) await recordDay(this.#env, this.#self, day - 1, this.#statsOf(day - 1))
   }
 
   /** Counts the load, and gives the organization more shards if it is high. New sessions use them. */

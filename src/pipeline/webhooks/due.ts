@@ -33,7 +33,7 @@ export async function wake({ env }: Pick<System, 'env'>, delaySeconds = 0): Prom
 }
 
 /** Wakes the consumer after background work that may have written events, if the organization has an active endpoint. Reads at most one row. */
-export async function wakeIfSubscribed(system: System, organization_id: string): Promise<void> {
+export async function wakeIfSubscribed(system: Pick<System, 'env' | 'db'>, organization_id: string): Promise<void> {
   try {
     const activeEndpoint = sql`select 1 from webhook_endpoints where organization_id = ${organization_id} and state = 'active' limit 1`
     if ((await system.db.all(activeEndpoint)).length > 0) await wake(system)

@@ -3,11 +3,11 @@ import { eq } from 'drizzle-orm'
 import { organizations } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { STATS_DAYS } from '../../contract/facts.ts'
-import type { ListeningCounts, statsOperations } from '../../contract/stats.ts'
+import type { statsOperations } from '../../contract/stats.ts'
 import type { StatsScope } from '../../contract/stats_scope.ts'
 import { invalid, notFound } from '../../core/errors.ts'
 import { listeningObject } from '../../pipeline/listening/call_object.ts'
-import { addCounts, type Counts, noCounts } from '../../pipeline/listening/counts.ts'
+import { addCounts, type Counts, noCounts, toResponse } from '../../pipeline/listening/counts.ts'
 import { accumulated, addCurve, emptyCurve, stepsOf } from '../../pipeline/listening/curve.ts'
 import type { ListeningCalls } from '../../pipeline/listening/object.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
@@ -37,24 +37,6 @@ function rangeOf(query: { from?: string | undefined; to?: string | undefined }, 
   if (from > to || from < first) throw invalid('from', `must lie between ${dateOf(first)} and ${dateOf(to)}`)
   return { days: { from, to }, dates: { from: dateOf(from), to: dateOf(to) } }
 }
-
-const toResponse = ([
-  plays = 0,
-  visits = 0,
-  tenths = 0,
-  completions = 0,
-  downloads = 0,
-  muted = 0,
-  fast = 0,
-]: Counts): ListeningCounts => ({
-  plays,
-  visits,
-  seconds: tenths / 10,
-  completions,
-  downloads,
-  muted_seconds: muted / 10,
-  fast_seconds: fast / 10,
-})
 
 /** Returns a function that calls a method of all objects of the caller's organization. */
 async function objectsOf({ env, db, principal: { organization_id } }: Context) {

@@ -29,6 +29,7 @@ const WORDS: Record<EventType, string> = {
   'share.revoked': text('Share revoked'),
   'quota.warning': text('80 % of a quota used'),
   'quota.reached': text('Quota used up'),
+  'stats.day': text('Listening of a day summed up'),
   'webhook_endpoint.created': text('Webhook created'),
   'webhook_endpoint.updated': text('Webhook changed'),
   'webhook_endpoint.rotated': text('Webhook secret rotated'),
@@ -49,6 +50,7 @@ const GROUPS: Record<Group, string> = {
   'api_key.*': text('All key events'),
   'share.*': text('All share events'),
   'quota.*': text('All quota events'),
+  'stats.*': text('All listening events'),
   'webhook_endpoint.*': text('All webhook events'),
   'webhook.*': text('All webhook tests'),
 }
@@ -71,6 +73,7 @@ export const FILTERS: readonly (readonly [group: Group, label: string])[] = [
   ['share.*', text('Links')],
   ['api_key.*', text('Keys')],
   ['quota.*', text('Quotas')],
+  ['stats.*', text('Listening')],
   ['webhook_endpoint.*', text('Webhooks')],
 ]
 

@@ -32,6 +32,8 @@ export const texts: Texts = {
   'Share created': 'أُنشئت مشاركة',
   'Share changed': 'تغيّرت مشاركة',
   'Share revoked': 'أُبطلت مشاركة',
+  'Listening of a day summed up': 'جُمعت أرقام استماع يوم',
+  'All listening events': 'كل أحداث الاستماع',
   '80 % of a quota used': 'استُخدم 80٪ من حصة',
   'Quota used up': 'استُنفدت حصة',
   'Webhook created': 'أُنشئ خطاف ويب',

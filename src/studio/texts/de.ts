@@ -32,6 +32,8 @@ export const texts: Texts = {
   'Share created': 'Freigabe angelegt',
   'Share changed': 'Freigabe geändert',
   'Share revoked': 'Freigabe widerrufen',
+  'Listening of a day summed up': 'Hördaten eines Tages summiert',
+  'All listening events': 'Alle Ereignisse zum Hören',
   '80 % of a quota used': '80 % eines Kontingents verbraucht',
   'Quota used up': 'Kontingent verbraucht',
   'Webhook created': 'Webhook angelegt',

@@ -32,6 +32,8 @@ export const texts: Texts = {
   'Share created': 'Enlace compartido creado',
   'Share changed': 'Enlace compartido modificado',
   'Share revoked': 'Enlace compartido revocado',
+  'Listening of a day summed up': 'Escuchas de un día sumadas',
+  'All listening events': 'Todos los eventos de escucha',
   '80 % of a quota used': '80 % de una cuota usada',
   'Quota used up': 'Cuota agotada',
   'Webhook created': 'Webhook creado',

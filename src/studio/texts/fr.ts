@@ -32,6 +32,8 @@ export const texts: Texts = {
   'Share created': 'Partage créé',
   'Share changed': 'Partage modifié',
   'Share revoked': 'Partage révoqué',
+  'Listening of a day summed up': 'Écoutes d’une journée totalisées',
+  'All listening events': 'Tous les événements d’écoute',
   '80 % of a quota used': '80 % d’un quota utilisés',
   'Quota used up': 'Quota épuisé',
   'Webhook created': 'Webhook créé',

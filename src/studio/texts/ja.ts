@@ -32,6 +32,8 @@ export const texts: Texts = {
   'Share created': '共有を作成',
   'Share changed': '共有を変更',
   'Share revoked': '共有を失効',
+  'Listening of a day summed up': '1日の再生を集計',
+  'All listening events': '再生のすべてのイベント',
   '80 % of a quota used': '割り当ての80%を使用',
   'Quota used up': '割り当てを使い切りました',
   'Webhook created': 'Webhookを作成',

@@ -1,0 +1,47 @@
+import { eq, sql } from 'drizzle-orm'
+
+import { openWithRetries } from '../../adapters/db/database.ts'
+import { recordEvents } from '../../adapters/db/record_event.ts'
+import { organizations } from '../../adapters/db/schema/library.ts'
+import { wakeIfSubscribed } from '../webhooks/due.ts'
+import { listeningObject } from './call_object.ts'
+import { addCounts, noCounts, toResponse } from './counts.ts'
+import type { Shard } from './folds.ts'
+import type { Stats } from './sums.ts'
+
+const DAY = 24 * 3600_000
+const HOUR = 3600_000
+
+/**
+ * Records the event `stats.day` for a day that is over, unless it was recorded, or nothing was counted. Every shard tries it at midnight, and adds the sums of
+ * the others to its `own`: the sums of a day do not change after it.
+ */
+export async function recordDay(env: Env, { organization_id, shard }: Shard, day: number, own: Stats): Promise<void> {
+  const db = openWithRetries(env.DB)
+  const { listening_shards: shards } = organizations
+  const row = await db.select({ shards }).from(organizations).where(eq(organizations.id, organization_id)).get()
+  if (!row) return
+  const others = Array.from({ length: row.shards }, (_, other) => other).filter((other) => other !== shard)
+  const query = { scope: 'organization', id: organization_id, from: day, to: day, by: 'day' } as const
+  const all = [
+    own,
+    ...(await Promise.all(others.map((other) => listeningObject(env, organization_id, other)('stats', query)))),
+  ]
+  const refused = all.flatMap((stats) => Object.values(stats.refused)).reduce((sum, reports) => sum + reports, 0)
+  const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
+  if (refused === 0 && totals.every((count) => count === 0)) return
+  const date = new Date(day * DAY).toISOString().slice(0, 10)
+  // Events are ordered by their time. The clock of the database may be behind.
+  const isRecorded = sql`exists (select 1 from events where events.organization_id = ${organization_id}
+    and seq > ${(day + 1) * DAY - HOUR} and type = 'stats.day' and data ->> '$.date' = ${date})`
+  const source = sql`(select id, id as organization_id from organizations where id = ${organization_id} and not ${isRecorded})`
+  const event = recordEvents(
+    { db, actor: null },
+    'stats.day',
+    source,
+    { date, ...toResponse(totals), refused },
+    'organization',
+  )
+  await db.batch([event])
+  await wakeIfSubscribed({ env, db }, organization_id)
+}

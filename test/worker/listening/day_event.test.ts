@@ -1,0 +1,68 @@
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { expect, it, vi } from 'vitest'
+
+import { TonearmEvent } from '../../../src/contract/event.ts'
+import { DAY, HOUR, ok, query } from '../support/api.ts'
+import { aListen, aListener, heardReport, today } from '../support/heard.ts'
+
+/** Tests the event `stats.day` (docs/decisions/0104). */
+
+/** Runs the alarm of an object at a time after the start of today, which is counted in days. */
+async function atDay(days: number, run: () => Promise<unknown>) {
+  vi.useFakeTimers({ toFake: ['Date'], now: (today() + days) * DAY + 2 * HOUR })
+  try {
+    return await run()
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
+const dayEvents = async (key: string) => (await ok('GET', '/v1/event?type=stats.day', { key })).events
+
+it('a day with reports has one event, after midnight, whichever object is the first', async () => {
+  const { send, track_id, alarm, key, organization_id } = await aListener()
+  await query('update organizations set listening_shards = 2 where id = ?', organization_id)
+  const date = new Date(today() * DAY).toISOString().slice(0, 10)
+  await send(aListen(track_id)([[0, 40.5]]))
+  await send(heardReport(track_id, { age: 300, listens: [{ track: track_id, ranges: [[0, 900]] }] }))
+  const start = today()
+  // Nothing was heard for two hours: the sums are folded, and the alarm of midnight remains.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60_000 })
+  try {
+    if (today() === start) await alarm()
+  } finally {
+    vi.useRealTimers()
+  }
+  expect(await dayEvents(key)).toEqual([])
+  await atDay(1, alarm)
+  const [event, ...more] = await dayEvents(key)
+  expect(more).toEqual([])
+  expect(TonearmEvent.parse(event)).toMatchObject({
+    type: 'stats.day',
+    subject: `organization:${organization_id}`,
+    actor: null,
+  })
+  expect(event!.data).toEqual({
+    date,
+    plays: 1,
+    visits: 1,
+    seconds: 40.5,
+    completions: 0,
+    downloads: 0,
+    muted_seconds: 0,
+    fast_seconds: 0,
+    refused: 1,
+  })
+  // Another object of the organization, with its own reports, has no second event.
+  const other = env.LISTENING.getByName(`${organization_id}#1`)
+  const report = heardReport(track_id, { age: 300 })
+  const session = {
+    id: crypto.randomUUID(),
+    created_at: Date.now() - HOUR,
+    via: { scope: 'track', id: track_id, share: null },
+  }
+  await other.call('heard', [{ organization_id, shard: 1, shards: 2, report, session, country: null }])
+  await atDay(1, () => runDurableObjectAlarm(other))
+  expect(await dayEvents(key)).toHaveLength(1)
+})
