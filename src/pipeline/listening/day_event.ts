@@ -4,10 +4,10 @@ import { openWithRetries } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { organizations } from '../../adapters/db/schema/library.ts'
 import { wakeIfSubscribed } from '../webhooks/due.ts'
-import { listeningObject } from './call_object.ts'
 import { addCounts, noCounts, toResponse } from './counts.ts'
 import type { Shard } from './folds.ts'
-import type { Stats } from './sums.ts'
+import { objectName } from './shards.ts'
+import type { Stats, StatsQuery } from './sums.ts'
 
 const DAY = 24 * 3600_000
 const HOUR = 3600_000
@@ -22,11 +22,11 @@ export async function recordDay(env: Env, { organization_id, shard }: Shard, day
   const row = await db.select({ shards }).from(organizations).where(eq(organizations.id, organization_id)).get()
   if (!row) return
   const others = Array.from({ length: row.shards }, (_, other) => other).filter((other) => other !== shard)
-  const query = { scope: 'organization', id: organization_id, from: day, to: day, by: 'day' } as const
-  const all = [
-    own,
-    ...(await Promise.all(others.map((other) => listeningObject(env, organization_id, other)('stats', query)))),
-  ]
+  const query: StatsQuery = { scope: 'organization', id: organization_id, from: day, to: day, by: 'day' }
+  // The engine imports this file, so it cannot import call_object.ts.
+  const statsOf = (other: number) =>
+    env.LISTENING.getByName(objectName(organization_id, other)).call('stats', [query]) as Promise<Stats>
+  const all = [own, ...(await Promise.all(others.map(statsOf)))]
   const refused = all.flatMap((stats) => Object.values(stats.refused)).reduce((sum, reports) => sum + reports, 0)
   const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
   if (refused === 0 && totals.every((count) => count === 0)) return

@@ -3,6 +3,10 @@
 /** Maximum number of shards. */
 export const MAX_SHARDS = 64
 
+/** Returns the name of the object of a shard. */
+export const objectName = (organization_id: string, shard: number) =>
+  shard === 0 ? organization_id : `${organization_id}#${shard}`
+
 /** Returns the shard of a visit. All reports of a visit go to the same one, because the page keeps its token. */
 export const shardOf = (visit: string, shards: number) => Number.parseInt(visit.slice(0, 8), 16) % shards
 

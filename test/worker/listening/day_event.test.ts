@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { expect, it, vi } from 'vitest'
 
 import { TonearmEvent } from '../../../src/contract/event.ts'
+import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
 import { DAY, HOUR, ok, query } from '../support/api.ts'
 import { aListen, aListener, heardReport, today } from '../support/heard.ts'
 
@@ -60,9 +61,10 @@ it('a day with reports has one event, after midnight, whichever object is the fi
   const session = {
     id: crypto.randomUUID(),
     created_at: Date.now() - HOUR,
-    via: { scope: 'track', id: track_id, share: null },
+    via: { scope: 'track' as const, id: track_id, share: null },
   }
-  await other.call('heard', [{ organization_id, shard: 1, shards: 2, report, session, country: null }])
+  const call = { organization_id, shard: 1, shards: 2, report, session, country: null }
+  await listeningObject(env, organization_id, 1)('heard', call)
   await atDay(1, () => runDurableObjectAlarm(other))
   expect(await dayEvents(key)).toHaveLength(1)
 })
