@@ -17,7 +17,7 @@ let places: StudioPages
 
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
-  places = await fillOrganization(createClient({ base_url: stack.base_url, api_key: stack.api_key }))
+  places = await fillOrganization(createClient({ base_url: stack.base_url, api_key: stack.api_key }), stack.base_url)
 })
 afterAll(async () => {
   await closePages()

@@ -1,12 +1,13 @@
 import type { Client } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
+import { Listeners } from './listeners.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
 
 /** A route of the studio, and the heading of its page. */
 export type StudioPage = readonly [route: string, heading: string]
 
 /** Fills an organization with content of every kind: long names, a failure, a file that never arrived, and an empty collection. */
-export async function fillOrganization(client: Client) {
+export async function fillOrganization(client: Client, base_url: string) {
   const title = 'A collection whose title is longer than a phone is wide'
   const song = 'A song with a name-that-goes-on-and-on-without-a-space'
   await must(client.post('/v1/variant', { body: { name: 'Radio', codec: 'mp3', bitrate: 64, channels: 1 } }))
@@ -43,6 +44,9 @@ export async function fillOrganization(client: Client) {
   const tested = await must(client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params }))
   await settle(client, track_id)
   await settle(client, failed)
+  const listeners = await Listeners.join(client, base_url, collection_id, track_id)
+  for (let visits = 0; visits < 12; visits++) await listeners.hear(visits % 2 ? 1 : 6)
+  await listeners.hear(6, { again: [[0, 6]] }, 0)
   return {
     overview: ['#/', 'Overview'],
     library: ['#/library', 'Library'],
@@ -58,6 +62,8 @@ export async function fillOrganization(client: Client) {
     'playlist search': [`#/playlist/${playlist_id}/add`, 'Mix'],
     'playlist look': [`#/playlist/${playlist_id}/look`, 'Mix'],
     shares: ['#/shares', 'Shares'],
+    listening: ['#/listening', 'Listening'],
+    'listening of a track': [`#/listening?scope=track&id=${track_id}&days=365`, 'Listening'],
     keys: ['#/keys', 'Keys'],
     variants: ['#/variants', 'Variants'],
     webhooks: ['#/webhooks', 'Webhooks'],

@@ -1,20 +1,30 @@
+import { readFile } from 'node:fs/promises'
+
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
+import { type Client, createClient } from '../../src/client/index.ts'
+import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
+import { Listeners } from './listeners.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
+import { must, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, signIn, TIMEOUT, untilStill, visit } from './studio_steps.ts'
 
-/** Tests the listening statistics in the studio. */
+/** Tests the listening statistics in the studio, with reports as players send them. */
 
 let stack: Shared
 let browser: Browser
+let client: Client
 let page: Page
 let problems: string[]
+let collection_id: string
+let track_id: string
 
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   ;({ page, problems } = await openTab(browser))
   await signIn(page, stack)
 })
@@ -23,14 +33,110 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
+const figure = (term: string) =>
+  page
+    .locator('.figure-row > div')
+    .filter({ has: page.getByText(term, { exact: true }) })
+    .locator('strong')
+
 test('before anything was heard, the page explains what is counted', async () => {
   await visit(page, '#/listening?days=365', 'Listening')
   await page.getByRole('heading', { name: 'Nothing was heard yet' }).waitFor(TIMEOUT)
-  await page.getByRole('button', { name: '7 days' }).click()
+  await page.getByRole('button', { name: '7 days', exact: true }).click()
   await page.getByRole('heading', { name: 'Nothing was heard in these days' }).waitFor(TIMEOUT)
   expect(new URL(page.url()).hash).toBe('#/listening?days=7')
   await untilStill(page)
   await expectNoOverflow(page, 'listening')
   expect(await findings(page)).toEqual([])
+})
+
+test('the page has the plays of posted reports, the most played tracks with covers, sources, and refused reports', async () => {
+  ;({ collection_id } = await must(client.post('/v1/collection', { body: { title: 'Tidal Rooms' } })))
+  const song = await makeAudio('mp3', { seconds: 12, channels: 1 })
+  ;({ track_id } = await upload(client, collection_id, 'song.mp3', song))
+  await settle(client, track_id)
+  // Half of twenty visits stop after four of twelve seconds, which is less than a play.
+  const listeners = await Listeners.join(client, stack.base_url, collection_id, track_id)
+  for (let visits = 0; visits < 20; visits++) await listeners.hear(visits % 2 ? 4 : 12)
+  // 24 seconds cannot be heard in one.
+  await listeners.hear(12, { again: [[0, 12]] }, 1)
+
+  await visit(page, '#/listening', 'Listening')
+  await page.reload()
+  await expect.poll(() => figure('Plays').textContent(TIMEOUT), TIMEOUT).toBe('10')
+  expect(await figure('Visits').textContent()).toBe('20')
+  expect(await figure('Time heard').textContent()).toBe('3 min')
+  expect(await figure('Heard to the end').textContent()).toBe('10')
+  const row = page.getByRole('table', { name: 'Most played tracks' }).locator('tbody tr')
+  expect(await row.locator('td').first().textContent()).toBe('10')
+  expect(await row.locator('img').count()).toBe(1)
+  await page.getByRole('list', { name: 'Sources' }).getByText('shop.example').waitFor(TIMEOUT)
+  await page.getByText('1 report was not counted: more seconds than have passed (1)').waitFor(TIMEOUT)
+  await untilStill(page)
+  await expectNoOverflow(page, 'listening')
+  expect(await findings(page)).toEqual([])
+})
+
+test('the chart and its table have the plays of today, and the CSV file has the days', async () => {
+  const slider = page.getByRole('slider', { name: 'Listening by day' })
+  await slider.focus()
+  expect(await slider.getAttribute('aria-valuetext')).toContain('Plays: 10')
+  await page.getByText('Show as a table').click()
+  const rows = page.getByRole('table', { name: 'Listening by day' }).locator('tbody tr')
+  expect(await rows.count()).toBe(30)
+  expect(await rows.last().locator('td').allTextContents()).toEqual(['10', '3 min', '20', '10'])
+  await page.getByRole('button', { name: 'Download CSV' }).click()
+  const download = page.waitForEvent('download')
+  await page.getByRole('menuitem', { name: 'By day' }).click()
+  const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n')
+  expect([lines.length, lines[0]!.slice(0, 16)]).toEqual([31, 'key,plays,visits'])
+  expect(lines.at(-1)).toMatch(/^\d{4}-\d\d-\d\d,10,20,/)
+})
+
+test('a track has its retention curve below the waveform, with the place where half of the visits stop', async () => {
+  await page.getByRole('link', { name: 'song' }).click()
+  const slider = page.getByRole('slider', { name: 'Share of visits that heard each part' })
+  await slider.focus(TIMEOUT)
+  await page.keyboard.press('Home')
+  expect(await slider.getAttribute('aria-valuetext')).toContain('Visits that heard it: 100 %')
+  await page.keyboard.press('PageDown')
+  expect(await slider.getAttribute('aria-valuetext')).toContain('Visits that heard it: 50 %')
+  const drops = page.getByRole('list', { name: 'Where many stop listening' }).locator('li')
+  expect(await drops.allTextContents()).toEqual(['0:0450 % of all visits stop here: 100 % listen before, 50 % after.'])
+  await page.getByText('10 plays · 10 heard to the end (100 %) · 3 min heard').waitFor()
+  const [wave, chart] = await Promise.all([page.locator('.hero-wave').boundingBox(), slider.boundingBox()])
+  expect([chart!.x, chart!.width]).toEqual([wave!.x, wave!.width])
+  await untilStill(page)
+  await expectNoOverflow(page, 'track')
+  expect(await findings(page)).toEqual([])
+})
+
+test('a collection has its plays, which lead to the page Listening of only this collection', async () => {
+  const { collection_id: other } = await must(client.post('/v1/collection', { body: { title: 'Silence' } }))
+  await visit(page, `#/collection/${other}`, 'Silence')
+  await page.getByRole('link', { name: '0 plays in 30 days' }).click(TIMEOUT)
+  await page.getByText('Only the collection Silence').waitFor(TIMEOUT)
+  await page.getByRole('heading', { name: 'Nothing was heard in these days' }).waitFor(TIMEOUT)
+  await page.getByRole('link', { name: 'Show everything' }).click()
+  await expect.poll(() => figure('Plays').textContent(), TIMEOUT).toBe('10')
+  await visit(page, `#/collection/${collection_id}`, 'Tidal Rooms')
+  await page.getByRole('link', { name: '10 plays in 30 days' }).waitFor(TIMEOUT)
+})
+
+test('a link has the plays of its page, in the list of all links with one request, and in its dialog', async () => {
+  const { share } = await must(client.post('/v1/share', { body: { scope: 'collection', id: collection_id } }))
+  await must(client.post('/v1/share', { body: { scope: 'track', id: track_id } }))
+  const visitor = createClient({ base_url: stack.base_url, api_key: `ta_sh_${share.slug}` })
+  const listeners = await Listeners.join(visitor, stack.base_url, collection_id, track_id)
+  await listeners.hear(12)
+  await listeners.hear(12)
+  let requests = 0
+  page.on('request', (request) => request.url().includes('/v1/stats/') && requests++)
+  await visit(page, '#/shares', 'Shares')
+  const plays = page.locator('.share-table td[data-label^="Plays"]')
+  await expect.poll(() => plays.allTextContents(), TIMEOUT).toEqual(['0', '2'])
+  expect(requests).toBe(1)
+  await page.getByRole('button', { name: `Edit /s/${share.slug}` }).click()
+  await page.getByRole('dialog').getByText('2 plays in 30 days').waitFor(TIMEOUT)
   expect(problems).toEqual([])
 })

@@ -22,7 +22,7 @@ const { SCREENSHOTS } = process.env
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  places = await fillOrganization(client)
+  places = await fillOrganization(client, stack.base_url)
 })
 afterAll(async () => {
   await closePages()

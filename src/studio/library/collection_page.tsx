@@ -168,7 +168,8 @@ export function CollectionPage({ id, query }: PageProperties) {
         }
         note={
           <>
-            {note} <PlaysLink scope="collection" id={id} />
+            {note}
+            <PlaysLink scope="collection" id={id} />
           </>
         }
         tint={collection.image_colors[0]?.hex}

@@ -8,9 +8,12 @@ export function PlaysLink({ scope, id }: { scope: StatsScope; id: string }) {
   const { answer } = useStats({ scope, id })
   if (!answer) return null
   return (
-    <a class="plays-link" href={href('listening', '', '', { scope, id })}>
-      {playsIn30Days(answer.totals.plays)}
-    </a>
+    <>
+      {' · '}
+      <a class="plays-link" href={href('listening', '', '', { scope, id })}>
+        {playsIn30Days(answer.totals.plays)}
+      </a>
+    </>
   )
 }
 

@@ -82,7 +82,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
           <>
             {[!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
               .filter(Boolean)
-              .join(' · ')}{' '}
+              .join(' · ')}
             <PlaysLink scope="playlist" id={id} />
           </>
         }
