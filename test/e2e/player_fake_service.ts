@@ -42,6 +42,8 @@ interface Answers {
   chapters: object[]
   /** Whether the session contains the play views that the player asks for. */
   views: boolean
+  /** The token for reports; null in sessions of an older service. */
+  heard_token: string | null
   refusal: { status: number; code: string } | null
 }
 /** Default responses. */
@@ -51,6 +53,7 @@ export const ANSWERS: Answers = {
   list: null,
   chapters: [],
   views: true,
+  heard_token: null,
   refusal: null,
 }
 
@@ -145,12 +148,13 @@ export async function setUp(): Promise<PlayerPage> {
 function answer(
   pathname: string,
   query: URLSearchParams,
-  { titles, seconds, list, chapters, refusal, views }: Answers,
+  { titles, seconds, list, chapters, refusal, views, heard_token }: Answers,
   response: ServerResponse,
 ): void {
   const send = (status: number, body: object) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  const [, , , id = '', track_id] = pathname.split('/')
+  const [, , noun, id = '', track_id] = pathname.split('/')
+  if (noun === 'heard') return void response.writeHead(204).end()
   const refused = refusal ?? REFUSED[id]
   if (refused) return void send(refused.status, { ok: false, message: 'No', code: refused.code })
   const play_session = { id, variants: ['mp3-128'], is_downloadable: true, expires_at: '2100-01-01T00:00:00.000Z' }
@@ -186,6 +190,7 @@ function answer(
   const from = Number(query.get('from')?.slice(1) ?? 0)
   send(200, {
     ok: true,
+    ...(heard_token && { heard_token }),
     ...(track_id ? view(track_id) : { play_session_id: id, play_session, tracks, first_track: view('t0') }),
     ...(views && { views: tracks.slice(from, from + Number(query.get('views'))).map((t) => view(t.id)) }),
   })

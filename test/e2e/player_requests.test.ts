@@ -39,3 +39,36 @@ test(
   },
   TIMEOUT.timeout,
 )
+
+test(
+  'reports are sent and their module is loaded only after the first sound',
+  async () => {
+    Object.assign(service.answers, { ...ANSWERS, heard_token: 'token', seconds: 2 })
+    const page = await service.open()
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    const isReport = (request: string) => /heard|report/.test(request)
+    await page.evaluate(() => document.querySelector('tonearm-player')!.seek(1))
+    await page.waitForLoadState('networkidle')
+    expect(requests.filter(isReport)).toEqual([])
+    const [playing, loaded] = await page.evaluate(async () => {
+      const player = document.querySelector('tonearm-player')!
+      const audio = player.shadowRoot!.querySelector('audio')!
+      const first = new Promise<number>((resolve) =>
+        audio.addEventListener('playing', () => resolve(performance.now()), { once: true }),
+      )
+      const ended = new Promise((resolve) => player.addEventListener('tonearm-ended', resolve, { once: true }))
+      await player.play()
+      await ended
+      const modules = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/assets/report-'))
+      return [await first, modules[0]!.startTime]
+    })
+    // The event that starts the request precedes `playing` by less than a frame.
+    expect(loaded).toBeGreaterThan(playing! - 16)
+    await page.evaluate(() => document.querySelector('tonearm-player')!.remove())
+    await expect.poll(() => requests.filter(isReport).length, TIMEOUT).toBe(2)
+    expect(requests.filter(isReport)[1]).toBe('POST /v1/heard/token')
+    await page.context().close()
+  },
+  TIMEOUT.timeout,
+)
