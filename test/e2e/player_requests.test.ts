@@ -44,30 +44,35 @@ test(
   'reports are sent and their module is loaded only after the first sound',
   async () => {
     Object.assign(service.answers, { ...ANSWERS, heard_token: 'token', seconds: 2 })
-    const page = await service.open()
+    const page = await service.open({ 'play-session-id': '' })
     const requests: string[] = []
     page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
-    const isReport = (request: string) => /heard|report/.test(request)
-    await page.evaluate(() => document.querySelector('tonearm-player')!.seek(1))
-    await page.waitForLoadState('networkidle')
-    expect(requests.filter(isReport)).toEqual([])
-    const [playing, loaded] = await page.evaluate(async () => {
-      const player = document.querySelector('tonearm-player')!
-      const audio = player.shadowRoot!.querySelector('audio')!
-      const first = new Promise<number>((resolve) =>
-        audio.addEventListener('playing', () => resolve(performance.now()), { once: true }),
-      )
-      const ended = new Promise((resolve) => player.addEventListener('tonearm-ended', resolve, { once: true }))
-      await player.play()
-      await ended
-      const modules = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/assets/report-'))
-      return [await first, modules[0]!.startTime]
+    const reports = () => requests.filter((request) => /heard|report/.test(request))
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/file/**', async (route) => {
+      await released
+      await route.continue()
     })
-    // The event that starts the request precedes `playing` by less than a frame.
-    expect(loaded).toBeGreaterThan(playing! - 16)
+    const ended = page.evaluate(
+      (id) =>
+        new Promise<void>((resolve) => {
+          const player = document.querySelector('tonearm-player')!
+          player.addEventListener('tonearm-ended', () => resolve(), { once: true })
+          player.setAttribute('play-session-id', id)
+          void player.play()
+        }),
+      SESSION,
+    )
+    await expect.poll(() => requests.some((request) => request.startsWith('GET /file/')), TIMEOUT).toBe(true)
+    // The player has everything for the sound except for the sound itself.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
+    expect(reports()).toEqual([])
+    release()
+    await ended
     await page.evaluate(() => document.querySelector('tonearm-player')!.remove())
-    await expect.poll(() => requests.filter(isReport).length, TIMEOUT).toBe(2)
-    expect(requests.filter(isReport)[1]).toBe('POST /v1/heard/token')
+    await expect.poll(() => reports().length, TIMEOUT).toBe(2)
+    expect(reports()).toEqual([expect.stringContaining('GET /assets/report-'), 'POST /v1/heard/token'])
     await page.context().close()
   },
   TIMEOUT.timeout,
