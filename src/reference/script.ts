@@ -1,3 +1,4 @@
+import { startDemos } from './demo.ts'
 import { startKey } from './key.ts'
 import { startNavigation } from './navigation.ts'
 import { startSamples } from './samples.ts'
@@ -10,3 +11,4 @@ startNavigation()
 startKey()
 startSearch()
 startTryIt()
+startDemos()

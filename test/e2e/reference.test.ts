@@ -75,7 +75,14 @@ describe.each([
 ])('on a %s', (screen, options) => {
   test('the pages pass axe in light and dark, and fit', async () => {
     const { page, problems } = await openTab(browser, { ...options, reducedMotion: 'reduce' })
-    for (const path of ['/docs', '/docs/api/shares', '/docs/errors', '/docs/uploader']) {
+    for (const path of [
+      '/docs',
+      '/docs/api/shares',
+      '/docs/errors',
+      '/docs/uploader',
+      '/docs/player',
+      '/docs/recipes',
+    ]) {
       await page.emulateMedia({ colorScheme: 'light' })
       await page.goto(stack.base_url + path)
       await page.evaluate(() => {
@@ -108,6 +115,34 @@ test('the first view needs few requests and no other host, and links lead to ope
   const heading = page.locator('#createShare h2')
   await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(300)
   expect((await heading.boundingBox())!.y).toBeGreaterThan(60)
+  expect(problems).toEqual([])
+  await page.context().close()
+})
+
+test('the demos of the elements work without a key, and load nothing before they are in view', async () => {
+  const { page, problems } = await openTab(browser, { viewport: { width: 1000, height: 400 } })
+  const urls: string[] = []
+  page.on('request', (request) => urls.push(request.url()))
+  const isLoaded = (name: string) => urls.some((url) => url.endsWith(`/elements/${name}.js`))
+  await page.goto(`${stack.base_url}/docs/player#attributes`)
+  await page.getByRole('heading', { name: 'Attributes' }).waitFor(TIMEOUT)
+  expect(isLoaded('player')).toBe(false)
+  await page.locator('.demo').scrollIntoViewIfNeeded()
+  await page.getByRole('button', { name: 'Play', exact: true }).click()
+  const time = () =>
+    page.evaluate(() => document.querySelector<HTMLElement & { currentTime: number }>('tonearm-player')!.currentTime)
+  await expect.poll(time, TIMEOUT).toBeGreaterThan(0.5)
+  await page.goto(`${stack.base_url}/docs/waveform`)
+  await page.locator('.demo').scrollIntoViewIfNeeded()
+  await page.getByRole('slider', { name: 'Position in Low Tide' }).press('End')
+  await page.goto(`${stack.base_url}/docs/uploader`)
+  await page.locator('.demo').scrollIntoViewIfNeeded()
+  const choosing = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose files' }).click()
+  await (await choosing).setFiles(join(PUBLIC, 'docs/demo.wav'))
+  await page.getByRole('textbox', { name: /title/i }).waitFor(TIMEOUT)
+  expect(['player', 'waveform', 'uploader'].filter((name) => !isLoaded(name))).toEqual([])
+  expect(urls.filter((url) => !url.startsWith(stack.base_url) || url.includes('/v1/'))).toEqual([])
   expect(problems).toEqual([])
   await page.context().close()
 })

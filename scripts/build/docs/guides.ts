@@ -1,6 +1,7 @@
 import GithubSlugger from 'github-slugger'
 import { Marked, type MarkedExtension, type Token, type Tokens } from 'marked'
 
+import { demoOf } from './demo.ts'
 import { codeBlock, escapeHtml, type Sample } from './html.ts'
 import type { Link, NavigationGroup, Page } from './shell.ts'
 
@@ -84,7 +85,7 @@ function rendererOf(pages: Set<string>, sections: Link[], taken: Set<string>): M
       const { samples } = token as Tokens.Code & { samples?: Sample[] }
       return codeBlock(samples ?? [{ language: token.lang ?? '', code: token.text }])
     },
-    html: () => '',
+    html: ({ text }) => demoOf(text),
     link({ href, tokens }) {
       const text = this.parser.parseInline(tokens)
       const address = addressOf(href, pages)

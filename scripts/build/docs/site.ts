@@ -6,6 +6,7 @@ import { build } from 'esbuild'
 import type { Operations } from '../../../src/contract/operation.ts'
 import { root } from '../../shared/settings.ts'
 import type { OperationExample } from '../openapi.ts'
+import { DEMO_AUDIO, demoAudio } from './demo.ts'
 import { groupsOf, guidePage, renderMarkdown, type SearchEntry } from './guides.ts'
 import { inlineCode } from './html.ts'
 import { type Document, entriesOf, type Entry, objectPage, operationPage, pageOfTag, titleOf } from './operations.ts'
@@ -152,6 +153,7 @@ export async function buildDocs(
     ...[...tags].flatMap(([tag, entries]) => operationEntries(tag, entries)),
     ...[...guides.values()].flatMap(({ search }) => search),
   ]
+  files.set(DEMO_AUDIO, demoAudio())
   files.set('docs/search.json', JSON.stringify(search))
   files.set('llms.txt', llmsText(groups, pages))
   const order = groups.flatMap(({ links }) => links.map(({ url }) => pages.get(url)!.markdown))
