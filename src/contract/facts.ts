@@ -59,6 +59,8 @@ export const HEARD_TOKEN_TTL = 86_400
 export const HEARD_AFTER_SESSION = 3600
 /** Number of days, including today, for which usage is reported day by day. */
 export const USAGE_DAYS = 400
+/** Maximum length of the caller's pseudonym for a listener. */
+export const MAX_LISTENER = 64
 /** Maximum number of days in one response of statistics. */
 export const STATS_DAYS = 400
 /**

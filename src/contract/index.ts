@@ -7,6 +7,7 @@ import { coverOperations } from './cover.ts'
 import { eventOperations } from './event.ts'
 import { heardOperations } from './heard.ts'
 import { limitOperations } from './limit.ts'
+import { listenerOperations } from './listener.ts'
 import { multipartOperations } from './multipart.ts'
 import { organizationOperations } from './organization.ts'
 import { playOperations } from './play.ts'
@@ -49,6 +50,7 @@ export const operations = {
   ...limitOperations,
   ...usageOperations,
   ...statsOperations,
+  ...listenerOperations,
   ...eventOperations,
   ...systemOperations,
 }

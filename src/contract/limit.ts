@@ -56,6 +56,7 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('batch_size', limits.MAX_BATCH, 'changes', 'batches of tracks'),
   limit('batch_body_size', limits.MAX_BATCH_BYTES, 'bytes', 'JSON bodies of batches'),
   limit('usage_days', limits.USAGE_DAYS, 'days', 'from of the usage'),
+  limit('listener_length', limits.MAX_LISTENER, 'characters', 'listener of play sessions'),
   limit('stats_days', limits.STATS_DAYS, 'days', 'one response of statistics'),
   limit('event_days', limits.EVENT_DAYS, 'days', 'events, at least'),
   limit(

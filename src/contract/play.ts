@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
 import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, MAX_VIEWS, PLAY_CACHE_SECONDS } from './facts.ts'
 import { SourceInfo } from './info.ts'
+import { Listener } from './listener.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Levels, ListedTrack, Track } from './track.ts'
@@ -90,6 +91,8 @@ export const PlaySessionCreate = z.strictObject({
   creator_id: Id.nullable().optional(),
   organization_index: Text.nullable().optional(),
   metadata: Metadata.optional(),
+  /** Your pseudonym for the listener, whose progress is then kept. It is stored only as an HMAC. Only server keys may set it. */
+  listener: Listener.optional(),
   /** How many play views the response contains, from the first track on. */
   views: z.int().min(1).max(MAX_VIEWS).meta({ unit: 'play views' }).optional(),
 })

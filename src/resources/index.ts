@@ -16,6 +16,7 @@ import { limitHandlers } from './operator/limit.ts'
 import { systemHandlers } from './operator/system.ts'
 import { usageHandlers } from './operator/usage.ts'
 import { heardHandlers } from './play/heard.ts'
+import { listenerHandlers } from './play/listener.ts'
 import { playHandlers } from './play/play.ts'
 import { statsHandlers } from './play/stats.ts'
 import { zipHandlers } from './play/zip_selection.ts'
@@ -49,6 +50,7 @@ export const handlers: Handlers<OperationTable> = {
   ...limitHandlers,
   ...usageHandlers,
   ...statsHandlers,
+  ...listenerHandlers,
   ...eventHandlers,
   ...systemHandlers,
 }

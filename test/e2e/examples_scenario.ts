@@ -260,6 +260,9 @@ async function readState({ call, root, server, collection_id, tracks }: Scene) {
   const stats = { scope: 'collection', resource_id: collection_id }
   await call('getStats', server, { params: stats, query: days })
   await call('getTopStats', server, { query: { ...days, limit: '5' } })
+  const listener = { listener: 'student-7' }
+  await call('getProgress', server, { params: listener })
+  await call('deleteProgress', server, { params: listener })
   await call('getRetention', server, { params: { track_id: tracks[0] }, query: days })
   await call('listLimits', server)
   await call('getSystem', root)

@@ -23,7 +23,7 @@ const OWN: { [name in OperationName]?: string[] } = {
   createCollectionCover: COVER,
   createTrackCover: COVER,
   createPlaylistCover: COVER,
-  createPlaySession: ['play_session_ttl', 'session_tracks', 'session_variants'],
+  createPlaySession: ['play_session_ttl', 'session_tracks', 'session_variants', 'listener_length'],
   playSession: ['playback_ttl', 'session_views'],
   playTrack: ['playback_ttl'],
   downloadTrack: ['playback_ttl'],

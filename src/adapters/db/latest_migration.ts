@@ -1,2 +1,2 @@
 /** The last migration in `drizzle`, which the Worker needs. `npm run check` compares the two. */
-export const LATEST_MIGRATION = '0012_listening_folds.sql'
+export const LATEST_MIGRATION = '0013_listeners.sql'

@@ -30,6 +30,7 @@ const select = selectOf({
     expires_at: 'plain',
     created_at: 'plain',
     share_id: 'plain',
+    listener: 'plain',
   }),
   track: columnsOf<
     Omit<typeof tracks.$inferSelect, 'levels' | 'chapters'> & {

@@ -4,6 +4,7 @@ import { log } from '../../core/log.ts'
 import { recordDay } from './day_event.ts'
 import type { Refusal } from './difference.ts'
 import { type FoldState, reportFold, type Shard } from './folds.ts'
+import { Progress } from './progress.ts'
 import { type Download, Segments } from './segments.ts'
 import { growShards } from './shards.ts'
 import { Sums } from './sums.ts'
@@ -35,6 +36,8 @@ export interface HeardCall {
   session: SessionFacts
   shards: number
   country: string | null
+  /** The listener whose progress is kept; null if none is. */
+  listener?: string | null
 }
 /** `gone`: the organization was deleted. */
 export type HeardOutcome = 'ok' | 'gone'
@@ -51,6 +54,7 @@ export class ListeningEngine {
   #self: Shard | null
   #segments: Segments
   #sums: Sums
+  #progress: Progress
   #visits = new Visits()
   #tracks: ReturnType<typeof createTracks> | null = null
   /** The reports that wait for their row. */
@@ -73,6 +77,7 @@ export class ListeningEngine {
     this.#self = self ?? null
     this.#segments = new Segments(sql)
     this.#sums = new Sums(sql)
+    this.#progress = new Progress(sql)
     this.#segments.read({
       visit: (visit) => this.#visits.restore(visit),
       report: (report, factsOf) => this.#apply(report, factsOf),
@@ -82,7 +87,7 @@ export class ListeningEngine {
   }
 
   /** Counts a report. Resolves once it is stored. */
-  async heard({ report, session, shards, country, ...self }: HeardCall): Promise<HeardOutcome> {
+  async heard({ report, session, shards, country, listener = null, ...self }: HeardCall): Promise<HeardOutcome> {
     // A repeated report is acknowledged when the first one is.
     if (this.#visits.isOld(report)) {
       await this.#group?.done
@@ -99,7 +104,7 @@ export class ListeningEngine {
     const checked = this.#visits.isOld(report) ? null : this.#visits.check(report, session, country, tracks, now)
     if (checked === null) await this.#group?.done
     else if (typeof checked === 'string') this.#refuse(checked, now)
-    else await this.#store(checked, (id) => tracks.get(id)!, now)
+    else await this.#store(checked, (id) => tracks.get(id)!, now, listener)
     await this.#schedule(now)
     return 'ok'
   }
@@ -110,8 +115,11 @@ export class ListeningEngine {
     this.#self = { organization_id, shard }
   }
 
-  #apply(report: Accepted, factsOf: (track: string) => TrackFacts): void {
-    this.#visits.apply(report, factsOf, this.#sums.add)
+  #apply(report: Accepted, factsOf: (track: string) => TrackFacts, listener: string | null = null): void {
+    this.#visits.apply(report, factsOf, (difference) => {
+      this.#sums.add(difference)
+      if (listener !== null) this.#progress.add(listener, difference, report.at)
+    })
   }
 
   #refuse(reason: Refusal, now: number): void {
@@ -122,8 +130,13 @@ export class ListeningEngine {
   }
 
   /** Applies a report, and writes it. */
-  #store(report: Accepted, factsOf: (track: string) => TrackFacts, now: number): Promise<void> {
-    this.#apply(report, factsOf)
+  #store(
+    report: Accepted,
+    factsOf: (track: string) => TrackFacts,
+    now: number,
+    listener: string | null,
+  ): Promise<void> {
+    this.#apply(report, factsOf, listener)
     return this.#log(this.#segments.linesOf(report, factsOf), now)
   }
 
@@ -252,6 +265,8 @@ export class ListeningEngine {
   readonly top: Sums['top'] = (query) => this.#sums.top(query)
   readonly counts: Sums['counts'] = (query) => this.#sums.counts(query)
   readonly curve: Sums['curve'] = (query) => this.#sums.curve(query)
+  readonly progress: Progress['read'] = (listener) => this.#progress.read(listener)
+  readonly forget: Progress['erase'] = (listener) => this.#progress.erase(listener)
 
   /** Deletes everything, because the organization was deleted. The object must not be used any more after it. */
   async erase(): Promise<void> {

@@ -8,15 +8,12 @@ import { verifyHeardToken } from './heard_grant.ts'
 
 export const heardHandlers: Handlers<typeof heardOperations> = {
   async reportHeard({ params: { token }, body: report }, { env, now, country = null }) {
-    const { organization_id, session_id, created_at, scope, resource_id, share_id, shards } = await verifyHeardToken(
-      env,
-      token,
-      now,
-    )
+    const { organization_id, session_id, created_at, scope, resource_id, share_id, listener, shards } =
+      await verifyHeardToken(env, token, now)
     const shard = shardOf(report.visit, shards)
     const via = { scope, id: resource_id, share: share_id }
     const session = { id: session_id, created_at, via }
-    const call = { organization_id, shard, report, session, shards, country }
+    const call = { organization_id, shard, report, session, listener, shards, country }
     const outcome = await listeningObject(
       env,
       organization_id,

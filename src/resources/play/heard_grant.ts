@@ -13,13 +13,15 @@ export interface HeardGrant {
   /** The collection, track or playlist that the session plays. */
   resource_id: string
   share_id: string | null
+  /** The HMAC of the listener whose progress is kept. */
+  listener: string | null
   /** The number of objects that receive the organization's reports. */
   shards: number
 }
 
 const SCOPES: Record<string, PlayScope> = { t: 'track', c: 'collection', p: 'playlist' }
 const FORM =
-  /^([\da-f]{8})([\da-f]{8})0{6}([\da-f]{2})([tcp])([\da-f]{32})([\da-f]{32})([\da-f]{32})([\da-f]{32})?[\da-f]{32}$/
+  /^([\da-f]{8})([\da-f]{8})0{6}([\da-f]{2})([tcp])([\da-f]{32})([\da-f]{32})([\da-f]{32})([\da-f]{32})?(?:l([\da-f]{32}))?[\da-f]{32}$/
 const MAC_LENGTH = 32
 const toId = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 
@@ -34,7 +36,7 @@ function isSame(a: string, b: string): boolean {
 export async function verifyHeardToken(env: Env, token: string, now: number): Promise<HeardGrant> {
   const parts = FORM.exec(token)
   if (!parts || !isSame(await withMac(env, token.slice(0, -MAC_LENGTH)), token)) throw notFound('heard_token')
-  const [created, expires, shards, scope, organization, session, resource, share] = parts.slice(1)
+  const [created, expires, shards, scope, organization, session, resource, share, listener] = parts.slice(1)
   const created_at = Number.parseInt(created!, 16)
   const until = Math.max(created_at + HEARD_TOKEN_TTL, Number.parseInt(expires!, 16) + HEARD_AFTER_SESSION)
   if (until * 1000 <= now) throw sessionExpired('heard_token')
@@ -45,6 +47,7 @@ export async function verifyHeardToken(env: Env, token: string, now: number): Pr
     scope: SCOPES[scope!]!,
     resource_id: toId(resource!),
     share_id: share ? toId(share) : null,
+    listener: listener ?? null,
     shards: Number.parseInt(shards!, 16),
   }
 }

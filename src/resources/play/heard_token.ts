@@ -20,7 +20,7 @@ export async function withMac({ SIGNING_SECRET }: Env, content: string): Promise
 }
 
 /**
- * Returns the token of a session: two times in seconds, the number of shards, and three or four ids. The same session always gets the same token, unless
+ * Returns the token of a session: two times in seconds, the number of shards, three or four ids, and the listener if it has one. The same session always gets the same token, unless
  * the number of its organization's shards changes.
  */
 export const heardToken = (env: Env, session: PlayedSession, shards: number): Promise<string> =>
@@ -29,6 +29,7 @@ export const heardToken = (env: Env, session: PlayedSession, shards: number): Pr
     [session.created_at / 1000, session.expires_at / 1000, shards]
       .map((value) => Math.floor(value).toString(16).padStart(8, '0'))
       .concat(session.scope[0]!, session.organization_id, session.id, session.resource_id, session.share_id ?? '')
+      .concat(session.listener === null ? [] : ['l', session.listener])
       .join('')
       .replaceAll('-', ''),
   )

@@ -16,6 +16,7 @@ import { type KeyHolder, keyOf } from '../../core/principal.ts'
 import { checkExpiry, timestamp } from '../../core/time.ts'
 import { bindingScope, chosenVariants, mayDownload, mayReach, inScope } from '../keys/access.ts'
 import { shareNotFound } from '../share/share_holder.ts'
+import { listenerHash } from './listener.ts'
 import { findPlayback, notReady, playTrack } from './playback.ts'
 import { bindView, playSession, readView, toPlaySession, toView, type Wanted } from './session_view.ts'
 import { findZip } from './zip.ts'
@@ -92,6 +93,10 @@ export const playHandlers: Handlers<typeof playOperations> = {
     if (!bound) throw notFound(scope)
     const { creator_id = null, organization_index = null, metadata = {}, is_downloadable = false } = body
     const holder = keyOf(principal)
+    // A key in a browser could change the progress of every listener.
+    if (body.listener !== undefined && principal.kind !== 'server')
+      throw new ApiError('insufficient_scope', 'Only a server key may set listener')
+    const listener = body.listener === undefined ? null : await listenerHash(context, body.listener)
     // The expiry is in whole seconds, because that of the session's URLs is as well.
     const expires_at = Math.floor(endOf(holder, now, Math.floor(body.expires_in) * 1000) / 1000) * 1000
     const facts = {
@@ -106,6 +111,7 @@ export const playHandlers: Handlers<typeof playOperations> = {
       is_downloadable: is_downloadable && mayDownload(principal),
       expires_at,
       created_at: now,
+      listener,
     }
     const wanted = firstViews(body)
     // A session that a lost attempt has created has no effect, because no caller knows its id.

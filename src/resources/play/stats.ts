@@ -1,18 +1,14 @@
-import { eq } from 'drizzle-orm'
-
-import { organizations } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { STATS_DAYS } from '../../contract/facts.ts'
 import type { statsOperations } from '../../contract/stats.ts'
 import type { StatsScope } from '../../contract/stats_scope.ts'
 import { invalid, notFound } from '../../core/errors.ts'
-import { listeningObject } from '../../pipeline/listening/call_object.ts'
 import { addCounts, type Counts, noCounts, toResponse } from '../../pipeline/listening/counts.ts'
 import { accumulated, addCurve, emptyCurve, stepsOf } from '../../pipeline/listening/curve.ts'
-import type { ListeningCalls } from '../../pipeline/listening/object.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
 import { findTrack } from '../library/track.ts'
+import { objectsOf } from './listening_objects.ts'
 
 const DAY = 24 * 3600_000
 /** Number of days in the response if the request has no start date. */
@@ -36,18 +32,6 @@ function rangeOf(query: { from?: string | undefined; to?: string | undefined }, 
   const first = to + 1 - STATS_DAYS
   if (from > to || from < first) throw invalid('from', `must lie between ${dateOf(first)} and ${dateOf(to)}`)
   return { days: { from, to }, dates: { from: dateOf(from), to: dateOf(to) } }
-}
-
-/** Returns a function that calls a method of all objects of the caller's organization. */
-async function objectsOf({ env, db, principal: { organization_id } }: Context) {
-  const row = await db
-    .select({ shards: organizations.listening_shards })
-    .from(organizations)
-    .where(eq(organizations.id, organization_id))
-    .get()
-  const objects = Array.from({ length: row?.shards ?? 1 }, (_, shard) => listeningObject(env, organization_id, shard))
-  return <M extends keyof ListeningCalls>(method: M, ...parameters: Parameters<ListeningCalls[M]>) =>
-    Promise.all(objects.map((call) => call(method, ...parameters)))
 }
 
 /** Adds up the counts that several objects have of the same keys. */

@@ -35,6 +35,7 @@ const WITHOUT_EVENT: Record<string, OperationName[]> = {
   'settings that receivers do not mirror': ['updateOrganization', 'createVariant', 'updateVariant', 'deleteVariant'],
   'the events are deleted with their organization': ['deleteOrganization'],
   'sessions are too frequent': ['createPlaySession', 'createUploadSession', 'reportHeard'],
+  'listeners are not resources': ['deleteProgress'],
   'nothing changes': ['createZip'],
   'a cover or a file has its event once it is uploaded': [
     'createCollectionCover',

@@ -48,6 +48,8 @@ const WITHOUT_OWNER = [
   'getVariant',
   'getUsage',
   'getTopStats',
+  'getProgress',
+  'deleteProgress',
   'listEvents',
   'listLimits',
 ]

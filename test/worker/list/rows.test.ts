@@ -65,6 +65,10 @@ const readRequests = (
   ]),
   getWebhookDelivery: [[`/v1/webhook_delivery/${deliveryIdOf(ids.endpoint_id, ids.since + 500)}`]],
   getSystem: [['/v1/system']],
+  getStats: [[`/v1/stats/track/${ids.track_id}`], [`/v1/stats/organization/${ids.organization_id}`]],
+  getTopStats: [['/v1/stats/top']],
+  getRetention: [[`/v1/track/${ids.track_id}/retention`]],
+  getProgress: [['/v1/listener/anyone/progress']],
 })
 
 /**

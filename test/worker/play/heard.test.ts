@@ -38,6 +38,7 @@ describe('the token for reports', () => {
       scope: 'collection',
       resource_id: collection_id,
       share_id: null,
+      listener: null,
       shards: 1,
     })
   })

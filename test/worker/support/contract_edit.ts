@@ -21,4 +21,6 @@ export const editCases = {
   },
   getTopStats: { keys: { '': `${ENVELOPE} scope from to rows` } },
   getRetention: { keys: { '': `${ENVELOPE} track_id from to duration step visits heard times` } },
+  getProgress: { keys: { '': `${ENVELOPE} tracks` } },
+  deleteProgress: { keys: { '': `${ENVELOPE} deleted_tracks` } },
 }

@@ -43,6 +43,7 @@ export async function aWorkspace() {
     trash_id,
     scope: 'collection',
     resource_id: collection_id,
+    listener: 'student 7',
     playlist_id,
     playlist_track_id: places.tracks[0]!.playlist_track_id,
     api_key_id,

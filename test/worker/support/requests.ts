@@ -62,6 +62,7 @@ export const pathValues = (name: OperationName, workspace: Workspace): Record<st
   variant_index: 'aac-160',
   scope: 'track',
   resource_id: workspace.track_id,
+  listener: 'student 7',
   ...(name === 'restoreTrash' && { trash_id: workspace.restored_trash_id }),
   // Every organization may read the variants of the catalog.
   ...(name === 'getVariant' && { variant_id: CATALOG[0]!.id }),

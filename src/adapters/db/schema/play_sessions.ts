@@ -24,6 +24,8 @@ export const playSessions = sqliteTable('play_sessions', {
   created_at: integer().notNull(),
   /** The share through which the session was created; null for another key. */
   share_id: text(),
+  /** The HMAC of the caller's pseudonym for the listener, whose progress is kept (docs/counting.md#progress-of-a-listener). */
+  listener: text(),
 })
 
 /** Matches the sessions that expired more than `EXPIRED_FOR` ago. They are a range of ids. */

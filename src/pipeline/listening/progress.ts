@@ -1,0 +1,89 @@
+import type { Difference, Range } from './difference.ts'
+import { lengthOf, union } from './ranges.ts'
+
+/** The progress of listeners whose sessions were created with `listener`. Others have none (docs/counting.md#progress-of-a-listener). */
+
+const TABLE = `create table if not exists progress (listener text, track text, duration real, ranges text, position real, at integer,
+  primary key (listener, track)) without rowid`
+
+/** Maximum number of ranges of a track. Above it, the ranges with the shortest gap between them become one. */
+const MAX_RANGES = 200
+
+type Row = Record<'track' | 'ranges', string> & Record<'duration' | 'position' | 'at', number>
+
+export interface TrackProgress {
+  track: string
+  /** Seconds. */
+  duration: number
+  ranges: Range[]
+  /** The end of the range that grew last, in seconds. */
+  position: number
+  /** Milliseconds since 1970. */
+  at: number
+}
+
+function limited(ranges: Range[]): Range[] {
+  while (ranges.length > MAX_RANGES) {
+    const gaps = ranges.slice(1).map(([from], at) => from - ranges[at]![1])
+    const at = gaps.indexOf(Math.min(...gaps))
+    ranges.splice(at, 2, [ranges[at]![0], ranges[at + 1]![1]])
+  }
+  return ranges
+}
+
+/** Returns the last end of a range that a report changed: a report has its ranges in the order of the track, not of listening. */
+function grownEnd({ before, after }: Difference): number | undefined {
+  const endsOf = (ranges: Range[] = []) => ranges.map(([, until]) => until)
+  const old = new Set(endsOf([...(before?.ranges ?? []), ...(before?.again ?? [])]))
+  return endsOf([...after.again, ...after.ranges]).findLast((until) => !old.has(until))
+}
+
+export class Progress {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(TABLE)
+  }
+
+  /** Adds what a report changes. A report that is repeated after a crash changes nothing more. */
+  add(listener: string, difference: Difference, at: number): void {
+    const { track, duration, after } = difference
+    const query = 'select * from progress where listener = ? and track = ?'
+    const [row] = this.#sql.exec<Row>(query, listener, track).toArray()
+    // A file of another duration is another recording.
+    const old = row?.duration === duration ? row : undefined
+    const ranges = limited(union(JSON.parse(old?.ranges ?? '[]') as Range[], after.ranges))
+    if (ranges.length === 0) return
+    const position = grownEnd(difference) ?? old?.position ?? 0
+    const values = [listener, track, duration, JSON.stringify(ranges), position, at]
+    this.#sql.exec('insert or replace into progress values (?, ?, ?, ?, ?, ?)', ...values)
+  }
+
+  /** Returns the progress of a listener. */
+  read(listener: string): TrackProgress[] {
+    const rows = this.#sql.exec<Row>('select * from progress where listener = ?', listener).toArray()
+    return rows.map((row) => {
+      const { track, duration, position, at } = row
+      return { track, duration, position, at, ranges: JSON.parse(row.ranges) as Range[] }
+    })
+  }
+
+  /** Deletes the progress of a listener, and returns the number of tracks. */
+  erase = (listener: string): number =>
+    this.#sql.exec('delete from progress where listener = ? returning track', listener).toArray().length
+}
+
+/** Adds up the progress that several objects have of the same tracks: the later one has the position. */
+export function joinProgress(all: TrackProgress[]): TrackProgress[] {
+  const joined = new Map<string, TrackProgress>()
+  for (const each of all.toSorted((a, b) => a.at - b.at)) {
+    const other = joined.get(each.track)
+    const ranges = other?.duration === each.duration ? union(other.ranges, each.ranges) : each.ranges
+    joined.set(each.track, { ...each, ranges })
+  }
+  return [...joined.values()].toSorted((a, b) => b.at - a.at)
+}
+
+/** Share of a track of which the seconds were heard, from 0 to 1. */
+export const shareOf = ({ ranges, duration }: TrackProgress) => Math.min(1, lengthOf(ranges) / duration)

@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { anApiKey, call, expectError, ok, query } from '../support/api.ts'
+import { aReadyTrack, aTenant } from '../support/fixtures.ts'
+import { aListen, type Ranges } from '../support/heard.ts'
+
+/** Tests the progress of listeners (docs/counting.md#progress-of-a-listener). */
+
+let key: string
+let collection_id: string
+let track_id: string
+let organization_id: string
+
+beforeEach(async () => {
+  ;({ key, collection_id, organization_id } = await aTenant())
+  track_id = await aReadyTrack(key, collection_id)
+  await query('update tracks set duration = 200 where id = ?', track_id)
+})
+
+/** Creates a session, and returns a function that reports a listen of the track in a new visit. */
+async function aSession(listener?: string, body: object = {}) {
+  const created = await ok('POST', '/v1/play_session/collection', { key, body: { collection_id, listener, ...body } })
+  const id = created.play_session_id
+  await query('update play_sessions set created_at = created_at - 3600000 where id = ?', id)
+  const { heard_token } = (await call('GET', `/v1/play/${id}`)).body
+  const listen = () => {
+    const next = aListen(track_id)
+    return async (ranges: Ranges) =>
+      expect((await call('POST', `/v1/heard/${heard_token}`, { body: next(ranges) })).status).toBe(204)
+  }
+  return { created, listen }
+}
+const progress = async (listener: string) =>
+  (await ok('GET', `/v1/listener/${encodeURIComponent(listener)}/progress`, { key })).tracks
+
+describe('the progress of a listener', () => {
+  it('joins the ranges of all sessions, and has the position at which the last one stopped', async () => {
+    await query('update organizations set listening_shards = 4 where id = ?', organization_id)
+    const { listen } = await aSession('ana@school 7/ü')
+    const first = listen()
+    await first([[0, 30]])
+    await first([
+      [0, 50.5],
+      [100, 120],
+    ])
+    const [one] = await progress('ana@school 7/ü')
+    expect(one).toMatchObject({
+      track_id,
+      duration: 200,
+      ranges: [
+        [0, 50.5],
+        [100, 120],
+      ],
+      heard: 0.353,
+      position: 120,
+    })
+    await (await aSession('ana@school 7/ü')).listen()([[40, 70]])
+    const again = await progress('ana@school 7/ü')
+    expect(again).toMatchObject([
+      {
+        ranges: [
+          [0, 70],
+          [100, 120],
+        ],
+        position: 70,
+        heard: 0.45,
+      },
+    ])
+    expect(await progress('ana@school 8')).toEqual([])
+  })
+
+  it('starts again after the end', async () => {
+    const { listen } = await aSession('ben')
+    const report = listen()
+    await report([[150, 199]])
+    expect((await progress('ben'))[0]!.position).toBe(0)
+    await report([
+      [0, 12],
+      [150, 199],
+    ])
+    expect((await progress('ben'))[0]!.position).toBe(12)
+  })
+
+  it('is not kept without `listener`, and the counts are the same', async () => {
+    await (await aSession()).listen()([[0, 40]])
+    await (await aSession('cem')).listen()([[0, 40]])
+    expect(await progress('cem')).toHaveLength(1)
+    expect((await ok('GET', `/v1/stats/track/${track_id}`, { key })).totals.plays).toBe(2)
+  })
+
+  it('is deleted on request', async () => {
+    const { listen } = await aSession('dia')
+    await listen()([[0, 40]])
+    expect((await ok('DELETE', '/v1/listener/dia/progress', { key })).deleted_tracks).toBe(1)
+    expect(await progress('dia')).toEqual([])
+    expect((await ok('DELETE', '/v1/listener/dia/progress', { key })).deleted_tracks).toBe(0)
+    expect((await ok('GET', `/v1/stats/track/${track_id}`, { key })).totals.plays).toBe(1)
+  })
+
+  it('belongs to the organization', async () => {
+    await (await aSession('eva')).listen()([[0, 40]])
+    const other = await aTenant()
+    expect((await ok('GET', '/v1/listener/eva/progress', { key: other.key })).tracks).toEqual([])
+  })
+
+  it('is stored without the pseudonym, which no response contains', async () => {
+    const { created } = await aSession('felix@example.com')
+    const [row] = await query('select * from play_sessions where id = ?', created.play_session_id)
+    expect(row!.listener).toMatch(/^[\da-f]{32}$/)
+    expect(JSON.stringify([row, created])).not.toContain('felix')
+  })
+})
+
+it('only a server key may set `listener`, which has 1 to 64 characters', async () => {
+  const { secret } = await anApiKey(key)
+  const path = '/v1/play_session/collection'
+  await expectError(403, 'insufficient_scope', 'POST', path, { key: secret, body: { collection_id, listener: 'gus' } })
+  for (const listener of ['', 'x'.repeat(65), 7])
+    await expectError(400, 'invalid_request', 'POST', path, { key, body: { collection_id, listener } })
+  await expectError(404, 'not_found', 'GET', `/v1/listener/${'x'.repeat(65)}/progress`, { key })
+})
