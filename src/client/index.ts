@@ -12,4 +12,5 @@ export {
   type WaitOptions,
 } from './client.ts'
 export type { Failure } from './retry.ts'
+export type { TonearmEvent } from '../contract/event.ts'
 export { type VerifiedWebhook, verifyWebhook, type WebhookFault, type WebhookRequest } from './webhook.ts'

@@ -71,10 +71,12 @@ export async function verifyWebhook({ body, headers, secret }: WebhookRequest): 
   })
   if (!(await Promise.all(checks)).includes(true)) return { ok: false, code: 'signature_mismatch' }
   try {
-    return { ok: true, event: JSON.parse(new TextDecoder().decode(bytes)) as TonearmEvent }
+    const event: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    if (event instanceof Object && !Array.isArray(event)) return { ok: true, event: event as TonearmEvent }
   } catch {
-    return { ok: false, code: 'body_invalid' }
+    // The body is not JSON.
   }
+  return { ok: false, code: 'body_invalid' }
 }
 
 function valueOf(headers: WebhookRequest['headers'], name: string): string {

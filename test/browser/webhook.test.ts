@@ -141,5 +141,5 @@ test('verifyWebhook returns a code for missing or unusable input and never throw
     expect(await verdict({ ...request, body: parsed as unknown as string })).toBe('body_not_raw')
   for (const headers of [undefined, null])
     expect(await verdict({ ...request, headers: headers as unknown as Headers })).toBe('headers_missing')
-  expect(await verdict(aRequest({ body: 'no JSON' }))).toBe('body_invalid')
+  for (const body of ['no JSON', '[]', '7', 'null']) expect(await verdict(aRequest({ body }))).toBe('body_invalid')
 })

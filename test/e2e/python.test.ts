@@ -100,19 +100,49 @@ asyncio.run(read())`
   expect(await python('-c', program)).toBe('3\n3 1 True')
 })
 
-test('a webhook is verified, and a changed one is rejected', async () => {
-  const program = `import base64, hashlib, hmac, time
+const WEBHOOK = `import base64, hashlib, hmac, time
+from email.message import Message
 from tonearm import WebhookError, verify_webhook
-secret, body, now = "${SECRET}", b'{"type": "track.ready"}', str(int(time.time()))
-def sign(timestamp):
-    key = base64.b64decode(secret[6:])
+secret, body, now = "${SECRET}", b'{"type": "track.ready"}', int(time.time())
+def sign(body=body, timestamp=now, key=base64.b64decode(secret[6:])):
     digest = hmac.new(key, f"event-1.{timestamp}.".encode() + body, hashlib.sha256).digest()
-    return {"Webhook-Id": "event-1", "webhook-timestamp": timestamp, "webhook-signature": "v1," + base64.b64encode(digest).decode()}
-print(verify_webhook(body, sign(now), secret)["type"])
-for changed, headers in [(body + b" ", sign(now)), (body, sign(str(int(now) - 301))), (body, {})]:
+    return {"Webhook-Id": "event-1", "webhook-timestamp": str(timestamp), "WEBHOOK-SIGNATURE": "v1," + base64.b64encode(digest).decode()}
+def verdict(body=body, headers=None, secret=secret):
     try:
-        print(verify_webhook(changed, headers, secret))
-    except WebhookError:
-        print("rejected")`
-  expect(await python('-c', program)).toBe('track.ready\nrejected\nrejected\nrejected')
+        return verify_webhook(body, sign(body) if headers is None else headers, secret)["type"]
+    except WebhookError as error:
+        return error.code
+`
+
+test('a webhook is verified, and one that is changed, too old or too new is rejected with a code', async () => {
+  const program = `${WEBHOOK}
+message = Message()
+for name, value in sign().items():
+    message[name] = value
+print(verdict(), verdict(headers=message), verdict(body.decode(), sign()), verdict(bytearray(body)), verdict(secret=secret[6:]))
+print(verdict(body + b" ", sign()), verdict("\\ud800", sign()), verdict(headers={**sign(), "WEBHOOK-SIGNATURE": "v1,\\ud800"}))
+print(verdict(headers=sign(timestamp=now - 310)), verdict(headers=sign(timestamp=now + 310)))
+print(*[verdict(headers={**sign(), "webhook-timestamp": text}) for text in ["soon", "-1", "1.5", "²", "9" * 5000]])
+print(*[verdict(headers=headers) for headers in [{}, {**sign(), "Webhook-Id": ""}, {**sign(), "Webhook-Id": None}, 7, [1]]])
+print(*[verdict(parsed, sign()) for parsed in [None, {"type": "track.ready"}, 7]])
+print(*[verdict(signed) for signed in [b"", b"no JSON", b"[]", b"7", b"\\xff", b"[" * 100_000, b"9" * 5000]])`
+  const all = (code: string, count: number) => Array(count).fill(code).join(' ')
+  expect((await python('-c', program)).split('\n')).toEqual([
+    all('track.ready', 5),
+    all('signature_mismatch', 3),
+    'timestamp_too_old timestamp_too_new',
+    all('timestamp_invalid', 5),
+    all('headers_missing', 5),
+    all('body_not_raw', 3),
+    all('body_invalid', 7),
+  ])
+})
+
+test('a webhook is rejected if the secret is missing, cut off or not Base64, even if it is signed with that secret', async () => {
+  const program = `${WEBHOOK}
+short = bytes(23)
+print(verdict(headers=sign(key=b""), secret=""), verdict(headers=sign(key=b""), secret="whsec_!!!!"))
+print(verdict(headers=sign(key=short), secret="whsec_" + base64.b64encode(short).decode()))
+print(*[verdict(secret=wrong) for wrong in ["whsec_", "whsec_YQ==", secret[:-1], secret + "=", secret + "!", secret + "\\n", "é", None, 7]])`
+  expect(new Set((await python('-c', program)).split(/\s/))).toEqual(new Set(['secret_invalid']))
 })

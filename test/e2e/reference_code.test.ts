@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -105,10 +107,40 @@ describe.each([
   test('upload a file, and get a webhook', async () => {
     const port = String(await freePort(12_000))
     const { stdout } = await runProgram(extension, (await recipe(0)).replaceAll('3001', port))
-    expect(stdout).toMatch(/^track\.ready track:[\w-]{36}\n$/)
-    const left = await must(client().get('/v1/webhook_endpoint'))
-    expect(left.webhook_endpoints.filter(({ url }) => url.includes(port))).toEqual([])
+    expect(stdout).toMatch(/^Collection: [\w-]{36}\ntrack\.ready track:[\w-]{36}\n$/)
+    expect(await endpointsAt(port)).toEqual([])
   })
+
+  test('an upload that fails prints the reason, and no failed run leaves an endpoint', async () => {
+    const port = String(await freePort(12_000))
+    const code = (await recipe(0)).replaceAll('3001', port)
+    const { stdout, stderr } = await runProgram(extension, code.replaceAll('song.mp3', 'package.json'))
+    expect([stdout, stdout + stderr]).toEqual([
+      expect.stringMatching(/\ntrack\.failed track:/),
+      expect.stringMatching(/^unsupported_\w+$|^text_file$/m),
+    ])
+    await expect(runProgram(extension, code.replaceAll('song.mp3', 'missing.mp3'))).rejects.toThrow(
+      /missing\.mp3'|Unable to open file/,
+    )
+    const server = createServer().listen(Number(port), '127.0.0.1')
+    await once(server, 'listening')
+    await expect(runProgram(extension, code)).rejects.toThrow(/EADDRINUSE|Address already in use/)
+    server.close()
+    expect(await endpointsAt(port)).toEqual([])
+  })
+
+  test('a program without its arguments says what they are, and creates nothing', async () => {
+    const count = async () => (await must(client().get('/v1/api_key', { query: { limit: 1 } }))).count
+    const before = await count()
+    await expect(runProgram(extension, await recipe(1))).rejects.toThrow(/Usage: .* COLLECTION_ID/)
+    await expect(runProgram(extension, await recipe(2), 'id')).rejects.toThrow(/Usage: .* COLLECTION_ID PASSWORD/)
+    expect(await count()).toBe(before)
+  })
+
+  const endpointsAt = async (port: string) => {
+    const { webhook_endpoints } = await must(client().get('/v1/webhook_endpoint'))
+    return webhook_endpoints.filter(({ url }) => url.includes(port))
+  }
 
   test('serve a page whose player plays the collection', async () => {
     const port = String(await freePort(12_000))

@@ -3,6 +3,6 @@
 from . import types
 from ._transport import TonearmError
 from .client import AsyncTonearm, Tonearm
-from .webhook import WebhookError, verify_webhook
+from .webhook import WebhookCode, WebhookError, verify_webhook
 
-__all__ = ["AsyncTonearm", "Tonearm", "TonearmError", "WebhookError", "types", "verify_webhook"]
+__all__ = ["AsyncTonearm", "Tonearm", "TonearmError", "WebhookCode", "WebhookError", "types", "verify_webhook"]
