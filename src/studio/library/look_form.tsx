@@ -13,6 +13,7 @@ import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { ColorChoice, ThemeField } from '../ui/color_field.tsx'
+import { Conflict } from '../ui/conflict.tsx'
 import { Check } from '../ui/field.tsx'
 import { Message } from '../ui/states.tsx'
 
@@ -43,9 +44,11 @@ const AGAIN = 5000
 /** Saves the changes of the form after a pause, one after the other. */
 function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
   const [look, setLook] = useState<Look>(values)
-  const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'idle'>('idle')
+  const [state, setState] = useState<'saved' | 'saving' | 'failed' | 'conflict' | 'idle'>('idle')
   const [problem, setProblem] = useState('')
   const pending = useRef<Look>({})
+  /** Whether the pending changes wait for the user, because someone else has changed the same values. */
+  const isHeld = useRef(false)
   const timer = useRef(0)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
   const latest = useRef(save)
@@ -60,12 +63,14 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
       if (Object.keys(changes).length === 0) return
       setState('saving')
       const failure = await latest.current(changes)
-      setProblem(failure ? explain(failure) : '')
+      const isConflict = failure?.code === 'version_mismatch'
+      isHeld.current = isConflict
+      setProblem(failure && !isConflict ? explain(failure) : '')
       if (!failure) {
         setState('saved')
         forgetViews()
-      } else if (isTransient(failure)) {
-        setState('failed')
+      } else if (isConflict || isTransient(failure)) {
+        setState(isConflict ? 'conflict' : 'failed')
         pending.current = { ...changes, ...pending.current }
       } else setState('idle')
       return failure
@@ -77,15 +82,24 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
     setLook((before) => ({ ...before, ...changes }))
     Object.assign(pending.current, changes)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => void flush(), DELAY)
+    if (!isHeld.current) timer.current = setTimeout(() => void flush(), DELAY)
+  }
+  /** Ends a conflict with the values of someone else. */
+  function keepTheirs() {
+    pending.current = {}
+    isHeld.current = false
+    setLook(values)
+    setState('idle')
   }
   // The last change is saved when the user leaves the page, or loads it again.
   useEffect(() => {
-    const send = () => void (Object.keys(pending.current).length > 0 && latest.current(pending.current))
+    const send = () => {
+      if (!isHeld.current && Object.keys(pending.current).length > 0) void latest.current(pending.current)
+    }
     addEventListener('pagehide', send)
     return () => {
       removeEventListener('pagehide', send)
-      void flush().then((failure) => failure && announce(explain(failure)))
+      if (!isHeld.current) void flush().then((failure) => failure && announce(explain(failure)))
     }
   }, [])
   useEffect(() => {
@@ -94,13 +108,13 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
     void (async () => (await sleep(AGAIN, again.signal, { online: true })) && flush())()
     return () => again.abort()
   }, [state])
-  return { look, state, problem, change, flush } as const
+  return { look, state, problem, change, flush, keepTheirs } as const
 }
 
 /** The form for the colors in players. Each change is saved, and shown in a player next to the form. */
 export function LookForm(properties: Properties) {
   const { scope, id, values, palette = values.image_colors ?? [], preview = { scope, id }, save } = properties
-  const { look, state, problem, change, flush } = useAutosave({ values, save })
+  const { look, state, problem, change, flush, keepTheirs } = useAutosave({ values, save })
   const color = look.player_color === DEFAULT_COLOR ? null : (look.player_color ?? null)
   return (
     <div class="look">
@@ -134,6 +148,11 @@ export function LookForm(properties: Properties) {
           {state === 'saving' ? t('Saving …') : state === 'saved' ? t('Saved') : ''}
         </p>
         <Message>{problem}</Message>
+        {state === 'conflict' && (
+          <Conflict onMine={flush} onTheirs={keepTheirs}>
+            {t('Someone else has changed the same values meanwhile. Yours are in the form, and not saved.')}
+          </Conflict>
+        )}
         {state === 'failed' && (
           <div class="actions">
             <Button small onClick={flush}>

@@ -4,12 +4,14 @@ import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import type { Organization } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useOrganization } from '../data/organization.ts'
+import { sendVersioned } from '../data/versions.ts'
 import { forgetViews } from '../data/views.ts'
 import { type Faults, faultsOf } from '../format.ts'
 import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { ColorField, ThemeField } from '../ui/color_field.tsx'
+import { Conflict } from '../ui/conflict.tsx'
 import { Check, TextField } from '../ui/field.tsx'
 import { Form } from '../ui/form.tsx'
 import { Message, NotLoaded } from '../ui/states.tsx'
@@ -34,15 +36,21 @@ export function OrganizationForm() {
   return <Fields key={answer.organization.id} organization={answer.organization} />
 }
 
-function Fields({ organization }: { organization: Organization }) {
+/** The changes of the form, and how they are saved or discarded. */
+function useChanges(organization: Organization) {
   const client = useClient()
   const { set } = useOrganization()
   const [changes, setChanges] = useState<Partial<Values>>({})
   const [faults, setFaults] = useState<Faults>({})
+  const [isConflict, setConflict] = useState(false)
   const values: Values = { ...organization, ...changes }
   const changed = FIELDS.filter((name) => name in changes && !isEqual(changes[name], organization[name]))
   const change = (more: Partial<Values>) => setChanges((before) => ({ ...before, ...more }))
 
+  function discard() {
+    setChanges({})
+    setConflict(false)
+  }
   async function save() {
     const { name, player_subtitle, player_color, ...rest } = values
     const all = {
@@ -53,14 +61,26 @@ function Fields({ organization }: { organization: Organization }) {
     }
     const body = Object.fromEntries(changed.map((field) => [field, all[field]]))
     const params = { organization_id: organization.id }
-    const answer = await client.put('/v1/organization/{organization_id}', { params, body })
-    setFaults(answer.ok ? {} : faultsOf(answer, ['name', 'player_subtitle']))
+    const answer = await sendVersioned(
+      organization,
+      body,
+      (headers) => client.put('/v1/organization/{organization_id}', { params, headers, body }),
+      (current) => set({ ok: true, organization: current }),
+    )
+    const isRefused = !answer.ok && answer.code !== 'version_mismatch'
+    setFaults(isRefused ? faultsOf(answer, ['name', 'player_subtitle']) : {})
+    setConflict(!answer.ok && !isRefused)
     if (!answer.ok) return
     setChanges({})
     set(answer)
     forgetViews()
     announce(t('Settings saved'))
   }
+  return { values, changed, change, faults, isConflict: isConflict && changed.length > 0, save, discard }
+}
+
+function Fields({ organization }: { organization: Organization }) {
+  const { values, changed, change, faults, isConflict, save, discard } = useChanges(organization)
   return (
     <section class="settings" aria-labelledby="organization-title">
       <h2 id="organization-title">{t('Organization')}</h2>
@@ -101,12 +121,18 @@ function Fields({ organization }: { organization: Organization }) {
           onChange={(is_theme_overridable) => change({ is_theme_overridable })}
         />
         <Message>{faults.other}</Message>
-        <div class="actions">
-          <Button type="submit" kind="primary" disabled={changed.length === 0}>
-            {t('Save')}
-          </Button>
-          {changed.length > 0 && <Button onClick={() => setChanges({})}>{t('Discard')}</Button>}
-        </div>
+        {isConflict ? (
+          <Conflict onMine={save} onTheirs={discard}>
+            {t('Someone else has changed the same settings meanwhile. Yours are in the form.')}
+          </Conflict>
+        ) : (
+          <div class="actions">
+            <Button type="submit" kind="primary" disabled={changed.length === 0}>
+              {t('Save')}
+            </Button>
+            {changed.length > 0 && <Button onClick={discard}>{t('Discard')}</Button>}
+          </div>
+        )}
       </Form>
     </section>
   )

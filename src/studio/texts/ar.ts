@@ -1150,6 +1150,10 @@ export const texts: Texts = {
   'Someone else has changed this to “{value}”. You typed “{text}”.': 'غيّر شخص آخر هذا إلى «{value}». كتبتَ «{text}».',
   'Use mine': 'استخدام ما كتبتُه',
   'Keep theirs': 'الإبقاء على الآخر',
+  'Someone else has changed the same settings meanwhile. Yours are in the form.':
+    'غيّر شخص آخر الإعدادات نفسها في هذه الأثناء. يعرض النموذج إعداداتك.',
+  'Someone else has changed the same values meanwhile. Yours are in the form, and not saved.':
+    'غيّر شخص آخر القيم نفسها في هذه الأثناء. يعرض النموذج قيمك، وهي غير محفوظة.',
   'This page could not be loaded.': 'تعذر تحميل هذه الصفحة.',
   Reload: 'إعادة التحميل',
   '{used}, no limit': '{used}، بلا حد',

@@ -939,6 +939,10 @@ export const texts: Texts = {
     'Jemand anderes hat dies in „{value}“ geändert. Die eigene Eingabe: „{text}“.',
   'Use mine': 'Eigene verwenden',
   'Keep theirs': 'Andere behalten',
+  'Someone else has changed the same settings meanwhile. Yours are in the form.':
+    'Jemand anderes hat dieselben Einstellungen inzwischen geändert. Im Formular stehen Ihre.',
+  'Someone else has changed the same values meanwhile. Yours are in the form, and not saved.':
+    'Jemand anderes hat dieselben Werte inzwischen geändert. Im Formular stehen Ihre; sie sind nicht gespeichert.',
   'This page could not be loaded.': 'Diese Seite konnte nicht geladen werden.',
   Reload: 'Neu laden',
   '{used}, no limit': '{used}, kein Limit',

@@ -925,6 +925,10 @@ export const texts: Texts = {
     'Otra persona lo ha cambiado a «{value}». Tú escribiste «{text}».',
   'Use mine': 'Usar lo mío',
   'Keep theirs': 'Conservar lo suyo',
+  'Someone else has changed the same settings meanwhile. Yours are in the form.':
+    'Otra persona ha cambiado los mismos ajustes mientras tanto. En el formulario están los suyos.',
+  'Someone else has changed the same values meanwhile. Yours are in the form, and not saved.':
+    'Otra persona ha cambiado los mismos valores mientras tanto. En el formulario están los suyos, sin guardar.',
   'This page could not be loaded.': 'Esta página no se pudo cargar.',
   Reload: 'Volver a cargar',
   '{used}, no limit': '{used}, sin límite',

@@ -940,6 +940,10 @@ export const texts: Texts = {
     'Quelqu’un d’autre a remplacé ceci par « {value} ». Vous avez saisi « {text} ».',
   'Use mine': 'Utiliser ma valeur',
   'Keep theirs': 'Garder la leur',
+  'Someone else has changed the same settings meanwhile. Yours are in the form.':
+    'Quelqu’un d’autre a modifié les mêmes réglages entre-temps. Le formulaire contient les vôtres.',
+  'Someone else has changed the same values meanwhile. Yours are in the form, and not saved.':
+    'Quelqu’un d’autre a modifié les mêmes valeurs entre-temps. Le formulaire contient les vôtres, qui ne sont pas enregistrées.',
   'This page could not be loaded.': 'Cette page n’a pas pu être chargée.',
   Reload: 'Recharger',
   '{used}, no limit': '{used}, sans limite',

@@ -907,6 +907,10 @@ export const texts: Texts = {
     'ほかの人が「{value}」に変更しました。入力した内容は「{text}」です。',
   'Use mine': '自分の内容を使う',
   'Keep theirs': '相手の内容を残す',
+  'Someone else has changed the same settings meanwhile. Yours are in the form.':
+    'ほかの人が同じ設定を変更しました。フォームにはあなたの変更が表示されています。',
+  'Someone else has changed the same values meanwhile. Yours are in the form, and not saved.':
+    'ほかの人が同じ値を変更しました。フォームにはあなたの変更が表示されていますが、保存されていません。',
   'This page could not be loaded.': 'このページを読み込めませんでした。',
   Reload: '再読み込み',
   '{used}, no limit': '{used}、上限なし',

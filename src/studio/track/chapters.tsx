@@ -9,6 +9,7 @@ import { t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { chooseFile } from '../ui/choose_file.ts'
+import { Conflict } from '../ui/conflict.tsx'
 import { Form } from '../ui/form.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Message } from '../ui/states.tsx'
@@ -71,7 +72,11 @@ export function Chapters({ track, editing }: Properties) {
             </Button>
           )}
         </div>
-        {editing.isConflict && <Conflict editing={editing} />}
+        {editing.isConflict && (
+          <Conflict onMine={editing.overwrite} onTheirs={editing.discard}>
+            {t('Someone else has changed the chapters of this track since you started. Yours are in the list.')}
+          </Conflict>
+        )}
       </Form>
     </section>
   )
@@ -120,20 +125,6 @@ function Head({ editing: { rows, edit } }: Pick<Properties, 'editing'>) {
 function AddText({ track }: { track: Track }) {
   return <>{t('Add a chapter at {time}', { time: clock(useStore(position) * track.duration) })}</>
 }
-
-const Conflict = ({ editing }: { editing: ChapterEditing }) => (
-  <div class="edit-conflict" role="alert">
-    <p>{t('Someone else has changed the chapters of this track since you started. Yours are in the list.')}</p>
-    <div class="actions">
-      <Button small onClick={editing.overwrite}>
-        {t('Use mine')}
-      </Button>
-      <Button small onClick={editing.discard}>
-        {t('Keep theirs')}
-      </Button>
-    </div>
-  </div>
-)
 
 /** Returns a function that focuses an element of the section, given as a selector, once it is shown. */
 function useFocus(section: { current: HTMLElement | null }) {

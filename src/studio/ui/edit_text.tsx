@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact
 import { MAX_STRING } from '../../contract/facts.ts'
 import { t } from '../text.ts'
 import { announce } from './announce.ts'
-import { Button } from './button.tsx'
+import { Conflict } from './conflict.tsx'
 import { Edit, type EditOptions } from './edit.ts'
 import { Icon } from './icon.tsx'
 
@@ -131,19 +131,9 @@ function EditNotice({ edit }: { edit: Edit }) {
   const { state, problem } = edit
   if (state === 'conflict') {
     return (
-      <div class="edit-conflict" role="alert">
-        <p>
-          {t('Someone else has changed this to “{value}”. You typed “{text}”.', { value: edit.value, text: edit.text })}
-        </p>
-        <div class="actions">
-          <Button small onClick={() => edit.send()}>
-            {t('Use mine')}
-          </Button>
-          <Button small onClick={() => edit.cancel()}>
-            {t('Keep theirs')}
-          </Button>
-        </div>
-      </div>
+      <Conflict onMine={() => edit.send()} onTheirs={() => edit.cancel()}>
+        {t('Someone else has changed this to “{value}”. You typed “{text}”.', { value: edit.value, text: edit.text })}
+      </Conflict>
     )
   }
   return (
