@@ -61,6 +61,16 @@ test('the search field opens with a key, and finds collections, tracks, playlist
   await page.getByRole('region', { name: 'Collections' }).getByRole('link').waitFor(TIMEOUT)
   expect(await page.getByRole('searchbox', { name: 'Search everything' }).inputValue()).toBe('harbor')
 
+  // Words with a typo are corrected; the dialog stays open.
+  await page.keyboard.press('/')
+  await field().waitFor(TIMEOUT)
+  await page.keyboard.type('harbor knights')
+  await page.getByRole('option', { name: 'Did you mean “harbor nights”?' }).waitFor(TIMEOUT)
+  await page.keyboard.press('Enter')
+  await page.getByRole('option', { name: /^Harbor Nights/ }).waitFor(TIMEOUT)
+  expect(await field().inputValue()).toBe('harbor nights')
+  await page.keyboard.press('Escape')
+
   await page.keyboard.press('Control+k')
   await page.keyboard.type('webhook')
   await page.getByRole('option', { name: 'Webhooks' }).waitFor(TIMEOUT)

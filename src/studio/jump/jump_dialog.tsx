@@ -22,12 +22,16 @@ interface Result {
   note?: string
   cover?: CoverImage | undefined
   icon?: IconName
+  /** Whether the dialog stays open. */
+  stays?: boolean
   run: () => unknown
 }
 
 interface Found {
   ok: true
   results: Result[]
+  /** A corrected search, if nothing was found. */
+  suggestion: string | undefined
 }
 
 /** Searches collections, tracks and playlists. A part that fails is left out, unless all fail. */
@@ -48,7 +52,8 @@ async function find(client: Client, q: string, signal: AbortSignal) {
     add('track', track.id, { label: nameOf(track), note: artistOf(track) || t('Track'), cover: track.artwork })
   for (const { id, title, artwork } of playlists.ok ? playlists.playlists : [])
     add('playlist', id, { label: title, note: t('Playlist'), cover: artwork })
-  return { ok: true, results } satisfies Found
+  const suggestions = [collections, tracks, playlists].map((page) => (page.ok && page.suggestion) || undefined)
+  return { ok: true, results, suggestion: results.length === 0 ? suggestions.find(Boolean) : undefined } satisfies Found
 }
 
 /** The result that leads to the page with all results. */
@@ -57,6 +62,15 @@ const allResults = (q: string): Result => ({
   label: t('All results for “{words}”', { words: q }),
   icon: 'search',
   run: () => (location.hash = href('search', '', '', { q })),
+})
+
+/** The result that searches again for corrected words. */
+const corrected = (suggestion: string, onWords: (words: string) => void): Result => ({
+  id: 'suggestion',
+  label: t('Did you mean “{suggestion}”?', { suggestion }),
+  icon: 'search',
+  stays: true,
+  run: () => onWords(suggestion),
 })
 
 interface Properties {
@@ -77,9 +91,10 @@ export function JumpDialog({ commands, onClose }: Properties) {
   const { answer, problem, isPrevious } = useQuery<Found>(
     q === '' ? null : { key: ['jump', q], showsPrevious: true, load: ({ signal }) => find(client, q, signal) },
   )
-  const found = q === '' ? [] : (answer?.results ?? [])
+  const { results: found = [], suggestion } = (q !== '' && answer) || {}
   const named = findCommands(commands, words)
   const results: Result[] = [
+    ...(suggestion && !isPrevious ? [corrected(suggestion, onWords)] : []),
     ...(words.trim() === '' ? [] : [allResults(words.trim())]),
     ...found,
     ...named.map(({ label, icon, run }) => ({ id: `command ${label}`, label, icon, run })),
@@ -101,7 +116,7 @@ export function JumpDialog({ commands, onClose }: Properties) {
 
   function open(result: Result | undefined) {
     if (!result) return
-    onClose()
+    if (!result.stays) onClose()
     void result.run()
   }
   function press(event: KeyboardEvent) {
