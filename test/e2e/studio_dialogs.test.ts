@@ -134,6 +134,19 @@ test('a dialog accepts sites in common notations, and reports an invalid site on
   expect(made).toBe(0)
 })
 
+test('collections with the same title can be told apart', async () => {
+  for (const title of ['Twins', 'Twins', 'Single']) await must(client.post('/v1/collection', { body: { title } }))
+  await page.reload()
+  await open('New key')
+  const texts = () => dialog('New key').getByLabel('Opens').locator('option').allTextContents()
+  await expect
+    .poll(async () => (await texts()).filter((text) => text.includes('Single')), TIMEOUT)
+    .toEqual(['Collection: Single'])
+  const twins = (await texts()).filter((text) => text.startsWith('Collection: Twins · '))
+  expect(twins).toHaveLength(2)
+  await press('Escape')
+})
+
 test('a dialog shows an error of the service at the field that caused it', async () => {
   await open('New key')
   const title = page.getByLabel('Title', { exact: true })
@@ -141,9 +154,11 @@ test('a dialog shows an error of the service at the field that caused it', async
   await title.evaluate((field) => field.removeAttribute('maxlength'))
   await title.fill('x'.repeat(256))
   await create()
-  await dialog('New key').getByText('Must be at most 255 characters.').waitFor(TIMEOUT)
+  await dialog('New key').getByText('Must be from 1 to 255 characters, not 256.').waitFor(TIMEOUT)
   await expectFocus('Title')
-  expect(await dialog('New key').getByRole('alert').allTextContents()).toEqual(['Must be at most 255 characters.'])
+  expect(await dialog('New key').getByRole('alert').allTextContents()).toEqual([
+    'Must be from 1 to 255 characters, not 256.',
+  ])
   await title.fill('Slow')
   // The browser logs each failed response.
   problems.length = 0

@@ -133,7 +133,7 @@ test('a rejected text stays in its field with the reason, Escape restores the sa
   await artist.evaluate((field) => field.removeAttribute('maxlength'))
   await artist.fill('x'.repeat(256))
   await artist.press('Enter')
-  await page.getByRole('alert').getByText('Must be at most 255 characters.').waitFor(TIMEOUT)
+  await page.getByRole('alert').getByText('Must be at most 255 characters, not 256.').waitFor(TIMEOUT)
   expect(await artist.inputValue()).toBe('x'.repeat(256))
   await artist.press('Escape')
   await page.getByTitle('Edit: Artist').getByText('Late').waitFor()

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ApiKey, KeyType } from '../api.ts'
 import { useClient } from '../data/connection.ts'
 import { useList } from '../data/list.ts'
-import { type Faults, faultsOf } from '../format.ts'
+import { exactTime, type Faults, faultsOf } from '../format.ts'
 import { t, text } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Cancel, Dialog, DISCARD } from '../ui/dialog.tsx'
@@ -98,15 +98,30 @@ interface ScopeProperties {
 function ScopeField({ type, value, onChange }: ScopeProperties) {
   const { entries: collections } = useList('/v1/collection', (page) => page.collections)
   const { entries: playlists } = useList('/v1/playlist', (page) => page.playlists)
+  const named = namesIn([...collections, ...playlists])
   const options: [string, string][] = [
     ['', type === 'uploader' ? t('Any collection') : t('Everything')],
-    ...collections.map(({ id, title }): [string, string] => [
-      `collection_id ${id}`,
-      t('Collection: {title}', { title }),
+    ...collections.map((one): [string, string] => [
+      `collection_id ${one.id}`,
+      t('Collection: {title}', { title: named(one) }),
     ]),
     ...(type === 'player'
-      ? playlists.map(({ id, title }): [string, string] => [`playlist_id ${id}`, t('Playlist: {title}', { title })])
+      ? playlists.map((one): [string, string] => [
+          `playlist_id ${one.id}`,
+          t('Playlist: {title}', { title: named(one) }),
+        ])
       : []),
   ]
   return <SelectField label={t('Opens')} value={value} options={options} onChange={onChange} />
+}
+
+interface Named {
+  title: string
+  created_at: string
+}
+
+/** Returns a function that names an item of a list: those with the same title also have their time of creation. */
+function namesIn(items: readonly Named[]): (item: Named) => string {
+  const counts = Map.groupBy(items, ({ title }) => title)
+  return ({ title, created_at }) => (counts.get(title)!.length > 1 ? `${title} · ${exactTime(created_at)}` : title)
 }

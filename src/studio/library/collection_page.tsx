@@ -147,6 +147,8 @@ export function CollectionPage({ id, query }: PageProperties) {
   const aside = useRef<HTMLDivElement>(null)
   // The preview stays when the first rows are forgotten.
   const previewed = useRef<string | undefined>(undefined)
+  const isListed = list.q || list.status || tracks.rows.some((row) => !row || row.id === previewed.current)
+  if (!tracks.loading && !isListed) previewed.current = undefined
   previewed.current ??= tracks.rows.find((row) => row && isPlayable(row))?.id
   useTitle(loaded.answer?.collection.title)
 

@@ -75,6 +75,7 @@ export function useRowMenu({ list, tracks, moveTo }: Properties) {
     itemsOf,
     dialogs,
     reprocess,
+    remove: (row: TrackRow) => void remove(row),
     replace: (track: Pick<Listed, 'id' | 'collection_id'>) => replace(track),
   }
 }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { MAX_BATCH, MAX_ZIP_SELECTION } from '../../contract/facts.ts'
 import type { TrackChange } from '../../contract/track_batch.ts'
@@ -44,21 +44,15 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
     if (rows && rows.length > 0) await act(rows)
   }
   const open = (name: 'playlist' | 'move' | 'edit') => withRows((rows) => setDialog({ name, rows }))
-  async function change(rows: TrackRow[], changeOf: (row: TrackRow) => TrackChange) {
-    await batch.run(rows.map(changeOf))
-    if (selecting.selection.isAll) clear()
-  }
-  async function remove(rows: TrackRow[]) {
-    for (const row of rows) endSending(row)
-    // With more tracks, the list is read between the requests.
-    if (rows.length <= MAX_BATCH) tracks.drop(new Set(rows.map(({ id }) => id)))
-    await change(rows, ({ id }) => ({ action: 'delete', track_id: id, trash: true }))
-  }
+  const { change, remove, reprocess } = changesIn({ tracks, selecting, batch })
+  useKeys(size > 0 && !dialog, { e: open('edit'), Delete: withRows(remove) })
   const isRunning = batch.running !== null && !batch.running.isOver
   if (size === 0 && !batch.running) return null
-  const idsToPlay = (rows: TrackRow[]) => rows.filter(isPlayable).map(({ id }) => id)
-  const play = (rows: TrackRow[]) => playAll(client, idsToPlay(rows))
-  const reprocess = (rows: TrackRow[]) => change(rows, ({ id }) => ({ action: 'reprocess', track_id: id }))
+  const play = (rows: TrackRow[]) =>
+    playAll(
+      client,
+      rows.filter(isPlayable).map(({ id }) => id),
+    )
   return (
     <>
       <div class="selection-bar" role="toolbar" aria-label={t('Selected tracks')}>
@@ -108,6 +102,43 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
       )}
     </>
   )
+}
+
+/** Returns the changes of rows of a table, each of which is one batch. */
+function changesIn({ tracks, selecting, batch }: Pick<Properties, 'tracks' | 'selecting'> & { batch: Batch }) {
+  async function change(rows: TrackRow[], changeOf: (row: TrackRow) => TrackChange) {
+    await batch.run(rows.map(changeOf))
+    if (selecting.selection.isAll) selecting.clear()
+  }
+  async function remove(rows: TrackRow[]) {
+    for (const row of rows) endSending(row)
+    // With more tracks, the list is read between the requests.
+    if (rows.length <= MAX_BATCH) tracks.drop(new Set(rows.map(({ id }) => id)))
+    await change(rows, ({ id }) => ({ action: 'delete', track_id: id, trash: true }))
+  }
+  const reprocess = (rows: TrackRow[]) => change(rows, ({ id }) => ({ action: 'reprocess', track_id: id }))
+  return { change, remove, reprocess }
+}
+
+/** Elements in which the keys of the selection have another meaning. */
+const TYPED = 'input:not([type=checkbox]), textarea, select, [role=menu], dialog'
+
+/** Runs an action on the selection when its key is pressed, also outside of the table. */
+function useKeys(isActive: boolean, actions: Record<string, () => unknown>): void {
+  const latest = useRef(actions)
+  latest.current = isActive ? actions : {}
+  useEffect(() => {
+    function press(event: KeyboardEvent) {
+      const { key, target, ctrlKey, metaKey, altKey } = event
+      const action = latest.current[key]
+      if (!action || event.defaultPrevented || ctrlKey || metaKey || altKey) return
+      if ((target as Element).closest(TYPED) || document.querySelector('dialog[open]')) return
+      event.preventDefault()
+      void action()
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
 }
 
 /** The number of selected tracks, and a button that selects all. On a phone, the head of the table is hidden. */

@@ -47,7 +47,10 @@ export function useTable(list: TrackList, tracks: TrackRows, height: number) {
     else if (event.altKey) return moveByKey(key, at)
     else if (key === 'x') selecting.pick(row, at)
     else if (!isOnRow) return false
-    else if (key === 'Enter') go('track', row.id)
+    else if (key === 'Delete' && selecting.size === 0) {
+      menu.remove(row)
+      focus.focusRow(Math.max(0, Math.min(at, rows.length - 2)))
+    } else if (key === 'Enter') go('track', row.id)
     else if (key === ' ') play(row)
     else if (key === 'm' || key === 'ContextMenu' || (key === 'F10' && event.shiftKey))
       openMenu(event.target as HTMLElement, t('More for {name}', { name: nameOf(row) }), menu.itemsOf(row, at))

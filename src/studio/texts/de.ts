@@ -143,8 +143,10 @@ export const texts: Texts = {
   'Play or pause': 'Abspielen oder anhalten',
   'Next or previous row': 'Nächste oder vorherige Zeile',
   'Select the row': 'Zeile auswählen',
-  'Move the row': 'Zeile verschieben',
-  'Remove the row from a playlist': 'Zeile aus einer Playlist entfernen',
+  'Move the row in a collection or a playlist': 'Zeile in einer Sammlung oder Playlist verschieben',
+  'Delete the row or the selection; in a playlist, remove it':
+    'Zeile oder Auswahl löschen, in einer Playlist entfernen',
+  'Open the menu of the row': 'Menü der Zeile öffnen',
   'Edit the selection': 'Auswahl bearbeiten',
   'Undo the last action': 'Letzte Aktion rückgängig machen',
   'Close, or clear the selection': 'Schließen oder Auswahl aufheben',

@@ -141,8 +141,10 @@ export const texts: Texts = {
   'Play or pause': 'Reproducir o pausar',
   'Next or previous row': 'Fila siguiente o anterior',
   'Select the row': 'Seleccionar la fila',
-  'Move the row': 'Mover la fila',
-  'Remove the row from a playlist': 'Quitar la fila de una lista',
+  'Move the row in a collection or a playlist': 'Mover la fila en una colección o una lista',
+  'Delete the row or the selection; in a playlist, remove it':
+    'Eliminar la fila o la selección; en una lista, quitarla',
+  'Open the menu of the row': 'Abrir el menú de la fila',
   'Edit the selection': 'Editar la selección',
   'Undo the last action': 'Deshacer la última acción',
   'Close, or clear the selection': 'Cerrar o anular la selección',

@@ -142,8 +142,10 @@ export const texts: Texts = {
   'Play or pause': 'Lire ou mettre en pause',
   'Next or previous row': 'Ligne suivante ou précédente',
   'Select the row': 'Sélectionner la ligne',
-  'Move the row': 'Déplacer la ligne',
-  'Remove the row from a playlist': 'Retirer la ligne d’une playlist',
+  'Move the row in a collection or a playlist': 'Déplacer la ligne dans une collection ou une playlist',
+  'Delete the row or the selection; in a playlist, remove it':
+    'Supprimer la ligne ou la sélection ; dans une playlist, la retirer',
+  'Open the menu of the row': 'Ouvrir le menu de la ligne',
   'Edit the selection': 'Modifier la sélection',
   'Undo the last action': 'Annuler la dernière action',
   'Close, or clear the selection': 'Fermer, ou effacer la sélection',
