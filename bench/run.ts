@@ -3,6 +3,7 @@ import { early } from './early/bench.ts'
 import { fairness } from './fairness/bench.ts'
 import { growth } from './growth/bench.ts'
 import { layouts } from './layouts/bench.ts'
+import { listening } from './listening/bench.ts'
 import { restore } from './restore/bench.ts'
 import { sound } from './sound/bench.ts'
 import { studio } from './studio/bench.ts'
@@ -16,6 +17,7 @@ import { zip } from './zip/bench.ts'
 const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = {
   transcode,
   layouts,
+  listening,
   worker,
   cost,
   upload,

@@ -106,6 +106,24 @@ export function startApp(bundle: Bundle, addresses: Addresses, isolates = 1) {
   return startWorkerd(setting, bundle)
 }
 
+/** Starts the Worker with Durable Objects that are stored in a directory, and with a heap of at most so many megabytes. */
+export function startStored(bundle: Bundle, addresses: Addresses, directory: string, heap: number) {
+  const setting: Config = {
+    services: [
+      {
+        name: '0',
+        worker: { ...(worker(bundle, addresses) as object), durableObjectStorage: { localDisk: 'objects' } },
+      },
+      { name: 'objects', disk: { path: directory, writable: true } },
+      ...peers(addresses),
+    ],
+    sockets: [socket('0')],
+    extensions,
+    v8Flags: [`--max-old-space-size=${heap}`],
+  }
+  return startWorkerd(setting, bundle)
+}
+
 /** Starts a Worker without bindings, in `isolates` copies. */
 export function startPlain(bundle: Bundle, isolates = 1) {
   const names = Array.from({ length: isolates }, (_, at) => String(at))

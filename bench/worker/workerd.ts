@@ -24,7 +24,7 @@ export const literal = (capnp: string): Text => ({ capnp })
 /** Returns a value that embeds the contents of a file in the directory of the configuration. */
 export const file = (path: string) => literal(`embed ${JSON.stringify(path)}`)
 
-export type Config = { services: Value[]; sockets: Value[]; extensions?: Value[] }
+export type Config = { services: Value[]; sockets: Value[]; extensions?: Value[]; v8Flags?: string[] }
 
 /** Formats a value in Cap'n Proto's text format. The format has no `null`, so null becomes `void`. */
 function text(value: Value | undefined): string {

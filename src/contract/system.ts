@@ -7,7 +7,7 @@ import { SERVICE_ERRORS } from './track_errors.ts'
 /**
  * The parts without which the service does not work. `/health` lists those that fail. `database_full`: requests that add rows are rejected.
  * `configuration`: the Worker lacks a setting. `migrations`: the database lacks a migration. `media`: the domain of the files serves them without a token.
- * `restore`: a restore has not finished.
+ * `restore`: a restore has not finished. `listening`: the sums of listening reports are not folded in time.
  */
 export const SystemPart = z.enum([
   'configuration',
@@ -18,6 +18,7 @@ export const SystemPart = z.enum([
   'sweep',
   'transcoder',
   'media',
+  'listening',
 ])
 export type SystemPart = z.infer<typeof SystemPart>
 
@@ -61,6 +62,8 @@ export const System = named('System', {
    * served. It is requested once a day; null before the first time.
    */
   media: z.object({ delivery: z.enum(['r2', 'zone']), checked_at: Timestamp.nullable(), is_open: z.boolean() }),
+  /** The number of objects whose sums of listening reports should have been folded two hours before the last sweep, which folds them. */
+  listening: z.object({ overdue_folds: z.int() }),
   /** When R2 last reported an upload, accurate to a minute. Local installations do not receive these events. */
   last_event_at: Timestamp.nullable(),
 })

@@ -15,6 +15,7 @@ import { eventsSwept, sweepEvents } from './cleanup/old_events.ts'
 import { dueTrash, sweepTrash } from './cleanup/trash.ts'
 import { ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
+import { foldOverdue, overdueFolds } from './listening/overdue.ts'
 import { checkMedia, isMediaDue } from './media_check.ts'
 import { endedReservations, endReservations } from './quota.ts'
 import { fillSearch } from './search.ts'
@@ -67,6 +68,7 @@ const ROTATING: readonly Phase[] = [
   { name: 'deliveries', isDue: (due) => due.is_webhook_old, run: sweepWebhooks },
   { name: 'quotas', isDue: (due) => due.is_reservation_ended, run: (system) => endReservations(system, CHUNK) },
   { name: 'media', isDue: (due) => due.is_media_due, run: checkMedia },
+  { name: 'listening', isDue: (due) => due.overdue_folds > 0, run: foldOverdue },
   { name: 'search', isDue: (due) => due.is_unsearched, run: fillSearch },
 ]
 
@@ -115,7 +117,13 @@ export async function sweep(system: System & { queries: QueryBudget }): Promise<
   queries.keep(0)
   if (left.length > 0) log('log', 'sweep_left', { phases: left, queries: queries.used })
   const failing_since = failed.length > 0 ? (vitals?.report?.failing_since ?? now) : null
-  await heartbeat(db, 'sweep', 0, { queries: queries.used + 1, left, failed, failing_since })
+  await heartbeat(db, 'sweep', 0, {
+    queries: queries.used + 1,
+    left,
+    failed,
+    failing_since,
+    overdue_folds: due?.overdue_folds ?? 0,
+  })
 }
 
 async function sendForgottenJobs(system: System): Promise<boolean> {
@@ -141,6 +149,7 @@ async function findDueTasks({ db, now }: System) {
       is_webhook_due: exists(dueWebhooks(now), 'is_webhook_due'),
       is_webhook_old: exists(expiredDeliveries(now), 'is_webhook_old'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
+      overdue_folds: sql<number>`(select count(*) from ${overdueFolds(now)})`.as('overdue_folds'),
       is_reservation_ended: exists(endedReservations(now), 'is_reservation_ended'),
       are_events_swept: exists(eventsSwept(now), 'are_events_swept'),
       ended: sql`json_array(${sql.join(expiredTables.map(hasRows), sql`, `)})`.mapWith(JSON.parse).as('ended'),

@@ -17,6 +17,7 @@ import { trash } from '../../adapters/db/schema/trash.ts'
 import { reprocesses } from '../../adapters/db/schema/work.ts'
 import type { System } from '../../context.ts'
 import { AFTER_WRITES, insertJobFrom } from '../jobs.ts'
+import { eraseListening } from '../listening/erase.ts'
 import { deleteItems, MAX_DELETED } from './trash.ts'
 
 /** Maximum number of rows that one statement deletes, so that the deletion of a large organization does not block the database. */
@@ -56,6 +57,8 @@ export async function deleteOrganizationRows(
     db.delete(variants).where(eq(variants.organization_id, organization_id)),
     db.delete(trash).where(eq(trash.organization_id, organization_id)),
   ])
+  // All tracks are deleted, so the object accepts no more reports.
+  await eraseListening(system.env, organization_id)
   const ofOrganizationEvents = eq(events.organization_id, organization_id)
   for (;;) {
     const chunk = sql`(select seq from events where ${ofOrganizationEvents} order by seq limit ${CHUNK})`

@@ -5,12 +5,11 @@ import { recordEvents } from '../../adapters/db/record_event.ts'
 import { organizations } from '../../adapters/db/schema/library.ts'
 import { wakeIfSubscribed } from '../webhooks/due.ts'
 import { addCounts, noCounts, toResponse } from './counts.ts'
-import type { Shard } from './folds.ts'
+import type { Shard } from './fold_times.ts'
 import { objectName } from './shards.ts'
 import type { Stats, StatsQuery } from './sums.ts'
 
 const DAY = 24 * 3600_000
-const HOUR = 3600_000
 
 /**
  * Records the event `stats.day` for a day that is over, unless it was recorded, or nothing was counted. Every shard tries it at midnight, and adds the sums of
@@ -31,9 +30,9 @@ export async function recordDay(env: Env, { organization_id, shard }: Shard, day
   const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
   if (refused === 0 && totals.every((count) => count === 0)) return
   const date = new Date(day * DAY).toISOString().slice(0, 10)
-  // Events are ordered by their time. The clock of the database may be behind.
+  // Events are ordered by their time. The event cannot be older than its day.
   const isRecorded = sql`exists (select 1 from events where events.organization_id = ${organization_id}
-    and seq > ${(day + 1) * DAY - HOUR} and type = 'stats.day' and data ->> '$.date' = ${date})`
+    and seq > ${day * DAY} and type = 'stats.day' and data ->> '$.date' = ${date})`
   const source = sql`(select id, id as organization_id from organizations where id = ${organization_id} and not ${isRecorded})`
   const event = recordEvents(
     { db, actor: null },

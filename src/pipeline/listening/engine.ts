@@ -3,7 +3,7 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { recordDay } from './day_event.ts'
 import type { Refusal } from './difference.ts'
-import { type FoldState, reportFold, type Shard } from './folds.ts'
+import { reportFold, type Shard } from './fold_times.ts'
 import { Progress } from './progress.ts'
 import { type Download, Segments } from './segments.ts'
 import { growShards } from './shards.ts'
@@ -223,12 +223,12 @@ export class ListeningEngine {
     const midnight = (Math.floor(now / DAY) + 1) * DAY
     const next = Math.min(now + QUIET, midnight)
     if (((await this.#ctx.storage.getAlarm()) ?? Infinity) > next) await this.#ctx.storage.setAlarm(next)
-    await this.#announce({ due_at: midnight })
+    await this.#announce(midnight)
   }
 
-  async #announce(state: FoldState): Promise<void> {
+  async #announce(due_at: number): Promise<void> {
     if (!this.#self) return
-    await reportFold(this.#env.DB, this.#self, state).catch((error: unknown) => {
+    await reportFold(this.#env.DB, this.#self, due_at).catch((error: unknown) => {
       log('error', 'listening_fold_not_reported', { ...this.#self, error: describeError(error) })
     })
   }
@@ -246,7 +246,7 @@ export class ListeningEngine {
     const quiet = Math.max(this.#lastReport, now - QUIET / 2) + QUIET
     if (this.#hasAlarm) await this.#ctx.storage.setAlarm(Math.min(quiet, midnight))
     else if (this.#statsOf(day).rows.length > 0) await this.#ctx.storage.setAlarm(midnight)
-    await this.#announce({ due_at: this.#hasAlarm ? midnight : null })
+    await this.#announce(this.#hasAlarm ? midnight : 0)
     if (this.#self) await recordDay(this.#env, this.#self, day - 1, this.#statsOf(day - 1))
   }
 

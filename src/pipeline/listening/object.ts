@@ -5,7 +5,7 @@ import type { ListeningEngine } from './engine.ts'
 /** The methods of the engine that the Worker calls. */
 export type ListeningCalls = Pick<
   ListeningEngine,
-  'heard' | 'download' | 'stats' | 'top' | 'counts' | 'curve' | 'progress' | 'forget' | 'erase'
+  'heard' | 'download' | 'stats' | 'top' | 'counts' | 'curve' | 'progress' | 'forget' | 'alarm' | 'erase'
 >
 
 /**

@@ -56,7 +56,15 @@ const ifMigrated = <T>(query: Promise<T>, fallback: T): Promise<T> =>
   })
 
 const timeVitals = (db: Database) =>
-  timeQuery(ifMigrated<Vitals>(readVitals(db), { beats: {}, report: null, media: null, size: 0, is_migrated: false }))
+  timeQuery(
+    ifMigrated<Vitals>(readVitals(db), {
+      beats: {},
+      report: null,
+      media: null,
+      size: 0,
+      is_migrated: false,
+    }),
+  )
 
 /** Returns which parts of the system are failing, as far as the database shows it. */
 const failingOf = (vitals: Vitals, env: Env, now: number): SystemPart[] => [
@@ -65,6 +73,7 @@ const failingOf = (vitals: Vitals, env: Env, now: number): SystemPart[] => [
   ...(vitals.beats.restore === undefined ? [] : ['restore' as const]),
   ...(isStalled(vitals, now) ? ['sweep' as const] : []),
   ...(isOpen(vitals, env) ? ['media' as const] : []),
+  ...(vitals.report?.overdue_folds ? ['listening' as const] : []),
 ]
 
 /**
@@ -189,6 +198,7 @@ export async function readSystem(
       checked_at: beats.media === undefined ? null : timestamp(beats.media),
       is_open: isOpen({ media }, env),
     },
+    listening: { overdue_folds: report?.overdue_folds ?? 0 },
     last_event_at: beats.event === undefined ? null : timestamp(beats.event),
   }
 }

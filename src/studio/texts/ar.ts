@@ -900,6 +900,8 @@ export const texts: Texts = {
     'لم تكتمل عملية استعادة: شغّل npm run restore مجددًا. حتى ذلك الحين يُرفض كل مفتاح.',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'عملية التنظيف متوقفة: لا تُعاد المهام المفقودة ولا تُحذف البيانات المنتهية.',
+  'Statistics of listening are not summed up in time. Read the log of the Worker.':
+    'لا تُجمَع إحصاءات الاستماع في الوقت المحدد. اقرأ سجل Worker.',
   'The transcoder does not answer.': 'محوّل الصيغ لا يستجيب.',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'نطاق الملفات يقدمها دون رمز. شغّل npm run deploy -- --media-domain، أو أزل النطاق من الحاوية وعُد إلى R2 ‏(docs/media.md).',

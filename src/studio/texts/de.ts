@@ -723,6 +723,8 @@ export const texts: Texts = {
     'Eine Wiederherstellung ist nicht abgeschlossen: Bitte npm run restore erneut ausführen. Bis dahin wird jeder Schlüssel abgelehnt.',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'Der Aufräumlauf steht: Verlorene Aufträge werden nicht wiederholt, abgelaufene Daten nicht gelöscht.',
+  'Statistics of listening are not summed up in time. Read the log of the Worker.':
+    'Die Statistik der Wiedergaben wird nicht rechtzeitig zusammengefasst. Bitte das Log des Workers lesen.',
   'The transcoder does not answer.': 'Der Transcoder antwortet nicht.',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'Die Domain der Dateien liefert sie ohne Token aus. Bitte npm run deploy -- --media-domain ausführen oder die Domain vom Bucket entfernen und zu R2 zurückkehren (docs/media.md).',

@@ -710,6 +710,8 @@ export const texts: Texts = {
     'Una restauración no ha terminado: ejecuta npm run restore de nuevo. Hasta entonces se rechazan todas las claves.',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'La limpieza no funciona: los trabajos perdidos no se repiten y los datos caducados no se eliminan.',
+  'Statistics of listening are not summed up in time. Read the log of the Worker.':
+    'Las estadísticas de escucha no se resumen a tiempo. Consulta el registro del Worker.',
   'The transcoder does not answer.': 'El transcodificador no responde.',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'El dominio de los archivos los entrega sin token. Ejecuta npm run deploy -- --media-domain, o quita el dominio del bucket y vuelve a R2 (docs/media.md).',

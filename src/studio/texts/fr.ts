@@ -725,6 +725,8 @@ export const texts: Texts = {
     'Une restauration n’est pas terminée : relancez npm run restore. D’ici là, toutes les clés sont refusées.',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'Le nettoyage ne tourne pas : les tâches perdues ne sont pas relancées et les données expirées ne sont pas supprimées.',
+  'Statistics of listening are not summed up in time. Read the log of the Worker.':
+    'Les statistiques d’écoute ne sont pas résumées à temps. Consultez le journal du Worker.',
   'The transcoder does not answer.': 'Le transcodeur ne répond pas.',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'Le domaine des fichiers les sert sans jeton. Lancez npm run deploy -- --media-domain, ou retirez le domaine du bucket et revenez à R2 (docs/media.md).',

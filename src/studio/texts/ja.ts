@@ -706,6 +706,8 @@ export const texts: Texts = {
     '復元が完了していません。npm run restoreをもう一度実行してください。それまで、すべてのキーが拒否されます。',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'クリーンアップが動いていません。失われたジョブは再試行されず、期限切れのデータも削除されません。',
+  'Statistics of listening are not summed up in time. Read the log of the Worker.':
+    '再生の統計が時間内に集計されていません。Worker のログを確認してください。',
   'The transcoder does not answer.': 'トランスコーダーが応答しません。',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'ファイルのドメインがトークンなしで配信しています。npm run deploy -- --media-domainを実行するか、バケットからドメインを外してR2に戻してください（docs/media.md）。',

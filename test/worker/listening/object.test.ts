@@ -2,10 +2,9 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 
-import { overdueFolds } from '../../../src/pipeline/listening/folds.ts'
 import { growShards, MAX_SHARDS, shardOf } from '../../../src/pipeline/listening/shards.ts'
-import { aPlaySession, call, DAY, HOUR, query } from '../support/api.ts'
-import { advanceHours, aTenantWithTrack } from '../support/fixtures.ts'
+import { aPlaySession, call, DAY, HOUR, ok, query } from '../support/api.ts'
+import { advanceHours, aTenantWithTrack, eventually, runSweep } from '../support/fixtures.ts'
 import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges } from '../support/heard.ts'
 
 /** The listening of an organization in its Durable Object, through the API (docs/decisions/0102). */
@@ -99,35 +98,62 @@ describe('the object', () => {
   })
 
   it('folds when the day ends (UTC)', async () => {
-    const { send, track_id, rows } = await aListener()
+    const { send, track_id, key, collection_id, rows } = await aListener()
     await send(aListen(track_id)([[0, 40]]))
     expect(await rows('day')).toEqual([])
     vi.useFakeTimers({ toFake: ['Date'], now: (Math.floor(Date.now() / DAY) + 1) * DAY + 1000 })
     try {
-      await send(aListen(track_id)([[0, 4]]))
+      const { heard_token } = await aPlaySession(key, 'collection', collection_id)
+      await call('POST', `/v1/heard/${heard_token}`, { body: heardReport(track_id) })
       expect((await rows('day')).length).toBeGreaterThan(0)
     } finally {
       vi.useRealTimers()
     }
   })
 
-  it('announces its next fold to the database, which knows if it is overdue', async () => {
-    const { send, organization_id, track_id, alarm } = await aListener()
+  it('announces its next fold to the database, and the sweep folds if it is overdue', async () => {
+    const { send, organization_id, track_id, alarm, stop, rows } = await aListener()
     await send(aListen(track_id)([[0, 40]]))
     const due = async () =>
       query('select shard, due_at from listening_folds where organization_id = ?', organization_id)
-    const midnight = (Math.floor(Date.now() / DAY) + 1) * DAY
-    expect(await due()).toEqual([{ shard: 0, due_at: midnight }])
-    const before = await overdueFolds(env.DB, midnight)
-    await query('update listening_folds set due_at = ? where organization_id = ?', midnight - 3 * HOUR, organization_id)
-    expect(await overdueFolds(env.DB, midnight)).toBe(before + 1)
+    const system = async () => {
+      const { failing, listening } = (await ok('GET', '/v1/system', { key: env.ROOT_KEY })).system
+      return { overdue: listening.overdue_folds, isFailing: failing.includes('listening') }
+    }
+    expect(await due()).toEqual([{ shard: 0, due_at: (Math.floor(Date.now() / DAY) + 1) * DAY }])
+    await query(
+      'update listening_folds set due_at = ? where organization_id = ?',
+      Date.now() - 3 * HOUR,
+      organization_id,
+    )
+    // The alarm was lost, so the sweep folds.
+    await stop()
+    await runSweep()
+    expect(await system()).toEqual({ overdue: 1, isFailing: true })
+    expect((await rows('day')).length).toBeGreaterThan(0)
+    await runSweep()
+    expect(await system()).toEqual({ overdue: 0, isFailing: false })
     advanceHours(1)
     try {
       await alarm()
     } finally {
       vi.useRealTimers()
     }
-    expect(await due()).toEqual([])
+    expect(await due()).toEqual([{ shard: 0, due_at: 0 }])
+  })
+
+  it('is erased with its organization, and accepts no reports for it', async () => {
+    const { send, organization_id, track_id, object, rows, stop, alarm } = await aListener()
+    await send(aListen(track_id)([[0, 40]]))
+    await stop()
+    await alarm()
+    expect((await rows('day')).length).toBeGreaterThan(0)
+    await ok('DELETE', `/v1/organization/${organization_id}`, { key: env.ROOT_KEY })
+    const erased = () => query('select 1 from listening_folds where organization_id = ?', organization_id)
+    await eventually(async () => (await erased()).length === 0)
+    expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBeNull()
+    expect(await send(aListen(track_id)([[0, 40]]))).toBe(404)
+    expect([await rows('day'), await rows('segment')]).toEqual([[], []])
   })
 
   it('answers 503 if a report cannot be stored, and counts it once it is sent again', async () => {

@@ -253,7 +253,8 @@ export const cases: Record<OperationName, Case> = {
   getSystem: {
     keys: {
       '': `${ENVELOPE} system`,
-      system: 'failing missing database transcoder jobs failures last_sweep_at last_sweep last_event_at media',
+      system:
+        'failing missing database transcoder jobs failures last_sweep_at last_sweep last_event_at media listening',
       'system.database': 'answers bytes fraction limit milliseconds',
       'system.transcoder': 'answers slots busy',
     },

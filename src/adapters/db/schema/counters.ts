@@ -26,6 +26,8 @@ export interface SweepReport {
   failed: string[]
   /** The time since which every sweep has had a failed phase, in milliseconds since 1970; null if none failed. */
   failing_since: number | null
+  /** The number of objects whose sums of listening reports should have been folded two hours before the sweep or earlier. */
+  overdue_folds?: number
 }
 
 /** A restore that has not finished (docs/decisions/0081). */
@@ -52,13 +54,13 @@ export const heartbeats = sqliteTable('heartbeats', {
   report: text({ mode: 'json' }).$type<SweepReport | RestoreReport | MediaReport>(),
 })
 
-/** The next folds of the objects with the listening of organizations (src/pipeline/listening/folds.ts). */
+/** The objects with the listening of organizations, and when their next folds are due (src/pipeline/listening/fold_times.ts). */
 export const listeningFolds = sqliteTable(
   'listening_folds',
   {
     organization_id: text().notNull(),
     shard: integer().notNull(),
-    /** In milliseconds since 1970. */
+    /** In milliseconds since 1970; 0 if everything is folded. */
     due_at: integer().notNull(),
   },
   (t) => [primaryKey({ columns: [t.organization_id, t.shard] })],
