@@ -131,7 +131,8 @@ export const multipartOperations = defineOperations({
     method: 'post',
     path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}/part',
     grows: false,
-    summary: 'Report parts that are in storage, and get the URLs of others; also after the session has ended',
+    summary:
+      'Report parts of a session track that are in storage, and get the URLs of others; also after the session has ended',
     params: sessionTrack.extend(id),
     body: z.strictObject({ done, next }),
     response: partsResponse,
@@ -142,7 +143,7 @@ export const multipartOperations = defineOperations({
     ...inSession,
     method: 'get',
     path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}',
-    summary: 'Get what has arrived of an upload in parts; also after the session has ended',
+    summary: "Get what has arrived of a session track's upload in parts; also after the session has ended",
     params: sessionTrack.extend(id),
     response: uploadResponse,
   },
@@ -151,7 +152,8 @@ export const multipartOperations = defineOperations({
     method: 'post',
     path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}/complete',
     grows: false,
-    summary: 'Put the parts together, so that processing starts (may be repeated); also after the session has ended',
+    summary:
+      'Put the parts of a session track together, so that processing starts (may be repeated); also after the session has ended',
     params: sessionTrack.extend(id),
     body: z.strictObject({ done }),
     response: completedResponse,
@@ -161,7 +163,8 @@ export const multipartOperations = defineOperations({
     ...inSession,
     method: 'delete',
     path: '/v1/upload/{upload_session_id}/track/{track_id}/multipart/{multipart_upload_id}',
-    summary: 'Give up an upload in parts, and delete what has arrived of it; also after the session has ended',
+    summary:
+      "Give up a session track's upload in parts, and delete what has arrived of it; also after the session has ended",
     params: sessionTrack.extend(id),
     response: ok({ deleted_multipart_upload: MultipartUpload }),
     invisibleToListeners: true,
