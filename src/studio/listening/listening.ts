@@ -46,9 +46,9 @@ const REASONS: Record<string, string> = {
   time: text('more seconds than have passed'),
   track: text('a track that the session does not play'),
   late: text('arrived too late'),
-  visit: text('a visit that is too long'),
-  rate: text('too many reports'),
-  full: text('too many listeners at once'),
+  visit: text('a visit that does not fit its session'),
+  rate: text('too many new visits in a minute'),
+  full: text('too many open visits'),
 }
 
 export const reasonText = (reason: string) => (Object.hasOwn(REASONS, reason) ? t(REASONS[reason]!) : reason)
