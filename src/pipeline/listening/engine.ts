@@ -1,6 +1,7 @@
 import type { HeardReport } from '../../contract/heard.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
+import { type CopiedRow, copyRows, insertRows } from './copy.ts'
 import { recordDay } from './day_event.ts'
 import type { Refusal } from './difference.ts'
 import { reportFold, type Shard } from './fold_times.ts'
@@ -267,6 +268,19 @@ export class ListeningEngine {
   readonly curve: Sums['curve'] = (query) => this.#sums.curve(query)
   readonly progress: Progress['read'] = (listener) => this.#progress.read(listener)
   readonly forget: Progress['erase'] = (listener) => this.#progress.erase(listener)
+
+  /** Reads rows for a backup: everything, because the sums are folded before the first row. */
+  copy(after: string | null) {
+    if (after === null) this.fold()
+    return copyRows(this.#ctx.storage.sql, after)
+  }
+
+  /** Inserts rows of a backup. The object must not be used any more after it, because the rows are not in its memory. */
+  async restore(self: Shard, rows: CopiedRow[]): Promise<void> {
+    this.#identify(self)
+    this.#ctx.storage.transactionSync(() => insertRows(this.#ctx.storage.sql, rows))
+    await this.#announce(0)
+  }
 
   /** Deletes everything, because the organization was deleted. The object must not be used any more after it. */
   async erase(): Promise<void> {

@@ -5,7 +5,18 @@ import type { ListeningEngine } from './engine.ts'
 /** The methods of the engine that the Worker calls. */
 export type ListeningCalls = Pick<
   ListeningEngine,
-  'heard' | 'download' | 'stats' | 'top' | 'counts' | 'curve' | 'progress' | 'forget' | 'alarm' | 'erase'
+  | 'heard'
+  | 'download'
+  | 'stats'
+  | 'top'
+  | 'counts'
+  | 'curve'
+  | 'progress'
+  | 'forget'
+  | 'alarm'
+  | 'copy'
+  | 'restore'
+  | 'erase'
 >
 
 /**
@@ -31,7 +42,7 @@ export class ListeningObject extends DurableObject<Env> {
   async call(method: keyof ListeningCalls, parameters: unknown[]): Promise<unknown> {
     const engine = await this.#open()
     const result: unknown = await (engine[method] as (...all: unknown[]) => unknown)(...parameters)
-    if (method === 'erase') this.#engine = undefined
+    if (method === 'erase' || method === 'restore') this.#engine = undefined
     return result
   }
 

@@ -4,6 +4,7 @@ import { countRows, occupiedTables, readRows, TABLES, WALKS } from '../../adapte
 import type { Context } from '../../context.ts'
 import { type BackupAnswers, type BackupRequest, MAX_OBJECTS, MAX_ROWS } from '../../contract/backup.ts'
 import { invalid } from '../../core/errors.ts'
+import { LISTENING, readListening } from './backup_listening.ts'
 import { finishRestore, insertRestored, readRestore, requireRestore, resumeEndpoints, startRestore } from './restore.ts'
 
 /** The Worker's part of `npm run backup` and `npm run restore` (docs/decisions/0080, 0081). */
@@ -29,14 +30,15 @@ const actions: Actions = {
       secret_fingerprint: await fingerprint(env),
       now,
       last_event: await lastEvent(d1),
-      tables: TABLES,
-      walks: Object.keys(WALKS),
+      tables: [LISTENING, ...TABLES],
+      walks: [LISTENING, ...Object.keys(WALKS)],
       occupied: restore ? [] : [...(await occupiedTables(d1)), ...((await isBucketEmpty(env)) ? [] : ['files'])],
       restore: restore && { ...restore, counts },
     }
   },
 
-  async rows({ db }, { walk: name, after, ids }) {
+  async rows({ db, env }, { walk: name, after, ids }) {
+    if (name === LISTENING) return readListening(env, after)
     const walk = WALKS[name]
     if (!walk) throw invalid('walk', `must be one of ${Object.keys(WALKS).join(', ')}`)
     if (after && after.length !== walk.key.length) throw invalid('after', `must have ${walk.key.length} values`)

@@ -6,6 +6,7 @@ import type { BackupAnswers, BackupRequest } from '../../contract/backup.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
 import { repairOrganization } from '../../pipeline/restored.ts'
 import { wake } from '../../pipeline/webhooks/due.ts'
+import { insertListening, LISTENING } from './backup_listening.ts'
 
 /**
  * A restore (docs/decisions/0081). Its row among the heartbeats exists until it has finished; until then, the sweep does nothing. Organizations and
@@ -61,11 +62,14 @@ export async function startRestore(
 }
 
 /** Inserts a page of rows. */
-export async function insertRestored({ db }: Context, { backup_id, table, rows }: Request<'insert'>): Promise<void> {
-  if (!TABLES.includes(table)) throw invalid('table', `must be one of ${TABLES.join(', ')}`)
+export async function insertRestored(
+  { db, env }: Context,
+  { backup_id, table, rows }: Request<'insert'>,
+): Promise<void> {
+  if (table !== LISTENING && !TABLES.includes(table)) throw invalid('table', `must be one of ${TABLES.join(', ')}`)
   if ((await requireRestore(db, backup_id)).is_complete)
     throw refused('All rows of this backup are restored. Start npm run restore again')
-  await insertRows(db.$client, table, rows)
+  await (table === LISTENING ? insertListening(env, rows) : insertRows(db.$client, table, rows))
 }
 
 /** Number of organizations that one request repairs. */
@@ -79,7 +83,8 @@ export async function finishRestore(
   const { db } = context
   if (!(await requireRestore(db, backup_id)).is_complete) {
     const found = await countRows(db.$client)
-    const missing = Object.keys(counts).filter((name) => (found[name] ?? 0) < counts[name]!)
+    // Objects acknowledge their rows, and are not counted.
+    const missing = Object.keys(counts).filter((name) => name !== LISTENING && (found[name] ?? 0) < counts[name]!)
     if (missing.length > 0)
       throw refused(
         `Rows are missing in ${missing.map((name) => `${name} (${found[name] ?? 0} of ${counts[name]})`).join(', ')}. Check the backup, and restore into an empty service`,

@@ -2,7 +2,10 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 
+import type { Row } from '../../../src/contract/backup.ts'
+import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
 import { growShards, MAX_SHARDS, shardOf } from '../../../src/pipeline/listening/shards.ts'
+import { insertListening, readListening } from '../../../src/resources/operator/backup_listening.ts'
 import { aPlaySession, call, DAY, HOUR, ok, query } from '../support/api.ts'
 import { advanceHours, aTenantWithTrack, eventually, runSweep } from '../support/fixtures.ts'
 import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges } from '../support/heard.ts'
@@ -154,6 +157,27 @@ describe('the object', () => {
     expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBeNull()
     expect(await send(aListen(track_id)([[0, 40]]))).toBe(404)
     expect([await rows('day'), await rows('segment')]).toEqual([[], []])
+  })
+
+  it('is in a backup, from which another object continues', async () => {
+    const { send, sums, organization_id, track_id } = await aListener()
+    const next = aListen(track_id)
+    await send(next([[0, 40]]))
+    const rows: Row[] = []
+    for (let after: (string | number)[] | null = [organization_id, 0, '']; after?.[0] === organization_id;) {
+      const page = await readListening(env, after)
+      rows.push(...page.rows.listening!)
+      ;({ after } = page)
+    }
+    const before = await sums()
+    expect(before).toMatchObject({ plays: 1, visits: 1, tenths: 400 })
+    await listeningObject(env, organization_id, 0)('erase')
+    expect(await sums()).toEqual(NOTHING)
+    for (let times = 0; times < 2; times++) await insertListening(env, rows)
+    expect(await sums()).toEqual(before)
+    // The open visit is restored too: its next report adds only the difference.
+    await send(next([[0, 60]]))
+    expect(await sums()).toEqual({ ...before, tenths: 600 })
   })
 
   it('answers 503 if a report cannot be stored, and counts it once it is sent again', async () => {
