@@ -85,6 +85,9 @@ beforeAll(async () => {
     const body = { track_id }
     const session = await must(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
     sessions.push({ play_session_id: session.play_session_id, track_id })
+    const listens = [{ track: track_id, ranges: [[0, 0.9]] }]
+    const report = { visit: track_id.replaceAll('-', '').slice(16), sequence: 1, age: 1, first: 0, listens }
+    await must(client.post('/v1/heard/{token}', { params: { token: session.heard_token }, body: report }))
     before.add(track_id)
   }
   const inOther = async (title: string) => {
@@ -215,6 +218,12 @@ test(
     await vi.waitFor(ended, { ...TIMEOUT, interval: 300 })
     const found = await readEverything(base_url, source!.api_key, sessions, (id) => before.has(id))
     expect(differences(seen, found)).toEqual([])
+    const listened = await must(
+      restored.get('/v1/stats/{scope}/{resource_id}', {
+        params: { scope: 'track', resource_id: sessions[0]!.track_id },
+      }),
+    )
+    expect(listened.totals).toMatchObject({ visits: 1, plays: 1, seconds: 0.9 })
     expect(wrongCounts(databaseFile(target!.state_dir)!)).toEqual([])
     expect(receiver.bodies.length).toBe(sent)
 

@@ -92,6 +92,7 @@ export async function readEverything(
     ['variant', 'variants'],
   ] as const)
     await list(`/v1/${path}`, name)
+  for (const { track_id } of sessions) await read(`/v1/stats/track/${track_id}`, api_key)
   for (const id of await list('/v1/playlist', 'playlists')) {
     await read(`/v1/playlist/${id}`, api_key)
     await list(`/v1/playlist/${id}/track`, 'tracks')
