@@ -21,8 +21,8 @@ function meaningOf(code: string, { method }: Handle, { size, type }: Blob): stri
 
 /**
  * Sends a file to an upload handle, which is in the response to a request that creates a track or requests a cover. Resolves when the storage has all
- * bytes. Fails with `network` if there is no progress for a minute, or if the storage refuses the file: then `storage_code` has its reason, and `message`
- * explains it.
+ * bytes. Fails with `network` if there is no progress for a minute, and with `upload_refused` if the storage refuses the file: then `storage_code` has its
+ * reason, and `message` explains it.
  *
  * @example
  * ```ts
@@ -45,6 +45,8 @@ function meaningOf(code: string, { method }: Handle, { size, type }: Blob): stri
  */
 export async function uploadFile(handle: Handle, file: Blob, options?: UploadFileOptions): Promise<UploadResult> {
   const sent = await send(handle, file, options)
-  const meaning = sent.ok || !sent.storage_code ? null : meaningOf(sent.storage_code, handle, file)
-  return sent.ok || !meaning ? sent : { ...sent, message: `${sent.message}: ${meaning}` }
+  // A response without a code of the service is from the storage.
+  if (sent.ok || sent.code !== 'network' || sent.status === 0) return sent
+  const meaning = sent.storage_code ? meaningOf(sent.storage_code, handle, file) : null
+  return { ...sent, code: 'upload_refused', message: [sent.message, ...(meaning ? [meaning] : [])].join(': ') }
 }

@@ -3,11 +3,14 @@ import type { ErrorCode } from '../contract/error_status.ts'
 
 /** Failures, delays, retries and polling, for all modules of the client. */
 
-/** A failed call: the service's error envelope, or the code `network` or `aborted` if there was no response to read. */
+/**
+ * A failed call: the service's error envelope, or the code `network` or `aborted` if there was no response to read. `upload_refused` is only for
+ * `uploadFile`: the storage answered, but did not accept the file.
+ */
 export interface Failure {
   ok: false
   message: string
-  code: ErrorCode | 'network' | 'aborted'
+  code: ErrorCode | 'network' | 'aborted' | 'upload_refused'
   /** The HTTP status; 0 if there was no response. */
   status: number
   api_request_id?: string

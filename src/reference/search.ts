@@ -108,6 +108,8 @@ function openSearch(): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step) choose(active + step)
     else if (event.key === 'Enter') options[active]?.click()
+    // The browser would only empty the field.
+    else if (event.key === 'Escape') dialog.close()
     else return
     event.preventDefault()
   })

@@ -64,10 +64,18 @@ except TonearmError as error:
 try:
     Tonearm("http://127.0.0.1:9").list_limits()
 except TonearmError as error:
-    print(error.status, error.code)`
+    print(error.status, error.code, error.message)
+try:
+    client.create_share({"scope": "collection", "collection_id": "x"})
+except TonearmError as error:
+    print(error)`
   const [invalid, ...others] = (await python('-c', program)).split('\n')
   expect(invalid).toMatch(/^400 \w+ \[.*'title'/)
-  expect(others).toEqual(['404 not_found', '0 network'])
+  expect(others).toEqual([
+    '404 not_found',
+    expect.stringMatching(/^0 network http:\/\/127\.0\.0\.1:9 cannot be reached: /),
+    'invalid_request (400): id: is required; collection_id: is not a known field',
+  ])
 })
 
 test('a refused upload is explained', async () => {
@@ -78,12 +86,12 @@ for handle in create(file_size=9), create(content_type="audio/wav"):
     try:
         client.upload_file(handle, b"RIFF")
     except TonearmError as error:
-        print(error.storage_code, error.message)
+        print(error.code, error.storage_code, error.message)
 client.upload_file(create(content_type="audio/wav"), b"RIFF", content_type="audio/wav")`
   const lines = (await python('-c', program)).split('\n')
   expect(lines).toEqual([
-    expect.stringMatching(/^SignatureDoesNotMatch .*: 4 bytes, type application\/octet-stream$/),
-    expect.stringMatching(/^SignatureDoesNotMatch /),
+    expect.stringMatching(/^upload_refused SignatureDoesNotMatch .*: 4 bytes, type application\/octet-stream$/),
+    expect.stringMatching(/^upload_refused SignatureDoesNotMatch /),
   ])
 })
 

@@ -64,9 +64,58 @@ test('each page is also Markdown, and llms.txt lists all of them', async () => {
   const pages = [...llms.matchAll(/\((\/docs\/[\w/-]+\.md)\)/g)].map(([, path]) => path!)
   expect(pages.length).toBeGreaterThan(40)
   expect(await text('/docs/upload.md')).toBe(await readFile(join(root, 'docs/upload.md'), 'utf8'))
+  for (const path of ['/docs', '/docs/index']) expect(await text(`${path}.md`)).toMatch(/^# Quick start\n/)
+  expect(await text('/docs/keys.md')).not.toContain('audio.example.com')
+  expect(await text('/docs/recipes.md')).toMatch(/`https:\/\/audio.example.com` stands for .*\n$/)
   expect(await text('/llms-full.txt')).toContain('POST /v1/play_session/{scope}')
   const statuses = await Promise.all(pages.map(async (path) => (await fetch(stack.base_url + path)).status))
   expect(new Set(statuses)).toEqual(new Set([200]))
+})
+
+test('llms.txt describes each guide with whole words, and keeps the names of elements', async () => {
+  const llms = await (await fetch(`${stack.base_url}/llms.txt`)).text()
+  const described = [...llms.matchAll(/\]\(\/docs\/([\w-]+)\.md\): (.*)/g)]
+  expect(described.length).toBeGreaterThan(30)
+  for (const [, name, description] of described.filter(([, name]) => name !== 'index')) {
+    const source = (await readFile(join(root, `docs/${name}.md`), 'utf8')).replace(/\s+/g, ' ')
+    const last = /([\p{L}\d]+)\P{L}*$/u.exec(description!)![1]!
+    const isWhole = new RegExp(`(?<![\\p{L}\\d])${last}(?![\\p{L}\\d])`, 'u').test(source)
+    expect([name, description, isWhole]).toEqual([name, description, true])
+  }
+  expect(llms).not.toMatch(/<tonearm-\w+(?![\w>-])/)
+})
+
+test('the Markdown of the reference has the fields with types, and lists of names are readable', async () => {
+  const text = async (path: string) => (await fetch(`${stack.base_url}/docs/api/${path}`)).text()
+  const markdown = (name: string) => text(`${name}.md`)
+  const collections = await markdown('collections')
+  expect(collections).toContain('- `title`: string, required')
+  expect(collections).toContain('- `limit`: integer, 1 to 200, default `50`')
+  expect(await markdown('objects')).toMatch(/## Track\n\n[\s\S]*- `status`: /)
+  const keys = await markdown('api-keys')
+  expect(keys).toContain('- `include`: `resource`')
+  const html = await text('api-keys')
+  expect([collections, keys, html].filter((page) => page.includes('){0,') || page.includes('1 to 200 items'))).toEqual(
+    [],
+  )
+})
+
+test('the search finds code and whole names, and Escape closes it', async () => {
+  const { page, problems } = await openTab(browser)
+  await page.goto(`${stack.base_url}/docs`)
+  for (const [query, found] of [
+    ['pip install', 'Python'],
+    ['whsec', 'Verify'],
+    ['<tonearm-waveform>', '<tonearm-waveform>'],
+  ] as const) {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).fill(query)
+    await page.getByRole('option').filter({ hasText: found }).first().waitFor(TIMEOUT)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  }
+  expect(problems).toEqual([])
+  await page.context().close()
 })
 
 describe.each([

@@ -91,7 +91,12 @@ test.each([
 ])('the client explains %s: %s', async (storage_code, explanation, made) => {
   const { track_upload } = await made()
   const sent = await uploadFile(track_upload, new Blob([audio], { type: 'audio/wav' }))
-  expect(sent).toMatchObject({ ok: false, storage_code, message: expect.stringContaining(explanation) })
+  expect(sent).toMatchObject({
+    ok: false,
+    code: 'upload_refused',
+    storage_code,
+    message: expect.stringContaining(explanation),
+  })
 })
 
 test('upload_complete says whether the file has arrived, and a cut upload has not', async () => {

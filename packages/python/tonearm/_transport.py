@@ -22,7 +22,9 @@ LONGEST_RETRY_AFTER = 5.0
 
 
 class TonearmError(Exception):
-    """A call that failed. `code` is one of the codes in docs/errors.md, or `network` if there was no response."""
+    """A call that failed. `code` is one of the codes in docs/errors.md, `network` if there was no
+    response, or `upload_refused` if the storage did not accept a file.
+    """
 
     def __init__(self, status: int, body: Mapping[str, Any]) -> None:
         self.status = status
@@ -37,8 +39,9 @@ class TonearmError(Exception):
         self.storage_code: str | None = body.get("storage_code")
         """The reason of the storage, such as `SignatureDoesNotMatch`; only for uploads."""
         self.api_request_id: str | None = body.get("api_request_id")
-        # The message is that of the first field.
-        details = "".join(f"; {error['path']}: {error['message']}" for error in self.errors[1:])
+        # The message is that of the first field. It may have an unknown field too.
+        fields = [f"{error['path']}: {error['message']}" for error in self.errors]
+        details = "".join(f"; {field}" for field in fields if field not in self.message)
         super().__init__(f"{self.code} ({status}): {self.message}{details}")
 
 
@@ -82,7 +85,7 @@ class Transport:
             except urllib.error.HTTPError as response:
                 error, retry_in = _failure(response, is_repeatable, delay)
             except (urllib.error.URLError, OSError, ValueError) as cause:
-                error = TonearmError(0, {"message": f"The service cannot be reached: {cause}"})
+                error = TonearmError(0, {"message": f"{self._base_url} cannot be reached: {cause}"})
                 retry_in = delay if is_repeatable else None
             if retry_in is None or retry_in > LONGEST_RETRY_AFTER or attempt == RETRIES:
                 raise error
@@ -138,7 +141,7 @@ def _refusal(response: urllib.error.HTTPError, method: str, size: int, content_t
     }
     meaning = f": {meanings[code]}" if code in meanings else ""
     message = f"The upload was refused: {code or response.code}{meaning}"
-    return TonearmError(response.code, {"message": message, "storage_code": code})
+    return TonearmError(response.code, {"code": "upload_refused", "message": message, "storage_code": code})
 
 
 def _failure(response: urllib.error.HTTPError, is_repeatable: bool, delay: float) -> tuple[TonearmError, float | None]:

@@ -56,9 +56,9 @@ function addressOf(href: string, pages: Set<string>): string | null {
 /** The words of Markdown, without its marks. */
 const plain = (markdown: string) =>
   markdown
-    .replace(/```[\s\S]*?```|<!--[\s\S]*?-->/g, ' ')
+    .replace(/<!--[\s\S]*?-->|^ *```\w*$|^ *>/gm, ' ')
     .replace(/\]\([^)]*\)/g, ' ')
-    .replace(/[[\]`*|#>]|-{3,}/g, ' ')
+    .replace(/[[\]`*|#]|-{3,}/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
 
@@ -145,6 +145,16 @@ export function groupsOf(index: string, guides: Map<string, Page>): NavigationGr
   return groups
 }
 
+const LONGEST_DESCRIPTION = 160
+
+/** Returns the first paragraph of a guide, cut at a word. */
+function descriptionOf(markdown: string): string {
+  const paragraph = new Marked().lexer(markdown).find(({ type }) => type === 'paragraph')
+  const text = plain(paragraph?.raw ?? '').replace(/ ([.,:;)])|(\() /g, '$1$2')
+  if (text.length <= LONGEST_DESCRIPTION) return text
+  return `${text.slice(0, text.lastIndexOf(' ', LONGEST_DESCRIPTION)).replace(/[.,:;]$/, '')} …`
+}
+
 /** Returns the page of a guide. */
 export function guidePage(name: string, markdown: string, pages: Set<string>): { page: Page; search: SearchEntry[] } {
   const url = `/docs/${name}`
@@ -154,7 +164,7 @@ export function guidePage(name: string, markdown: string, pages: Set<string>): {
   const page: Page = {
     url,
     title: first.title,
-    description: first.text.slice(0, 160),
+    description: descriptionOf(markdown),
     content: `<article class="prose">${html}</article>`,
     markdown,
     sections,

@@ -6,7 +6,7 @@ import type { OperationExample } from '../openapi.ts'
 import { codeBlock, escapeHtml, inlineCode } from './html.ts'
 import { limitsOfOperation } from './limits.ts'
 import { samplesOf } from './samples.ts'
-import { type Field, fieldList, fieldsOf, type Schema } from './schema.ts'
+import { type Field, fieldList, fieldMarkdown, fieldsOf, type Schema } from './schema.ts'
 import type { Link, Page } from './shell.ts'
 
 /** Pages of the API reference: one for each tag, one for the objects that responses contain. */
@@ -138,8 +138,12 @@ ${operation.is_empty ? codeBlock([{ language: 'text', code: 'No content' }], 'Re
 </section>`
 }
 
+const partMarkdown = (title: string, fields: Field[], marksRequired = true) =>
+  fields.length > 0 ? `${title}:\n\n${fieldMarkdown(fields, marksRequired)}\n` : ''
+
 function markdownOf(entry: Entry): string {
-  const { operation, example } = entry
+  const { operation, described, example } = entry
+  const of = (place: Parameter['in']) => described.parameters.filter((parameter) => parameter.in === place)
   const [curl] = samplesOf(requestOf(entry))
   const errors = errorsOf(operation).map((code) => `${ERROR_STATUS[code]} \`${code}\``)
   return `## ${titleOf(operation.summary)}
@@ -148,7 +152,7 @@ function markdownOf(entry: Entry): string {
 
 ${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}.
 
-\`\`\`bash
+${partMarkdown('Path', of('path'))}${partMarkdown('Query', of('query'))}${partMarkdown('Body', fieldsOf(schemaOf(described.requestBody)))}${partMarkdown('Headers', of('header'))}${partMarkdown('Response', responseFields(entry), false)}\`\`\`bash
 ${curl!.code}
 \`\`\`
 
@@ -186,10 +190,11 @@ function eventSection(type: string, summary: string, schema: Schema): string {
 /** Returns the page of the objects that responses contain. */
 export function objectPage({ components }: Document): Page {
   const objects = Object.entries(components.schemas)
+  // Alternatives, such as the types of events, are one list.
+  const shownOf = (schema: Schema): Field[] =>
+    schema.properties ? fieldsOf(schema) : [{ name: 'value', schema, required: true }]
   const sections = objects.map(([name, schema]) => {
-    const fields = fieldsOf(schema)
-    // Alternatives, such as the types of events, are one list.
-    const shown = fields.length > 0 ? fields : [{ name: 'value', schema, required: true }]
+    const shown = shownOf(schema)
     return `<section class="operation" id="${name}" aria-labelledby="${name}-title"><div class="text"><h2 id="${name}-title"><a class="anchor" href="#${name}">${name}</a></h2>${fieldList(shown, false)}</div></section>`
   })
   return {
@@ -197,7 +202,7 @@ export function objectPage({ components }: Document): Page {
     title: 'Objects',
     description: 'The objects in the responses of the Tonearm API, with all fields',
     content: `<h1>Objects</h1>${sections.join('')}`,
-    markdown: `# Objects\n\nThe schemas are in /openapi.json under \`components.schemas\`.\n\n${objects.map(([name]) => `- ${name}\n`).join('')}`,
+    markdown: `# Objects\n\nThe schemas are in /openapi.json under \`components.schemas\`.\n\n${objects.map(([name, schema]) => `## ${name}\n\n${fieldMarkdown(shownOf(schema), false)}`).join('\n')}`,
     sections: objects.map(([name]): Link => ({ title: name, url: `#${name}` })),
     kind: 'api',
   }

@@ -38,6 +38,11 @@ export const fieldsOf = ({ properties = {}, required = [] }: Schema): Field[] =>
   Object.entries(properties).map(([name, schema]) => ({ name, schema, required: required.includes(name) }))
 
 const code = (value: unknown) => `<code>${escapeHtml(JSON.stringify(value))}</code>`
+/** The names that a list such as `include` accepts, if the schema is one (`including` in src/contract/common.ts). */
+function listedNames({ pattern }: Schema): { names: string[]; isList: boolean } | null {
+  const [, names, , more] = /^\^\(([\w|]+)\)\(,\((.+)\)\)\{0,(\d+)\}\$$/.exec(pattern ?? '') ?? []
+  return names ? { names: names.split('|'), isList: more !== '0' } : null
+}
 const alternatives = ({ anyOf, oneOf }: Schema) => anyOf ?? oneOf ?? []
 
 /** Returns the type of a schema as HTML. Named schemas are links to the page of objects. */
@@ -48,6 +53,11 @@ export function typeOf(schema: Schema): string {
     return `<a href="/docs/api/objects#${name}">${name}</a>`
   }
   if (schema.const !== undefined) return code(schema.const)
+  const listed = listedNames(schema)
+  if (listed) {
+    const names = listed.names.map((name) => `<code>${name}</code>`).join(' or ')
+    return listed.isList ? `${names}, separated by commas` : names
+  }
   if (schema.enum) return schema.enum.map(code).join(' or ')
   const options = alternatives(schema)
   if (options.length > 0) return [...new Set(options.map(typeOf))].join(' or ')
@@ -72,10 +82,10 @@ function bounds(least: number | undefined, most: number | undefined, unit: strin
 /** Returns what a value must satisfy, and its default. */
 function rules(schema: Schema): string[] {
   const own = [
-    ...bounds(schema.minimum, schema.maximum, schema.unit ? ` ${schema.unit}` : ''),
+    ...bounds(schema.minimum, schema.maximum, schema.unit && schema.unit !== 'items' ? ` ${schema.unit}` : ''),
     ...bounds(schema.minLength, schema.maxLength, ' characters'),
     ...bounds(schema.minItems, schema.maxItems, ' items'),
-    ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN
+    ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN && !listedNames(schema)
       ? [`matches <code>${escapeHtml(schema.pattern)}</code>`]
       : []),
     ...(schema.default === undefined ? [] : [`default ${code(schema.default)}`]),
@@ -89,15 +99,42 @@ function nested(schema: Schema): Field[] {
   return [...fieldsOf(schema), ...alternatives(schema).flatMap(nested)]
 }
 
-/** Returns a list of fields as HTML. `marksRequired` is for input: output always has the required fields. */
+/** Returns the type of a field, its limits and its default. `marksRequired` is for input: output always has the required fields. */
+const notesOf = ({ schema, required }: Field, marksRequired: boolean) => [
+  `<span class="type">${typeOf(schema)}</span>`,
+  ...(marksRequired && required ? ['<strong class="required">required</strong>'] : []),
+  ...(!marksRequired && !required ? ['may be absent'] : []),
+  ...new Set(rules(schema)),
+]
+
+/** Returns a list of fields as Markdown, with the same notes as `fieldList`. */
+export function fieldMarkdown(fields: Field[], marksRequired: boolean, indent = ''): string {
+  return fields
+    .map((field) => {
+      const { name, schema, description = schema.description } = field
+      const notes = notesOf(field, marksRequired).map(markdownOf).join(', ')
+      const inner = fieldMarkdown(nested(schema), marksRequired, `${indent}  `)
+      return `${indent}- \`${name}\`: ${notes}${description ? `. ${description}` : ''}\n${inner}`
+    })
+    .join('')
+}
+
+/** Converts the HTML of a note to Markdown. */
+const markdownOf = (html: string) =>
+  html
+    .replace(/<\/?code>/g, '`')
+    .replace(
+      /<a href="([^"#]+)#(\w+)">(.+?)<\/a>/g,
+      (_, page: string, id: string, name: string) => `[${name}](${page}.md#${id})`,
+    )
+    .replace(/<[^>]+>/g, '')
+    .replace(/&(amp|lt|gt|quot);/g, (_, name: string) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[name]!)
+
+/** Returns a list of fields as HTML. */
 export function fieldList(fields: Field[], marksRequired: boolean): string {
-  const items = fields.map(({ name, schema, required, description = schema.description }) => {
-    const notes = [
-      `<span class="type">${typeOf(schema)}</span>`,
-      ...(marksRequired && required ? ['<strong class="required">required</strong>'] : []),
-      ...(!marksRequired && !required ? ['may be absent'] : []),
-      ...new Set(rules(schema)),
-    ]
+  const items = fields.map((field) => {
+    const { name, schema, description = schema.description } = field
+    const notes = notesOf(field, marksRequired)
     const inner = nested(schema)
     return `<li><code class="name">${escapeHtml(name)}</code> <span class="notes">${notes.join('<span class="dot"> · </span>')}</span>${
       description ? `<p>${inlineCode(description)}</p>` : ''

@@ -8,7 +8,7 @@ import { root } from '../../shared/settings.ts'
 import type { OperationExample } from '../openapi.ts'
 import { DEMO_AUDIO, demoAudio } from './demo.ts'
 import { groupsOf, guidePage, renderMarkdown, type SearchEntry } from './guides.ts'
-import { inlineCode } from './html.ts'
+import { EXAMPLE_ORIGIN, inlineCode } from './html.ts'
 import { type Document, entriesOf, type Entry, objectPage, operationPage, pageOfTag, titleOf } from './operations.ts'
 import { type Assets, type NavigationGroup, type Page, renderPage } from './shell.ts'
 
@@ -107,8 +107,14 @@ function llmsText(groups: NavigationGroup[], pages: Map<string, Page>): string {
     })
     return `## ${title}\n\n${lines.join('\n')}`
   })
-  return `# Tonearm\n\n> ${INTRODUCTION}\n\nThe OpenAPI document is at /openapi.json.\n\n${parts.join('\n\n')}\n`
+  return `# Tonearm\n\n> ${INTRODUCTION}\n\nThe OpenAPI document is at /openapi.json. In code, \`${EXAMPLE_ORIGIN}\` stands for the address of this service.\n\n${parts.join('\n\n')}\n`
 }
+
+/** Says what the example origin stands for, because only the HTML pages replace it. */
+const withOrigin = (markdown: string) =>
+  markdown.includes(EXAMPLE_ORIGIN)
+    ? `${markdown}\n\n\`${EXAMPLE_ORIGIN}\` stands for the address of the service that this page is from.\n`
+    : markdown
 
 /** Groups operations by their tag. */
 function byTag(entries: Entry[]): Map<string, Entry[]> {
@@ -147,7 +153,7 @@ export async function buildDocs(
   for (const page of pages.values()) {
     const path = page.url === '/docs' ? 'docs/index' : page.url.slice(1)
     files.set(`${path}.html`, renderPage(page, groups, assets))
-    files.set(`${path}.md`, page.markdown)
+    for (const name of new Set([path, page.url.slice(1)])) files.set(`${name}.md`, withOrigin(page.markdown))
   }
   const search = [
     ...[...tags].flatMap(([tag, entries]) => operationEntries(tag, entries)),

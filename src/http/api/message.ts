@@ -1,5 +1,7 @@
 import * as z from 'zod'
 
+export const REQUIRED = 'is required'
+
 const KINDS: Record<string, string> = {
   array: 'a list',
   boolean: 'true or false',
@@ -48,7 +50,7 @@ function rangeOf(issue: z.core.$ZodRawIssue): string {
 export function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
   const { code, input } = issue
   // zod reports a missing field as `invalid_type`.
-  if (code === 'invalid_type' && input === undefined) return 'is required'
+  if (code === 'invalid_type' && input === undefined) return REQUIRED
   if (code === 'invalid_type' && issue.expected in KINDS) {
     const isNumber = issue.expected === 'number' || issue.expected === 'int'
     const range = isNumber ? rangeOf(issue) : ''

@@ -25,7 +25,7 @@ import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
 import { csvOf, wantsCsv } from './csv.ts'
 import { MAX_ERRORS, readJson } from './json_body.ts'
-import { messageOf, ruleOf } from './message.ts'
+import { messageOf, REQUIRED, ruleOf } from './message.ts'
 import { nearestName } from './nearest.ts'
 import { checkQuery } from './query.ts'
 
@@ -47,6 +47,7 @@ const nounOf = ({ nouns }: Operation, param: string) =>
 type Target = 'param' | 'query' | 'header' | 'json'
 
 /** Issues have their input, which their messages mention. */
+const UNKNOWN = 'is not a known field'
 const ISSUES = { error: ruleOf, reportInput: true }
 
 /** Throws the issues of a failed parse as an error response. A malformed id in a path returns 404, like an unknown id (docs/decisions/0008). */
@@ -63,15 +64,19 @@ function refuse(operation: Operation, target: Target, error: z.core.$ZodError): 
   const code: ErrorCode = error.issues.every((issue) => issue.code === 'unrecognized_keys')
     ? 'unknown_field'
     : 'invalid_request'
-  const [first] = errors
-  throw new ApiError(code, `${first?.path}: ${first?.message}`, { errors: errors.slice(0, MAX_ERRORS) })
+  // A required field is often there under another name.
+  const unknown = errors[0]?.message === REQUIRED ? errors.find(({ message }) => message.startsWith(UNKNOWN)) : null
+  const shown = [...errors.slice(0, 1), ...(unknown ? [unknown] : [])]
+  throw new ApiError(code, shown.map(({ path, message }) => `${path}: ${message}`).join('; '), {
+    errors: errors.slice(0, MAX_ERRORS),
+  })
 }
 
 /** Returns the message for an unknown field. It suggests a field only for the outermost object, because deeper ones may have several schemas. */
 function unknownField(operation: Operation, target: Target, path: string[], key: string): string {
   const schema = target === 'json' ? operation.body : operation.query
   const known = path.length === 0 && schema && nearestName(key, Object.keys(schema.shape))
-  return known ? `is not a known field; did you mean ${known}?` : 'is not a known field'
+  return known ? `${UNKNOWN}; did you mean ${known}?` : UNKNOWN
 }
 
 /** Parses and validates the body. Hono's validator is not used because it would skip the checks of `readJson`. */

@@ -175,6 +175,12 @@ it.each([
   expect(errors.map((error) => `${error.path}: ${error.message}`)).toContain(expected)
 })
 
+it('the message about a missing field also names one that does not exist', async () => {
+  const { key } = await aWorkspace()
+  const answer = await call('POST', '/v1/share', { key, body: { scope: 'collection', collection_id: 'x' } })
+  expect(answer.body.message).toBe('id: is required; collection_id: is not a known field')
+})
+
 it('docs_url leads to the paragraph about the code', async () => {
   const { key } = await aWorkspace()
   for (const [path, code] of [
