@@ -179,6 +179,27 @@ test('selected tracks are deleted and moved together, and both can be undone', a
   expect(problems).toEqual([])
 })
 
+test('keys work from outside of the table and from its checkboxes, and a button keeps the focus', async () => {
+  await visit(page, '#/library', 'Library')
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  const [first] = await namesOf(page)
+  await page.keyboard.press('j')
+  await expect.poll(() => rowOf(page, first!).evaluate((row) => row === document.activeElement), TIMEOUT).toBe(true)
+
+  await page.getByRole('checkbox', { name: `Select ${first}` }).click()
+  await page.keyboard.press('/')
+  await page.getByRole('dialog').waitFor(TIMEOUT)
+  await page.keyboard.press('Escape')
+
+  const zip = page.getByRole('toolbar', { name: 'Selected tracks' }).getByRole('button', { name: 'Download ZIP' })
+  await zip.focus()
+  const download = page.waitForEvent('download', TIMEOUT)
+  await page.keyboard.press('Enter')
+  await (await download).cancel()
+  await expect.poll(() => zip.evaluate((button) => button === document.activeElement), TIMEOUT).toBe(true)
+  expect(problems).toEqual([])
+})
+
 test('a track shows its files with sizes, its loudness and its source', async () => {
   await rowOf(page, 'first').getByRole('link', { name: 'first' }).click()
   const row = page.getByRole('row').filter({ hasText: 'mp3-128' })

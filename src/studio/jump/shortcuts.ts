@@ -4,9 +4,10 @@ import { takeOffer } from '../ui/announce.ts'
 import type { Actions } from './commands.ts'
 
 /** Elements in which keys have another meaning. */
-const FIELDS = 'input, textarea, select, [role=textbox], [role=slider], tonearm-player, tonearm-waveform'
+const FIELDS =
+  'input:not([type=checkbox], [type=radio]), textarea, select, [role=textbox], [role=slider], tonearm-player, tonearm-waveform'
 /** Elements that Space activates. */
-const PRESSED = 'button, a, summary, [role=button], [role=row], [role=option], [role=menuitem], [role=checkbox]'
+const PRESSED = 'input, button, a, summary, [role=button], [role=row], [role=option], [role=menuitem], [role=checkbox]'
 
 /** Runs an action when its key is pressed outside of fields and dialogs. */
 export function useShortcuts(actions: (Actions & { togglePlay: () => void }) | null): void {

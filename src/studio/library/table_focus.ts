@@ -45,15 +45,18 @@ export function useRowFocus({ body, count, height, onKey, onExtend }: Properties
   const latest = useRef({ active, count, onKey, onExtend })
   latest.current = { active: Math.min(active, Math.max(0, count - 1)), count, onKey, onExtend }
 
-  useLayoutEffect(() => {
+  function focusWanted() {
     const at = wanted.current
     wanted.current = null
     if (at !== null) body.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus({ preventScroll: true })
-  })
+  }
+  useLayoutEffect(focusWanted)
 
   function focusRow(at: number) {
     wanted.current = at
-    setActive(at)
+    // The active row is not drawn again.
+    if (at === latest.current.active) focusWanted()
+    else setActive(at)
     const top = (body.current?.getBoundingClientRect().top ?? 0) + at * height
     if (top < BAR) scrollBy(0, top - BAR)
     else if (top + height > innerHeight - DOCK) scrollBy(0, top + height - innerHeight + DOCK)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useContext, useRef } from 'preact/hooks'
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { Sending } from './form.tsx'
 import { Icon, type IconName } from './icon.tsx'
@@ -22,16 +22,27 @@ export function Button(properties: Properties) {
   const { onClick, children, icon, kind = '', small, type = 'button', disabled, label, tabIndex } = properties
   const [busy, once] = useOnce()
   const sending = useContext(Sending)
+  const button = useRef<HTMLButtonElement>(null)
+  const hadFocus = useRef(false)
+  useLayoutEffect(() => {
+    // A button loses the focus while it is disabled.
+    if (!busy && hadFocus.current && document.activeElement === document.body) button.current?.focus()
+  }, [busy])
+  function press() {
+    hadFocus.current = document.activeElement === button.current
+    void once(onClick!)
+  }
   const classes = ['button', kind, small && 'small', !children && 'bare'].filter(Boolean).join(' ')
   return (
     <button
+      ref={button}
       class={classes}
       type={type}
       disabled={disabled || busy || sending}
       aria-label={label}
       title={children ? undefined : label}
       tabIndex={tabIndex}
-      onClick={onClick && (() => void once(onClick))}
+      onClick={onClick && press}
     >
       {icon && <Icon name={icon} />}
       {children && <span>{children}</span>}
