@@ -144,6 +144,8 @@ test('selected tracks are deleted and moved together, and both can be undone', a
   await page.keyboard.press('Delete')
   await page.getByText('2 tracks deleted').waitFor(TIMEOUT)
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual([before[2]])
+  // The rows and the bar are gone, and the focus is on the row that is left.
+  await expect.poll(() => rowOf(page, before[2]!).evaluate((row) => row === document.activeElement), TIMEOUT).toBe(true)
   await page.keyboard.press('Control+z')
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
   await rowOf(page, before[1]!).focus()

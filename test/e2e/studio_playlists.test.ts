@@ -65,6 +65,15 @@ test('a playlist is built by search, drag and keyboard, and changes of two users
   await expectSaved('first', 'third')
   expect(await namesOf(page)).toEqual(['first', 'third'])
 
+  // The keys of a row do nothing on other controls.
+  const add = page.getByRole('button', { name: 'Add first' })
+  await add.focus()
+  await page.keyboard.press('Delete')
+  await page.keyboard.press('Enter')
+  await expectSaved('first', 'third', 'first')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expectSaved('first', 'third')
+
   const top = page.locator('.in-playlist [data-at="0"]')
   await top.focus()
   await page.keyboard.press('Alt+ArrowDown')

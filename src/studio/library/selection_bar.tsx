@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 import { MAX_BATCH, MAX_ZIP_SELECTION } from '../../contract/facts.ts'
 import type { TrackChange } from '../../contract/track_batch.ts'
@@ -46,6 +46,7 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
   const open = (name: 'playlist' | 'move' | 'edit') => withRows((rows) => setDialog({ name, rows }))
   const { change, remove, reprocess } = changesIn({ tracks, selecting, batch })
   useKeys(size > 0 && !dialog, { e: open('edit'), Delete: withRows(remove) })
+  useFocusAfter(size > 0)
   const isRunning = batch.running !== null && !batch.running.isOver
   if (size === 0 && !batch.running) return null
   const play = (rows: TrackRow[]) =>
@@ -139,6 +140,16 @@ function useKeys(isActive: boolean, actions: Record<string, () => unknown>): voi
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
   }, [])
+}
+
+/** Focuses the active row if the focus was lost with the selection, whose bar or rows disappear. */
+function useFocusAfter(isSelected: boolean): void {
+  const wasSelected = useRef(false)
+  useLayoutEffect(() => {
+    if (wasSelected.current && !isSelected && document.activeElement === document.body)
+      document.querySelector<HTMLElement>('[data-at][tabindex="0"]')?.focus({ preventScroll: true })
+    wasSelected.current = isSelected
+  }, [isSelected])
 }
 
 /** The number of selected tracks, and a button that selects all. On a phone, the head of the table is hidden. */

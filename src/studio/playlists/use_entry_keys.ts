@@ -68,7 +68,7 @@ export function useEntryKeys({ entries, edits, body, height, onPlay }: Propertie
     else if (event.altKey && key === 'ArrowDown') step(at, 1)
     else if (event.altKey) return false
     else if (key === 'x') pick(at)
-    else if (event.target === document.body) return false
+    else if (!(event.target as Element).closest('[data-at]')) return false
     else if (key === 'Delete' || key === 'Backspace') {
       const keys = keysAt(at)
       remove(keys)
