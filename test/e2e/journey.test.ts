@@ -61,7 +61,9 @@ describe.concurrent('uploaded audio becomes playable', () => {
     expect(Math.abs(track.duration - SECONDS)).toBeLessThan(0.1)
 
     const { session, view, params } = await play(server, listener, track.id)
-    expect(keys(session)).toEqual(words('ok play_session_id play_session list tracks first_track heard_token expires_at'))
+    expect(keys(session)).toEqual(
+      words('ok play_session_id play_session list tracks first_track heard_token expires_at'),
+    )
     const fields = words('id creator_id organization_index metadata variants is_downloadable expires_at')
     expect(keys(session.play_session)).toEqual(fields)
     const listed = words('id index duration order player_title player_subtitle player_color')
