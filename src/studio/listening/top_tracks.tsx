@@ -39,7 +39,7 @@ export function TopTracks({ days }: { days: number }) {
                 <tr key={id}>
                   <th scope="row">
                     <span class="top-track">
-                      {artwork && <img src={artwork.icon.url} alt="" width="40" height="40" loading="lazy" />}
+                      {artwork && <img src={artwork.icon.url} alt="" width="40" height="40" />}
                       {title === null ? (
                         <span class="soft">{t('Deleted track')}</span>
                       ) : (
