@@ -158,7 +158,7 @@ describe('bad input', () => {
     const limited = { ...caching, MISS_RATE_LIMIT: fakeRateLimit(1) }
     const statuses = []
     for (let at = 0; at < 3; at++)
-      statuses.push((await read(`${mix}?views=5&from=${theirs}`, limited, 'GET', '192.0.2.66')).status)
+      statuses.push((await read(`${mix}?views=5&from=${theirs}`, limited, 'GET', '192.0.2.68')).status)
     expect(statuses).toEqual([404, 404, 429])
   })
 
