@@ -117,6 +117,11 @@ test('a new collection accepts three dropped files, which are uploaded and proce
 })
 
 test('title, subtitle and color are saved while the user edits them, and shown in a player', async () => {
+  // A change that is made while the previous one is being saved is not a conflict.
+  await page.route('**/v1/collection/*', async (route) => {
+    if (route.request().method() === 'PUT') await page.waitForTimeout(500)
+    await route.continue()
+  })
   await editText(page, 'Title', 'Demo tape 2')
   await editText(page, 'Artist', 'Ines Calder')
   await page.getByLabel('Another color').fill('#c0392b')
@@ -131,6 +136,8 @@ test('title, subtitle and color are saved while the user edits them, and shown i
     player_color: '#C0392B',
     theme: ['#2B3440'],
   })
+  await page.unroute('**/v1/collection/*')
+  expect(problems).toEqual([])
 })
 
 test('a new cover appears on the page and in the list of collections', async () => {

@@ -103,8 +103,15 @@ function useCollection(id: string) {
     if (gone) endUploads(id)
   }, [gone, id])
 
-  async function save(changes: Changes) {
+  // Changes are sent one after another. With the version from before the first one, the second would be a conflict.
+  const saved = useRef<Promise<unknown>>(Promise.resolve())
+  function save(changes: Changes) {
     if (changes.title !== undefined || changes.player_subtitle !== undefined) endNaming(id)
+    const saving = saved.current.then(() => send(changes))
+    saved.current = saving
+    return saving
+  }
+  async function send(changes: Changes) {
     const collection = loaded.answer?.collection
     if (!collection) return undefined
     const answer = await sendVersioned(
