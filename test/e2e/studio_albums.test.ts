@@ -62,6 +62,7 @@ test('a collection shows its links and ids, plays from its head, and becomes a p
   const { tracks } = await must(client.get('/v1/playlist/{playlist_id}/track', { params: { playlist_id } }))
   expect(tracks.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
   // The page of the playlist may still be reading it.
+  await page.locator('.thing-text').getByText('3 tracks · 36 s', { exact: true }).waitFor(TIMEOUT)
   await visit(page, '#/library', 'Library')
   await must(client.delete('/v1/playlist/{playlist_id}', { params: { playlist_id } }))
 })

@@ -10,7 +10,7 @@ import { findings } from './axe.ts'
 import { Listeners } from './listeners.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { expectNoOverflow, openTab, signIn, TIMEOUT, untilStill, visit } from './studio_steps.ts'
+import { expectNoOverflow, hold, openTab, signIn, TIMEOUT, untilStill, visit } from './studio_steps.ts'
 
 /** Tests the listening statistics in the studio, with reports as players send them. */
 
@@ -121,6 +121,22 @@ test('a collection has its plays, which lead to the page Listening of only this 
   await expect.poll(() => figure('Plays').textContent(), TIMEOUT).toBe('10')
   await visit(page, `#/collection/${collection_id}`, 'Tidal Rooms')
   await page.getByRole('link', { name: '10 plays in 30 days' }).waitFor(TIMEOUT)
+})
+
+test('the note of a playlist has the parts that are read so far', async () => {
+  const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'Evening' } }))
+  const note = page.locator('.thing-text > p.soft').filter({ hasText: /tracks|plays/ })
+  const passTracks = await hold(page, /\/v1\/playlist\/[^/]+\/track/)
+  await visit(page, `#/playlist/${playlist_id}`, 'Evening')
+  await expect.poll(() => note.textContent(), TIMEOUT).toBe('0 plays in 30 days')
+  await passTracks()
+  await expect.poll(() => note.textContent(), TIMEOUT).toBe('0 tracks · 0 plays in 30 days')
+
+  const passPlays = await hold(page, /\/v1\/stats\/playlist\//)
+  await page.reload()
+  await expect.poll(() => note.textContent(), TIMEOUT).toBe('0 tracks')
+  await passPlays()
+  await expect.poll(() => note.textContent(), TIMEOUT).toBe('0 tracks · 0 plays in 30 days')
 })
 
 test('a link has the plays of its page, in the list of all links with one request, and in its dialog', async () => {

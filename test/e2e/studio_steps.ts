@@ -39,6 +39,19 @@ export async function signIn(page: Page, { base_url, api_key }: Shared): Promise
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor(TIMEOUT)
 }
 
+/** Delays some requests until the returned function is called, which removes all routes of the page. */
+export async function hold(page: Page, url: RegExp): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<void>()
+  await page.route(url, async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  return async () => {
+    held.resolve()
+    await page.unrouteAll({ behavior: 'wait' })
+  }
+}
+
 /** Navigates to a page of the studio as a link does. */
 export async function visit(page: Page, route: string, heading: string | RegExp): Promise<void> {
   await page.evaluate((hash) => (location.hash = hash), route)

@@ -13,7 +13,7 @@ import { endUploads, queueOf, stoppedBy, upload, uploadChanges } from '../data/u
 import { sendVersioned } from '../data/versions.ts'
 import { forgetViews, isPlayable } from '../data/views.ts'
 import { explain, length, plural, signed } from '../format.ts'
-import { PlaysLink } from '../listening/plays_link.tsx'
+import { PlaysNote } from '../listening/plays_note.tsx'
 import { href, type PageProperties } from '../route.ts'
 import { hasEnded } from '../sharing/link.ts'
 import { openShare } from '../sharing/open_share.ts'
@@ -175,12 +175,7 @@ export function CollectionPage({ id, query }: PageProperties) {
             <NamedNote id={id} />
           </>
         }
-        note={
-          <>
-            {note}
-            <PlaysLink scope="collection" id={id} />
-          </>
-        }
+        note={<PlaysNote scope="collection" id={id} note={note} />}
         tint={collection.image_colors[0]?.hex}
         {...cover}
       >

@@ -6,7 +6,7 @@ import { length, plural } from '../format.ts'
 import { type Look, LookForm } from '../library/look_form.tsx'
 import { PlayFirst } from '../library/play_first.tsx'
 import { removeList } from '../library/trash.ts'
-import { PlaysLink } from '../listening/plays_link.tsx'
+import { PlaysNote } from '../listening/plays_note.tsx'
 import { href, type PageProperties } from '../route.ts'
 import { openShare } from '../sharing/open_share.ts'
 import { t, text } from '../text.ts'
@@ -63,6 +63,9 @@ export function PlaylistPage({ id, tab }: PageProperties) {
   const { playlist } = loaded.answer
   const tracks = list.entries.map(({ track }) => track)
   const seconds = tracks.reduce((sum, { duration }) => sum + duration, 0)
+  const note = [!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
+    .filter(Boolean)
+    .join(' · ')
 
   async function save(changes: Changes) {
     const answer = await client.put('/v1/playlist/{playlist_id}', { params, body: changes })
@@ -78,14 +81,7 @@ export function PlaylistPage({ id, tab }: PageProperties) {
         back={{ href: href('playlists'), label: t('Playlists') }}
         title={playlist.title}
         heading={<PlaylistTitle playlist={playlist} save={save} />}
-        note={
-          <>
-            {[!list.loading && plural(tracks.length, 'track'), seconds > 0 && length(seconds)]
-              .filter(Boolean)
-              .join(' · ')}
-            <PlaysLink scope="playlist" id={id} />
-          </>
-        }
+        note={<PlaysNote scope="playlist" id={id} note={note} />}
         tint={playlist.image_colors[0]?.hex}
         cover={cover.answer?.cover_image}
         handle={async () => {

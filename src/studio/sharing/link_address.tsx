@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 
 import { useStats } from '../data/stats.ts'
 import { date } from '../format.ts'
-import { playsIn30Days } from '../listening/plays_link.tsx'
+import { playsIn30Days } from '../listening/plays_note.tsx'
 import { t, tn } from '../text.ts'
 import { Button } from '../ui/button.tsx'
 import { Message } from '../ui/states.tsx'
