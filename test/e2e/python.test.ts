@@ -108,6 +108,21 @@ asyncio.run(read())`
   expect(await python('-c', program)).toBe('3\n3 1 True')
 })
 
+test('a listening report, whose response has no body, with both clients', async () => {
+  const report = (visit: string) =>
+    `{"visit": "${visit}", "sequence": 1, "age": 1, "first": 0, "listens": [{"track": track, "ranges": [[0, 1]]}]}`
+  const program = `${CLIENT}
+collection = client.create_collection({"title": "Heard"})["collection_id"]
+track = client.create_track({"collection_id": collection, "file_name": "a.wav"})["track_id"]
+token = client.create_play_session("collection", {"collection_id": collection})["heard_token"]
+print(client.report_heard(token, ${report('0000000000000001')}))
+async def send():
+    other = AsyncTonearm(os.environ["TONEARM_URL"], os.environ["TONEARM_KEY"])
+    print(await other.report_heard(token, ${report('0000000000000002')}))
+asyncio.run(send())`
+  expect(await python('-c', program)).toBe("{'ok': True}\n{'ok': True}")
+})
+
 const WEBHOOK = `import base64, hashlib, hmac, time
 from email.message import Message
 from tonearm import WebhookError, verify_webhook

@@ -95,7 +95,8 @@ class Transport:
 
     def _send(self, request: urllib.request.Request) -> Any:
         with urllib.request.urlopen(request, timeout=self._timeout) as response:
-            return json.load(response)
+            # An operation without a response, such as a listening report, answers 204.
+            return {"ok": True} if response.status == 204 else json.load(response)
 
     def upload(self, handle: Mapping[str, Any], file: str | PathLike[str] | bytes, content_type: str) -> str | None:
         """Sends a file to an upload handle (specification §2, UploadHandle) and returns its ETag."""
