@@ -12,3 +12,6 @@ export function checkExpiry<T extends { expires_at: number }>(what: string, sess
 
 /** Formats a time, in milliseconds since 1970, as the API does. */
 export const timestamp = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+/** Returns the date (UTC) of a time, in milliseconds since 1970, such as `2027-01-31`. */
+export const dateOf = (milliseconds: number) => timestamp(milliseconds).slice(0, 10)

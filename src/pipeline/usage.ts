@@ -4,6 +4,7 @@ import { idsBefore } from '../adapters/crypto/id.ts'
 import { usageCursors } from '../adapters/db/schema/usage.ts'
 import type { System } from '../context.ts'
 import { USAGE_DAYS } from '../contract/facts.ts'
+import { dateOf } from '../core/time.ts'
 
 /**
  * The sweep's part of `GET /v1/usage` (docs/decisions/0055). The sweep moves cursors, and triggers count the rows that a cursor passes
@@ -19,7 +20,7 @@ const uncounted = (now: number) => sql`play_sessions
   where id >= coalesce((select at from usage_cursors where name = 'sessions'), '') and id < ${idsBefore(Math.floor((now - LATE) / HOUR))}`
 
 /** Returns the first day that is still reported separately; earlier days are merged into one row. */
-export const firstReportedDay = (now: number) => new Date(now - (USAGE_DAYS - 1) * 24 * HOUR).toISOString().slice(0, 10)
+export const firstReportedDay = (now: number) => dateOf(now - (USAGE_DAYS - 1) * 24 * HOUR)
 
 /** Selects rows if there is something to count or to merge. */
 export const usageDue = (now: number) => ({

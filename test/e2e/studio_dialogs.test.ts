@@ -154,10 +154,10 @@ test('a dialog shows an error of the service at the field that caused it', async
   await title.evaluate((field) => field.removeAttribute('maxlength'))
   await title.fill('x'.repeat(256))
   await create()
-  await dialog('New key').getByText('Must be from 1 to 255 characters, not 256.').waitFor(TIMEOUT)
+  await dialog('New key').getByText('Must be between 1 and 255 characters, not 256.').waitFor(TIMEOUT)
   await expectFocus('Title')
   expect(await dialog('New key').getByRole('alert').allTextContents()).toEqual([
-    'Must be from 1 to 255 characters, not 256.',
+    'Must be between 1 and 255 characters, not 256.',
   ])
   await title.fill('Slow')
   // The browser logs each failed response.

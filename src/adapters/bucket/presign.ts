@@ -1,4 +1,5 @@
 import { PLAYBACK_TTL } from '../../contract/facts.ts'
+import { timestamp } from '../../core/time.ts'
 
 /**
  * Signs the `GET` URLs of files and covers for listeners (AWS Signature Version 4); a usual play view has seven. All other URLs, which are for uploads
@@ -74,7 +75,9 @@ export function keepUrl(cache: SignedUrls, unsigned: string, url: string): strin
  */
 export async function viewSigner(env: Env, now: number, ends_at: number, cache: SignedUrls = new Map()): Promise<Sign> {
   const { signed_at, expires } = validityOf(now, ends_at)
-  const time = `${new Date(signed_at * 1000).toISOString().slice(0, 19).replace(/[:-]/g, '')}Z`
+  const time = `${timestamp(signed_at * 1000)
+    .slice(0, 19)
+    .replace(/[:-]/g, '')}Z`
   const day = time.slice(0, 8)
   const scope = `${day}/auto/s3/aws4_request`
   const key = await keyOf(env, day)

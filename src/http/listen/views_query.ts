@@ -18,7 +18,7 @@ export function viewsQuery(url: string): ViewsQuery {
     if (name !== 'views' && name !== 'from') throw invalid(name, 'is not a known field', 'unknown_field')
     if (query.getAll(name).length > 1) throw invalid(name, 'must be given only once')
   }
-  if (!isNumber(views)) throw invalid('views', `must be a whole number from 1 to ${MAX_VIEWS}`)
+  if (!isNumber(views)) throw invalid('views', `must be a whole number, between 1 and ${MAX_VIEWS}`)
   const from = query.get('from')?.toLowerCase()
   if (from !== undefined && !UUID.test(from)) throw invalid('from', 'must be the id of a track')
   return { views, from }

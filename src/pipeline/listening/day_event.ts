@@ -3,6 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { openWithRetries } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { organizations } from '../../adapters/db/schema/library.ts'
+import { dateOf } from '../../core/time.ts'
 import { wakeIfSubscribed } from '../webhooks/due.ts'
 import { addCounts, noCounts, toResponse } from './counts.ts'
 import type { Shard } from './fold_times.ts'
@@ -29,7 +30,7 @@ export async function recordDay(env: Env, { organization_id, shard }: Shard, day
   const refused = all.flatMap((stats) => Object.values(stats.refused)).reduce((sum, reports) => sum + reports, 0)
   const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
   if (refused === 0 && totals.every((count) => count === 0)) return
-  const date = new Date(day * DAY).toISOString().slice(0, 10)
+  const date = dateOf(day * DAY)
   // Events are ordered by their time. The event cannot be older than its day.
   const isRecorded = sql`exists (select 1 from events where events.organization_id = ${organization_id}
     and seq > ${day * DAY} and type = 'stats.day' and data ->> '$.date' = ${date})`

@@ -13,6 +13,7 @@ import { UPLOAD_TTL } from '../../contract/facts.ts'
 import type { UploadHandle } from '../../contract/media.ts'
 import { oneLine } from '../../contract/text.ts'
 import { ApiError } from '../../core/errors.ts'
+import { timestamp } from '../../core/time.ts'
 import { insertHandlePurges } from '../../pipeline/upload_handles.ts'
 import { nextVersion } from './version.ts'
 
@@ -55,7 +56,7 @@ export async function uploadState(
   return {
     received_size: awaiting_upload ? null : row?.uploaded || null,
     expected_size,
-    expires_at: new Date(upload_expires_at).toISOString(),
+    expires_at: timestamp(upload_expires_at),
     hint: awaiting_upload ? hint : null,
   }
 }
@@ -95,7 +96,7 @@ const handle = (method: 'PUT' | 'POST', upload_url: string, now: number): Upload
   method,
   upload_url,
   ttl: UPLOAD_TTL,
-  expires_at: new Date(now + UPLOAD_TTL * 1000).toISOString(),
+  expires_at: timestamp(now + UPLOAD_TTL * 1000),
 })
 
 /** Returns the column values of a track that has a new upload handle. */

@@ -72,7 +72,10 @@ async function findRows<C extends SelectedFields>(
   most = MAX_SORTED,
 ): Promise<Found<C>> {
   if (offset > MAX_FILTERED_OFFSET)
-    throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} items in such a list, not ${offset}`)
+    throw invalid(
+      'offset',
+      `must be at most ${MAX_FILTERED_OFFSET} in a list with a search, a filter or an order, not ${offset}`,
+    )
   const { kind, organization_id, collection_id } = search
   const words = search.q === undefined ? null : wordsOf(search.q)
   if (words && words.length > MAX_WORDS) throw invalid('q', `must have at most ${MAX_WORDS} words, not ${words.length}`)

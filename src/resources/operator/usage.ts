@@ -4,6 +4,7 @@ import { usageDays } from '../../adapters/db/schema/usage.ts'
 import type { Handlers } from '../../context.ts'
 import type { usageOperations } from '../../contract/usage.ts'
 import { invalid } from '../../core/errors.ts'
+import { dateOf } from '../../core/time.ts'
 import { readQuotas } from '../../pipeline/quota.ts'
 import { firstReportedDay } from '../../pipeline/usage.ts'
 
@@ -11,17 +12,15 @@ const DAY = 24 * 3600_000
 /** Number of days in the response if the request has no start date. */
 const DEFAULT_DAYS = 30
 
-const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
-
 export const usageHandlers: Handlers<typeof usageOperations> = {
   async getUsage({ query }, context) {
     const { db, now, principal } = context
     const [first, today] = [firstReportedDay(now), dateOf(now)]
     const { to = today } = query
-    if (to < first || to > today) throw invalid('to', `must be from ${first} to ${today}, not ${to}`)
+    if (to < first || to > today) throw invalid('to', `must be between ${first} and ${today}, not ${to}`)
     const defaultFrom = dateOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY)
     const { from = defaultFrom < first ? first : defaultFrom } = query
-    if (from < first || from > to) throw invalid('from', `must be from ${first} to ${to}, not ${from}`)
+    if (from < first || from > to) throw invalid('from', `must be between ${first} and ${to}, not ${from}`)
 
     // There is at most one row per day, which contains the changes on that day.
     const rows = await db

@@ -3,6 +3,7 @@ import { STATS_DAYS } from '../../contract/facts.ts'
 import type { statsOperations } from '../../contract/stats.ts'
 import type { StatsScope } from '../../contract/stats_scope.ts'
 import { invalid, notFound } from '../../core/errors.ts'
+import { dateOf } from '../../core/time.ts'
 import { addCounts, type Counts, noCounts, toResponse } from '../../pipeline/listening/counts.ts'
 import { accumulated, addCurve, emptyCurve, stepsOf } from '../../pipeline/listening/curve.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
@@ -20,18 +21,19 @@ const MAX_ROWS = 100
 /** Candidates for the most plays that each object returns: more than requested, because their order can differ. */
 const candidates = (limit: number) => 2 * limit + 100
 
-const dateOf = (day: number) => new Date(day * DAY).toISOString().slice(0, 10)
+const dateOfDay = (day: number) => dateOf(day * DAY)
 const dayOf = (date: string) => Date.parse(date) / DAY
 
 /** Returns the days of a request since 1970, and throws if there are too many, or if they are in the future. */
 function rangeOf(query: { from?: string | undefined; to?: string | undefined }, now: number) {
   const today = Math.floor(now / DAY)
   const to = query.to === undefined ? today : dayOf(query.to)
-  if (to > today) throw invalid('to', `must not be after ${dateOf(today)}`)
+  if (to > today) throw invalid('to', `must be at most ${dateOfDay(today)}, not ${query.to}`)
   const from = query.from === undefined ? to + 1 - DEFAULT_DAYS : dayOf(query.from)
   const first = to + 1 - STATS_DAYS
-  if (from > to || from < first) throw invalid('from', `must lie between ${dateOf(first)} and ${dateOf(to)}`)
-  return { days: { from, to }, dates: { from: dateOf(from), to: dateOf(to) } }
+  if (from > to || from < first)
+    throw invalid('from', `must be between ${dateOfDay(first)} and ${dateOfDay(to)}, not ${dateOfDay(from)}`)
+  return { days: { from, to }, dates: { from: dateOfDay(from), to: dateOfDay(to) } }
 }
 
 /** Adds up the counts that several objects have of the same keys. */
@@ -55,7 +57,7 @@ function namedRows(by: 'country' | 'source', sums: Map<string, Counts>, totals: 
   return rest.some((count) => count !== 0) ? [...named, [null, rest]] : named
 }
 
-/** Throws 404 for a resource that does not exist, nor is in the trash. */
+/** Throws 404 unless the resource exists or is in the trash. */
 async function checkResource(context: Context, scope: StatsScope, id: string): Promise<void> {
   const isKnown =
     scope === 'organization'
@@ -79,7 +81,7 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
       by === 'day'
         ? Array.from({ length: days.to - days.from + 1 }, (_, at): [string, Counts] => {
             const day = days.from + at
-            return [dateOf(day), sums.get(String(day)) ?? []]
+            return [dateOfDay(day), sums.get(String(day)) ?? []]
           })
         : namedRows(by, sums, totals)
     const refused = new Map<string, number>()

@@ -1,5 +1,6 @@
 import type { shares } from '../../adapters/db/schema/shares.ts'
 import type { Context } from '../../context.ts'
+import { dateOf } from '../../core/time.ts'
 import { isIncluded } from '../library/list_items.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
@@ -9,8 +10,6 @@ type ShareRow = typeof shares.$inferSelect
 const DAY = 24 * 3600_000
 /** Number of days, including today, whose sessions are added. */
 const DAYS = 7
-
-const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10)
 
 /** Returns the number of sessions that a share created in the last days (UTC). */
 function recentSessions({ session_days }: ShareRow, now: number): number {

@@ -128,7 +128,7 @@ describe('a request with an invalid body', () => {
 
   it.each([
     ['collection', { title: 5 }, 'title: must be a string, not 5'],
-    ['collection', { title: 'x'.repeat(256) }, 'title: must be from 1 to 255 characters, not 256'],
+    ['collection', { title: 'x'.repeat(256) }, 'title: must be between 1 and 255 characters, not 256'],
     ['track', { collection_id: 'x', file_name: 'a.mp3' }, 'collection_id: must be a UUID, not "x"'],
     ['api_key', { title: 'x', type: 'x' }, 'type: must be one of server, player, uploader, not "x"'],
     [
@@ -136,7 +136,7 @@ describe('a request with an invalid body', () => {
       { title: 'x', type: 'server', expires_at: 'x' },
       'expires_at: must be a date and time such as 2027-01-31T00:00:00Z, not "x"',
     ],
-    ['webhook_endpoint', { url: 'https://shop.com', events: [] }, 'events: must have from 1 to 50 entries, not 0'],
+    ['webhook_endpoint', { url: 'https://shop.com', events: [] }, 'events: must have between 1 and 50 entries, not 0'],
     [
       'webhook_endpoint',
       { url: 'https://shop.com', events: ['x'] },

@@ -162,11 +162,11 @@ it.each([
     `player_color: must be a color like #1A2B3C, not "${'x'.repeat(60)}"`,
   ],
   ['collection', {}, 'title: is required'],
-  ['play_session/track', { expires_in: 5 }, 'expires_in: must be from 60 to 86400 seconds, not 5'],
-  ['play_session/track', { expires_in: '60' }, 'expires_in: must be a number, from 60 to 86400 seconds, not "60"'],
+  ['play_session/track', { expires_in: 5 }, 'expires_in: must be between 60 and 86400 seconds, not 5'],
+  ['play_session/track', { expires_in: '60' }, 'expires_in: must be a number, between 60 and 86400 seconds, not "60"'],
   ['track', { file_size: 0 }, 'file_size: must be at least 1 byte, not 0'],
-  ['track', { file_size: 1e300 }, 'file_size: must be from 1 to 9007199254740991 bytes, not 1e+300'],
-  ['share', { password: 'secret' }, 'password: must be from 8 to 128 characters'],
+  ['track', { file_size: 1e300 }, 'file_size: must be between 1 and 9007199254740991 bytes, not 1e+300'],
+  ['share', { password: 'secret' }, 'password: must be between 8 and 128 characters'],
   ['share', { password: 12345678 }, 'password: must be a string'],
 ])('POST /v1/%s %j: %s', async (path, body, expected) => {
   const { key } = await aWorkspace()
