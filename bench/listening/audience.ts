@@ -20,17 +20,6 @@ export interface Visit {
   reports: number[]
 }
 
-/** Pseudo-random numbers below 1 (mulberry32). */
-export function randomNumbers(seed: number) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const round = (seconds: number) => Math.round(seconds * 10) / 10
 
 /** A visit: five listens, in two or three reports. The first tracks are heard most; every second listen is a whole track. */

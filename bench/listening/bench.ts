@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
+import { randomFrom } from '../../test/support/random.ts'
 import { PRICES } from '../cost/prices.ts'
 import { threadSeconds, watchOthers } from '../process.ts'
 import { withCleanup } from '../worker/cleanup.ts'
 import { othersLine } from '../worker/table.ts'
 import { runningPids, type Workerd } from '../worker/workerd.ts'
-import { aVisit, createRecount, randomNumbers, reportOf, type Visit } from './audience.ts'
+import { aVisit, createRecount, reportOf, type Visit } from './audience.ts'
 import { sendAll } from './client.ts'
 import { killAgain } from './kill.ts'
 import {
@@ -55,7 +56,7 @@ async function load(
   connections: number,
   say: (text: string) => void,
 ) {
-  const random = randomNumbers(7)
+  const random = randomFrom(7)
   const recount = createRecount()
   let [ahead, sent] = [0, 0]
   const wait = async (minutes: number) => bench(workerd, { ahead: String((ahead += minutes * MINUTE)) })

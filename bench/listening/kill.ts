@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { aVisit, createRecount, randomNumbers, type Visit } from './audience.ts'
+import { randomFrom } from '../../test/support/random.ts'
+import { aVisit, createRecount, type Visit } from './audience.ts'
 import { sendAll } from './client.ts'
 import { bench, compare, createTracks, line, pathsOf, type Services, SESSIONS } from './services.ts'
 
@@ -9,7 +10,7 @@ export async function killAgain(services: Services, kills: number) {
   let workerd = await services.start()
   const library = await createTracks(services, workerd, 100)
   const paths = await pathsOf(workerd, library, 0)
-  const random = randomNumbers(11)
+  const random = randomFrom(11)
   const recount = createRecount()
   let [killed, acknowledged, repeated] = [0, 0, 0]
   const visits: { visit: Visit; next: number; path: string }[] = []

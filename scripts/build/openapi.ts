@@ -86,7 +86,7 @@ const withExamples = (described: Json[], values: Record<string, string> = {}) =>
 function describe(name: string, operation: Operation, example?: OperationExample): Json {
   const refusals = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
   const { access } = operation
-  const secret = operation.is_empty ? '`heard_token` of the play session' : 'id of the play session'
+  const secret = operation.is_report ? '`heard_token` of the play session' : 'id of the play session'
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : `Public: the ${secret} is the secret.`
   return {
     operationId: name,
@@ -107,7 +107,7 @@ function describe(name: string, operation: Operation, example?: OperationExample
       },
     }),
     responses: {
-      ...(operation.is_empty
+      ...(operation.is_report
         ? { 204: { description: 'Success' } }
         : {
             200: {

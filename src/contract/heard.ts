@@ -58,7 +58,7 @@ export const heardOperations = defineOperations({
     body_size: MAX_HEARD_BYTES,
     is_text: true,
     response: ok({}),
-    is_empty: true,
+    is_report: true,
     invisibleToListeners: true,
     errors: ['session_expired'],
   },

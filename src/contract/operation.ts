@@ -49,8 +49,11 @@ interface Description {
   response: z.ZodObject
   /** Returns the content of the response as a table, for callers that accept `text/csv`. */
   csv?: (response: never) => Table
-  /** Set if the response is a 204 without a body. */
-  is_empty?: true
+  /**
+   * Set for listening reports: they have their own rate limit, are ignored if the listener has opted out (`Sec-GPC: 1`), and the response is a 204
+   * without a body.
+   */
+  is_report?: true
   /** Seconds for which an isolate may cache the response. All callers of the same URL get the cached response (docs/decisions/0028). */
   reuse?: number
   /** Set if changes by this operation do not affect cached responses. */

@@ -1,6 +1,7 @@
 import type { Downloaded } from '../context.ts'
 import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
+import { countryOf, hasOptedOut } from './counted.ts'
 
 const DAY = 24 * 3600_000
 
@@ -12,19 +13,18 @@ interface Request {
 }
 
 /**
- * Counts a download after the response, unless a bot made it, or the listener must not be counted (Global Privacy Control). A failure is only logged: it
- * must not prevent the download.
+ * Counts a download after the response, unless a bot made it, or the listener has opted out. A failure is only logged: it must not prevent the
+ * download.
  */
 export function countDownload({ env, req: { raw }, executionCtx }: Request, downloaded: Downloaded): void {
   const { organization_id, ...place } = downloaded
   const count = async () => {
     const { isbot } = await import('isbot')
-    if (raw.headers.get('sec-gpc') === '1' || isbot(raw.headers.get('user-agent'))) return
+    if (hasOptedOut(raw) || isbot(raw.headers.get('user-agent'))) return
     const { listeningObject } = await import('../pipeline/listening/call_object.ts')
-    const { country = null } = (raw.cf ?? {}) as { country?: string }
     const shard = { organization_id, shard: 0 }
     const day = Math.floor(Date.now() / DAY)
-    await listeningObject(env, organization_id, 0)('download', shard, { ...place, day, country })
+    await listeningObject(env, organization_id, 0)('download', shard, { ...place, day, country: countryOf(raw) })
   }
   const logFailure = (error: unknown) =>
     log('error', 'download_not_counted', { organization_id, error: describeError(error) })

@@ -133,7 +133,7 @@ ${details('Limits', limitTable(entry))}
 <div class="code">
 ${codeBlock(samplesOf(requestOf(entry)))}
 <button type="button" class="button small try" aria-label="Try it: ${escapeHtml(title)}">Try it</button>
-${operation.is_empty ? codeBlock([{ language: 'text', code: 'No content' }], 'Response · 204') : codeBlock([{ language: 'json', code: JSON.stringify(example.response, null, 2) }], 'Response · 200')}
+${operation.is_report ? codeBlock([{ language: 'text', code: 'No content' }], 'Response · 204') : codeBlock([{ language: 'json', code: JSON.stringify(example.response, null, 2) }], 'Response · 200')}
 </div>
 </section>`
 }

@@ -20,6 +20,7 @@ import { limitHeard, limitKey } from '../auth/limit_key.ts'
 import { clientOf, mayRead } from '../auth/limit_rate.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { countDownload } from '../count_download.ts'
+import { countryOf, hasOptedOut } from '../counted.ts'
 import { encoder } from '../encode.ts'
 import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
@@ -147,7 +148,7 @@ export function mount(
     const emitsEvents = changes || operation.emitsEvents
     const secretOf = (c: Request) => c.req.param(operation.secret ?? '') ?? ''
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
-      if (operation.is_empty) await limitHeard(c.env, secretOf(c), clientOf(c.env, c.req.raw.headers))
+      if (operation.is_report) await limitHeard(c.env, secretOf(c), clientOf(c.env, c.req.raw.headers))
       const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.env, c.req.raw.headers))
       c.set('principal', principal)
@@ -177,12 +178,9 @@ export function mount(
         return new Response(JSON.stringify(body), { headers: { ...JSON_HEADERS, ...headers } })
       }
       if (isPublic) {
-        if (operation.is_empty) {
-          // Listeners with this setting must not be counted (Global Privacy Control).
-          if (c.req.header('sec-gpc') !== '1') {
-            const { country = null } = (c.req.raw.cf ?? {}) as { country?: string }
-            await handler(input, { ...contextOf(c, LISTENER, cache, openDatabase(env.DB)), country })
-          }
+        if (operation.is_report) {
+          const context = contextOf(c, LISTENER, cache, openDatabase(env.DB))
+          if (!hasOptedOut(c.req.raw)) await handler(input, { ...context, country: countryOf(c.req.raw) })
           return new Response(null, { status: 204, headers: HEADERS })
         }
         return answerListener(

@@ -54,7 +54,7 @@ const WITHOUT_OWNER = [
   'listLimits',
 ]
 
-const publicStatus = (name: OperationName) => ((operations[name] as Operation).is_empty ? 204 : 200)
+const publicStatus = (name: OperationName) => ((operations[name] as Operation).is_report ? 204 : 200)
 
 function expected(name: OperationName, caller: string): number {
   if (PUBLIC.includes(name)) return publicStatus(name)

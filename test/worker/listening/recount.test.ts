@@ -4,15 +4,8 @@ import type { StatsScope } from '../../../src/contract/stats_scope.ts'
 import { accumulated } from '../../../src/pipeline/listening/curve.ts'
 import type { Difference, Listen, Range } from '../../../src/pipeline/listening/difference.ts'
 import { Sums } from '../../../src/pipeline/listening/sums.ts'
-import {
-  type CountedListen,
-  inObject,
-  randomNumbers,
-  recount,
-  recountCurve,
-  tenth,
-  uuid,
-} from '../support/listening_recount.ts'
+import { randomFrom } from '../../support/random.ts'
+import { type CountedListen, inObject, recount, recountCurve, tenth, uuid } from '../support/listening_recount.ts'
 
 /** The sums are compared with a naive count of the same listens, in the SQLite of a Durable Object. */
 
@@ -139,7 +132,7 @@ function expectEqual(sums: Sums, listens: CountedListen[]): void {
 
 describe('the sums equal a naive count', () => {
   it.each([1, 2, 3, 4, 5, 6])('of random visits, folded at random times (%i)', async (seed) => {
-    const random = randomNumbers(seed)
+    const random = randomFrom(seed)
     const listens = someListens(random, 25)
     await inObject((sql) => {
       const sums = new Sums(sql)

@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import { accumulated, stepsOf } from '../../../src/pipeline/listening/curve.ts'
 import type { Difference, Range } from '../../../src/pipeline/listening/difference.ts'
 import { Sums } from '../../../src/pipeline/listening/sums.ts'
-import { inObject, randomNumbers, tenth, uuid } from '../support/listening_recount.ts'
+import { randomFrom } from '../../support/random.ts'
+import { inObject, tenth, uuid } from '../support/listening_recount.ts'
 
 const [FIRST, LAST] = [20_000, 20_002]
 const RANGE = { from: FIRST, to: LAST }
@@ -33,7 +34,7 @@ const aVisit = (ranges: Range[], fields: Partial<Difference> = {}): Difference =
 it.each([40, 200, 4321.7])(
   'the curve of an audience that leaves at a known rate is right within 1 % (%i s)',
   async (duration) => {
-    const random = randomNumbers(7)
+    const random = randomFrom(7)
     const visits = 20_000
     await inObject((sql) => {
       const sums = new Sums(sql)

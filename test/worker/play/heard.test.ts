@@ -1,13 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
-import { HEARD_RATE } from '../../../src/contract/facts.ts'
 import { verifyHeardToken } from '../../../src/resources/play/heard_grant.ts'
 import { heardToken } from '../../../src/resources/play/heard_token.ts'
 import { aPlaySession, call, DAY, expectError, HOUR, ok, query } from '../support/api.ts'
 import { aTenantWithTrack } from '../support/fixtures.ts'
 import { heardReport } from '../support/heard.ts'
-import { aShare, showPage } from '../support/share_visitor.ts'
+import { aShare, fakeRateLimit, showPage } from '../support/share_visitor.ts'
 
 async function aListener() {
   const tenant = await aTenantWithTrack()
@@ -101,11 +100,15 @@ describe('a report', () => {
   })
 
   it('is limited per token and client', async () => {
-    const { path, track_id } = await aListener()
-    let calls = 0
-    const bindings = { ...env, HEARD_RATE_LIMIT: { limit: async () => ({ success: ++calls <= 2 }) } }
-    const send = async () => (await call('POST', path, { body: heardReport(track_id), bindings })).status
-    expect([await send(), await send(), await send()]).toEqual([204, 204, 429])
-    expect(HEARD_RATE).toBe(300)
+    const { path, track_id, key, collection_id } = await aListener()
+    const other = `/v1/heard/${(await aPlaySession(key, 'collection', collection_id)).heard_token}`
+    const bindings = { ...env, HEARD_RATE_LIMIT: fakeRateLimit(2) }
+    const send = async (to: string, client: string) => {
+      const headers = { 'cf-connecting-ip': client }
+      return (await call('POST', to, { body: heardReport(track_id), bindings, headers })).status
+    }
+    const [one, two] = ['192.0.2.1', '192.0.2.2']
+    expect([await send(path, one), await send(path, one), await send(path, one)]).toEqual([204, 204, 429])
+    expect([await send(path, two), await send(other, one), await send(path, one)]).toEqual([204, 204, 429])
   })
 })

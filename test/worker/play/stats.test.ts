@@ -4,10 +4,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import worker from '../../../src/index.ts'
 import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
+import { randomFrom } from '../../support/random.ts'
 import { aPlaylist, call, DAY, expectError, HOUR, ok, query, UNKNOWN_ID } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
 import { heardReport } from '../support/heard.ts'
-import { randomNumbers, tenth } from '../support/listening_recount.ts'
+import { tenth } from '../support/listening_recount.ts'
 import { aShare } from '../support/share_visitor.ts'
 
 let key: string
@@ -207,7 +208,7 @@ describe('statistics', () => {
 })
 
 it('the retention of an audience that leaves at a known rate is right within 1 %', async () => {
-  const random = randomNumbers(3)
+  const random = randomFrom(3)
   // One visit for each thousandth of the audience: the rate at which it leaves is exact, and the order is random.
   const ends = Array.from({ length: 1000 }, (_, at) => [random(), tenth(200 * (1 - ((at + 0.5) / 1000) ** 2))] as const)
   await Promise.all(ends.toSorted(([a], [b]) => a - b).map(([, end]) => hear({ ranges: [[0, end]] })))

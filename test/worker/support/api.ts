@@ -4,6 +4,8 @@ import { expect } from 'vitest'
 
 import { openDatabase } from '../../../src/adapters/db/database.ts'
 import type { ErrorCode } from '../../../src/contract/error_status.ts'
+import { operations } from '../../../src/contract/index.ts'
+import type { Operation } from '../../../src/contract/operation.ts'
 import worker from '../../../src/index.ts'
 import type { Refusal, ResponseOf, Unchecked } from './response.ts'
 
@@ -68,19 +70,26 @@ export async function call<const M extends string, const P extends string>(metho
     ...(sent !== undefined && { body: typeof sent === 'string' ? sent : JSON.stringify(sent) }),
   })
   const response = await worker.fetch(request, bindings, createExecutionContext())
-  // An operation without a response answers 204.
-  const body = (response.status === 204 ? { ok: true } : await response.json()) as Unchecked<ResponseOf<M, P>>
+  const text = await response.text()
+  const body = (text === '' ? undefined : JSON.parse(text)) as Unchecked<ResponseOf<M, P>>
   return { status: response.status, headers: response.headers, body }
 }
 
-/** Calls the Worker, expects status 200, or 204 if the operation has no response, and returns the body. */
+/** The methods and paths of the operations whose responses have no body. */
+const emptyPaths = (Object.values(operations) as Operation[])
+  .filter(({ is_report }) => is_report)
+  .map(({ method, path }) => new RegExp(`^${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '[^/]+')}$`))
+
+/** Calls the Worker, expects status 200, or 204 if the operation has no response, and returns the body, which is undefined with 204. */
 export async function ok<const M extends string, const P extends string>(
   method: M,
   path: P,
   options?: Options,
 ): Promise<ResponseOf<M, P>> {
   const { status, body } = await call(method, path, options)
-  expect(status, `${method} ${path} returned ${JSON.stringify(body)}`).toBe(path.startsWith('/v1/heard/') ? 204 : 200)
+  expect(status, `${method} ${path} returned ${JSON.stringify(body)}`).toBe(
+    emptyPaths.some((pattern) => pattern.test(`${method} ${path}`)) ? 204 : 200,
+  )
   return body as ResponseOf<M, P>
 }
 

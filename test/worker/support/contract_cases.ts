@@ -147,7 +147,7 @@ export const cases: Record<OperationName, Case> = {
       ...playbackAt(''),
     },
   },
-  reportHeard: { body: ({ track_id }) => heardReport(track_id), keys: { '': 'ok' } },
+  reportHeard: { body: ({ track_id }) => heardReport(track_id), keys: {} },
   downloadTrack: {
     keys: { '': `${ENVELOPE} play_session_id track_id download`, download: 'variant url' },
   },

@@ -25,17 +25,6 @@ export interface CountedListen extends Pick<
   states: { day: number; listen: Listen }[]
 }
 
-/** Pseudo-random numbers below 1 (mulberry32). */
-export function randomNumbers(seed: number) {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const has = (ranges: Range[], time: number) => ranges.some(([from, until]) => from <= time && time < until)
 const tenthsOf = (ranges: Range[], duration: number) =>
   Array.from({ length: Math.ceil(duration * 10) }, (_, at) => at).filter((at) => has(ranges, at / 10 + 0.05)).length
