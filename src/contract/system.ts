@@ -5,9 +5,9 @@ import { defineOperations } from './operation.ts'
 import { SERVICE_ERRORS } from './track_errors.ts'
 
 /**
- * The parts without which the service does not work. `/health` lists those that fail. `database_full`: requests that add rows are rejected.
+ * The parts without which the service does not work, and `listening`, without which it still plays. `/health` lists those that fail, except `listening`. `database_full`: requests that add rows are rejected.
  * `configuration`: the Worker lacks a setting. `migrations`: the database lacks a migration. `media`: the domain of the files serves them without a token.
- * `restore`: a restore has not finished. `listening`: the sums of listening reports are not folded in time.
+ * `restore`: a restore has not finished. `listening`: folds of listening reports are overdue.
  */
 export const SystemPart = z.enum([
   'configuration',
@@ -62,7 +62,7 @@ export const System = named('System', {
    * served. It is requested once a day; null before the first time.
    */
   media: z.object({ delivery: z.enum(['r2', 'zone']), checked_at: Timestamp.nullable(), is_open: z.boolean() }),
-  /** The number of objects whose sums of listening reports should have been folded two hours before the last sweep, which folds them. */
+  /** The number of `Listening` objects whose fold was more than two hours overdue at the end of the last sweep. */
   listening: z.object({ overdue_folds: z.int() }),
   /** When R2 last reported an upload, accurate to a minute. Local installations do not receive these events. */
   last_event_at: Timestamp.nullable(),

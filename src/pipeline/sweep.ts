@@ -68,7 +68,7 @@ const ROTATING: readonly Phase[] = [
   { name: 'deliveries', isDue: (due) => due.is_webhook_old, run: sweepWebhooks },
   { name: 'quotas', isDue: (due) => due.is_reservation_ended, run: (system) => endReservations(system, CHUNK) },
   { name: 'media', isDue: (due) => due.is_media_due, run: checkMedia },
-  { name: 'listening', isDue: (due) => due.overdue_folds > 0, run: foldOverdue },
+  { name: 'listening', isDue: (due) => due.overdue_folds > 0, run: foldListening },
   { name: 'search', isDue: (due) => due.is_unsearched, run: fillSearch },
 ]
 
@@ -130,6 +130,15 @@ async function sendForgottenJobs(system: System): Promise<boolean> {
   const forgotten = await forgottenJobs(system, LIMIT)
   for (const job of forgotten) await sendJob(system, job)
   return forgotten.length === LIMIT
+}
+
+/** Folds overdue sums. After it, `due` has the number of those that are still overdue. */
+async function foldListening(system: System, due: Due): Promise<boolean> {
+  try {
+    return await foldOverdue(system)
+  } finally {
+    due.overdue_folds = await system.db.$count(overdueFolds(system.now))
+  }
 }
 
 /** Queries which infrequent tasks are due. */

@@ -1,7 +1,7 @@
 import type { Row } from '../../contract/backup.ts'
 import { listeningObject } from '../../pipeline/listening/call_object.ts'
 
-/** The rows of the objects with the listening of organizations, as a walk of a backup and a table of a restore. */
+/** Reads the rows of the `Listening` objects for a backup, and inserts them in a restore. */
 
 export const LISTENING = 'listening'
 

@@ -22,7 +22,7 @@ type Sample = [value: number, labels?: Labels]
 
 /** The metrics and their descriptions. docs/metrics.md and the dashboard use the same names; a test compares them. */
 const METRICS = {
-  failing: 'Whether a part of the service fails, 1 or 0, as in GET /health',
+  failing: 'Whether a part of the service fails, 1 or 0, as in GET /v1/system',
   database_size_bytes: 'Size of the database without free pages',
   database_limit_bytes: 'Size at which the database is full, DATABASE_LIMIT_BYTES',
   database_latency_seconds: 'Response time of the database, measured by the Worker',

@@ -73,7 +73,6 @@ const failingOf = (vitals: Vitals, env: Env, now: number): SystemPart[] => [
   ...(vitals.beats.restore === undefined ? [] : ['restore' as const]),
   ...(isStalled(vitals, now) ? ['sweep' as const] : []),
   ...(isOpen(vitals, env) ? ['media' as const] : []),
-  ...(vitals.report?.overdue_folds ? ['listening' as const] : []),
 ]
 
 /**
@@ -165,6 +164,7 @@ export async function readSystem(
     ...(missing.length > 0 ? ['configuration' as const] : []),
     ...(vitals ? failingOf(vitals, env, now) : ['database' as const]),
     ...(slots > 0 ? [] : ['transcoder' as const]),
+    ...(report?.overdue_folds ? ['listening' as const] : []),
   ]
   return {
     failing,

@@ -63,6 +63,23 @@ describe('health', () => {
     expect(await Promise.all([unresponsive, full].map(bothViews))).toEqual([failure, failure])
   })
 
+  it('does not fail when a fold of listening reports is overdue, which only the operator’s view reports', async () => {
+    const { organization_id } = await aTrackWithJob()
+    const due_at = Date.now() - 3 * 60 * MINUTE
+    await query('insert into listening_folds values (?, 0, ?)', organization_id, due_at)
+    const LISTENING = { getByName: () => ({ call: () => Promise.reject(new Error('The object fails')) }) }
+    const bindings = { ...env, LISTENING: LISTENING as unknown as Env['LISTENING'] }
+    const views = async () => {
+      const { failing, listening } = await system()
+      return { health: (await health()).body, failing, overdue_folds: listening.overdue_folds }
+    }
+    await runSweep(bindings)
+    expect(await views()).toEqual({ health: { ok: true }, failing: ['listening'], overdue_folds: 1 })
+    await query('update listening_folds set due_at = 0 where organization_id = ?', organization_id)
+    await runSweep()
+    expect(await views()).toEqual({ health: { ok: true }, failing: [], overdue_folds: 0 })
+  })
+
   it('reads a few rows, and then none for some seconds if everything works', async () => {
     await runSweep()
     const first = await countRows(() => health())

@@ -26,7 +26,7 @@ export interface SweepReport {
   failed: string[]
   /** The time since which every sweep has had a failed phase, in milliseconds since 1970; null if none failed. */
   failing_since: number | null
-  /** The number of objects whose sums of listening reports should have been folded two hours before the sweep or earlier. */
+  /** The number of `Listening` objects whose fold was more than two hours overdue at the end of the sweep. */
   overdue_folds?: number
 }
 
@@ -54,7 +54,7 @@ export const heartbeats = sqliteTable('heartbeats', {
   report: text({ mode: 'json' }).$type<SweepReport | RestoreReport | MediaReport>(),
 })
 
-/** The objects with the listening of organizations, and when their next folds are due (src/pipeline/listening/fold_times.ts). */
+/** The `Listening` objects, and when their next folds are due (src/pipeline/listening/fold_times.ts). */
 export const listeningFolds = sqliteTable(
   'listening_folds',
   {
