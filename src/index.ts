@@ -17,7 +17,7 @@ export class TranscoderContainer extends TranscodeFollower {
   }
 }
 
-/** The Durable Object with the listening of an organization. */
+/** The Durable Object that keeps an organization's listening statistics. */
 export class Listening extends ListeningObject {}
 
 export default {

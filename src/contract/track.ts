@@ -195,7 +195,7 @@ export type TrackUpdate = z.infer<typeof TrackUpdate>
 
 /** The upload to the newest upload URL of a track. Sizes are in bytes. */
 export const UploadState = named('UploadState', {
-  /** The size of the file that has arrived; null if there is none, or if it was already processed. */
+  /** The size of the uploaded file that waits to be processed; null if no file is waiting. */
   received_size: z.int().nullable(),
   /** The `file_size` of the request for the URL; null if the request had none, or if nothing is expected. */
   expected_size: z.int().nullable(),

@@ -1,4 +1,4 @@
-/** The module `/elements/share.js` of the page of a share. Its button opens the system's share sheet. If the browser has none, it copies the address. */
+/** The module `/elements/share.js` of the page of a share. The button opens the system's share sheet. If the browser cannot share, it copies the address. */
 
 const button = document.querySelector<HTMLButtonElement>('button[data-share]')
 
