@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 
 import { TonearmEvent } from '../../../src/contract/event.ts'
 import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
@@ -9,34 +9,37 @@ import { aListen, aListener, heardReport, today } from '../support/heard.ts'
 
 /** Tests the event `stats.day` (docs/decisions/0104). */
 
-/** Runs the alarm of an object at a time after the start of today, which is counted in days. */
-async function atDay(days: number, run: () => Promise<unknown>) {
-  vi.useFakeTimers({ toFake: ['Date'], now: (today() + days) * DAY + 2 * HOUR })
+/** Noon of tomorrow: no midnight is near, and no alarm is due by the clock of the runtime, which runs alarms. */
+const NOON = (today() + 1.5) * DAY
+
+/** Runs something some hours after `NOON`. */
+async function after<T>(hours: number, run: () => Promise<T>): Promise<T> {
+  vi.setSystemTime(NOON + hours * HOUR)
   try {
     return await run()
   } finally {
-    vi.useRealTimers()
+    vi.setSystemTime(NOON)
   }
 }
+/** Hours from `NOON` until after midnight. */
+const NIGHT = 14
 
 const dayEvents = async (key: string) => (await ok('GET', '/v1/event?type=stats.day', { key })).events
 
 it('a day with reports has one event, after midnight, whichever object is the first', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOON })
+  onTestFinished(() => void vi.useRealTimers())
   const { send, track_id, alarm, key, organization_id } = await aListener()
+  // Events are ordered by the clock of the database, which is not set.
+  await query('update events set seq = seq + ? where organization_id = ?', 2 * DAY, organization_id)
   await query('update organizations set listening_shards = 2 where id = ?', organization_id)
   const date = new Date(today() * DAY).toISOString().slice(0, 10)
   await send(aListen(track_id)([[0, 40.5]]))
   await send(heardReport(track_id, { age: 300, listens: [{ track: track_id, ranges: [[0, 900]] }] }))
-  const start = today()
-  // Nothing was heard for two hours: the sums are folded, and the alarm of midnight remains.
-  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60_000 })
-  try {
-    if (today() === start) await alarm()
-  } finally {
-    vi.useRealTimers()
-  }
+  // Nothing was heard for more than an hour: the sums are folded, and the alarm of midnight remains.
+  expect(await after(1.1, alarm)).toBe(true)
   expect(await dayEvents(key)).toEqual([])
-  await atDay(1, alarm)
+  expect(await after(NIGHT, alarm)).toBe(true)
   const [event, ...more] = await dayEvents(key)
   expect(more).toEqual([])
   expect(TonearmEvent.parse(event)).toMatchObject({
@@ -65,6 +68,6 @@ it('a day with reports has one event, after midnight, whichever object is the fi
   }
   const call = { organization_id, shard: 1, shards: 2, report, session, country: null }
   await listeningObject(env, organization_id, 1)('heard', call)
-  await atDay(1, () => runDurableObjectAlarm(other))
+  expect(await after(NIGHT, () => runDurableObjectAlarm(other))).toBe(true)
   expect(await dayEvents(key)).toHaveLength(1)
 })
