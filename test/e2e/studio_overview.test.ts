@@ -9,7 +9,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { expectNoOverflow, openTab, signIn, TIMEOUT, untilStill, visit } from './studio_steps.ts'
+import { expectNoOverflow, openTab, refuse, signIn, TIMEOUT, untilStill, visit } from './studio_steps.ts'
 
 /** Tests the pages Overview and Usage. */
 
@@ -104,6 +104,22 @@ test('a failed track gets another file from the overview', async () => {
   const { tracks } = await must(client.get('/v1/track', { query: { q: 'diary' } }))
   await settle(client, tracks[0]!.id)
   expect(problems).toEqual([])
+})
+
+test('statistics that could not be read are not shown as zeros, and can be read again', async () => {
+  const accept = await refuse(page, /\/v1\/stats\//)
+  await page.reload()
+  const again = page.locator('main').getByRole('button', { name: 'Try again' })
+  await again.waitFor(TIMEOUT)
+  const plays = () => page.locator('.time-chart .chart-plot-head').filter({ hasText: 'Plays' }).textContent()
+  expect(await plays()).toBe('Plays–')
+  expect(await chart('Activity by day').getAttribute('aria-valuetext')).toContain('Plays: –, Time heard: –')
+  await accept()
+  await again.click()
+  await expect.poll(plays, TIMEOUT).toBe('Plays0 in 30 days')
+  expect(await again.count()).toBe(0)
+  // The browser logs each failed response.
+  expect(problems.splice(0).filter((problem) => !problem.includes('403'))).toEqual([])
 })
 
 test('the chart shows a day to the pointer, the arrow keys and a finger, and has the same numbers in a table', async () => {

@@ -39,6 +39,13 @@ export async function signIn(page: Page, { base_url, api_key }: Shared): Promise
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor(TIMEOUT)
 }
 
+/** Opens the studio in a new tab. */
+export async function openStudio(browser: Browser, stack: Shared, options?: BrowserContextOptions): Promise<Studio> {
+  const studio = await openTab(browser, options)
+  await signIn(studio.page, stack)
+  return studio
+}
+
 /** Delays some requests until the returned function is called, which removes all routes of the page. */
 export async function hold(page: Page, url: RegExp): Promise<() => Promise<void>> {
   const held = Promise.withResolvers<void>()
@@ -50,6 +57,12 @@ export async function hold(page: Page, url: RegExp): Promise<() => Promise<void>
     held.resolve()
     await page.unrouteAll({ behavior: 'wait' })
   }
+}
+
+/** Answers some requests with a failure that is not retried automatically, until the returned function is called. */
+export async function refuse(page: Page, url: RegExp): Promise<() => Promise<void>> {
+  await page.route(url, (route) => route.fulfill({ status: 403, json: { code: 'forbidden', message: 'Refused.' } }))
+  return () => page.unroute(url)
 }
 
 /** Navigates to a page of the studio as a link does. */

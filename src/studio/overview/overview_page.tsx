@@ -25,7 +25,9 @@ const PARTS = 5
 export function OverviewPage() {
   const client = useClient()
   const usage = useQuery({ key: ['/v1/usage'], load: () => client.get('/v1/usage') })
-  const stats = useStats({ scope: 'organization', id: useOrganization().answer?.organization.id })
+  const organization = useOrganization()
+  const stats = useStats({ scope: 'organization', id: organization.answer?.organization.id })
+  const unread = organization.problem ? organization : stats
   const recent = useQuery({ key: ['recent collections'], load: () => readRecent(client) })
   useTitle(t('Overview'))
   if (!usage.answer) return <NotLoaded problem={usage.problem} reload={usage.reload} />
@@ -41,6 +43,7 @@ export function OverviewPage() {
         <FirstRun />
       ) : (
         <>
+          {unread.problem && <Problem failure={unread.problem} retry={unread.reload} />}
           <Figures usage={all} stats={stats.answer} />
           <div class="two-parts">
             <ActivityChart days={all.days} stats={stats.answer} />
@@ -139,8 +142,8 @@ function ActivityChart({ days, stats }: StatsProperties & { days: readonly Usage
   const heardOn = new Map(stats?.rows.map((row) => [row.key, row]))
   const heard = (name: 'plays' | 'seconds', label: string, format: (value: number) => string) => ({
     label,
-    summary: t('{n} in 30 days', { n: format(stats?.totals[name] ?? 0) }),
-    values: days.map(({ date }) => heardOn.get(date)?.[name] ?? 0),
+    summary: stats ? t('{n} in 30 days', { n: format(stats.totals[name]) }) : '–',
+    values: stats ? days.map(({ date }) => heardOn.get(date)?.[name] ?? 0) : [],
     format,
   })
   return (

@@ -4,11 +4,17 @@ export interface Series {
   label: string
   /** The text that sums up all values. */
   summary: string
-  /** One number for each span of time. */
+  /** One number for each span of time; none until they are read. */
   values: readonly number[]
   format: (value: number) => string
   /** Whether the values are a level, which is drawn as an area, and not counts, which are drawn as bars. */
   isLevel?: boolean
+}
+
+/** Returns the value of a series in a span, as text. */
+export function valueText({ values, format }: Series, span: number): string {
+  const value = values[span]
+  return value === undefined ? '–' : format(value)
 }
 
 interface Properties {
@@ -46,9 +52,9 @@ export const ChartTable = ({ label, head, spans, series }: Properties) => {
                 at % every === 0 && (
                   <tr key={span}>
                     <th scope="row">{span}</th>
-                    {series.map(({ label: name, values, format }) => (
-                      <td key={name} class="number">
-                        {format(values[at] ?? 0)}
+                    {series.map((one) => (
+                      <td key={one.label} class="number">
+                        {valueText(one, at)}
                       </td>
                     ))}
                   </tr>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { listText, number } from '../format.ts'
 import { t } from '../text.ts'
-import { ChartTable, type Series } from './chart_table.tsx'
+import { ChartTable, type Series, valueText } from './chart_table.tsx'
 
 interface Properties {
   label: string
@@ -38,16 +38,16 @@ const STEPS: Record<string, (at: number, count: number) => number> = {
 
 /**
  * Charts of several series over the same spans of time, one below the other. The pointer, a finger or the arrow keys choose a span, whose exact values
- * are shown. The same numbers are in a table (docs/decisions/0096).
+ * are shown. A table has the same numbers, of at most 100 spans (docs/decisions/0096).
  */
-export function TimeChart({ label, spans, first, last, series, head = t('Date'), marks = [], ...rest }: Properties) {
+export function TimeChart(properties: Properties) {
+  const { label, spans, first, last, series, head = t('Date'), width: inWidth = spans.length, marks = [] } = properties
   const [chosen, choose] = useState<number | null>(null)
   const count = spans.length
-  const { width: inWidth = count } = rest
   const at = chosen === null ? null : Math.max(0, Math.min(count - 1, chosen))
   const shown = at ?? count - 1
   const place = Math.min(100, ((shown + 0.5) / inWidth) * 100)
-  const values = series.map(({ label: name, format, values: numbers }) => `${name}: ${format(numbers[shown] ?? 0)}`)
+  const values = series.map((one) => `${one.label}: ${valueText(one, shown)}`)
 
   function point(event: PointerEvent & { currentTarget: HTMLElement }) {
     const { left, width } = event.currentTarget.getBoundingClientRect()
@@ -92,9 +92,9 @@ export function TimeChart({ label, spans, first, last, series, head = t('Date'),
             style={{ left: `${place}%`, translate: `-${place}%` }}
           >
             <strong>{spans[at]}</strong>
-            {series.map(({ label: name, format, values: numbers }) => (
-              <span key={name}>
-                {name} <b>{format(numbers[at] ?? 0)}</b>
+            {series.map((one) => (
+              <span key={one.label}>
+                {one.label} <b>{valueText(one, at)}</b>
               </span>
             ))}
           </div>
