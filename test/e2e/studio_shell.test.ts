@@ -69,7 +69,21 @@ test('the search field opens with a key, and finds collections, tracks, playlist
   await page.keyboard.press('Enter')
   await page.getByRole('option', { name: /^Harbor Nights/ }).waitFor(TIMEOUT)
   expect(await field().inputValue()).toBe('harbor nights')
-  await page.keyboard.press('Escape')
+
+  // A press on the suggestion leaves the focus in the field.
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.type('harbor knights')
+  await page.getByRole('option', { name: 'Did you mean “harbor nights”?' }).click(TIMEOUT)
+  expect(await field().evaluate((element) => element === document.activeElement)).toBe(true)
+
+  // While more is typed, Enter does not choose the suggestion for the earlier words.
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.type('harbor knights')
+  await page.getByRole('option', { name: 'Did you mean “harbor nights”?' }).waitFor(TIMEOUT)
+  await page.keyboard.type(' 2')
+  await page.keyboard.press('Enter')
+  const search = page.getByRole('searchbox', { name: 'Search everything' })
+  await expect.poll(() => search.inputValue(), TIMEOUT).toBe('harbor knights 2')
 
   await page.keyboard.press('Control+k')
   await page.keyboard.type('webhook')

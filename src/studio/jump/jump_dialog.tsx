@@ -92,9 +92,10 @@ export function JumpDialog({ commands, onClose }: Properties) {
     q === '' ? null : { key: ['jump', q], showsPrevious: true, load: ({ signal }) => find(client, q, signal) },
   )
   const { results: found = [], suggestion } = (q !== '' && answer) || {}
+  const isSearching = words.trim() !== q || (q !== '' && (isPrevious || (!answer && !problem)))
   const named = findCommands(commands, words)
   const results: Result[] = [
-    ...(suggestion && !isPrevious ? [corrected(suggestion, onWords)] : []),
+    ...(suggestion && !isSearching ? [corrected(suggestion, onWords)] : []),
     ...(words.trim() === '' ? [] : [allResults(words.trim())]),
     ...found,
     ...named.map(({ label, icon, run }) => ({ id: `command ${label}`, label, icon, run })),
@@ -102,7 +103,6 @@ export function JumpDialog({ commands, onClose }: Properties) {
   const command = named.findIndex(({ label }) => isNamed(label, words))
   const first = command < 0 ? 0 : results.length - named.length + command
   const at = Math.min(marked ?? first, results.length - 1)
-  const isSearching = words.trim() !== q || (q !== '' && (isPrevious || (!answer && !problem)))
 
   const isEntered = useRef(false)
   useEffect(() => {
@@ -172,7 +172,15 @@ interface OptionProperties {
 }
 
 const Option = ({ id, result, isMarked, onMark, onOpen }: OptionProperties) => (
-  <li id={id} role="option" aria-selected={isMarked} onPointerMove={onMark} onClick={onOpen}>
+  <li
+    id={id}
+    role="option"
+    aria-selected={isMarked}
+    onPointerMove={onMark}
+    // The focus stays in the field.
+    onMouseDown={(event) => event.preventDefault()}
+    onClick={onOpen}
+  >
     {result.icon ? (
       <span class="jump-icon">
         <Icon name={result.icon} />
