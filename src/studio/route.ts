@@ -12,6 +12,9 @@ export interface Route {
 
 export type PageProperties = Omit<Route, 'page'>
 
+/** Matches the id of a resource. */
+export const ID = /^[\da-f-]{36}$/
+
 /** Parses `#/collection/{id}/look?sort=title`. */
 export function parseRoute(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?', 2)

@@ -4,7 +4,7 @@ import { end, heard, listens, move, now, pause, play, position, RUNNING, seek, S
 
 /** The measurement of the seconds that were heard. playback_heard.test.ts tests the engine that feeds it. */
 
-describe('counts the positions that ran by themselves', () => {
+describe('counts positions that were reached by playback', () => {
   test('while something plays', () => {
     play(10)
     expect(listens()).toEqual([{ track: 'a', ranges: [[0, 10]] }])

@@ -149,7 +149,7 @@ describe('a visit', () => {
     expect(after.visit).not.toBe(before.visit)
     expect(after).toMatchObject({ sequence: 1, first: 0, age: 5, listens: [{ track: 'a', ranges: [[10, 15]] }] })
   })
-  test('ends 25 minutes after its last report, and the next one has only what was not in it', () => {
+  test('ends after 25 minutes without a report', () => {
     play(60)
     heard.report(now)!.sent()
     seek(10)
@@ -161,7 +161,7 @@ describe('a visit', () => {
     expect([sequence, age]).toEqual([1, 4 + 26 * 60 + 5])
     expect(listens).toEqual([{ track: 'a', ranges: [[10, 19]] }])
   })
-  test('keeps everything that no report has reached the service with', () => {
+  test('keeps everything that has not reached the service', () => {
     play(60)
     end()
     for (let i = 0; i < 30; i++) {

@@ -36,7 +36,7 @@ test('plays by country have the largest first, and the others and those without 
   expect(partsOf([{ key: 'DE', plays: 1 }], countryName, 'Others')).toEqual([{ name: 'Germany', value: 1 }])
 })
 
-test('codes that are no countries, and new reasons, are shown as they are', () => {
+test('unknown country codes and unknown reasons are shown unchanged', () => {
   expect(['T1', 'ZZZZ', 'EU'].map(countryName)).toEqual(['Tor', 'ZZZZ', 'European Union'])
   expect(['late', 'toString', 'new'].map(reasonText)).toEqual(['arrived too late', 'toString', 'new'])
 })

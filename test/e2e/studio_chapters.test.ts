@@ -7,7 +7,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { expectNoOverflow, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+import { expectNoOverflow, openStudio, TIMEOUT, visit } from './studio_steps.ts'
 
 /** The editor of chapters on the page of a track. Each test continues in the state that the previous one left. */
 
@@ -41,8 +41,7 @@ beforeAll(async () => {
   const audio = await ffmpeg(args, { metadata: Buffer.from(METADATA) })
   ;({ track_id: track } = await upload(client, collection_id, 'talk.mp3', audio))
   await settle(client, track)
-  ;({ page, problems } = await openTab(browser))
-  await signIn(page, stack)
+  ;({ page, problems } = await openStudio(browser, stack))
   await visit(page, `#/track/${track}`, 'talk')
 })
 afterAll(async () => {

@@ -10,7 +10,7 @@ import { findings } from './axe.ts'
 import { Listeners } from './listeners.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { expectNoOverflow, hold, openTab, signIn, TIMEOUT, untilStill, visit } from './studio_steps.ts'
+import { expectNoOverflow, hold, openStudio, refuse, TIMEOUT, untilStill, visit } from './studio_steps.ts'
 
 /** Tests the listening statistics in the studio, with reports as players send them. */
 
@@ -25,8 +25,7 @@ let track_id: string
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  ;({ page, problems } = await openTab(browser))
-  await signIn(page, stack)
+  ;({ page, problems } = await openStudio(browser, stack))
 })
 afterAll(async () => {
   await closePages()
@@ -41,9 +40,9 @@ const figure = (term: string) =>
 
 test('before anything was heard, the page explains what is counted', async () => {
   await visit(page, '#/listening?days=365', 'Listening')
-  await page.getByRole('heading', { name: 'Nothing was heard yet' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { name: 'Nothing was heard in the last year' }).waitFor(TIMEOUT)
   await page.getByRole('button', { name: '7 days', exact: true }).click()
-  await page.getByRole('heading', { name: 'Nothing was heard in these days' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { name: 'Nothing was heard in this period' }).waitFor(TIMEOUT)
   expect(new URL(page.url()).hash).toBe('#/listening?days=7')
   await untilStill(page)
   await expectNoOverflow(page, 'listening')
@@ -102,7 +101,9 @@ test('a track has its retention curve below the waveform, with the place where h
   await page.keyboard.press('PageDown')
   expect(await slider.getAttribute('aria-valuetext')).toContain('Visits that heard it: 50 %')
   const drops = page.getByRole('list', { name: 'Where many stop listening' }).locator('li')
-  expect(await drops.allTextContents()).toEqual(['0:0450 % of all visits stop here: 100 % listen before, 50 % after.'])
+  expect(await drops.allTextContents()).toEqual([
+    '0:0450 % of all visits stop here: 100 % listen up to this point, 50 % after it.',
+  ])
   await page.getByText('10 plays · 10 heard to the end (100 %) · 3 min heard').waitFor()
   const [wave, chart] = await Promise.all([page.locator('.hero-wave').boundingBox(), slider.boundingBox()])
   expect([chart!.x, chart!.width]).toEqual([wave!.x, wave!.width])
@@ -116,11 +117,35 @@ test('a collection has its plays, which lead to the page Listening of only this 
   await visit(page, `#/collection/${other}`, 'Silence')
   await page.getByRole('link', { name: '0 plays in 30 days' }).click(TIMEOUT)
   await page.getByText('Only the collection Silence').waitFor(TIMEOUT)
-  await page.getByRole('heading', { name: 'Nothing was heard in these days' }).waitFor(TIMEOUT)
+  await page.getByRole('heading', { name: 'Nothing was heard in this period' }).waitFor(TIMEOUT)
   await page.getByRole('link', { name: 'Show everything' }).click()
   await expect.poll(() => figure('Plays').textContent(), TIMEOUT).toBe('10')
   await visit(page, `#/collection/${collection_id}`, 'Tidal Rooms')
   await page.getByRole('link', { name: '10 plays in 30 days' }).waitFor(TIMEOUT)
+})
+
+test('numbers of a resource are never shown with the name of another', async () => {
+  const { collection_id: quiet } = await must(client.post('/v1/collection', { body: { title: 'Quiet' } }))
+  await visit(page, `#/listening?scope=collection&id=${collection_id}`, 'Listening')
+  await expect.poll(() => figure('Plays').textContent(), TIMEOUT).toBe('10')
+  const pass = await hold(page, /\/v1\/stats\/collection\//)
+  await page.evaluate((id) => (location.hash = `#/listening?scope=collection&id=${id}`), quiet)
+  await expect.poll(() => page.locator('main .loading').count(), TIMEOUT).toBe(1)
+  expect(await figure('Plays').count()).toBe(0)
+  await pass()
+  await page.getByText('Only the collection Quiet').waitFor(TIMEOUT)
+})
+
+test('the page can be loaded again after the organization could not be read', async () => {
+  await visit(page, '#/listening', 'Listening')
+  const accept = await refuse(page, /\/v1\/organization\//)
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Not loaded' }).waitFor(TIMEOUT)
+  await accept()
+  await page.locator('main').getByRole('button', { name: 'Try again' }).click()
+  await expect.poll(() => figure('Plays').textContent(), TIMEOUT).toBe('10')
+  // The browser logs each failed response.
+  expect(problems.splice(0).filter((problem) => !problem.includes('403'))).toEqual([])
 })
 
 test('the note of a playlist has the parts that are read so far', async () => {

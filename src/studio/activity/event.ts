@@ -29,7 +29,7 @@ const WORDS: Record<EventType, string> = {
   'share.revoked': text('Share revoked'),
   'quota.warning': text('80 % of a quota used'),
   'quota.reached': text('Quota used up'),
-  'stats.day': text('Listening of a day summed up'),
+  'stats.day': text('Daily listening totals ready'),
   'webhook_endpoint.created': text('Webhook created'),
   'webhook_endpoint.updated': text('Webhook changed'),
   'webhook_endpoint.rotated': text('Webhook secret rotated'),

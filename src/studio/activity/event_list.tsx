@@ -7,14 +7,13 @@ import { useList, usePages } from '../data/list.ts'
 import { exactTime, time } from '../format.ts'
 import { href } from '../route.ts'
 import { localeOf, t } from '../text.ts'
+import { DAY } from '../ui/days.ts'
 import { More } from '../ui/more.tsx'
 import { Empty } from '../ui/states.tsx'
 import { manyOf, wordsOf } from './event.ts'
 import { factsOf } from './event_facts.ts'
 import { type EventGroup, groupEvents, subjectCount } from './event_groups.ts'
 import { Subject, SubjectPicture } from './subject.tsx'
-
-const DAY = 24 * 3600_000
 
 /** The filter of the events. */
 export interface EventFilter {

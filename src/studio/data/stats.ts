@@ -14,7 +14,9 @@ export interface StatsOf {
   days?: number
 }
 
-export const readStats = (client: Client, { scope, id = '', days = 30 }: StatsOf, by: 'day' | 'country' | 'source') =>
+type By = 'day' | 'country' | 'source'
+
+const readStats = (client: Client, { scope, id = '', days = 30 }: StatsOf, by: By) =>
   client.get('/v1/stats/{scope}/{resource_id}', {
     params: { scope, resource_id: id },
     query: { from: firstDay(days), by },
@@ -22,11 +24,11 @@ export const readStats = (client: Client, { scope, id = '', days = 30 }: StatsOf
 
 export type Stats = Extract<Awaited<ReturnType<typeof readStats>>, { ok: true }>
 
-/** Reads the listening statistics of a resource, by day. */
-export function useStats(of: StatsOf) {
+/** Reads the listening statistics of a resource. */
+export function useStats(of: StatsOf, by: By = 'day') {
   const client = useClient()
   const { scope, id, days = 30 } = of
   return useQuery<Stats>(
-    id ? { key: ['stats', scope, id, days], showsPrevious: true, load: () => readStats(client, of, 'day') } : null,
+    id ? { key: ['stats', scope, id, days, by], showsPrevious: true, load: () => readStats(client, of, by) } : null,
   )
 }

@@ -1,11 +1,13 @@
 import type { Client, StatsScope } from '../api.ts'
 import { nameOf } from '../format.ts'
+import { useClient } from './connection.ts'
+import { useQuery } from './query.ts'
 
-/** Everything that is heard, except for the whole organization. */
+/** The kinds of resources that have statistics, without the organization. */
 export type ResourceScope = Exclude<StatsScope, 'organization'>
 
 /** Reads the title of a resource. A link without a title of its own has its address. */
-export async function readTitle(client: Client, scope: ResourceScope, id: string) {
+async function readTitle(client: Client, scope: ResourceScope, id: string) {
   if (scope === 'track') {
     const answer = await client.get('/v1/track/{track_id}', { params: { track_id: id } })
     return answer.ok ? { ok: true as const, title: nameOf(answer.track) } : answer
@@ -20,4 +22,10 @@ export async function readTitle(client: Client, scope: ResourceScope, id: string
   }
   const answer = await client.get('/v1/collection/{collection_id}', { params: { collection_id: id } })
   return answer.ok ? { ok: true as const, title: answer.collection.title } : answer
+}
+
+/** Reads the title of a resource; null reads nothing. */
+export function useResourceTitle(of: { scope: ResourceScope; id: string } | null) {
+  const client = useClient()
+  return useQuery(of && { key: ['title', of.scope, of.id], load: () => readTitle(client, of.scope, of.id) })
 }

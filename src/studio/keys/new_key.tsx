@@ -98,30 +98,32 @@ interface ScopeProperties {
 function ScopeField({ type, value, onChange }: ScopeProperties) {
   const { entries: collections } = useList('/v1/collection', (page) => page.collections)
   const { entries: playlists } = useList('/v1/playlist', (page) => page.playlists)
-  const named = namesIn([...collections, ...playlists])
-  const options: [string, string][] = [
-    ['', type === 'uploader' ? t('Any collection') : t('Everything')],
-    ...collections.map((one): [string, string] => [
-      `collection_id ${one.id}`,
-      t('Collection: {title}', { title: named(one) }),
-    ]),
-    ...(type === 'player'
-      ? playlists.map((one): [string, string] => [
-          `playlist_id ${one.id}`,
-          t('Playlist: {title}', { title: named(one) }),
-        ])
-      : []),
-  ]
-  return <SelectField label={t('Opens')} value={value} options={options} onChange={onChange} />
+  return (
+    <SelectField
+      label={t('Opens')}
+      value={value}
+      options={[['', type === 'uploader' ? t('Any collection') : t('Everything')]]}
+      groups={[
+        { label: t('Collections'), options: optionsOf('collection_id', collections) },
+        { label: t('Playlists'), options: type === 'player' ? optionsOf('playlist_id', playlists) : [] },
+      ]}
+      onChange={onChange}
+    />
+  )
 }
 
-interface Named {
+interface Item {
+  id: string
   title: string
   created_at: string
 }
 
-/** Returns a function that names an item of a list: those with the same title also have their time of creation. */
-function namesIn(items: readonly Named[]): (item: Named) => string {
+/** Returns an option for each item. Items with the same title also have the time of their creation and the start of their id. */
+function optionsOf(field: string, items: readonly Item[]) {
   const counts = Map.groupBy(items, ({ title }) => title)
-  return ({ title, created_at }) => (counts.get(title)!.length > 1 ? `${title} · ${exactTime(created_at)}` : title)
+  return items.map(({ id, title, created_at }) => {
+    const isOnly = counts.get(title)!.length === 1
+    const name = isOnly ? title : `${title} · ${exactTime(created_at)} · ${id.slice(0, 8)}`
+    return [`${field} ${id}`, name] as const
+  })
 }

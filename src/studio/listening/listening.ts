@@ -1,14 +1,20 @@
 import type { ResourceScope } from '../data/title.ts'
+import { ID } from '../route.ts'
 import { localeOf, t, text } from '../text.ts'
 
 /** The texts and the selection of the page Listening. */
 
-const SCOPES: readonly string[] = ['collection', 'track', 'playlist', 'share']
-const ID = /^[\da-f-]{36}$/
+/** The selection of a resource, with its title. */
+export const SELECTIONS: Record<ResourceScope, string> = {
+  collection: text('Only the collection {title}'),
+  track: text('Only the track {title}'),
+  playlist: text('Only the playlist {title}'),
+  share: text('Only through the link {title}'),
+}
 
 /** Returns the resource that an address selects; null for the whole organization. */
 export const filterOf = ({ scope = '', id = '' }: Readonly<Record<string, string>>) =>
-  SCOPES.includes(scope) && ID.test(id) ? { scope: scope as ResourceScope, id } : null
+  Object.hasOwn(SELECTIONS, scope) && ID.test(id) ? { scope: scope as ResourceScope, id } : null
 
 /** A row of statistics by country or source. */
 interface Row {

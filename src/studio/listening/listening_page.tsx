@@ -1,12 +1,12 @@
-import type { Failure } from '../api.ts'
-import { useClient, useConnection } from '../data/connection.ts'
+import { MAX_PAGE } from '../../contract/facts.ts'
+import type { StatsScope } from '../api.ts'
+import { useConnection } from '../data/connection.ts'
 import { useOrganization } from '../data/organization.ts'
-import { useQuery } from '../data/query.ts'
-import { readStats, type Stats, type StatsOf, useStats } from '../data/stats.ts'
-import { readTitle, type ResourceScope } from '../data/title.ts'
+import { type Stats, type StatsOf, useStats } from '../data/stats.ts'
+import { type ResourceScope, useResourceTitle } from '../data/title.ts'
 import { hours, listText, number, percent } from '../format.ts'
 import { href, type PageProperties, setQuery } from '../route.ts'
-import { t, text, tn } from '../text.ts'
+import { t, tn } from '../text.ts'
 import { Chips } from '../ui/chips.tsx'
 import { firstDay, rangeOf, RANGES, shortDay, spanSize, spansOf } from '../ui/days.ts'
 import { Figure, FigureRow } from '../ui/figure_row.tsx'
@@ -16,28 +16,47 @@ import { Empty, Loading, NotLoaded, Problem } from '../ui/states.tsx'
 import { TimeChart } from '../ui/time_chart.tsx'
 import { useTitle } from '../ui/title.ts'
 import { downloadCsv } from './download_csv.ts'
-import { countryName, filterOf, partsOf, reasonText } from './listening.ts'
+import { countryName, filterOf, partsOf, reasonText, SELECTIONS } from './listening.ts'
 import { TopTracks } from './top_tracks.tsx'
 
 /** The page Listening: the statistics of the organization, or of one resource. The address has the resource and the number of days. */
 export function ListeningPage({ query }: PageProperties) {
-  const organization = useOrganization()
   const filter = filterOf(query)
   const days = rangeOf(query.days)
-  const of: StatsOf = filter
-    ? { ...filter, days }
-    : { scope: 'organization', id: organization.answer?.organization.id, days }
-  const { answer, problem, reload } = useStats(of)
   useTitle(t('Listening'))
-  if (!answer) return <NotLoaded problem={organization.problem ?? problem} reload={reload} />
+  // Without the key, the numbers of the previous resource would stay until those of the next are read.
+  return filter ? <Listening key={filter.id} of={filter} days={days} /> : <AllListening days={days} />
+}
+
+function AllListening({ days }: { days: number }) {
+  const { answer, problem, reload } = useOrganization()
+  if (!answer) return <NotLoaded problem={problem} reload={reload} />
+  return <Listening of={{ scope: 'organization', id: answer.organization.id }} days={days} />
+}
+
+interface ListeningProperties {
+  of: { scope: StatsScope; id: string }
+  days: number
+}
+
+function Listening({ of: { scope, id }, days }: ListeningProperties) {
+  const of: StatsOf = { scope, id, days }
+  const { answer, problem, reload } = useStats(of)
+  if (!answer) return <NotLoaded problem={problem} reload={reload} />
   const { totals, refused = [] } = answer
   const isHeard = totals.visits > 0 || totals.plays > 0 || totals.seconds > 0 || totals.downloads > 0
+  const isAll = scope === 'organization'
+  const countries = (
+    <Parts of={of} by="country" title={t('Countries')} nameOf={countryName}>
+      {t('Countries with fewer than five visits are counted under Others.')}
+    </Parts>
+  )
   return (
     <>
       <div class="page-head">
         <div>
           <h1>{t('Listening')}</h1>
-          {filter && <Filter {...filter} />}
+          {!isAll && <Filter scope={scope} id={id} />}
         </div>
         {isHeard && <CsvMenu of={of} />}
       </div>
@@ -53,10 +72,12 @@ export function ListeningPage({ query }: PageProperties) {
           <Totals totals={totals} />
           <Chart rows={answer.rows} />
           <div class="two-parts">
-            {filter ? <Countries of={of} /> : <TopTracks days={days} />}
+            {isAll ? <TopTracks days={days} /> : countries}
             <div class="part listening-from">
-              {!filter && <Countries of={of} />}
-              <Sources of={of} />
+              {isAll && countries}
+              <Parts of={of} by="source" title={t('Sources')} nameOf={String}>
+                {t('The sites and apps in which the player was used.')}
+              </Parts>
             </div>
           </div>
         </>
@@ -68,20 +89,12 @@ export function ListeningPage({ query }: PageProperties) {
   )
 }
 
-const KINDS: Record<ResourceScope, string> = {
-  collection: text('Only the collection {title}'),
-  track: text('Only the track {title}'),
-  playlist: text('Only the playlist {title}'),
-  share: text('Only through the link {title}'),
-}
-
 /** The resource that is selected, and the link to everything. */
 function Filter({ scope, id }: { scope: ResourceScope; id: string }) {
-  const client = useClient()
-  const { answer } = useQuery({ key: ['title', scope, id], load: () => readTitle(client, scope, id) })
+  const { answer } = useResourceTitle({ scope, id })
   return (
     <p class="soft listening-filter">
-      <span>{answer?.title ? t(KINDS[scope], { title: answer.title }) : '\u00a0'}</span>
+      <span>{answer?.title ? t(SELECTIONS[scope], { title: answer.title }) : '\u00a0'}</span>
       <a href={href('listening')}>{t('Show everything')}</a>
     </p>
   )
@@ -107,7 +120,7 @@ function CsvMenu({ of }: { of: StatsOf }) {
               {
                 label: t('Most played tracks'),
                 onSelect: () =>
-                  downloadCsv(api_key, `/v1/stats/top?from=${from}&limit=200`, `listening-tracks-${from}.csv`),
+                  downloadCsv(api_key, `/v1/stats/top?from=${from}&limit=${MAX_PAGE}`, `listening-tracks-${from}.csv`),
               },
             ]
           : []),
@@ -133,7 +146,7 @@ const Totals = ({ totals: { plays, visits, seconds, completions } }: Pick<Stats,
   </FigureRow>
 )
 
-/** The numbers of days that are counts: all of them. */
+/** The columns of the chart, all of which are counts. */
 const COUNTS = ['plays', 'visits', 'seconds', 'completions'] as const
 
 function Chart({ rows }: Pick<Stats, 'rows'>) {
@@ -162,66 +175,43 @@ function Chart({ rows }: Pick<Stats, 'rows'>) {
   )
 }
 
-function Countries({ of }: { of: StatsOf }) {
-  const stats = useBy(of, 'country')
-  const parts = partsOf(stats.answer?.rows ?? [], countryName, t('Others'))
-  return (
-    <PartsSection {...stats} title={t('Countries')} parts={parts}>
-      {t('A country is named from five visits on.')}
-    </PartsSection>
-  )
-}
-
-function Sources({ of }: { of: StatsOf }) {
-  const stats = useBy(of, 'source')
-  const parts = partsOf(stats.answer?.rows ?? [], String, t('Others'))
-  return (
-    <PartsSection {...stats} title={t('Sources')} parts={parts}>
-      {t('The sites and apps whose players were used.')}
-    </PartsSection>
-  )
-}
-
-function useBy(of: StatsOf, by: 'country' | 'source') {
-  const client = useClient()
-  const { scope, id, days } = of
-  return useQuery<Stats>({
-    key: ['stats', scope, id, days, by],
-    showsPrevious: true,
-    load: () => readStats(client, of, by),
-  })
-}
-
 interface PartsProperties {
+  of: StatsOf
+  by: 'country' | 'source'
   title: string
-  answer: Stats | undefined
-  problem: Failure | undefined
-  reload: () => unknown
-  parts: readonly { name: string; value: number }[]
+  nameOf: (key: string) => string
+  /** A note below the bar. */
   children: string
 }
 
-const PartsSection = ({ title, answer, problem, reload, parts, children }: PartsProperties) => (
-  <section class="part">
-    <h2>{title}</h2>
-    {problem && <Problem failure={problem} retry={reload} />}
-    {!answer && !problem && <Loading rows={3} />}
-    {parts.length > 0 && <PartsBar label={title} parts={parts} format={number} />}
-    {answer && <p class="soft">{parts.length > 0 ? children : t('No plays yet.')}</p>}
-  </section>
+/** The plays by country or source, as parts of a bar. */
+function Parts({ of, by, title, nameOf, children }: PartsProperties) {
+  const { answer, problem, reload } = useStats(of, by)
+  const parts = partsOf(answer?.rows ?? [], nameOf, t('Others'))
+  return (
+    <section class="part">
+      <h2>{title}</h2>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {!answer && !problem && <Loading rows={3} />}
+      {parts.length > 0 && <PartsBar label={title} parts={parts} format={number} />}
+      {answer && <p class="soft">{parts.length > 0 ? children : t('No plays yet.')}</p>}
+    </section>
+  )
+}
+
+const CountingLink = () => (
+  <a href="/docs/counting" target="_blank" rel="noopener">
+    {t('How listening is counted')}
+  </a>
 )
 
 const NothingHeard = ({ days }: { days: number }) => (
   <Empty
-    title={days === RANGES.at(-1) ? t('Nothing was heard yet') : t('Nothing was heard in these days')}
-    action={
-      <a href="/docs/counting" target="_blank" rel="noopener">
-        {t('How listening is counted')}
-      </a>
-    }
+    title={days === RANGES.at(-1) ? t('Nothing was heard in the last year') : t('Nothing was heard in this period')}
+    action={<CountingLink />}
   >
     {t(
-      'The players on your pages and on the pages of your links report the seconds that really sounded. Seeking, pausing and muted playback add nothing. No cookies are set, and no person is recognized.',
+      'The players on your pages and on the pages of your links report the seconds that were actually heard. Seeking, pauses and muted playback do not count. No cookies are set, and listeners are not identified.',
     )}
   </Empty>
 )
@@ -236,8 +226,8 @@ function Notes({ totals: { downloads, muted_seconds, fast_seconds }, refused, is
   const count = refused.reduce((sum, { reports }) => sum + reports, 0)
   const facts = [
     downloads > 0 && tn({ one: '{n} download', other: '{n} downloads' }, downloads),
-    muted_seconds > 0 && t('{time} ran muted, which is not in the time heard', { time: hours(muted_seconds) }),
-    fast_seconds > 0 && t('{time} of the time heard ran faster than recorded', { time: hours(fast_seconds) }),
+    muted_seconds > 0 && t('{time} played muted and does not count as time heard', { time: hours(muted_seconds) }),
+    fast_seconds > 0 && t('{time} of the time heard played faster than normal speed', { time: hours(fast_seconds) }),
   ].filter((fact) => fact !== false)
   return (
     <div class="listening-notes soft">
@@ -255,10 +245,7 @@ function Notes({ totals: { downloads, muted_seconds, fast_seconds }, refused, is
       )}
       {isHeard && (
         <p>
-          {t('Days are in UTC.')}{' '}
-          <a href="/docs/counting" target="_blank" rel="noopener">
-            {t('How listening is counted')}
-          </a>
+          {t('Days are in UTC.')} <CountingLink />
         </p>
       )}
     </div>

@@ -1,9 +1,9 @@
 import type { ApiKey, ShareLink, TonearmEvent, WebhookEndpoint } from '../api.ts'
+import { DAY } from '../ui/days.ts'
 import { isUnwell } from '../webhooks/webhook.ts'
 
 /** The part "Needs attention" of the page Overview. */
 
-const DAY = 24 * 3600_000
 /** Days until a link ends, and days after which a key counts as unused. */
 const SOON = 7
 const UNUSED = 90

@@ -9,6 +9,7 @@ import { href } from '../route.ts'
 import { failureText, t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
+import { DAY } from '../ui/days.ts'
 import { Loading, Problem } from '../ui/states.tsx'
 import { healthOf } from '../webhooks/webhook.ts'
 import { endingShares, isNear, keyQuotas, unusedKeys, unwellWebhooks } from './attention.ts'
@@ -17,7 +18,6 @@ import { type FailedTrack, type Link, readAttention } from './overview_data.ts'
 /** Number of links that are shown, and the days by which the button extends one. */
 const LINKS = 5
 const EXTENSION = 30
-const DAY = 24 * 3600_000
 
 interface Properties {
   /** The storage limit of the organization. */

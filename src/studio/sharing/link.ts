@@ -5,6 +5,7 @@ import type { ShareUpdate } from '../../contract/share.ts'
 import type { ShareLink } from '../api.ts'
 import { date } from '../format.ts'
 import { t, text, tn } from '../text.ts'
+import { DAY } from '../ui/days.ts'
 import { sitesOf } from './sites.ts'
 
 /** The settings of a link, as the user edits them. */
@@ -30,8 +31,6 @@ export interface Draft {
 type Changes = z.infer<typeof ShareUpdate>
 /** The fields of the form, by the fields of the API. */
 export type LinkFaults = Partial<Record<keyof Changes | 'other', string>>
-
-const DAY = 24 * 3600 * 1000
 
 /** Formats a time as `datetime-local` fields do, in the time zone of the browser. */
 export function localTime(at: number): string {

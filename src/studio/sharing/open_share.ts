@@ -1,5 +1,5 @@
 import type { PlayScope } from '../api.ts'
-import { href, parseRoute, setQuery } from '../route.ts'
+import { href, ID, parseRoute, setQuery } from '../route.ts'
 
 /** The resource of the share dialog. It is in the address (`?share=collection.{id}`), so that going back closes the dialog. */
 export interface Shared {
@@ -31,8 +31,6 @@ export function closeShare(): void {
   if (before?.url === without) history.back()
   else setQuery({ share: '' })
 }
-
-const ID = /^[\da-f-]{36}$/
 
 /** Parses the value of `share` in an address. Returns null if it is not valid. */
 export function parseShared(value: string | undefined): Shared | null {

@@ -1,8 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 
-import { useClient } from '../data/connection.ts'
-import { useQuery } from '../data/query.ts'
-import { readTitle } from '../data/title.ts'
+import { useResourceTitle } from '../data/title.ts'
 import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { copyText } from '../ui/copy.ts'
@@ -21,11 +19,8 @@ type Tab = 'link' | 'embed' | 'qr'
 
 /** The dialog that shares a collection, a track or a playlist: its link, the code for other pages, and the QR code. */
 export function ShareDialog({ shared }: { shared: Shared }) {
-  const client = useClient()
   const known = titleOf(shared)
-  const read = useQuery(
-    known === undefined ? { key: ['title', shared.id], load: () => readTitle(client, shared.scope, shared.id) } : null,
-  )
+  const read = useResourceTitle(known === undefined ? shared : null)
   const title = known ?? read.answer?.title
   const link = useLink(shared)
   const address = useRef<HTMLElement>(null)

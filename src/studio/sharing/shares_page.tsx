@@ -89,7 +89,7 @@ export function SharesPage({ query }: PageProperties) {
   )
 }
 
-/** Returns a function for the plays of a link in the last 30 days: one request reads those of the most played links. */
+/** Returns a function that returns the plays of a link in the last 30 days. One request reads those of the most played links. */
 function useSharePlays() {
   const client = useClient()
   const { answer } = useQuery({
@@ -97,7 +97,7 @@ function useSharePlays() {
     load: () => client.get('/v1/stats/top', { query: { scope: 'share', limit: MAX_PAGE } }),
   })
   const plays = new Map(answer?.rows.map((row) => [row.id, row.plays]))
-  // A list that is not full has every link with plays.
+  // If the list is not full, links that are not in it have no plays.
   const least = answer && answer.rows.length < MAX_PAGE ? 0 : undefined
   return (share_id: string) => plays.get(share_id) ?? least
 }

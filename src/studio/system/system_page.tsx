@@ -26,7 +26,7 @@ const FAILING: Record<System['failing'][number], string> = {
   media: text(
     'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).',
   ),
-  listening: text('Statistics of listening are not summed up in time. Read the log of the Worker.'),
+  listening: text('Listening statistics are overdue. Check the log of the Worker.'),
 }
 const KINDS: Record<string, string> = {
   transcode: text('Tracks to process'),

@@ -32,7 +32,7 @@ export const texts: Texts = {
   'Share created': 'أُنشئت مشاركة',
   'Share changed': 'تغيّرت مشاركة',
   'Share revoked': 'أُبطلت مشاركة',
-  'Listening of a day summed up': 'جُمعت أرقام استماع يوم',
+  'Daily listening totals ready': 'مجاميع الاستماع اليومية جاهزة',
   'All listening events': 'كل أحداث الاستماع',
   '80 % of a quota used': 'استُخدم 80٪ من حصة',
   'Quota used up': 'استُنفدت حصة',
@@ -284,8 +284,6 @@ export const texts: Texts = {
   'Player on my site': 'المشغل في موقعي',
   'Create key': 'إنشاء المفتاح',
   'Any collection': 'أي مجموعة',
-  'Collection: {title}': 'المجموعة: {title}',
-  'Playlist: {title}': 'قائمة التشغيل: {title}',
   'at once': 'فورًا',
   'after 1 hour': 'بعد ساعة',
   'after 24 hours': 'بعد 24 ساعة',
@@ -900,8 +898,7 @@ export const texts: Texts = {
     'لم تكتمل عملية استعادة: شغّل npm run restore مجددًا. حتى ذلك الحين يُرفض كل مفتاح.',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'عملية التنظيف متوقفة: لا تُعاد المهام المفقودة ولا تُحذف البيانات المنتهية.',
-  'Statistics of listening are not summed up in time. Read the log of the Worker.':
-    'لا تُجمَع إحصاءات الاستماع في الوقت المحدد. اقرأ سجل Worker.',
+  'Listening statistics are overdue. Check the log of the Worker.': 'إحصاءات الاستماع متأخرة. تحقق من سجل Worker.',
   'The transcoder does not answer.': 'محوّل الصيغ لا يستجيب.',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'نطاق الملفات يقدمها دون رمز. شغّل npm run deploy -- --media-domain، أو أزل النطاق من الحاوية وعُد إلى R2 ‏(docs/media.md).',
@@ -1259,17 +1256,18 @@ export const texts: Texts = {
   'Listening by day': 'الاستماع حسب اليوم',
   'Listening by week': 'الاستماع حسب الأسبوع',
   Others: 'غير ذلك',
-  'A country is named from five visits on.': 'يُذكر اسم البلد ابتداءً من خمس زيارات.',
-  'The sites and apps whose players were used.': 'المواقع والتطبيقات التي استُخدمت مشغّلاتها.',
+  'Countries with fewer than five visits are counted under Others.':
+    'تُحتسب البلدان التي زياراتها أقل من خمس ضمن «غير ذلك».',
+  'The sites and apps in which the player was used.': 'المواقع والتطبيقات التي استُخدم فيها المشغّل.',
   'No plays yet.': 'لا مرات تشغيل بعد.',
-  'Nothing was heard yet': 'لم يُسمع شيء بعد',
-  'Nothing was heard in these days': 'لم يُسمع شيء في هذه الأيام',
+  'Nothing was heard in the last year': 'لم يُسمع شيء خلال العام الماضي',
+  'Nothing was heard in this period': 'لم يُسمع شيء في هذه الفترة',
   'How listening is counted': 'كيف يُحسب الاستماع',
-  'The players on your pages and on the pages of your links report the seconds that really sounded. Seeking, pausing and muted playback add nothing. No cookies are set, and no person is recognized.':
-    'ترسل المشغّلات في صفحاتك وفي صفحات روابطك الثواني التي سُمعت فعلًا. الانتقال والإيقاف المؤقت والتشغيل بلا صوت لا تضيف شيئًا. لا تُستخدم ملفات تعريف الارتباط ولا يُتعرّف على أي شخص.',
+  'The players on your pages and on the pages of your links report the seconds that were actually heard. Seeking, pauses and muted playback do not count. No cookies are set, and listeners are not identified.':
+    'ترسل المشغّلات في صفحاتك وفي صفحات روابطك الثواني التي سُمعت فعلًا. لا يُحتسب الانتقال ولا الإيقاف المؤقت ولا التشغيل بلا صوت. لا تُستخدم ملفات تعريف الارتباط ولا تُحدَّد هوية المستمعين.',
   '{n} downloads': { one: 'تنزيل واحد', two: 'تنزيلان', few: '{n} تنزيلات', many: '{n} تنزيلًا', other: '{n} تنزيل' },
-  '{time} ran muted, which is not in the time heard': '{time} بلا صوت، ولا تدخل في مدة الاستماع',
-  '{time} of the time heard ran faster than recorded': '{time} من مدة الاستماع بسرعة أعلى من التسجيل',
+  '{time} played muted and does not count as time heard': '{time} بلا صوت، ولا تُحتسب ضمن مدة الاستماع',
+  '{time} of the time heard played faster than normal speed': '{time} من مدة الاستماع بسرعة أعلى من العادية',
   '{n} reports were not counted: {reasons}': {
     one: 'لم يُحتسب تقرير واحد: {reasons}',
     two: 'لم يُحتسب تقريران: {reasons}',
@@ -1289,19 +1287,19 @@ export const texts: Texts = {
   '{time} heard': '{time} من الاستماع',
   'Listening in the last year': 'الاستماع في العام الماضي',
   'By day and country': 'حسب اليوم والبلد',
-  'Nobody has heard this track yet.': 'لم يستمع أحد إلى هذا المقطع بعد.',
+  'Nobody has heard this track in the last year.': 'لم يستمع أحد إلى هذا المقطع خلال العام الماضي.',
   'Share of visits that heard each part': 'نسبة الزيارات التي سمعت كل جزء',
   Time: 'الوقت',
   'Visits that heard it': 'الزيارات التي سمعته',
   '{n} visits': { one: 'زيارة واحدة', two: 'زيارتان', few: '{n} زيارات', many: '{n} زيارة', other: '{n} زيارة' },
   'Times heard': 'عدد مرات السماع',
   'at most {n}': '{n} على الأكثر',
-  'From {n} visits on, the places are marked where many stop listening.':
-    'ابتداءً من {n} زيارات، تُعلَّم المواضع التي يتوقف عندها كثيرون عن الاستماع.',
+  'With {n} or more visits, the places where many people stop listening are marked.':
+    'مع {n} زيارات أو أكثر، تُعلَّم المواضع التي يتوقف عندها كثيرون عن الاستماع.',
   'Where many stop listening': 'أين يتوقف كثيرون عن الاستماع',
   'Play before {time}': 'التشغيل قبل {time}',
-  '{lost} of all visits stop here: {before} listen before, {after} after.':
-    '{lost} من كل الزيارات تتوقف هنا: {before} تستمع قبل ذلك و{after} بعده.',
+  '{lost} of all visits stop here: {before} listen up to this point, {after} after it.':
+    '{lost} من كل الزيارات تتوقف هنا: {before} تستمع حتى هذا الموضع و{after} بعده.',
   Playback: 'التشغيل',
   Uploaded: 'المرفوع',
   '{n} files': { one: 'ملف واحد', two: 'ملفان', few: '{n} ملفات', many: '{n} ملفًا', other: '{n} ملف' },

@@ -32,7 +32,7 @@ export const texts: Texts = {
   'Share created': 'Freigabe angelegt',
   'Share changed': 'Freigabe geändert',
   'Share revoked': 'Freigabe widerrufen',
-  'Listening of a day summed up': 'Hördaten eines Tages summiert',
+  'Daily listening totals ready': 'Hördaten eines Tages sind fertig',
   'All listening events': 'Alle Ereignisse zum Hören',
   '80 % of a quota used': '80 % eines Kontingents verbraucht',
   'Quota used up': 'Kontingent verbraucht',
@@ -199,8 +199,6 @@ export const texts: Texts = {
   'Player on my site': 'Player auf meiner Website',
   'Create key': 'Schlüssel anlegen',
   'Any collection': 'Jede Sammlung',
-  'Collection: {title}': 'Sammlung: {title}',
-  'Playlist: {title}': 'Playlist: {title}',
   'at once': 'sofort',
   'after 1 hour': 'nach 1 Stunde',
   'after 24 hours': 'nach 24 Stunden',
@@ -723,8 +721,8 @@ export const texts: Texts = {
     'Eine Wiederherstellung ist nicht abgeschlossen: Bitte npm run restore erneut ausführen. Bis dahin wird jeder Schlüssel abgelehnt.',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'Der Aufräumlauf steht: Verlorene Aufträge werden nicht wiederholt, abgelaufene Daten nicht gelöscht.',
-  'Statistics of listening are not summed up in time. Read the log of the Worker.':
-    'Die Statistik der Wiedergaben wird nicht rechtzeitig zusammengefasst. Bitte das Log des Workers lesen.',
+  'Listening statistics are overdue. Check the log of the Worker.':
+    'Die Statistik der Wiedergaben ist überfällig. Bitte das Log des Workers prüfen.',
   'The transcoder does not answer.': 'Der Transcoder antwortet nicht.',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'Die Domain der Dateien liefert sie ohne Token aus. Bitte npm run deploy -- --media-domain ausführen oder die Domain vom Bucket entfernen und zu R2 zurückkehren (docs/media.md).',
@@ -1022,17 +1020,20 @@ export const texts: Texts = {
   'Listening by day': 'Hören pro Tag',
   'Listening by week': 'Hören pro Woche',
   Others: 'Andere',
-  'A country is named from five visits on.': 'Ein Land wird ab fünf Besuchen genannt.',
-  'The sites and apps whose players were used.': 'Die Websites und Apps, deren Player benutzt wurden.',
+  'Countries with fewer than five visits are counted under Others.':
+    'Länder mit weniger als fünf Besuchen zählen zu „Andere“.',
+  'The sites and apps in which the player was used.': 'Die Websites und Apps, in denen der Player benutzt wurde.',
   'No plays yet.': 'Noch keine Wiedergaben.',
-  'Nothing was heard yet': 'Noch nichts gehört',
-  'Nothing was heard in these days': 'In diesen Tagen wurde nichts gehört',
+  'Nothing was heard in the last year': 'Im letzten Jahr wurde nichts gehört',
+  'Nothing was heard in this period': 'In diesem Zeitraum wurde nichts gehört',
   'How listening is counted': 'Wie gezählt wird',
-  'The players on your pages and on the pages of your links report the seconds that really sounded. Seeking, pausing and muted playback add nothing. No cookies are set, and no person is recognized.':
-    'Die Player auf deinen Seiten und auf den Seiten deiner Links melden die Sekunden, die wirklich erklungen sind. Springen, Pausen und stumme Wiedergabe zählen nicht. Es werden keine Cookies gesetzt und keine Personen erkannt.',
+  'The players on your pages and on the pages of your links report the seconds that were actually heard. Seeking, pauses and muted playback do not count. No cookies are set, and listeners are not identified.':
+    'Die Player auf eigenen Seiten und auf den Seiten der Links melden die Sekunden, die tatsächlich zu hören waren. Springen, Pausen und stumme Wiedergabe zählen nicht. Es werden keine Cookies gesetzt und keine Hörer identifiziert.',
   '{n} downloads': { one: '{n} Download', other: '{n} Downloads' },
-  '{time} ran muted, which is not in the time heard': '{time} liefen stumm und zählen nicht zur gehörten Zeit',
-  '{time} of the time heard ran faster than recorded': '{time} der gehörten Zeit liefen schneller als aufgenommen',
+  '{time} played muted and does not count as time heard':
+    '{time} wurden stumm abgespielt und zählen nicht zur gehörten Zeit',
+  '{time} of the time heard played faster than normal speed':
+    '{time} der gehörten Zeit wurden schneller als normal abgespielt',
   '{n} reports were not counted: {reasons}': {
     one: '{n} Meldung wurde nicht gezählt: {reasons}',
     other: '{n} Meldungen wurden nicht gezählt: {reasons}',
@@ -1049,19 +1050,19 @@ export const texts: Texts = {
   '{time} heard': '{time} gehört',
   'Listening in the last year': 'Gehört im letzten Jahr',
   'By day and country': 'Nach Tag und Land',
-  'Nobody has heard this track yet.': 'Diesen Titel hat noch niemand gehört.',
+  'Nobody has heard this track in the last year.': 'Diesen Titel hat im letzten Jahr niemand gehört.',
   'Share of visits that heard each part': 'Anteil der Besuche, die jede Stelle gehört haben',
   Time: 'Zeit',
   'Visits that heard it': 'Besuche, die es gehört haben',
   '{n} visits': { one: '{n} Besuch', other: '{n} Besuche' },
   'Times heard': 'So oft gehört',
   'at most {n}': 'höchstens {n}',
-  'From {n} visits on, the places are marked where many stop listening.':
+  'With {n} or more visits, the places where many people stop listening are marked.':
     'Ab {n} Besuchen werden die Stellen markiert, an denen viele aufhören.',
   'Where many stop listening': 'Wo viele aufhören',
   'Play before {time}': 'Vor {time} abspielen',
-  '{lost} of all visits stop here: {before} listen before, {after} after.':
-    '{lost} aller Besuche hören hier auf: {before} hören davor zu, {after} danach.',
+  '{lost} of all visits stop here: {before} listen up to this point, {after} after it.':
+    '{lost} aller Besuche hören hier auf: {before} hören bis zu dieser Stelle zu, {after} danach.',
   Playback: 'Wiedergabe',
   Uploaded: 'Hochgeladen',
   '{n} files': { one: '{n} Datei', other: '{n} Dateien' },

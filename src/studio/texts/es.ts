@@ -32,7 +32,7 @@ export const texts: Texts = {
   'Share created': 'Enlace compartido creado',
   'Share changed': 'Enlace compartido modificado',
   'Share revoked': 'Enlace compartido revocado',
-  'Listening of a day summed up': 'Escuchas de un día sumadas',
+  'Daily listening totals ready': 'Totales diarios de escucha listos',
   'All listening events': 'Todos los eventos de escucha',
   '80 % of a quota used': '80 % de una cuota usada',
   'Quota used up': 'Cuota agotada',
@@ -197,8 +197,6 @@ export const texts: Texts = {
   'Player on my site': 'Reproductor en mi sitio',
   'Create key': 'Crear clave',
   'Any collection': 'Cualquier colección',
-  'Collection: {title}': 'Colección: {title}',
-  'Playlist: {title}': 'Lista: {title}',
   'at once': 'de inmediato',
   'after 1 hour': 'después de 1 hora',
   'after 24 hours': 'después de 24 horas',
@@ -710,8 +708,8 @@ export const texts: Texts = {
     'Una restauración no ha terminado: ejecuta npm run restore de nuevo. Hasta entonces se rechazan todas las claves.',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'La limpieza no funciona: los trabajos perdidos no se repiten y los datos caducados no se eliminan.',
-  'Statistics of listening are not summed up in time. Read the log of the Worker.':
-    'Las estadísticas de escucha no se resumen a tiempo. Consulta el registro del Worker.',
+  'Listening statistics are overdue. Check the log of the Worker.':
+    'Las estadísticas de escucha llevan retraso. Consulta el registro del Worker.',
   'The transcoder does not answer.': 'El transcodificador no responde.',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'El dominio de los archivos los entrega sin token. Ejecuta npm run deploy -- --media-domain, o quita el dominio del bucket y vuelve a R2 (docs/media.md).',
@@ -1005,17 +1003,19 @@ export const texts: Texts = {
   'Listening by day': 'Escucha por día',
   'Listening by week': 'Escucha por semana',
   Others: 'Otros',
-  'A country is named from five visits on.': 'Un país se nombra a partir de cinco visitas.',
-  'The sites and apps whose players were used.': 'Los sitios y aplicaciones cuyos reproductores se usaron.',
+  'Countries with fewer than five visits are counted under Others.':
+    'Los países con menos de cinco visitas se cuentan en «Otros».',
+  'The sites and apps in which the player was used.': 'Los sitios y aplicaciones en los que se usó el reproductor.',
   'No plays yet.': 'Aún no hay reproducciones.',
-  'Nothing was heard yet': 'Aún no se ha escuchado nada',
-  'Nothing was heard in these days': 'No se escuchó nada en estos días',
+  'Nothing was heard in the last year': 'No se escuchó nada en el último año',
+  'Nothing was heard in this period': 'No se escuchó nada en este periodo',
   'How listening is counted': 'Cómo se cuenta la escucha',
-  'The players on your pages and on the pages of your links report the seconds that really sounded. Seeking, pausing and muted playback add nothing. No cookies are set, and no person is recognized.':
-    'Los reproductores de tus páginas y de las páginas de tus enlaces informan de los segundos que sonaron de verdad. Saltar, pausar y reproducir sin sonido no suma nada. No se usan cookies ni se reconoce a ninguna persona.',
+  'The players on your pages and on the pages of your links report the seconds that were actually heard. Seeking, pauses and muted playback do not count. No cookies are set, and listeners are not identified.':
+    'Los reproductores de tus páginas y de las páginas de tus enlaces informan de los segundos que se escucharon de verdad. Los saltos, las pausas y la reproducción sin sonido no cuentan. No se usan cookies ni se identifica a los oyentes.',
   '{n} downloads': { one: '{n} descarga', other: '{n} descargas' },
-  '{time} ran muted, which is not in the time heard': '{time} sin sonido, que no cuentan como tiempo escuchado',
-  '{time} of the time heard ran faster than recorded': '{time} del tiempo escuchado a más velocidad que la grabación',
+  '{time} played muted and does not count as time heard': '{time} sin sonido, que no cuentan como tiempo escuchado',
+  '{time} of the time heard played faster than normal speed':
+    '{time} del tiempo escuchado a más velocidad de la normal',
   '{n} reports were not counted: {reasons}': {
     one: '{n} informe no se contó: {reasons}',
     other: '{n} informes no se contaron: {reasons}',
@@ -1032,19 +1032,19 @@ export const texts: Texts = {
   '{time} heard': '{time} escuchados',
   'Listening in the last year': 'Escucha del último año',
   'By day and country': 'Por día y país',
-  'Nobody has heard this track yet.': 'Nadie ha escuchado esta pista todavía.',
+  'Nobody has heard this track in the last year.': 'Nadie ha escuchado esta pista en el último año.',
   'Share of visits that heard each part': 'Proporción de visitas que escucharon cada parte',
   Time: 'Tiempo',
   'Visits that heard it': 'Visitas que lo escucharon',
   '{n} visits': { one: '{n} visita', other: '{n} visitas' },
   'Times heard': 'Veces escuchado',
   'at most {n}': 'como máximo {n}',
-  'From {n} visits on, the places are marked where many stop listening.':
-    'A partir de {n} visitas, se marcan los lugares donde muchos dejan de escuchar.',
+  'With {n} or more visits, the places where many people stop listening are marked.':
+    'A partir de {n} visitas, se marcan los lugares donde muchas personas dejan de escuchar.',
   'Where many stop listening': 'Dónde muchos dejan de escuchar',
   'Play before {time}': 'Reproducir antes de {time}',
-  '{lost} of all visits stop here: {before} listen before, {after} after.':
-    'El {lost} de las visitas termina aquí: el {before} escucha antes y el {after} después.',
+  '{lost} of all visits stop here: {before} listen up to this point, {after} after it.':
+    'El {lost} de las visitas termina aquí: el {before} escucha hasta este punto y el {after} después.',
   Playback: 'Reproducción',
   Uploaded: 'Subido',
   '{n} files': { one: '{n} archivo', other: '{n} archivos' },

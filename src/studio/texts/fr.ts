@@ -32,7 +32,7 @@ export const texts: Texts = {
   'Share created': 'Partage créé',
   'Share changed': 'Partage modifié',
   'Share revoked': 'Partage révoqué',
-  'Listening of a day summed up': 'Écoutes d’une journée totalisées',
+  'Daily listening totals ready': 'Totaux d’écoute du jour disponibles',
   'All listening events': 'Tous les événements d’écoute',
   '80 % of a quota used': '80 % d’un quota utilisés',
   'Quota used up': 'Quota épuisé',
@@ -198,8 +198,6 @@ export const texts: Texts = {
   'Player on my site': 'Lecteur sur mon site',
   'Create key': 'Créer la clé',
   'Any collection': 'Toute collection',
-  'Collection: {title}': 'Collection : {title}',
-  'Playlist: {title}': 'Playlist : {title}',
   'at once': 'tout de suite',
   'after 1 hour': 'après 1 heure',
   'after 24 hours': 'après 24 heures',
@@ -725,8 +723,8 @@ export const texts: Texts = {
     'Une restauration n’est pas terminée : relancez npm run restore. D’ici là, toutes les clés sont refusées.',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'Le nettoyage ne tourne pas : les tâches perdues ne sont pas relancées et les données expirées ne sont pas supprimées.',
-  'Statistics of listening are not summed up in time. Read the log of the Worker.':
-    'Les statistiques d’écoute ne sont pas résumées à temps. Consultez le journal du Worker.',
+  'Listening statistics are overdue. Check the log of the Worker.':
+    'Les statistiques d’écoute sont en retard. Consultez le journal du Worker.',
   'The transcoder does not answer.': 'Le transcodeur ne répond pas.',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'Le domaine des fichiers les sert sans jeton. Lancez npm run deploy -- --media-domain, ou retirez le domaine du bucket et revenez à R2 (docs/media.md).',
@@ -1023,17 +1021,21 @@ export const texts: Texts = {
   'Listening by day': 'Écoute par jour',
   'Listening by week': 'Écoute par semaine',
   Others: 'Autres',
-  'A country is named from five visits on.': 'Un pays est nommé à partir de cinq visites.',
-  'The sites and apps whose players were used.': 'Les sites et applications dont les lecteurs ont servi.',
+  'Countries with fewer than five visits are counted under Others.':
+    'Les pays de moins de cinq visites sont comptés sous « Autres ».',
+  'The sites and apps in which the player was used.':
+    'Les sites et applications dans lesquels le lecteur a été utilisé.',
   'No plays yet.': 'Pas encore d’écoute.',
-  'Nothing was heard yet': 'Rien n’a encore été écouté',
-  'Nothing was heard in these days': 'Rien n’a été écouté ces jours-là',
+  'Nothing was heard in the last year': 'Rien n’a été écouté au cours de la dernière année',
+  'Nothing was heard in this period': 'Rien n’a été écouté pendant cette période',
   'How listening is counted': 'Comment l’écoute est comptée',
-  'The players on your pages and on the pages of your links report the seconds that really sounded. Seeking, pausing and muted playback add nothing. No cookies are set, and no person is recognized.':
-    'Les lecteurs de vos pages et des pages de vos liens signalent les secondes réellement entendues. Les sauts, les pauses et la lecture sans son ne comptent pas. Aucun cookie n’est déposé et personne n’est reconnu.',
+  'The players on your pages and on the pages of your links report the seconds that were actually heard. Seeking, pauses and muted playback do not count. No cookies are set, and listeners are not identified.':
+    'Les lecteurs de vos pages et des pages de vos liens signalent les secondes réellement entendues. Les sauts, les pauses et la lecture sans son ne comptent pas. Aucun cookie n’est déposé et les auditeurs ne sont pas identifiés.',
   '{n} downloads': { one: '{n} téléchargement', other: '{n} téléchargements' },
-  '{time} ran muted, which is not in the time heard': '{time} sans le son, qui ne font pas partie du temps d’écoute',
-  '{time} of the time heard ran faster than recorded': '{time} du temps d’écoute en lecture accélérée',
+  '{time} played muted and does not count as time heard':
+    '{time} sans le son, qui ne comptent pas comme temps d’écoute',
+  '{time} of the time heard played faster than normal speed':
+    '{time} du temps d’écoute à une vitesse supérieure à la normale',
   '{n} reports were not counted: {reasons}': {
     one: '{n} rapport n’a pas été compté : {reasons}',
     other: '{n} rapports n’ont pas été comptés : {reasons}',
@@ -1050,19 +1052,19 @@ export const texts: Texts = {
   '{time} heard': '{time} d’écoute',
   'Listening in the last year': 'Écoute de l’année passée',
   'By day and country': 'Par jour et par pays',
-  'Nobody has heard this track yet.': 'Personne n’a encore écouté cette piste.',
+  'Nobody has heard this track in the last year.': 'Personne n’a écouté cette piste au cours de la dernière année.',
   'Share of visits that heard each part': 'Part des visites qui ont entendu chaque passage',
   Time: 'Temps',
   'Visits that heard it': 'Visites qui l’ont entendu',
   '{n} visits': { one: '{n} visite', other: '{n} visites' },
   'Times heard': 'Nombre d’écoutes',
   'at most {n}': 'au plus {n}',
-  'From {n} visits on, the places are marked where many stop listening.':
-    'À partir de {n} visites, les endroits où beaucoup arrêtent d’écouter sont marqués.',
+  'With {n} or more visits, the places where many people stop listening are marked.':
+    'À partir de {n} visites, les endroits où beaucoup de personnes arrêtent d’écouter sont marqués.',
   'Where many stop listening': 'Où beaucoup arrêtent d’écouter',
   'Play before {time}': 'Lire avant {time}',
-  '{lost} of all visits stop here: {before} listen before, {after} after.':
-    '{lost} des visites s’arrêtent ici : {before} écoutent avant, {after} après.',
+  '{lost} of all visits stop here: {before} listen up to this point, {after} after it.':
+    '{lost} des visites s’arrêtent ici : {before} écoutent jusqu’à cet endroit, {after} après.',
   Playback: 'Lecture',
   Uploaded: 'Envoyé',
   '{n} files': { one: '{n} fichier', other: '{n} fichiers' },

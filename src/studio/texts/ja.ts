@@ -32,7 +32,7 @@ export const texts: Texts = {
   'Share created': '共有を作成',
   'Share changed': '共有を変更',
   'Share revoked': '共有を失効',
-  'Listening of a day summed up': '1日の再生を集計',
+  'Daily listening totals ready': '1日の再生の集計が完了',
   'All listening events': '再生のすべてのイベント',
   '80 % of a quota used': '割り当ての80%を使用',
   'Quota used up': '割り当てを使い切りました',
@@ -196,8 +196,6 @@ export const texts: Texts = {
   'Player on my site': '自分のサイトのプレーヤー',
   'Create key': 'キーを作成',
   'Any collection': '任意のコレクション',
-  'Collection: {title}': 'コレクション：{title}',
-  'Playlist: {title}': 'プレイリスト：{title}',
   'at once': 'すぐに',
   'after 1 hour': '1時間後',
   'after 24 hours': '24時間後',
@@ -706,8 +704,8 @@ export const texts: Texts = {
     '復元が完了していません。npm run restoreをもう一度実行してください。それまで、すべてのキーが拒否されます。',
   'The sweep does not run: lost jobs are not retried, and expired data is not deleted.':
     'クリーンアップが動いていません。失われたジョブは再試行されず、期限切れのデータも削除されません。',
-  'Statistics of listening are not summed up in time. Read the log of the Worker.':
-    '再生の統計が時間内に集計されていません。Worker のログを確認してください。',
+  'Listening statistics are overdue. Check the log of the Worker.':
+    '再生の統計の集計が遅れています。Worker のログを確認してください。',
   'The transcoder does not answer.': 'トランスコーダーが応答しません。',
   'The domain of the files serves them without a token. Run npm run deploy -- --media-domain, or remove the domain from the bucket and go back to R2 (docs/media.md).':
     'ファイルのドメインがトークンなしで配信しています。npm run deploy -- --media-domainを実行するか、バケットからドメインを外してR2に戻してください（docs/media.md）。',
@@ -986,17 +984,17 @@ export const texts: Texts = {
   'Listening by day': '日別の聴取状況',
   'Listening by week': '週別の聴取状況',
   Others: 'その他',
-  'A country is named from five visits on.': '国名は5回以上の訪問から表示されます。',
-  'The sites and apps whose players were used.': 'プレーヤーが使われたサイトとアプリです。',
+  'Countries with fewer than five visits are counted under Others.': '訪問が5件未満の国は「その他」に含まれます。',
+  'The sites and apps in which the player was used.': 'プレーヤーが使われたサイトとアプリです。',
   'No plays yet.': 'まだ再生されていません。',
-  'Nothing was heard yet': 'まだ何も聴かれていません',
-  'Nothing was heard in these days': 'この期間には何も聴かれていません',
+  'Nothing was heard in the last year': 'この1年間は何も聴かれていません',
+  'Nothing was heard in this period': 'この期間には何も聴かれていません',
   'How listening is counted': '聴取の数え方',
-  'The players on your pages and on the pages of your links report the seconds that really sounded. Seeking, pausing and muted playback add nothing. No cookies are set, and no person is recognized.':
-    'あなたのページとリンクのページにあるプレーヤーが、実際に鳴った秒数を報告します。シーク、一時停止、ミュート再生は数えません。Cookieは使わず、個人を識別しません。',
+  'The players on your pages and on the pages of your links report the seconds that were actually heard. Seeking, pauses and muted playback do not count. No cookies are set, and listeners are not identified.':
+    'あなたのページとリンクのページにあるプレーヤーが、実際に聴かれた秒数を報告します。シーク、一時停止、ミュート再生は数えません。Cookieは使わず、聴いた人を特定しません。',
   '{n} downloads': { other: '{n}件のダウンロード' },
-  '{time} ran muted, which is not in the time heard': 'ミュート再生{time}（聴取時間に含まれません）',
-  '{time} of the time heard ran faster than recorded': '聴取時間のうち{time}は速い再生',
+  '{time} played muted and does not count as time heard': 'ミュート再生{time}（聴取時間に含まれません）',
+  '{time} of the time heard played faster than normal speed': '聴取時間のうち{time}は通常より速い再生',
   '{n} reports were not counted: {reasons}': { other: '{n}件の報告は数えませんでした：{reasons}' },
   'Days are in UTC.': '日付はUTCです。',
   'Deleted track': '削除されたトラック',
@@ -1010,19 +1008,19 @@ export const texts: Texts = {
   '{time} heard': '聴取時間{time}',
   'Listening in the last year': '過去1年の聴取状況',
   'By day and country': '日別・国別',
-  'Nobody has heard this track yet.': 'このトラックはまだ聴かれていません。',
+  'Nobody has heard this track in the last year.': 'このトラックはこの1年間聴かれていません。',
   'Share of visits that heard each part': '各部分を聴いた訪問の割合',
   Time: '時刻',
   'Visits that heard it': '聴いた訪問',
   '{n} visits': { other: '{n}件の訪問' },
   'Times heard': '聴かれた回数',
   'at most {n}': '最大{n}',
-  'From {n} visits on, the places are marked where many stop listening.':
+  'With {n} or more visits, the places where many people stop listening are marked.':
     '{n}件以上の訪問があると、多くの人が聴くのをやめる箇所に印が付きます。',
   'Where many stop listening': '多くの人が聴くのをやめる箇所',
   'Play before {time}': '{time}の手前から再生',
-  '{lost} of all visits stop here: {before} listen before, {after} after.':
-    '全訪問の{lost}がここでやめます（前は{before}、後は{after}が聴取）。',
+  '{lost} of all visits stop here: {before} listen up to this point, {after} after it.':
+    '全訪問の{lost}がここでやめます（ここまで聴いたのは{before}、その後は{after}）。',
   Playback: '再生用',
   Uploaded: 'アップロード量',
   '{n} files': { other: '{n}ファイル' },

@@ -23,7 +23,7 @@ const LEAST_LOSS = 0.05
 /** The share of the track, and the least number of seconds, in which a drop-off happens. */
 const SHARE = 0.02
 const SECONDS = 5
-/** Losses in this last share of the track are its end. */
+/** Losses in this last share of the track are ignored, because they are its end. */
 const END = 0.05
 const MOST = 3
 

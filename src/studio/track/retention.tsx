@@ -48,7 +48,7 @@ export function Retention({ track }: { track: Track }) {
       </div>
       {problem && <Problem failure={problem} retry={() => Promise.all([retention.reload(), stats.reload()])} />}
       <p class="soft">{facts?.filter(Boolean).join(' · ') ?? '\u00a0'}</p>
-      {curve && curve.visits === 0 && <p class="soft">{t('Nobody has heard this track yet.')}</p>}
+      {curve && curve.visits === 0 && <p class="soft">{t('Nobody has heard this track in the last year.')}</p>}
       {curve && curve.visits > 0 && <Curve track={track} curve={curve} />}
     </section>
   )
@@ -94,7 +94,7 @@ function Curve({ track, curve }: CurveProperties) {
       />
       {visits < LEAST_VISITS && (
         <p class="soft">
-          {t('From {n} visits on, the places are marked where many stop listening.', { n: LEAST_VISITS })}
+          {t('With {n} or more visits, the places where many people stop listening are marked.', { n: LEAST_VISITS })}
         </p>
       )}
       {drops.length > 0 && (
@@ -107,7 +107,7 @@ function Curve({ track, curve }: CurveProperties) {
                   {time}
                 </Button>
                 <span>
-                  {t('{lost} of all visits stop here: {before} listen before, {after} after.', {
+                  {t('{lost} of all visits stop here: {before} listen up to this point, {after} after it.', {
                     lost: percent(before - after),
                     before: percent(before),
                     after: percent(after),

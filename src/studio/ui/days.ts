@@ -1,6 +1,9 @@
 import { localeOf } from '../text.ts'
 
-/** Days in UTC, as statistics have them, and charts show them. */
+/** Days in UTC, as in statistics and charts. */
+
+/** Milliseconds of a day. */
+export const DAY = 24 * 3600_000
 
 interface Day {
   /** `2026-11-25` */
@@ -16,7 +19,7 @@ export const RANGES = [7, 30, 90, 365]
 export const rangeOf = (days: string | undefined) => RANGES.find((range) => String(range) === days) ?? 30
 
 /** Returns the first day of a range that ends today. */
-export const firstDay = (range: number) => new Date(Date.now() - (range - 1) * 24 * 3600_000).toISOString().slice(0, 10)
+export const firstDay = (range: number) => new Date(Date.now() - (range - 1) * DAY).toISOString().slice(0, 10)
 
 /** Returns the number of days that are shown as one: a chart has room for about a hundred. */
 export const spanSize = (days: number) => (days > 100 ? 7 : 1)

@@ -75,16 +75,20 @@ export const NumberField = ({ label, value, onInput, hint, error }: NumberProper
   </Field>
 )
 
+type Options = readonly (readonly [value: string, label: string])[]
+
 interface SelectProperties {
   label: string
   value: string
-  options: readonly (readonly [value: string, label: string])[]
+  options: Options
+  /** More options, below the others. Empty groups are left out. */
+  groups?: readonly { label: string; options: Options }[]
   onChange: (value: string) => void
   hint?: ComponentChildren
   error?: string | undefined
 }
 
-export const SelectField = ({ label, value, options, onChange, hint, error }: SelectProperties) => (
+export const SelectField = ({ label, value, options, groups, onChange, hint, error }: SelectProperties) => (
   <Field label={label} hint={hint} error={error}>
     {(id, described) => (
       <select
@@ -94,15 +98,26 @@ export const SelectField = ({ label, value, options, onChange, hint, error }: Se
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
       >
-        {options.map(([key, text]) => (
-          <option key={key} value={key} selected={key === value}>
-            {text}
-          </option>
-        ))}
+        {optionsFor(options, value)}
+        {groups?.map(
+          (group) =>
+            group.options.length > 0 && (
+              <optgroup key={group.label} label={group.label}>
+                {optionsFor(group.options, value)}
+              </optgroup>
+            ),
+        )}
       </select>
     )}
   </Field>
 )
+
+const optionsFor = (options: Options, value: string) =>
+  options.map(([key, text]) => (
+    <option key={key} value={key} selected={key === value}>
+      {text}
+    </option>
+  ))
 
 interface CheckProperties {
   label: ComponentChildren
