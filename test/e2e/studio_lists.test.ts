@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -34,6 +36,9 @@ const listed = async () => {
   const params = { collection_id: collection }
   return (await must(client.get('/v1/collection/{collection_id}/track', { params }))).tracks
 }
+
+const expectFocus = (name: string) =>
+  expect.poll(() => rowOf(page, name).evaluate((row) => row === document.activeElement), TIMEOUT).toBe(true)
 
 test('each row shows the waveform of its track', async () => {
   const inkOf = (name: string) =>
@@ -141,16 +146,27 @@ test('selected tracks are deleted and moved together, and both can be undone', a
   await page.getByRole('dialog', { name: 'Edit 2 tracks' }).waitFor(TIMEOUT)
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
+  // The second press comes while the first batch runs, and deletes nothing again.
+  const batches: string[] = []
+  await page.route('**/v1/track/batch', async (route) => {
+    batches.push(route.request().postData()!)
+    await sleep(300)
+    await route.continue()
+  })
+  await page.keyboard.press('Delete')
   await page.keyboard.press('Delete')
   await page.getByText('2 tracks deleted').waitFor(TIMEOUT)
+  await page.unroute('**/v1/track/batch')
+  expect(batches).toHaveLength(1)
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual([before[2]])
   // The rows and the bar are gone, and the focus is on the row that is left.
-  await expect.poll(() => rowOf(page, before[2]!).evaluate((row) => row === document.activeElement), TIMEOUT).toBe(true)
+  await expectFocus(before[2]!)
   await page.keyboard.press('Control+z')
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
   await rowOf(page, before[1]!).focus()
   await page.keyboard.press('Delete')
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual([before[0], before[2]])
+  await expectFocus(before[2]!)
   await page.getByText(`${before[1]} deleted`).waitFor(TIMEOUT)
   await page.keyboard.press('Control+z')
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
@@ -186,12 +202,20 @@ test('keys work from outside of the table and from its checkboxes, and a button 
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   const [first] = await namesOf(page)
   await page.keyboard.press('j')
-  await expect.poll(() => rowOf(page, first!).evaluate((row) => row === document.activeElement), TIMEOUT).toBe(true)
+  await expectFocus(first!)
 
   await page.getByRole('checkbox', { name: `Select ${first}` }).click()
   await page.keyboard.press('/')
   await page.getByRole('dialog').waitFor(TIMEOUT)
   await page.keyboard.press('Escape')
+
+  // Keys in the player are not keys of the selection.
+  await rowOf(page, first!).press('Space')
+  await page.locator('.dock').getByRole('button', { name: 'Pause' }).click(TIMEOUT)
+  for (const key of ['Delete', 'e']) await page.keyboard.press(key)
+  await page.getByRole('button', { name: 'Close the player' }).click()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(await namesOf(page)).toContain(first)
 
   const zip = page.getByRole('toolbar', { name: 'Selected tracks' }).getByRole('button', { name: 'Download ZIP' })
   await zip.focus()

@@ -90,6 +90,7 @@ test('a playlist is built by search, drag and keyboard, and changes of two users
   await page.locator('#announcer').getByText('Both changes were kept.').waitFor(TIMEOUT)
   await expectSaved('third', 'second')
   expect(await namesOf(page)).toEqual(['third', 'second'])
+  await expect.poll(() => top.evaluate((row) => row === document.activeElement), TIMEOUT).toBe(true)
   expect(problems.splice(0)).toEqual([expect.stringContaining('412')])
 
   // Without a connection, the change stays on the page and is sent later.

@@ -1,11 +1,9 @@
 import { useEffect } from 'preact/hooks'
 
 import { takeOffer } from '../ui/announce.ts'
+import { FIELDS } from '../ui/fields.ts'
 import type { Actions } from './commands.ts'
 
-/** Elements in which keys have another meaning. */
-const FIELDS =
-  'input:not([type=checkbox], [type=radio]), textarea, select, [role=textbox], [role=slider], tonearm-player, tonearm-waveform'
 /** Elements that Space activates. */
 const PRESSED = 'input, button, a, summary, [role=button], [role=row], [role=option], [role=menuitem], [role=checkbox]'
 

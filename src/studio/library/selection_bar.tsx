@@ -13,6 +13,8 @@ import { t, tn } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { downloadUrl } from '../ui/download.ts'
+import { FIELDS } from '../ui/fields.ts'
+import { useOnce } from '../ui/once.ts'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { ChooseCollection } from './choose_collection.tsx'
 import { EditTracks } from './edit_tracks.tsx'
@@ -45,9 +47,9 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
   }
   const open = (name: 'playlist' | 'move' | 'edit') => withRows((rows) => setDialog({ name, rows }))
   const { change, remove, reprocess } = changesIn({ tracks, selecting, batch })
-  useKeys(size > 0 && !dialog, { e: open('edit'), Delete: withRows(remove) })
-  useFocusAfter(size > 0)
   const isRunning = batch.running !== null && !batch.running.isOver
+  useKeys(size > 0 && !dialog && !isRunning, { e: open('edit'), Delete: withRows(remove) })
+  useFocusAfter(size > 0)
   if (size === 0 && !batch.running) return null
   const play = (rows: TrackRow[]) =>
     playAll(
@@ -121,21 +123,19 @@ function changesIn({ tracks, selecting, batch }: Pick<Properties, 'tracks' | 'se
   return { change, remove, reprocess }
 }
 
-/** Elements in which the keys of the selection have another meaning. */
-const TYPED = 'input:not([type=checkbox]), textarea, select, [role=menu], dialog'
-
-/** Runs an action on the selection when its key is pressed, also outside of the table. */
+/** Runs an action on the selection when its key is pressed, also outside of the table. It ignores keys until the action is done. */
 function useKeys(isActive: boolean, actions: Record<string, () => unknown>): void {
   const latest = useRef(actions)
   latest.current = isActive ? actions : {}
+  const [, once] = useOnce()
   useEffect(() => {
     function press(event: KeyboardEvent) {
       const { key, target, ctrlKey, metaKey, altKey } = event
       const action = latest.current[key]
-      if (!action || event.defaultPrevented || ctrlKey || metaKey || altKey) return
-      if ((target as Element).closest(TYPED) || document.querySelector('dialog[open]')) return
+      if (!action || event.defaultPrevented || event.repeat || ctrlKey || metaKey || altKey) return
+      if ((target as Element).closest(`${FIELDS}, [role=menu]`) || document.querySelector('dialog[open]')) return
       event.preventDefault()
-      void action()
+      void once(action)
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)

@@ -1,6 +1,8 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
+import { FIELDS } from '../ui/fields.ts'
+
 /** The rows of a page that the keys Page Up and Page Down skip. */
 const PAGE_ROWS = 10
 /** Pixels that the bar at the top and the player at the bottom of the window may cover. */
@@ -16,9 +18,6 @@ interface Properties {
   /** Called when the focus moves with the Shift key. */
   onExtend: (from: number, to: number) => void
 }
-
-const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && target.matches('input:not([type=checkbox]), select, textarea')
 
 /** Returns the row to which a key moves the focus; undefined if it does not move it. */
 export function rowAfter(key: string, at: number, count: number): number | undefined {
@@ -40,23 +39,21 @@ export function rowAfter(key: string, at: number, count: number): number | undef
  * Gives a table one Tab stop, the active row. Arrows, J and K move it. The keys J, K and X also work outside of the table.
  */
 export function useRowFocus({ body, count, height, onKey, onExtend }: Properties) {
-  const [active, setActive] = useState(0)
+  // An object, so that the row is rendered and focused again even if it is already the active one.
+  const [{ at: active }, setActive] = useState({ at: 0 })
   const wanted = useRef<number | null>(null)
   const latest = useRef({ active, count, onKey, onExtend })
   latest.current = { active: Math.min(active, Math.max(0, count - 1)), count, onKey, onExtend }
 
-  function focusWanted() {
+  useLayoutEffect(() => {
     const at = wanted.current
     wanted.current = null
     if (at !== null) body.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus({ preventScroll: true })
-  }
-  useLayoutEffect(focusWanted)
+  })
 
   function focusRow(at: number) {
     wanted.current = at
-    // The active row is not drawn again.
-    if (at === latest.current.active) focusWanted()
-    else setActive(at)
+    setActive({ at })
     const top = (body.current?.getBoundingClientRect().top ?? 0) + at * height
     if (top < BAR) scrollBy(0, top - BAR)
     else if (top + height > innerHeight - DOCK) scrollBy(0, top + height - innerHeight + DOCK)
@@ -85,7 +82,7 @@ export function useRowFocus({ body, count, height, onKey, onExtend }: Properties
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const target = event.target as Element
-      if (isTyping(target) || document.querySelector('dialog[open]')) return
+      if (target.closest(FIELDS) || document.querySelector('dialog[open]')) return
       // The table itself handles the keys of its rows.
       if (!target.closest('[role=grid], [role=menu]')) press(event, false)
     }
@@ -95,7 +92,6 @@ export function useRowFocus({ body, count, height, onKey, onExtend }: Properties
 
   return {
     active: latest.current.active,
-    setActive,
     focusRow,
     onKeyDown: (event: KeyboardEvent) => {
       const target = event.target as HTMLElement
@@ -106,7 +102,7 @@ export function useRowFocus({ body, count, height, onKey, onExtend }: Properties
     },
     onFocus: (event: FocusEvent) => {
       const at = (event.target as HTMLElement).closest<HTMLElement>('[data-at]')?.dataset.at
-      if (at !== undefined && Number(at) !== latest.current.active) setActive(Number(at))
+      if (at !== undefined && Number(at) !== latest.current.active) setActive({ at: Number(at) })
     },
   }
 }

@@ -47,7 +47,7 @@ export function useTable(list: TrackList, tracks: TrackRows, height: number) {
     else if (event.altKey) return moveByKey(key, at)
     else if (key === 'x') selecting.pick(row, at)
     else if (!isOnRow) return false
-    else if (key === 'Delete' && selecting.size === 0) {
+    else if (key === 'Delete' && selecting.size === 0 && !event.repeat) {
       menu.remove(row)
       focus.focusRow(Math.max(0, Math.min(at, rows.length - 2)))
     } else if (key === 'Enter') go('track', row.id)

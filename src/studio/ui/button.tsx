@@ -26,7 +26,8 @@ export function Button(properties: Properties) {
   const hadFocus = useRef(false)
   useLayoutEffect(() => {
     // A button loses the focus while it is disabled.
-    if (!busy && hadFocus.current && document.activeElement === document.body) button.current?.focus()
+    if (!busy && hadFocus.current && document.activeElement === document.body)
+      button.current?.focus({ preventScroll: true })
   }, [busy])
   function press() {
     hadFocus.current = document.activeElement === button.current
