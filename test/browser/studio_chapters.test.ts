@@ -27,7 +27,7 @@ test.each(['', '1:75', '1:60:00', 'x', '-1', '1:', '1:2:3:4', '1.2345'])('â€œ%sâ
   expect(readTime(text)).toBeNull(),
 )
 
-test('a time that is shown is read as the same number', () => {
+test('a formatted time is read back as the same number', () => {
   const times = [0, 2.5, 59.999, 65, 3725.04, 360_000]
   expect(times.map((seconds) => readTime(timeText(seconds)))).toEqual(times)
   expect([65, 2.5, 2.05].map(timeText)).toEqual(['1:05', '0:02.5', '0:02.05'])
@@ -44,7 +44,7 @@ test('rows become chapters in the order of their times, with the fields that are
   ]
   expect(chaptersFrom(rows)).toEqual(chapters)
   expect(chaptersFrom(rowsFrom(chapters))).toEqual(chapters)
-  // A chapter that was moved behind its end has none.
+  // A chapter whose start is now after its end loses the end.
   expect(chaptersFrom([newRow('0:04', 'a', rest)])).toEqual([{ startTime: 4, title: 'a', url: rest.url }])
 })
 
@@ -53,8 +53,8 @@ test('a time that is missing, after the end or taken is an error of its row', ()
   const faults = faultsOf(rows, 10)
   expect(rows.map(({ key }) => faults.get(key))).toEqual([
     undefined,
-    'Write a time, such as 1:05.',
-    'Write a time, such as 1:05.',
+    'Enter a time, such as 1:05.',
+    'Enter a time, such as 1:05.',
     'This is after the end of the track at 0:10.',
     'Another chapter starts at the same time.',
     undefined,
@@ -79,8 +79,8 @@ describe('import', () => {
     ['0:00 a\n\nThe theme', 'Line 3 does not start with a time, such as 1:05: The theme'],
     ['0:00 a\n12 monkeys', 'Line 2 does not start with a time, such as 1:05: 12 monkeys'],
     ['0:00 a\n0:99 b', 'Line 2 does not start with a time, such as 1:05: 0:99 b'],
-    [' \n', 'There are no chapters in it.'],
-    ['0:01 x\n'.repeat(501), 'A track has 500 chapters at most.'],
+    [' \n', 'No chapters were found.'],
+    ['0:01 x\n'.repeat(501), 'A track can have at most 500 chapters.'],
   ])('the lines %j are refused', (text, problem) => expect(readLines(text)).toEqual({ problem }))
 
   test('a file in the format JSON Chapters is read with the fields that are stored', () => {
@@ -101,11 +101,12 @@ describe('import', () => {
   })
 
   test.each([
-    ['no json', 'This is not a file in the format JSON Chapters.'],
-    ['[]', 'This is not a file in the format JSON Chapters.'],
-    ['{"chapters":{}}', 'This is not a file in the format JSON Chapters.'],
-    ['{"chapters":[]}', 'There are no chapters in it.'],
-    ['{"chapters":[{"startTime":0},{"title":"b"}]}', 'Chapter 2 of the file has no start time.'],
-    ['{"chapters":[{"startTime":"0"}]}', 'Chapter 1 of the file has no start time.'],
+    ['no json', 'This is not a JSON Chapters file.'],
+    ['[]', 'This is not a JSON Chapters file.'],
+    ['{"chapters":{}}', 'This is not a JSON Chapters file.'],
+    ['{"chapters":[]}', 'No chapters were found.'],
+    ['{"chapters":[{"startTime":0},{"title":"b"}]}', 'Chapter 2 of the file has no valid start time.'],
+    ['{"chapters":[{"startTime":"0"}]}', 'Chapter 1 of the file has no valid start time.'],
+    ['{"chapters":[{"startTime":-1}]}', 'Chapter 1 of the file has no valid start time.'],
   ])('the file %j is refused', (text, problem) => expect(readJson(text)).toEqual({ problem }))
 })

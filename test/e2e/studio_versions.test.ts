@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
@@ -33,12 +33,8 @@ test('settings that someone else has changed are not overwritten unless the user
   const [first, second] = tabs
   const subtitle = (page: Page) => page.getByLabel('Subtitle')
   const save = (page: Page) => page.getByRole('button', { name: 'Save', exact: true }).click(TIMEOUT)
-  const saved = (page: Page) =>
-    page
-      .locator('#announcer')
-      .getByText('Settings saved')
-      .waitFor({ state: 'attached', ...TIMEOUT })
-  const notice = second.getByText('Someone else has changed the same settings meanwhile.')
+  const saved = (page: Page) => page.getByRole('button', { name: 'Discard' }).waitFor({ state: 'detached', ...TIMEOUT })
+  const notice = second.getByText('Someone else has changed the same values.')
   await both((page) => subtitle(page).waitFor(TIMEOUT))
   await subtitle(first).fill('Of the first')
   await save(first)
@@ -61,7 +57,7 @@ test('settings that someone else has changed are not overwritten unless the user
 
   await subtitle(first).fill('Of the first at last')
   await save(first)
-  await expect.poll(() => first.getByRole('button', { name: 'Discard' }).count(), TIMEOUT).toBe(0)
+  await saved(first)
   await subtitle(second).fill('Of the second')
   await save(second)
   await second.getByRole('button', { name: 'Use mine' }).click(TIMEOUT)
@@ -78,7 +74,7 @@ test('a color that someone else has chosen is not overwritten unless the user de
   await both((page) => visit(page, `#/collection/${collection_id}`, 'Colors'))
   const [first, second] = tabs
   const color = (page: Page) => page.getByLabel('Another color')
-  const notice = second.getByText('Someone else has changed the same values meanwhile.')
+  const notice = second.getByText('Someone else has changed the same values.')
   await both((page) => color(page).waitFor(TIMEOUT))
   await color(first).fill('#112233')
   await expect.poll(stored, TIMEOUT).toBe('#112233')
@@ -105,4 +101,54 @@ test('a color that someone else has chosen is not overwritten unless the user de
   await second.reload()
   await second.getByRole('heading', { level: 1, name: 'Library' }).waitFor(TIMEOUT)
   expect(await stored()).toBe('#556677')
+})
+
+test('changes during a save wait for the decision of the user if the save is a conflict', async () => {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'In flight' } }))
+  const params = { collection_id }
+  const stored = async () => {
+    const { player_color, is_cover_overridable } = (
+      await must(client.get('/v1/collection/{collection_id}', { params }))
+    ).collection
+    return [player_color, is_cover_overridable]
+  }
+  const page = tabs[0]
+  await visit(page, `#/collection/${collection_id}`, 'In flight')
+  const color = page.getByLabel('Another color')
+  const covers = page.getByRole('checkbox', { name: 'Cover', exact: true })
+  const notice = page.getByText('Someone else has changed the same values.')
+  await color.waitFor(TIMEOUT)
+  const before = await covers.isChecked()
+  /** Holds the next save until the returned function is called. */
+  async function holdSave() {
+    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isTaken = false
+    const hold = async (route: Route) => {
+      if (isTaken || route.request().method() !== 'PUT') return route.fallback()
+      isTaken = true
+      held.resolve()
+      await release.promise
+      await route.continue()
+    }
+    await page.route('**/v1/collection/*', hold)
+    return { held: held.promise, release: release.resolve }
+  }
+  await must(client.put('/v1/collection/{collection_id}', { params, body: { player_color: '#112233' } }))
+  const first = await holdSave()
+  await color.fill('#445566')
+  await first.held
+  await covers.click()
+  first.release()
+  await notice.waitFor(TIMEOUT)
+  // Longer than the pause after which a change is saved.
+  await page.waitForTimeout(600)
+  expect(await stored()).toEqual(['#112233', before])
+
+  const second = await holdSave()
+  await page.getByRole('button', { name: 'Use mine' }).click()
+  await second.held
+  await color.fill('#778899')
+  second.release()
+  await expect.poll(stored, TIMEOUT).toEqual(['#778899', !before])
+  await notice.waitFor({ state: 'detached', ...TIMEOUT })
 })

@@ -54,10 +54,15 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
   const latest = useRef(save)
   latest.current = save
 
-  /** Sends the pending changes after the previous ones. A change that failed temporarily is sent again. */
-  function flush(): Promise<Failure | undefined> {
+  /**
+   * Sends the pending changes after the previous ones. A change that failed temporarily is sent again. After a conflict, nothing is sent until the
+   * user has decided.
+   */
+  function flush(isDecided = false): Promise<Failure | undefined> {
     clearTimeout(timer.current)
     const flushed = saved.current.then(async () => {
+      if (isHeld.current && !isDecided) return
+      isHeld.current = false
       const changes = pending.current
       pending.current = {}
       if (Object.keys(changes).length === 0) return
@@ -99,7 +104,7 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
     addEventListener('pagehide', send)
     return () => {
       removeEventListener('pagehide', send)
-      if (!isHeld.current) void flush().then((failure) => failure && announce(explain(failure)))
+      void flush().then((failure) => failure && announce(explain(failure)))
     }
   }, [])
   useEffect(() => {
@@ -148,14 +153,10 @@ export function LookForm(properties: Properties) {
           {state === 'saving' ? t('Saving …') : state === 'saved' ? t('Saved') : ''}
         </p>
         <Message>{problem}</Message>
-        {state === 'conflict' && (
-          <Conflict onMine={flush} onTheirs={keepTheirs}>
-            {t('Someone else has changed the same values meanwhile. Yours are in the form, and not saved.')}
-          </Conflict>
-        )}
+        {state === 'conflict' && <Conflict onMine={() => flush(true)} onTheirs={keepTheirs} />}
         {state === 'failed' && (
           <div class="actions">
-            <Button small onClick={flush}>
+            <Button small onClick={() => flush()}>
               {t('Try again')}
             </Button>
           </div>

@@ -122,9 +122,7 @@ function Fields({ organization }: { organization: Organization }) {
         />
         <Message>{faults.other}</Message>
         {isConflict ? (
-          <Conflict onMine={save} onTheirs={discard}>
-            {t('Someone else has changed the same settings meanwhile. Yours are in the form.')}
-          </Conflict>
+          <Conflict onMine={save} onTheirs={discard} />
         ) : (
           <div class="actions">
             <Button type="submit" kind="primary" disabled={changed.length === 0}>

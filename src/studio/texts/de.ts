@@ -839,8 +839,6 @@ export const texts: Texts = {
   'Add a chapter': 'Kapitel hinzufügen',
   'Add a chapter at {time}': 'Kapitel bei {time} hinzufügen',
   "Use the file's chapters again": 'Wieder die Kapitel der Datei verwenden',
-  'Someone else has changed the chapters of this track since you started. Yours are in the list.':
-    'Jemand anderes hat die Kapitel dieses Titels inzwischen geändert. In der Liste stehen Ihre.',
   'Chapter removed': 'Kapitel entfernt',
   'Start of chapter {n}': 'Beginn von Kapitel {n}',
   'Title of chapter {n}': 'Name von Kapitel {n}',
@@ -848,20 +846,20 @@ export const texts: Texts = {
   'Remove chapter {n}': 'Kapitel {n} entfernen',
   'Paste chapters': 'Kapitel einfügen',
   'Chapters, one per line': 'Kapitel, eines pro Zeile',
-  'A line has the start and the title. The list on the page is replaced.':
-    'Eine Zeile hat den Beginn und den Namen. Die Liste auf der Seite wird ersetzt.',
+  'Each line starts with a time, followed by the title. This replaces the list on the page.':
+    'Jede Zeile beginnt mit einer Zeit, danach folgt der Name. Die Liste auf der Seite wird ersetzt.',
   'Use these chapters': 'Diese Kapitel verwenden',
-  'There are no chapters in it.': 'Darin sind keine Kapitel.',
-  'A track has {n} chapters at most.': 'Ein Titel hat höchstens {n} Kapitel.',
-  'This is not a file in the format JSON Chapters.': 'Das ist keine Datei im Format JSON Chapters.',
-  'Chapter {n} of the file has no start time.': 'Kapitel {n} der Datei hat keinen Beginn.',
+  'No chapters were found.': 'Es wurden keine Kapitel gefunden.',
+  'A track can have at most {n} chapters.': 'Ein Titel kann höchstens {n} Kapitel haben.',
+  'This is not a JSON Chapters file.': 'Das ist keine JSON-Chapters-Datei.',
+  'Chapter {n} of the file has no valid start time.': 'Kapitel {n} der Datei hat keine gültige Anfangszeit.',
   'Line {n} does not start with a time, such as 1:05: {line}':
     'Zeile {n} beginnt nicht mit einer Zeit wie 1:05: {line}',
-  'Write a time, such as 1:05.': 'Schreiben Sie eine Zeit wie 1:05.',
+  'Enter a time, such as 1:05.': 'Eine Zeit wie 1:05 eingeben.',
   'This is after the end of the track at {time}.': 'Das ist nach dem Ende des Titels bei {time}.',
   'Another chapter starts at the same time.': 'Ein anderes Kapitel beginnt zur selben Zeit.',
   'Chapters saved': 'Kapitel gespeichert',
-  'The previous chapters are back': 'Die vorherigen Kapitel sind wieder da',
+  'Previous chapters restored': 'Vorherige Kapitel wiederhergestellt',
   'Changes discarded': 'Änderungen verworfen',
   'The chapters of the file are used again': 'Die Kapitel der Datei gelten wieder',
   'As loud as streaming services play, −14 LUFS': 'So laut wie bei Streamingdiensten, −14 LUFS',
@@ -941,10 +939,8 @@ export const texts: Texts = {
     'Jemand anderes hat dies in „{value}“ geändert. Die eigene Eingabe: „{text}“.',
   'Use mine': 'Eigene verwenden',
   'Keep theirs': 'Andere behalten',
-  'Someone else has changed the same settings meanwhile. Yours are in the form.':
-    'Jemand anderes hat dieselben Einstellungen inzwischen geändert. Im Formular stehen Ihre.',
-  'Someone else has changed the same values meanwhile. Yours are in the form, and not saved.':
-    'Jemand anderes hat dieselben Werte inzwischen geändert. Im Formular stehen Ihre; sie sind nicht gespeichert.',
+  'Someone else has changed the same values. Your changes are in the form and not saved.':
+    'Jemand anderes hat dieselben Werte geändert. Die eigenen Änderungen stehen im Formular und sind nicht gespeichert.',
   'This page could not be loaded.': 'Diese Seite konnte nicht geladen werden.',
   Reload: 'Neu laden',
   '{used}, no limit': '{used}, kein Limit',

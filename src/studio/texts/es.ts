@@ -820,14 +820,12 @@ export const texts: Texts = {
   'No chapters. With chapters, listeners can jump to the parts of a long track.':
     'Sin capítulos. Con ellos, los oyentes pueden saltar a las partes de una pista larga.',
   '{n} chapters are in the list. Save them to show them to listeners.': {
-    one: 'Hay {n} capítulo en la lista. Guárdelo para mostrarlo a los oyentes.',
-    other: 'Hay {n} capítulos en la lista. Guárdelos para mostrarlos a los oyentes.',
+    one: 'Hay {n} capítulo en la lista. Guárdalo para mostrarlo a los oyentes.',
+    other: 'Hay {n} capítulos en la lista. Guárdalos para mostrarlos a los oyentes.',
   },
   'Add a chapter': 'Añadir un capítulo',
   'Add a chapter at {time}': 'Añadir un capítulo en {time}',
   "Use the file's chapters again": 'Volver a usar los capítulos del archivo',
-  'Someone else has changed the chapters of this track since you started. Yours are in the list.':
-    'Otra persona ha cambiado los capítulos de esta pista mientras tanto. En la lista están los suyos.',
   'Chapter removed': 'Capítulo quitado',
   'Start of chapter {n}': 'Inicio del capítulo {n}',
   'Title of chapter {n}': 'Título del capítulo {n}',
@@ -835,20 +833,20 @@ export const texts: Texts = {
   'Remove chapter {n}': 'Quitar el capítulo {n}',
   'Paste chapters': 'Pegar capítulos',
   'Chapters, one per line': 'Capítulos, uno por línea',
-  'A line has the start and the title. The list on the page is replaced.':
-    'Una línea tiene el inicio y el título. La lista de la página se sustituye.',
+  'Each line starts with a time, followed by the title. This replaces the list on the page.':
+    'Cada línea empieza por un tiempo, seguido del título. Esto sustituye la lista de la página.',
   'Use these chapters': 'Usar estos capítulos',
-  'There are no chapters in it.': 'No contiene capítulos.',
-  'A track has {n} chapters at most.': 'Una pista tiene {n} capítulos como máximo.',
-  'This is not a file in the format JSON Chapters.': 'Este archivo no tiene el formato JSON Chapters.',
-  'Chapter {n} of the file has no start time.': 'El capítulo {n} del archivo no tiene inicio.',
+  'No chapters were found.': 'No se encontraron capítulos.',
+  'A track can have at most {n} chapters.': 'Una pista puede tener {n} capítulos como máximo.',
+  'This is not a JSON Chapters file.': 'Este archivo no es de JSON Chapters.',
+  'Chapter {n} of the file has no valid start time.': 'El capítulo {n} del archivo no tiene un inicio válido.',
   'Line {n} does not start with a time, such as 1:05: {line}':
     'La línea {n} no empieza por un tiempo como 1:05: {line}',
-  'Write a time, such as 1:05.': 'Escriba un tiempo como 1:05.',
+  'Enter a time, such as 1:05.': 'Escribe un tiempo como 1:05.',
   'This is after the end of the track at {time}.': 'Es posterior al final de la pista, en {time}.',
   'Another chapter starts at the same time.': 'Otro capítulo empieza al mismo tiempo.',
   'Chapters saved': 'Capítulos guardados',
-  'The previous chapters are back': 'Se han restaurado los capítulos anteriores',
+  'Previous chapters restored': 'Capítulos anteriores restaurados',
   'Changes discarded': 'Cambios descartados',
   'The chapters of the file are used again': 'Se usan de nuevo los capítulos del archivo',
   'As loud as streaming services play, −14 LUFS': 'Tan fuerte como en los servicios de streaming, −14 LUFS',
@@ -927,10 +925,8 @@ export const texts: Texts = {
     'Otra persona lo ha cambiado a «{value}». Tú escribiste «{text}».',
   'Use mine': 'Usar lo mío',
   'Keep theirs': 'Conservar lo suyo',
-  'Someone else has changed the same settings meanwhile. Yours are in the form.':
-    'Otra persona ha cambiado los mismos ajustes mientras tanto. En el formulario están los suyos.',
-  'Someone else has changed the same values meanwhile. Yours are in the form, and not saved.':
-    'Otra persona ha cambiado los mismos valores mientras tanto. En el formulario están los suyos, sin guardar.',
+  'Someone else has changed the same values. Your changes are in the form and not saved.':
+    'Otra persona ha cambiado los mismos valores. Tus cambios están en el formulario, sin guardar.',
   'This page could not be loaded.': 'Esta página no se pudo cargar.',
   Reload: 'Volver a cargar',
   '{used}, no limit': '{used}, sin límite',

@@ -841,8 +841,6 @@ export const texts: Texts = {
   'Add a chapter': 'Ajouter un chapitre',
   'Add a chapter at {time}': 'Ajouter un chapitre à {time}',
   "Use the file's chapters again": 'Reprendre les chapitres du fichier',
-  'Someone else has changed the chapters of this track since you started. Yours are in the list.':
-    'Quelqu’un d’autre a modifié les chapitres de cette piste entre-temps. La liste contient les vôtres.',
   'Chapter removed': 'Chapitre retiré',
   'Start of chapter {n}': 'Début du chapitre {n}',
   'Title of chapter {n}': 'Titre du chapitre {n}',
@@ -850,20 +848,20 @@ export const texts: Texts = {
   'Remove chapter {n}': 'Retirer le chapitre {n}',
   'Paste chapters': 'Coller des chapitres',
   'Chapters, one per line': 'Chapitres, un par ligne',
-  'A line has the start and the title. The list on the page is replaced.':
-    'Une ligne contient le début et le titre. La liste de la page est remplacée.',
+  'Each line starts with a time, followed by the title. This replaces the list on the page.':
+    'Chaque ligne commence par un temps, suivi du titre. La liste de la page est remplacée.',
   'Use these chapters': 'Utiliser ces chapitres',
-  'There are no chapters in it.': 'Il n’y a aucun chapitre dedans.',
-  'A track has {n} chapters at most.': 'Une piste a {n} chapitres au plus.',
-  'This is not a file in the format JSON Chapters.': 'Ce fichier n’est pas au format JSON Chapters.',
-  'Chapter {n} of the file has no start time.': 'Le chapitre {n} du fichier n’a pas de début.',
+  'No chapters were found.': 'Aucun chapitre n’a été trouvé.',
+  'A track can have at most {n} chapters.': 'Une piste peut avoir {n} chapitres au plus.',
+  'This is not a JSON Chapters file.': 'Ce fichier n’est pas un fichier JSON Chapters.',
+  'Chapter {n} of the file has no valid start time.': 'Le chapitre {n} du fichier n’a pas de début valide.',
   'Line {n} does not start with a time, such as 1:05: {line}':
     'La ligne {n} ne commence pas par un temps comme 1:05 : {line}',
-  'Write a time, such as 1:05.': 'Écrivez un temps comme 1:05.',
+  'Enter a time, such as 1:05.': 'Saisissez un temps comme 1:05.',
   'This is after the end of the track at {time}.': 'C’est après la fin de la piste, à {time}.',
   'Another chapter starts at the same time.': 'Un autre chapitre commence au même moment.',
   'Chapters saved': 'Chapitres enregistrés',
-  'The previous chapters are back': 'Les chapitres précédents sont rétablis',
+  'Previous chapters restored': 'Chapitres précédents rétablis',
   'Changes discarded': 'Modifications abandonnées',
   'The chapters of the file are used again': 'Les chapitres du fichier sont repris',
   'As loud as streaming services play, −14 LUFS': 'Aussi fort que sur les services de streaming, −14 LUFS',
@@ -942,10 +940,8 @@ export const texts: Texts = {
     'Quelqu’un d’autre a remplacé ceci par « {value} ». Vous avez saisi « {text} ».',
   'Use mine': 'Utiliser ma valeur',
   'Keep theirs': 'Garder la leur',
-  'Someone else has changed the same settings meanwhile. Yours are in the form.':
-    'Quelqu’un d’autre a modifié les mêmes réglages entre-temps. Le formulaire contient les vôtres.',
-  'Someone else has changed the same values meanwhile. Yours are in the form, and not saved.':
-    'Quelqu’un d’autre a modifié les mêmes valeurs entre-temps. Le formulaire contient les vôtres, qui ne sont pas enregistrées.',
+  'Someone else has changed the same values. Your changes are in the form and not saved.':
+    'Quelqu’un d’autre a modifié les mêmes valeurs. Vos modifications sont dans le formulaire et ne sont pas enregistrées.',
   'This page could not be loaded.': 'Cette page n’a pas pu être chargée.',
   Reload: 'Recharger',
   '{used}, no limit': '{used}, sans limite',

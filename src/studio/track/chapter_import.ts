@@ -10,8 +10,9 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function checked(chapters: Chapter[]): Imported {
-  if (chapters.length === 0) return { problem: t('There are no chapters in it.') }
-  if (chapters.length > MAX_CHAPTERS) return { problem: t('A track has {n} chapters at most.', { n: MAX_CHAPTERS }) }
+  if (chapters.length === 0) return { problem: t('No chapters were found.') }
+  if (chapters.length > MAX_CHAPTERS)
+    return { problem: t('A track can have at most {n} chapters.', { n: MAX_CHAPTERS }) }
   return { chapters }
 }
 
@@ -24,10 +25,10 @@ export function readJson(text: string): Imported {
     value = null
   }
   const entries = isRecord(value) ? value.chapters : null
-  if (!Array.isArray(entries)) return { problem: t('This is not a file in the format JSON Chapters.') }
+  if (!Array.isArray(entries)) return { problem: t('This is not a JSON Chapters file.') }
   const chapters = entries.map(chapterOf)
   const wrong = chapters.indexOf(null)
-  if (wrong >= 0) return { problem: t('Chapter {n} of the file has no start time.', { n: wrong + 1 }) }
+  if (wrong >= 0) return { problem: t('Chapter {n} of the file has no valid start time.', { n: wrong + 1 }) }
   return checked(chapters as Chapter[])
 }
 

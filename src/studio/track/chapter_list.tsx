@@ -7,29 +7,34 @@ import { t } from '../text.ts'
 import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { useUniqueId } from '../ui/id.ts'
-import { type ChapterRow, faultsOf, readTime, sorted, timeText } from './chapter_rows.ts'
+import { type ChapterRow, faultsOf, settled, sorted, timeText } from './chapter_rows.ts'
 import type { ChapterEditing } from './use_chapters.ts'
 
-/** Returns the position of the player in tenths of a second. */
-export const heard = (track: Track) => timeText(Math.floor(position.get() * track.duration * 10) / 10)
+/** Returns the position of the player as a time, such as `1:05.2`. */
+export const positionText = (track: Track) => timeText(Math.floor(position.get() * track.duration * 10) / 10)
 
 /**
- * Returns a function that calls `work` with the element that has the focus: at once, or when the pointer that is pressed was released, because
- * rows that move under the pointer would lose its click.
+ * Returns a function that calls `work` with the focused element: at once, or, while a pointer is pressed, after its release. A row that moves under
+ * the pointer would lose the click.
  */
 function useAfterPress() {
   const isPressed = useRef(false)
+  const waiting = useRef<(() => void) | null>(null)
   useEffect(() => {
     const ended = new AbortController()
     const options = { signal: ended.signal, capture: true }
+    function release() {
+      isPressed.current = false
+      if (waiting.current) setTimeout(waiting.current)
+      waiting.current = null
+    }
     addEventListener('pointerdown', () => (isPressed.current = true), options)
-    for (const name of ['pointerup', 'pointercancel'])
-      addEventListener(name, () => (isPressed.current = false), options)
+    for (const name of ['pointerup', 'pointercancel']) addEventListener(name, release, options)
     return () => ended.abort()
   }, [])
   return (work: (focused: Element | null) => void, target: EventTarget | null) => {
     if (!isPressed.current) return work(target instanceof Element ? target : null)
-    addEventListener('pointerup', () => setTimeout(() => work(document.activeElement)), { once: true })
+    waiting.current = () => work(document.activeElement)
   }
 }
 
@@ -47,7 +52,10 @@ export function ChapterList({ track, editing, isCurrent, typing, setTyping, focu
   const { rows, edit, refused } = editing
   const next = useRef<Element | null>(null)
   const afterPress = useAfterPress()
-  const faults = editing.isChanged ? faultsOf(rows, track.duration) : refused.faults
+  const latestTyping = useRef(typing)
+  latestTyping.current = typing
+  const faults = editing.isChanged ? faultsOf(rows, track.duration) : null
+  const faultOf = ({ key }: ChapterRow) => (typing === key ? undefined : (faults?.get(key) ?? refused.faults.get(key)))
   // A row that moves loses the focus.
   useLayoutEffect(() => {
     const { current } = next
@@ -57,25 +65,21 @@ export function ChapterList({ track, editing, isCurrent, typing, setTyping, focu
 
   const change = ({ key }: ChapterRow, changes: Partial<ChapterRow>) =>
     edit((rows) => rows.map((row) => (row.key === key ? { ...row, ...changes } : row)))
-  /** Shows the time of a row in the usual form, and the row in its place. */
-  function settle({ key }: ChapterRow, focused: Element | null) {
+  function settle(focused: Element | null) {
     setTyping(null)
     next.current = focused
-    edit((rows) =>
-      sorted(
-        rows.map((row) => {
-          const seconds = row.key === key ? readTime(row.time) : null
-          return seconds === null ? row : { ...row, time: timeText(seconds) }
-        }),
-      ),
-    )
+    edit(settled)
+  }
+  /** Settles the rows unless they have been saved or discarded since the field was left. */
+  function leave({ key }: ChapterRow, focused: Element | null) {
+    if (latestTyping.current === key) settle(focused)
   }
   function remove(row: ChapterRow) {
     const at = rows.indexOf(row)
     const neighbor = rows[at + 1] ?? rows[at - 1]
     focusOn(neighbor ? `[data-chapter="${neighbor.key}"] .button:last-of-type` : '.actions .button')
     edit((rows) => rows.filter(({ key }) => key !== row.key))
-    announce(t('Chapter removed'), { label: t('Undo'), run: () => edit(() => rows) })
+    announce(t('Chapter removed'), { label: t('Undo'), run: () => edit((rows) => sorted([...rows, row])) })
   }
   if (rows.length === 0) return null
   return (
@@ -85,18 +89,18 @@ export function ChapterList({ track, editing, isCurrent, typing, setTyping, focu
           key={row.key}
           row={row}
           n={at + 1}
-          error={typing === row.key ? undefined : (faults.get(row.key) ?? refused.faults.get(row.key))}
+          error={faultOf(row)}
           onTitle={(title) => change(row, { title })}
           onTime={(time) => {
             setTyping(row.key)
             change(row, { time })
           }}
-          onLeave={(target) => typing === row.key && afterPress((focused) => settle(row, focused), target)}
+          onLeave={(target) => typing === row.key && afterPress((focused) => leave(row, focused), target)}
           onHeard={
             isCurrent &&
             (() => {
-              change(row, { time: heard(track) })
-              settle(row, document.activeElement)
+              change(row, { time: positionText(track) })
+              settle(document.activeElement)
             })
           }
           onRemove={() => remove(row)}

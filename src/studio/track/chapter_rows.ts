@@ -59,6 +59,15 @@ export const sorted = (rows: readonly ChapterRow[]): ChapterRow[] =>
     return first === second ? 0 : first - second
   })
 
+/** Returns rows in the order of their times, with each valid time in the form of `timeText`. */
+export const settled = (rows: readonly ChapterRow[]): ChapterRow[] =>
+  sorted(
+    rows.map((row) => {
+      const seconds = readTime(row.time)
+      return seconds === null ? row : { ...row, time: timeText(seconds) }
+    }),
+  )
+
 /** Returns rows as chapters in their order, without those whose time is not valid. An end before the start is left out. */
 export const chaptersFrom = (rows: readonly ChapterRow[]): Chapter[] =>
   sorted(rows).flatMap(({ time, title, rest: { endTime, ...rest } }) => {
@@ -80,7 +89,7 @@ export function faultsOf(rows: readonly ChapterRow[], duration: number): Map<num
   const taken = new Set<number>()
   for (const { key, time } of rows) {
     const seconds = readTime(time)
-    if (seconds === null) faults.set(key, t('Write a time, such as 1:05.'))
+    if (seconds === null) faults.set(key, t('Enter a time, such as 1:05.'))
     else if (duration > 0 && seconds >= duration)
       faults.set(key, t('This is after the end of the track at {time}.', { time: timeText(duration) }))
     else if (taken.has(seconds)) faults.set(key, t('Another chapter starts at the same time.'))

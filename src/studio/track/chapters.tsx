@@ -14,7 +14,7 @@ import { Form } from '../ui/form.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { Message } from '../ui/states.tsx'
 import { type Imported, readJson } from './chapter_import.ts'
-import { heard, ChapterList } from './chapter_list.tsx'
+import { ChapterList, positionText } from './chapter_list.tsx'
 import { newRow, rowsFrom, sorted, timeText } from './chapter_rows.ts'
 import { PasteChapters } from './paste_chapters.tsx'
 import type { ChapterEditing } from './use_chapters.ts'
@@ -27,22 +27,29 @@ interface Properties {
 /** The chapters of a track as a list that is edited, and imported from a file or a pasted text. */
 export function Chapters({ track, editing }: Properties) {
   const { rows, edit } = editing
-  /** The row whose time is being typed. It has neither its place nor its error until the field is left. */
+  /** The row whose time is being typed. It is not sorted and shows no error until the field is left. */
   const [typing, setTyping] = useState<number | null>(null)
   const section = useRef<HTMLElement>(null)
   const focusOn = useFocus(section)
   const isCurrent = useStore(nowPlaying)?.track_id === track.id
 
   function add() {
-    const row = newRow(isCurrent ? heard(track) : rows.length === 0 ? timeText(0) : '')
+    const row = newRow(isCurrent ? positionText(track) : rows.length === 0 ? timeText(0) : '')
     edit((rows) => sorted([...rows, row]))
+    if (!row.time) setTyping(row.key)
     focusOn(`[data-chapter="${row.key}"] .chapter-${row.time ? 'title' : 'time'}`)
   }
   function save() {
     setTyping(null)
-    // The form focuses only what the service refuses.
+    // `Form` focuses an invalid field only after a request; these errors are found without one.
     focusOn('[aria-invalid=true]')
     return editing.save()
+  }
+  /** Returns a handler for a button that disappears. Then the first button gets the focus. */
+  const leaving = (act: () => unknown) => async () => {
+    setTyping(null)
+    await act()
+    if (document.activeElement === document.body) focusOn('.actions .button:enabled')
   }
   const isFull = rows.length >= MAX_CHAPTERS
   return (
@@ -63,33 +70,29 @@ export function Chapters({ track, editing }: Properties) {
               <Button type="submit" kind="primary">
                 {t('Save')}
               </Button>
-              <Button onClick={editing.discard}>{t('Discard')}</Button>
+              <Button onClick={leaving(editing.discard)}>{t('Discard')}</Button>
             </>
           )}
           {editing.canRevert && (
-            <Button kind="quiet" onClick={editing.revert}>
+            <Button kind="quiet" onClick={leaving(editing.revert)}>
               {t("Use the file's chapters again")}
             </Button>
           )}
         </div>
-        {editing.isConflict && (
-          <Conflict onMine={editing.overwrite} onTheirs={editing.discard}>
-            {t('Someone else has changed the chapters of this track since you started. Yours are in the list.')}
-          </Conflict>
-        )}
+        {editing.isConflict && <Conflict onMine={leaving(editing.overwrite)} onTheirs={leaving(editing.discard)} />}
       </Form>
     </section>
   )
 }
 
 /** The heading, and the menu that imports chapters. */
-function Head({ editing: { rows, edit } }: Pick<Properties, 'editing'>) {
+function Head({ editing }: Pick<Properties, 'editing'>) {
   const [isPasting, setPasting] = useState(false)
   function take(imported: Imported) {
     if (imported.problem !== undefined) return announce(imported.problem)
-    edit(() => sorted(rowsFrom(imported.chapters)))
     setPasting(false)
-    announce(
+    editing.replace(
+      sorted(rowsFrom(imported.chapters)),
       tn(
         {
           one: '{n} chapter is in the list. Save it to show it to listeners.',
@@ -97,7 +100,6 @@ function Head({ editing: { rows, edit } }: Pick<Properties, 'editing'>) {
         },
         imported.chapters.length,
       ),
-      { label: t('Undo'), run: () => edit(() => rows) },
     )
   }
   async function readFile() {
@@ -129,6 +131,7 @@ function AddText({ track }: { track: Track }) {
 /** Returns a function that focuses an element of the section, given as a selector, once it is shown. */
 function useFocus(section: { current: HTMLElement | null }) {
   const wanted = useRef('')
+  const [, render] = useState({})
   useLayoutEffect(() => {
     if (!wanted.current) return
     section.current?.querySelector<HTMLElement>(wanted.current)?.focus()
@@ -136,5 +139,6 @@ function useFocus(section: { current: HTMLElement | null }) {
   })
   return (selector: string) => {
     wanted.current = selector
+    render({})
   }
 }

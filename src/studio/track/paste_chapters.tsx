@@ -26,7 +26,7 @@ export function PasteChapters({ onChapters, onClose }: Properties) {
       <Form noValidate onSubmit={read}>
         <Field
           label={t('Chapters, one per line')}
-          hint={t('A line has the start and the title. The list on the page is replaced.')}
+          hint={t('Each line starts with a time, followed by the title. This replaces the list on the page.')}
           error={problem || undefined}
         >
           {(id, described) => (

@@ -7,9 +7,9 @@ import { sendVersioned } from '../data/versions.ts'
 import { forgetViews } from '../data/views.ts'
 import { explain, sentence } from '../format.ts'
 import { t } from '../text.ts'
-import { announce } from '../ui/announce.ts'
+import { announce, type Offer, withdraw } from '../ui/announce.ts'
 import { draftOf, keepDraft } from '../ui/drafts.ts'
-import { type ChapterRow, chaptersFrom, faultsOf, fileChapters, newRow, rowsFrom, sorted } from './chapter_rows.ts'
+import { type ChapterRow, chaptersFrom, faultsOf, fileChapters, newRow, rowsFrom, settled } from './chapter_rows.ts'
 
 /** Rows that are not saved yet, and the chapters of the track when they were first changed, as JSON. */
 interface Draft {
@@ -49,81 +49,107 @@ function refusalOf(failure: Failure, rows: readonly ChapterRow[]) {
 }
 const NOTHING_REFUSED = { faults: new Map<number, string>(), problem: '' }
 
-/** The editing of a track's chapters. The rows are kept in the session storage until they are saved or discarded. */
-export function useChapters(track: Track, onChange: (track: Track) => void) {
-  const client = useClient()
+const isSame = (a: readonly ChapterRow[], b: readonly ChapterRow[]) =>
+  JSON.stringify(chaptersFrom(a)) === JSON.stringify(chaptersFrom(b))
+
+/** Whether rows are not the given chapters, or one of them has no valid time. */
+const differs = (rows: readonly ChapterRow[], chapters: readonly Chapter[]) =>
+  rows.length !== chapters.length || !isSame(rows, rowsFrom(chapters))
+
+/** The rows that are not saved yet, which the session storage keeps, and the faults that the service found in them. */
+function useDraft(track: Track, saved: readonly ChapterRow[]) {
   const name = `track/${track.id}/chapters`
-  const current = JSON.stringify(track.chapters)
-  const ofFile = JSON.stringify(fileChapters(track))
-  const saved = useMemo(() => rowsFrom(track.chapters ?? fileChapters(track)), [current, ofFile])
   const [draft, setDraft] = useState(() => resumed(name))
   const [refused, setRefused] = useState(NOTHING_REFUSED)
   const latest = useRef(draft)
   latest.current = draft
-  const rows = draft?.rows ?? saved
-  const isChanged = (rows: readonly ChapterRow[]) =>
-    rows.length !== chaptersFrom(rows).length ||
-    JSON.stringify(chaptersFrom(rows)) !== JSON.stringify(chaptersFrom(saved))
+  const undo = useRef<Offer | null>(null)
 
   function keep(next: Draft | null) {
+    if (undo.current) withdraw(undo.current)
     setDraft((latest.current = next))
     setRefused(NOTHING_REFUSED)
-    const { rows, base } = next ?? { rows: [], base: '' }
-    keepDraft(name, next && isChanged(rows) ? { text: JSON.stringify(rows), base } : null)
+    const isKept = next && differs(next.rows, JSON.parse(next.base) ?? fileChapters(track))
+    keepDraft(name, isKept ? { text: JSON.stringify(next.rows), base: next.base } : null)
   }
   const edit = (change: (rows: readonly ChapterRow[]) => readonly ChapterRow[]) =>
-    keep({ rows: change(latest.current?.rows ?? saved), base: latest.current?.base ?? current })
+    keep({
+      rows: change(latest.current?.rows ?? saved),
+      base: latest.current?.base ?? JSON.stringify(track.chapters),
+    })
+  /** Makes a change, and offers to undo it until the next one. */
+  function offerUndo(change: () => void, text: string) {
+    const before = latest.current
+    change()
+    undo.current = { label: t('Undo'), run: () => keep(before) }
+    announce(text, undo.current)
+  }
+  return { draft, latest, refused, setRefused, keep, edit, offerUndo }
+}
 
-  async function write(chapters: Chapter[] | null, text: string) {
-    const answer = await send(client, track, chapters, onChange)
+/** The editing of a track's chapters. */
+export function useChapters(track: Track, onChange: (track: Track) => void) {
+  const client = useClient()
+  const current = JSON.stringify(track.chapters)
+  const ofFile = fileChapters(track)
+  const chapters = track.chapters ?? ofFile
+  // Rows that are shown again when the track has their chapters: they keep their keys, and so the focus.
+  const reused = useRef<readonly ChapterRow[]>([])
+  const saved = useMemo(
+    () => (differs(reused.current, chapters) ? rowsFrom(chapters) : reused.current),
+    [JSON.stringify(chapters)],
+  )
+  const { draft, latest, refused, setRefused, keep, edit, offerUndo } = useDraft(track, saved)
+  const rows = draft?.rows ?? saved
+  const isChanged = draft !== null && differs(rows, chapters)
+  const isConflict = isChanged && draft.base !== current
+
+  /** Sends chapters. Rows that were typed in the meantime stay, and are based on them. */
+  async function write(from: Track, chapters: Chapter[] | null) {
+    const answer = await send(client, from, chapters, onChange)
     if (!answer.ok) return answer
     onChange(answer.track)
     forgetViews()
-    announce(text, { label: t('Undo'), run: () => restore(answer.track, track.chapters) })
+    const base = JSON.stringify(answer.track.chapters)
+    if (latest.current) keep(isSame(latest.current.rows, reused.current) ? null : { ...latest.current, base })
     return answer
   }
-  async function restore(from: Track, chapters: Chapter[] | null) {
-    const answer = await send(client, from, chapters, onChange)
-    if (!answer.ok) return announce(explain(answer))
-    onChange(answer.track)
-    forgetViews()
-    announce(t('The previous chapters are back'))
+  async function restore(from: Track) {
+    const answer = await write(from, track.chapters)
+    announce(answer.ok ? t('Previous chapters restored') : explain(answer))
   }
+  const announceSaved = (saved: Track, text: string) => announce(text, { label: t('Undo'), run: () => restore(saved) })
   async function sendRows(base: string) {
-    const sent = sorted(rows)
-    const tried: Draft = { rows: sent, base }
-    keep(tried)
+    const sent = settled(rows)
+    keep({ rows: sent, base })
     if (faultsOf(sent, track.duration).size > 0) return
-    const chapters = chaptersFrom(sent)
-    const isNone = chapters.length === 0 && ofFile === '[]'
-    const answer = await write(isNone ? null : chapters, t('Chapters saved'))
-    if (!answer.ok) {
-      if (answer.code !== 'version_mismatch') setRefused(refusalOf(answer, sent))
-    } else if (latest.current === tried) keep(null)
-    else if (latest.current) keep({ ...latest.current, base: JSON.stringify(answer.track.chapters) })
+    reused.current = sent
+    const isNone = sent.length === 0 && ofFile.length === 0
+    const answer = await write(track, isNone ? null : chaptersFrom(sent))
+    if (answer.ok) announceSaved(answer.track, t('Chapters saved'))
+    else if (answer.code !== 'version_mismatch') setRefused(refusalOf(answer, sent))
   }
-  const isConflict = draft !== null && isChanged(rows) && draft.base !== current
   return {
     rows,
     refused,
-    isChanged: draft !== null && isChanged(rows),
+    isChanged,
     /** Whether someone else has changed the chapters since the editing started. */
     isConflict,
-    canRevert: track.chapters !== null && ofFile !== '[]',
+    canRevert: !isChanged && track.chapters !== null && ofFile.length > 0,
     edit,
+    /** Replaces all rows, and offers to undo it until the next change. */
+    replace: (rows: readonly ChapterRow[], text: string) => offerUndo(() => edit(() => rows), text),
     /** Saves the rows unless one of them is wrong, or there is a conflict. */
     save: async () => isConflict || sendRows(draft?.base ?? current),
     /** Saves the rows after a conflict. */
     overwrite: () => sendRows(current),
-    discard: () => {
-      const discarded = draft
-      keep(null)
-      announce(t('Changes discarded'), { label: t('Undo'), run: () => keep(discarded) })
-    },
+    discard: () => offerUndo(() => keep(null), t('Changes discarded')),
     /** Returns to the chapters of the file. */
     revert: async () => {
-      const answer = await write(null, t('The chapters of the file are used again'))
-      if (answer.ok) keep(null)
+      keep(null)
+      reused.current = saved
+      const answer = await write(track, null)
+      if (answer.ok) announceSaved(answer.track, t('The chapters of the file are used again'))
       else announce(explain(answer))
     },
   }

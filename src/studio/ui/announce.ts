@@ -46,6 +46,11 @@ export function takeOffer(): boolean {
   return true
 }
 
+/** Hides the message that offers an action, if it is still shown. */
+export function withdraw(offered: Offer): void {
+  if (offered === offer) hide()
+}
+
 function hideAfter(delay: number): void {
   clearTimeout(timer)
   timer = setTimeout(hide, delay)

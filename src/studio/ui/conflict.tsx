@@ -4,8 +4,8 @@ import { t } from '../text.ts'
 import { Button } from './button.tsx'
 
 interface Properties {
-  /** Says what someone else has changed. */
-  children: ComponentChildren
+  /** Says what someone else has changed; by default the values of the form. */
+  children?: ComponentChildren
   onMine: () => unknown
   onTheirs: () => unknown
 }
@@ -13,7 +13,7 @@ interface Properties {
 /** Asks which of two changes of the same value is kept: that of the user or that of someone else. */
 export const Conflict = ({ children, onMine, onTheirs }: Properties) => (
   <div class="edit-conflict" role="alert">
-    <p>{children}</p>
+    <p>{children ?? t('Someone else has changed the same values. Your changes are in the form and not saved.')}</p>
     <div class="actions">
       <Button small onClick={onMine}>
         {t('Use mine')}

@@ -10,12 +10,18 @@ interface Properties extends Omit<FormHTMLAttributes, 'onSubmit'> {
   onSubmit: () => Promise<unknown>
 }
 
-/** A form. It cannot be sent again until the response arrives. Then the first invalid field gets the focus. */
+/** A form. It cannot be sent again until the response arrives. Then the first invalid field gets the focus, or the first button if the pressed one is gone. */
 export function Form({ onSubmit, children, ...attributes }: Properties) {
   const form = useRef<HTMLFormElement>(null)
   const [sending, once] = useOnce()
+  const wasSending = useRef(false)
   useEffect(() => {
-    if (!sending) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+    if (wasSending.current && !sending) {
+      const isLost = document.activeElement === document.body
+      const wanted = `[aria-invalid=true]${isLost ? ', .actions .button:enabled' : ''}`
+      form.current?.querySelector<HTMLElement>(wanted)?.focus()
+    }
+    wasSending.current = sending
   }, [sending])
   return (
     <form
