@@ -116,9 +116,11 @@ export async function expectNoOverflow(page: Page, name: string): Promise<void> 
 export async function untilStill(page: Page): Promise<void> {
   await expect.poll(() => page.locator('.loading').count(), TIMEOUT).toBe(0)
   const still = () =>
-    // A browser does not load a lazy image that is far below the window.
+    // A browser does not load a lazy image that is hidden, for example in another tab, or far below the window.
     [...document.images].every(
-      (image) => image.complete || (image.loading === 'lazy' && image.getBoundingClientRect().top > innerHeight),
+      (image) =>
+        image.complete ||
+        (image.loading === 'lazy' && (!image.checkVisibility() || image.getBoundingClientRect().top > innerHeight)),
     ) &&
     [...document.querySelectorAll('.cover')].every((cover) => cover.querySelector('img')) &&
     [...document.querySelectorAll('.preview')].every(
