@@ -113,6 +113,8 @@ test('statistics that could not be read are not shown as zeros, and can be read 
   await again.waitFor(TIMEOUT)
   const plays = () => page.locator('.time-chart .chart-plot-head').filter({ hasText: 'Plays' }).textContent()
   expect(await plays()).toBe('Plays–')
+  const line = page.locator('.figure-row > div').filter({ hasText: 'Plays' }).locator('polyline')
+  expect(await line.getAttribute('points')).toBe('')
   expect(await chart('Activity by day').getAttribute('aria-valuetext')).toContain('Plays: –, Time heard: –')
   await accept()
   await again.click()

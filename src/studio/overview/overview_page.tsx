@@ -129,7 +129,7 @@ function Figures({ usage, stats }: StatsProperties & { usage: Usage }) {
         value={stats ? number(stats.totals.plays) : '–'}
         // Until the statistics are read, the figure has the same height.
         note={stats ? t('{time} heard in 30 days', { time: hours(stats.totals.seconds) }) : '\u00a0'}
-        line={stats ? stats.rows.map(({ plays }) => plays) : days.map(() => 0)}
+        line={stats ? stats.rows.map(({ plays }) => plays) : []}
         href={href('listening')}
       />
     </FigureRow>

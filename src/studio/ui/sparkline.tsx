@@ -1,6 +1,6 @@
 const HEIGHT = 32
 
-/** A small line of numbers without axes. Screen readers skip it, because the figure next to it has the current number. */
+/** A small line of numbers without axes; empty without numbers. Screen readers skip it, because the figure next to it has the current number. */
 export function Sparkline({ values }: { values: readonly number[] }) {
   const [least, most] = [Math.min(...values), Math.max(...values)]
   const yOf = (value: number) =>
@@ -10,7 +10,7 @@ export function Sparkline({ values }: { values: readonly number[] }) {
     <svg
       class="sparkline"
       dir="ltr"
-      viewBox={`0 0 ${values.length - 1} ${HEIGHT}`}
+      viewBox={`0 0 ${Math.max(1, values.length - 1)} ${HEIGHT}`}
       preserveAspectRatio="none"
       aria-hidden="true"
     >
