@@ -73,8 +73,12 @@ describe('health', () => {
       const { failing, listening } = await system()
       return { health: (await health()).body, failing, overdue_folds: listening.overdue_folds }
     }
-    await runSweep(bindings)
-    expect(await views()).toEqual({ health: { ok: true }, failing: ['listening'], overdue_folds: 1 })
+    stopTime()
+    for (const passed of [0, 6 * MINUTE]) {
+      vi.setSystemTime(Date.now() + passed)
+      await runSweep(bindings)
+      expect(await views()).toEqual({ health: { ok: true }, failing: ['listening'], overdue_folds: 1 })
+    }
     await query('update listening_folds set due_at = 0 where organization_id = ?', organization_id)
     await runSweep()
     expect(await views()).toEqual({ health: { ok: true }, failing: [], overdue_folds: 0 })

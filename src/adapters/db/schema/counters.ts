@@ -24,7 +24,7 @@ export interface SweepReport {
   left: string[]
   /** The phases that failed. */
   failed: string[]
-  /** The time since which every sweep has had a failed phase, in milliseconds since 1970; null if none failed. */
+  /** The time since which every sweep has had a failed phase other than `listening`, in milliseconds since 1970; null if none failed. */
   failing_since: number | null
   /** The number of `Listening` objects whose fold was more than two hours overdue at the end of the sweep. */
   overdue_folds?: number
