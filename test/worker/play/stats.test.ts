@@ -43,13 +43,13 @@ describe('the days of statistics', () => {
   it('are 400 at most, in order and not in the future', async () => {
     const path = `/v1/stats/collection/${collection_id}`
     expect((await get(`${path}?from=${daysAgo(399)}`)).rows).toHaveLength(400)
-    const wrong = [
-      `from=${daysAgo(400)}`,
-      `to=${daysAgo(-1)}`,
-      `from=${daysAgo(1)}&to=${daysAgo(2)}`,
-      `from=${daysAgo(-1)}`,
-    ]
-    for (const query of wrong) await expectError(400, 'invalid_request', 'GET', `${path}?${query}`, { key })
+    const messageOf = async (query: string) =>
+      (await expectError(400, 'invalid_request', 'GET', `${path}?${query}`, { key })).message
+    const between = (first: number, last: number) => `must be between ${daysAgo(first)} and ${daysAgo(last)}`
+    expect(await messageOf(`from=${daysAgo(400)}`)).toBe(`from ${between(399, 0)}, not ${daysAgo(400)}`)
+    expect(await messageOf(`from=${daysAgo(-1)}`)).toBe(`from ${between(399, 0)}, not ${daysAgo(-1)}`)
+    expect(await messageOf(`from=${daysAgo(1)}&to=${daysAgo(2)}`)).toBe(`from ${between(401, 2)}, not ${daysAgo(1)}`)
+    expect(await messageOf(`to=${daysAgo(-1)}`)).toBe(`to must be at most ${daysAgo(0)}, not ${daysAgo(-1)}`)
     for (const query of ['from=yesterday', 'by=week', 'to=2026-02-30'])
       await expectError(400, 'invalid_request', 'GET', `${path}?${query}`, { key })
   })
