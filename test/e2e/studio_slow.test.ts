@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
@@ -229,4 +229,29 @@ test('a replaced file shows its new loudness or its new error', async () => {
   await failed.getByRole('button', { name: 'Replace file' }).click()
   await (await chooser).setFiles({ name: 'diary.mp3', mimeType: 'audio/mpeg', buffer: loud })
   await failed.locator('.duration').getByText('0:03').waitFor(TIMEOUT)
+})
+
+test('a list that was read before a deletion does not show the track again', async () => {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Old reads' } }))
+  const { track_id } = await upload(client, collection_id, 'gone.mp3', await makeAudio('mp3', { seconds: 2 }))
+  await settle(client, track_id)
+  await visit(page, `#/collection/${collection_id}`, 'Old reads')
+  await rowOf(page, 'gone').waitFor(TIMEOUT)
+  await visit(page, '#/library', 'Library')
+  const [read, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const late = async (route: Route) => {
+    const response = await route.fetch()
+    read.resolve()
+    await shown.promise
+    // The studio may have aborted the request.
+    await route.fulfill({ response }).catch(() => {})
+  }
+  await page.route('**/v1/collection/*/track?*', late, { times: 1 })
+  await visit(page, `#/collection/${collection_id}`, 'Old reads')
+  await read.promise
+  await choose(page, 'More for gone', 'Delete track')
+  await page.getByText('gone deleted').waitFor(TIMEOUT)
+  shown.resolve()
+  await page.waitForTimeout(500)
+  expect(await rowOf(page, 'gone').count()).toBe(0)
 })

@@ -65,6 +65,8 @@ export function useTrackActions({ onChange, onDelete, onRestore }: Handlers) {
     endSending(track)
     // The page Trash may have been opened before the response.
     invalidate('/v1/trash')
+    // A read that started before the deletion would show the track again.
+    invalidate('tracks')
     announce(t('{name} deleted', { name: nameOf(track) }), { label: t('Undo'), run: () => restore(track) })
   }
   return { reprocess, replace, remove }
