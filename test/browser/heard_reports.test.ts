@@ -170,6 +170,29 @@ describe('a visit', () => {
     }
     expect(read().listens).toMatchObject([{ ranges: [[0, 60]] }, { ranges: [[0, 1800]] }])
   })
+  test('does not end while its report waits for a response', () => {
+    play(10)
+    pause(40 * 60)
+    play(1)
+    const report = heard.report(now)!
+    play(5)
+    report.acknowledged()
+    play(5)
+    const { visit } = read(report)
+    expect(read()).toMatchObject({ visit, sequence: 2, listens: [{ track: 'a', ranges: [[0, 21]] }] })
+  })
+  test('that is old sends its report once a minute while the service refuses it', () => {
+    play(10)
+    pause(40 * 60)
+    play(1)
+    expect(heard.isDue(now, false)).toBe(true)
+    heard.report(now)!.failed()
+    play(59)
+    expect(heard.isDue(now, false)).toBe(false)
+    play(1)
+    expect(heard.isDue(now, false)).toBe(true)
+    expect(read()).toMatchObject({ sequence: 1, listens: [{ track: 'a', ranges: [[0, 71]] }] })
+  })
   test('ends while the device sleeps, even if the clock does not advance', () => {
     play(60)
     const { visit } = acknowledge()

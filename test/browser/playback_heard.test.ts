@@ -170,21 +170,24 @@ describe('the seconds that were heard', () => {
     end()
     expect(ranges()).toEqual([[[0, 10]]])
   })
-  test('are repaired by the next report after one that failed', async () => {
-    await start()
-    await playback.play()
-    await settle()
-    status = 'away'
-    await run(31)
-    status = 204
-    await run(30)
-    expect(reports.map(({ body }) => body.sequence)).toEqual([1])
-    await run(31)
-    expect(reports.map(({ body }) => [body.sequence, Math.round(body.listens[0]!.ranges[0]![1])])).toEqual([
-      [1, 30],
-      [2, 90],
-    ])
-  })
+  test.each(['away', 429, 503] as const)(
+    'are repaired by the next report after one that failed: %s',
+    async (failure) => {
+      await start()
+      await playback.play()
+      await settle()
+      status = failure
+      await run(31)
+      status = 204
+      await run(30)
+      expect(reports.map(({ body }) => body.sequence)).toEqual([1])
+      await run(31)
+      expect(reports.map(({ body }) => [body.sequence, Math.round(body.listens[0]!.ranges[0]![1])])).toEqual([
+        [1, 30],
+        [2, 90],
+      ])
+    },
+  )
 })
 
 describe('nothing is reported', () => {

@@ -212,7 +212,7 @@ export class Heard {
     if (seconds <= 0) return
     const since = now - seconds / rate
     if (!this.#visit) this.#begin(since)
-    else if (since - this.#sentAt + this.#asleep > UNREPORTED || this.#visit.first > MAX_FINISHED)
+    else if (this.#isForgotten(now, since) || this.#visit.first > MAX_FINISHED)
       this.#begin(this.#total > this.#sent ? this.#sentAt : since)
     this.#total += seconds
     const isFull = this.#open && this.#open.ranges.length + this.#open.again.length >= MAX_RANGES
@@ -225,6 +225,11 @@ export class Heard {
       open.ranges = union(open.ranges, range)
       if (rate > 1) open.fast += seconds
     }
+  }
+
+  /** Whether the service may have closed the visit. A report that was just sent may still be acknowledged, so the visit continues for a minute after it. */
+  #isForgotten(now: number, since: number): boolean {
+    return since - this.#sentAt + this.#asleep > UNREPORTED && now - this.#triedAt + this.#asleep >= RETRY
   }
 
   /** The clock has not advanced for some seconds, because the device was asleep. */
