@@ -7,8 +7,13 @@ import { oneLine } from './text.ts'
 
 /** The listening reports of players (docs/decisions/0102). */
 
-/** Seconds of a track's audio, with one decimal. */
-const Seconds = z.number().min(0).max(1_000_000).meta({ unit: 'seconds' })
+/** Seconds of a track's audio, rounded to tenths. */
+const Seconds = z
+  .number()
+  .min(0)
+  .max(1_000_000)
+  .overwrite((seconds) => Math.round(seconds * 10) / 10)
+  .meta({ unit: 'seconds' })
 const Ranges = z.array(z.array(Seconds).min(2).max(2)).max(MAX_HEARD_RANGES)
 
 /** One pass of one track through the player. */

@@ -57,8 +57,8 @@ export async function deleteOrganizationRows(
     db.delete(variants).where(eq(variants.organization_id, organization_id)),
     db.delete(trash).where(eq(trash.organization_id, organization_id)),
   ])
-  // All tracks are deleted, so the object accepts no more reports.
-  await eraseListening(system.env, organization_id)
+  // The organization's row is gone, so the emptied object accepts no reports.
+  await eraseListening(system, organization_id)
   const ofOrganizationEvents = eq(events.organization_id, organization_id)
   for (;;) {
     const chunk = sql`(select seq from events where ${ofOrganizationEvents} order by seq limit ${CHUNK})`

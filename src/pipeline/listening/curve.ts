@@ -21,17 +21,6 @@ export function toSteps(ranges: Range[], duration: number): Range[] {
   return ranges.map(([from, to]): Range => [at(from), at(to)]).filter(([from, to]) => from < to)
 }
 
-/** Returns the union of ranges, in order. */
-export function union(ranges: Range[]): Range[] {
-  const joined: Range[] = []
-  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
-    const last = joined.at(-1)
-    if (last && from <= last[1]) last[1] = Math.max(last[1], to)
-    else joined.push([from, to])
-  }
-  return joined
-}
-
 /**
  * A curve as the differences between neighboring steps: `heard` counts the visits that heard a step, `times` how often it was heard. Both have an
  * entry after the last step.

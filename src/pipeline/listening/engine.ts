@@ -5,29 +5,27 @@ import { type CopiedRow, copyRows, insertRows } from './copy.ts'
 import { recordDay } from './day_event.ts'
 import type { Refusal } from './difference.ts'
 import { reportFold, type Shard } from './fold_times.ts'
+import { Load } from './load.ts'
 import { Progress } from './progress.ts'
 import { type Download, Segments } from './segments.ts'
-import { growShards } from './shards.ts'
 import { Sums } from './sums.ts'
 import { createTracks } from './tracks.ts'
-import { type Accepted, MAX_OPEN_VISITS, type SessionFacts, type TrackFacts, Visits } from './visits.ts'
+import { type Accepted, type SessionFacts, type TrackFacts, Visits } from './visits.ts'
 
 /**
  * The listening of an organization, or of a shard of it, in a Durable Object (docs/decisions/0102). The open visits and the sums since the last fold are in
  * memory. Every report is in a segment before it is acknowledged, and the segments are read when the object starts.
  */
 
-/** Milliseconds for which a report waits for others, unless no other report arrived for as long before it. */
+/** Milliseconds that a report waits for others. After a pause of this length, a report is written at once. */
 const GROUP = 500
 /** Milliseconds after the last report until the sums are folded. */
 const QUIET = 3600_000
 const DAY = 24 * QUIET
-/** Maximum characters of all segments, which are read when the object starts. */
+/** Maximum characters of the log without the open visits. It is read when the object starts. */
 const MAX_LOG = 48_000_000
-/** The load from which an organization gets twice as many shards: reports per minute, or open visits. */
-const HOT = { reports: 18_000, visits: MAX_OPEN_VISITS / 2 }
-/** Milliseconds after which the number of shards may grow again. Sessions that exist keep theirs for up to a day. */
-const GROWTH_PAUSE = 6 * QUIET
+const SELF =
+  'create table if not exists self (organization_id text, shard integer, due_at integer, recorded_day integer)'
 
 /** A report with the facts of its token. */
 export interface HeardCall {
@@ -40,8 +38,16 @@ export interface HeardCall {
   /** The listener whose progress is kept; null if none is. */
   listener?: string | null
 }
-/** `gone`: the organization was deleted. */
-export type HeardOutcome = 'ok' | 'gone'
+/** `gone`: the organization was deleted. `rate`, `full`: the report was refused, and may be accepted later. */
+export type HeardOutcome = 'ok' | 'gone' | 'rate' | 'full'
+
+/** The row of the object itself, in the table `self`. */
+interface Self extends Shard {
+  /** The time that was announced by `reportFold`; null before that. */
+  due_at: number | null
+  /** The last day whose event was recorded, unless it needed none. */
+  recorded_day: number | null
+}
 
 interface Group {
   lines: string[]
@@ -51,8 +57,8 @@ interface Group {
 export class ListeningEngine {
   readonly #ctx: DurableObjectState
   readonly #env: Env
-  /** The name of this shard; null before the first report. */
-  #self: Shard | null
+  /** Null before the first report. */
+  #self: Self | null
   #segments: Segments
   #sums: Sums
   #progress: Progress
@@ -65,16 +71,14 @@ export class ListeningEngine {
   #lastReport = 0
   #day = 0
   #hasAlarm = false
-  #load = { minute: 0, reports: 0, shards: 1, grown_at: 0 }
+  #load = new Load()
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx
     this.#env = env
     const { sql } = ctx.storage
-    sql.exec('create table if not exists self (organization_id text not null, shard integer not null)')
-    const [self] = sql
-      .exec<Shard & Record<string, SqlStorageValue>>('select organization_id, shard from self')
-      .toArray()
+    sql.exec(SELF)
+    const [self] = sql.exec<Self & Record<string, SqlStorageValue>>('select * from self').toArray()
     this.#self = self ?? null
     this.#segments = new Segments(sql)
     this.#sums = new Sums(sql)
@@ -94,26 +98,34 @@ export class ListeningEngine {
       await this.#group?.done
       return 'ok'
     }
-    this.#tracks ??= createTracks(this.#env.DB, self.organization_id)
-    const tracks = await this.#tracks.find(new Set(report.listens.map(({ track }) => track)))
+    const { scope, id } = session.via
+    const ids = new Set(report.listens.map(({ track }) => track))
+    const tracks = await this.#tracksOf(self).find(ids, scope === 'collection' ? id : null)
     if (!tracks) return 'gone'
     const now = Date.now()
     this.#visits.close(now)
     if (this.#day !== Math.floor(now / DAY)) this.#startDay(now)
     this.#identify(self)
-    await this.#measure(now, shards)
+    await this.#load.measure(this.#env.DB, self, this.#visits, now, shards)
     const checked = this.#visits.isOld(report) ? null : this.#visits.check(report, session, country, tracks, now)
     if (checked === null) await this.#group?.done
     else if (typeof checked === 'string') this.#refuse(checked, now)
     else await this.#store(checked, (id) => tracks.get(id)!, now, listener)
     await this.#schedule(now)
-    return 'ok'
+    return checked === 'rate' || checked === 'full' ? checked : 'ok'
   }
+
+  #tracksOf = ({ organization_id }: Shard) => (this.#tracks ??= createTracks(this.#env.DB, organization_id))
 
   #identify({ organization_id, shard }: Shard): void {
     if (this.#self) return
-    this.#ctx.storage.sql.exec('insert into self values (?, ?)', organization_id, shard)
-    this.#self = { organization_id, shard }
+    this.#ctx.storage.sql.exec('insert into self values (?, ?, null, null)', organization_id, shard)
+    this.#self = { organization_id, shard, due_at: null, recorded_day: null }
+  }
+
+  #remember(column: 'due_at' | 'recorded_day', value: number): void {
+    this.#self![column] = value
+    this.#ctx.storage.sql.exec(`update self set ${column} = ?`, value)
   }
 
   #apply(report: Accepted, factsOf: (track: string) => TrackFacts, listener: string | null = null): void {
@@ -137,12 +149,16 @@ export class ListeningEngine {
     now: number,
     listener: string | null,
   ): Promise<void> {
-    this.#apply(report, factsOf, listener)
-    return this.#log(this.#segments.linesOf(report, factsOf), now)
+    const lines = this.#orRestart('listening_report_failed', () => {
+      this.#apply(report, factsOf, listener)
+      return this.#segments.linesOf(report, factsOf)
+    })
+    return this.#log(lines, now)
   }
 
-  /** Counts a download. Resolves once it is stored. */
+  /** Counts a download, unless the organization was deleted. Resolves once it is stored. */
   async download(self: Shard, place: Download): Promise<void> {
+    if (!(await this.#tracksOf(self).find([place.track ?? '']))) return
     const now = Date.now()
     this.#identify(self)
     this.#sums.download(place)
@@ -175,9 +191,8 @@ export class ListeningEngine {
     return group.done
   }
 
-  /** Writes lines. If that fails, the memory contains more than the log, so the object starts again. */
   #write(lines: string[]): void {
-    try {
+    this.#orRestart('listening_write_failed', () => {
       const refused = [...this.#refused].map(([key, reports]) => {
         const [day, reason] = key.split(' ')
         return this.#segments.refusedLine(Number(day), reason!, reports)
@@ -185,28 +200,29 @@ export class ListeningEngine {
       this.#segments.write([...lines, ...refused])
       this.#refused.clear()
       if (this.#sums.isFull || this.#segments.length > MAX_LOG) this.fold()
-    } catch (error) {
-      this.#fail('listening_write_failed', error)
-    }
+    })
   }
 
-  #fail(event: string, error: unknown): never {
-    log('error', event, { ...this.#self, error: describeError(error) })
-    this.#ctx.abort(event)
-    throw error
+  /** Changes the memory and the rows. If that fails, they may differ, so the object starts again from its rows. */
+  #orRestart<T>(event: string, change: () => T): T {
+    try {
+      return change()
+    } catch (error) {
+      log('error', event, { ...this.#self, error: describeError(error) })
+      this.#ctx.abort(event)
+      throw error
+    }
   }
 
   /** Moves the sums to their rows, and keeps only the open visits in the log. */
   fold(): void {
     this.#visits.close(Date.now())
-    try {
+    this.#orRestart('listening_fold_failed', () =>
       this.#ctx.storage.transactionSync(() => {
         this.#sums.fold()
         this.#segments.replace(this.#visits.values())
-      })
-    } catch (error) {
-      this.#fail('listening_fold_failed', error)
-    }
+      }),
+    )
     this.#refused.clear()
     this.#group = null
   }
@@ -228,16 +244,26 @@ export class ListeningEngine {
   }
 
   async #announce(due_at: number): Promise<void> {
-    if (!this.#self) return
-    await reportFold(this.#env.DB, this.#self, due_at).catch((error: unknown) => {
+    if (!this.#self || this.#self.due_at === due_at) return
+    try {
+      await reportFold(this.#env.DB, this.#self, due_at)
+      this.#remember('due_at', due_at)
+    } catch (error) {
       log('error', 'listening_fold_not_reported', { ...this.#self, error: describeError(error) })
-    })
+    }
   }
 
   #statsOf = (day: number) => this.#sums.stats({ scope: 'organization', id: '', from: day, to: day, by: 'day' })
 
-  /** Folds when the last report is an hour old, and at midnight (UTC). */
-  async alarm(): Promise<void> {
+  /**
+   * Folds when the last report is an hour old, and at midnight (UTC). `overdue`: the name of this object, if its row in the database says that it is
+   * overdue; the row is then written in any case.
+   */
+  async alarm(overdue?: Shard): Promise<void> {
+    if (overdue) {
+      this.#identify(overdue)
+      this.#self!.due_at = null
+    }
     const now = Date.now()
     const day = Math.floor(now / DAY)
     if (now - this.#lastReport >= QUIET || this.#day !== day) this.fold()
@@ -248,18 +274,9 @@ export class ListeningEngine {
     if (this.#hasAlarm) await this.#ctx.storage.setAlarm(Math.min(quiet, midnight))
     else if (this.#statsOf(day).rows.length > 0) await this.#ctx.storage.setAlarm(midnight)
     await this.#announce(this.#hasAlarm ? midnight : 0)
-    if (this.#self) await recordDay(this.#env, this.#self, day - 1, this.#statsOf(day - 1))
-  }
-
-  /** Counts the load, and gives the organization more shards if it is high. New sessions use them. */
-  async #measure(now: number, shards: number): Promise<void> {
-    const minute = Math.floor(now / 60_000)
-    if (minute !== this.#load.minute) this.#load = { ...this.#load, minute, reports: 0, shards: 1 }
-    this.#load.shards = Math.max(this.#load.shards, shards)
-    const isHot = ++this.#load.reports > HOT.reports || this.#visits.size > HOT.visits
-    if (!isHot || !this.#self || now - this.#load.grown_at < GROWTH_PAUSE) return
-    this.#load.grown_at = now
-    await growShards(this.#env.DB, this.#self.organization_id, this.#load.shards)
+    if (!this.#self || this.#self.recorded_day === day - 1) return
+    await recordDay(this.#env, this.#self, day - 1, this.#statsOf(day - 1))
+    this.#remember('recorded_day', day - 1)
   }
 
   readonly stats: Sums['stats'] = (query) => this.#sums.stats(query)
@@ -278,6 +295,7 @@ export class ListeningEngine {
   /** Inserts rows of a backup. The object must not be used any more after it, because the rows are not in its memory. */
   async restore(self: Shard, rows: CopiedRow[]): Promise<void> {
     this.#identify(self)
+    this.#self!.due_at = null
     this.#ctx.storage.transactionSync(() => insertRows(this.#ctx.storage.sql, rows))
     await this.#announce(0)
   }

@@ -1,8 +1,9 @@
 import { STATS_SCOPES, type StatsScope } from '../../contract/stats_scope.ts'
 import { Cells, keysBetween } from './cells.ts'
 import { COLUMNS, type Counts, countsOfDifference } from './counts.ts'
-import { type Curve, stepsOf, toSteps, union } from './curve.ts'
+import { type Curve, stepsOf, toSteps } from './curve.ts'
 import type { Difference, Range } from './difference.ts'
+import { union } from './ranges.ts'
 
 /** Bytes from which on the memory is folded: 32 MB, less what a table may have added when it last grew. */
 const MAX_BYTES = 28e6
@@ -182,7 +183,7 @@ export class Memory {
       add(toSteps(listen?.again ?? [], duration), again, sign)
       if (elsewhere.length === 0) return add(own, visits, sign)
       // The steps that other listens of the visit heard are heard again in this one.
-      const all = union([...own, ...elsewhere])
+      const all = union(own, elsewhere)
       add(all, visits, sign)
       add(own, again, sign)
       return add(all, again, -sign)

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 
 import type { System } from '../../context.ts'
 import { listeningObject } from './call_object.ts'
+import { eraseListening } from './erase.ts'
 import type { Shard } from './fold_times.ts'
 
 /** Milliseconds after which a fold counts as overdue: alarms are retried after failures. */
@@ -12,11 +13,23 @@ const AT_ONCE = 20
 /** Matches the objects whose folds are overdue, because their alarms were lost or failed. */
 export const overdueFolds = (now: number): SQL => sql`listening_folds where due_at > 0 and due_at < ${now - OVERDUE}`
 
-/** Folds the sums of such objects. Returns whether there may be more. Throws if a fold fails. */
-export async function foldOverdue({ db, env, now }: System): Promise<boolean> {
-  const objects = await db.all<Shard>(
-    sql`select organization_id, shard from ${overdueFolds(now)} order by due_at limit ${AT_ONCE}`,
+/**
+ * Folds the sums of such objects, and erases those of deleted organizations. Returns whether there may be more. Throws the first error after all were
+ * tried. The order is random, so that objects that always fail do not keep others from their turn.
+ */
+export async function foldOverdue(system: System): Promise<boolean> {
+  const { db, env, now } = system
+  const isGone = sql`not exists (select 1 from organizations where id = listening_folds.organization_id)`
+  const objects = await db.all<Shard & { is_gone: number }>(
+    sql`select organization_id, shard, ${isGone} as is_gone from ${overdueFolds(now)} order by random() limit ${AT_ONCE}`,
   )
-  for (const { organization_id, shard } of objects) await listeningObject(env, organization_id, shard)('alarm')
+  const errors: unknown[] = []
+  for (const { organization_id, shard, is_gone } of objects) {
+    const work = is_gone
+      ? eraseListening(system, organization_id)
+      : listeningObject(env, organization_id, shard)('alarm', { organization_id, shard })
+    await work.catch((error: unknown) => errors.push(error))
+  }
+  if (errors.length > 0) throw errors[0]
   return objects.length === AT_ONCE
 }

@@ -15,8 +15,6 @@ const LENGTH_TOLERANCE = 2
 const CLOCK_TOLERANCE = 60
 /** Seconds that may have been heard in addition, because a page reports a moment before or after its clock was read. */
 const BUFFER = 10
-/** Age from which a report of an unknown visit is refused unless it is the first one: the visit may have been counted. */
-export const LATE_AGE = 35 * 60
 /** Maximum number of listens of a visit. */
 export const MAX_LISTENS = 1000
 
@@ -32,7 +30,7 @@ const isOrdered = (ranges: readonly (readonly number[])[], end: number) => {
 const isInside = (inner: readonly Range[], outer: readonly Range[]) =>
   inner.every(([from, until]) => outer.some((range) => range[0] - ROUNDING <= from && until <= range[1] + ROUNDING))
 
-/** Returns the ranges without empty ones, and none behind the end of the track. */
+/** Returns the ranges without empty ones, cut at the end of the track. */
 const trimmed = (ranges: readonly (readonly number[])[], duration: number): Range[] =>
   (ranges as Range[])
     .map(([from, until]): Range => [from, Math.min(until, duration)])

@@ -1,7 +1,7 @@
 import type { Difference, Range } from './difference.ts'
-import { lengthOf, union } from './ranges.ts'
+import { lengthOf, union, without } from './ranges.ts'
 
-/** The progress of listeners whose sessions were created with `listener`. Others have none (docs/counting.md#progress-of-a-listener). */
+/** The progress of listeners. It is kept only for sessions that were created with `listener` (docs/counting.md#progress-of-a-listener). */
 
 const TABLE = `create table if not exists progress (listener text, track text, duration real, ranges text, position real, at integer,
   primary key (listener, track)) without rowid`
@@ -31,7 +31,7 @@ function limited(ranges: Range[]): Range[] {
   return ranges
 }
 
-/** Returns the last end of a range that a report changed: a report has its ranges in the order of the track, not of listening. */
+/** Returns the end of the last changed range in the order of the track; a report does not say which range was heard last. */
 function grownEnd({ before, after }: Difference): number | undefined {
   const endsOf = (ranges: Range[] = []) => ranges.map(([, until]) => until)
   const old = new Set(endsOf([...(before?.ranges ?? []), ...(before?.again ?? [])]))
@@ -46,14 +46,19 @@ export class Progress {
     sql.exec(TABLE)
   }
 
-  /** Adds what a report changes. A report that is repeated after a crash changes nothing more. */
+  /**
+   * Adds what was heard since the report before, so that deleted progress stays deleted. A report that is repeated after a crash changes nothing
+   * more.
+   */
   add(listener: string, difference: Difference, at: number): void {
-    const { track, duration, after } = difference
+    const { track, duration, before, after } = difference
     const query = 'select * from progress where listener = ? and track = ?'
     const [row] = this.#sql.exec<Row>(query, listener, track).toArray()
     // A file of another duration is another recording.
     const old = row?.duration === duration ? row : undefined
-    const ranges = limited(union(JSON.parse(old?.ranges ?? '[]') as Range[], after.ranges))
+    const once = without(after.ranges, before?.ranges ?? [])
+    const again = without(after.again, before?.again ?? [])
+    const ranges = limited(union(JSON.parse(old?.ranges ?? '[]') as Range[], union(once, again)))
     if (ranges.length === 0) return
     const position = grownEnd(difference) ?? old?.position ?? 0
     const values = [listener, track, duration, JSON.stringify(ranges), position, at]

@@ -17,3 +17,16 @@ export function union(a: readonly Range[], b: readonly Range[]): Range[] {
   }
   return merged
 }
+
+/** Returns the parts of `a` that are not in `b`. */
+export const without = (a: readonly Range[], b: readonly Range[]): Range[] =>
+  b.reduce<Range[]>(
+    (rest, [from, until]) =>
+      rest
+        .flatMap(([start, end]): Range[] => [
+          [start, Math.min(end, from)],
+          [Math.max(start, until), end],
+        ])
+        .filter(([start, end]) => start < end),
+    [...a],
+  )

@@ -28,11 +28,16 @@ const TABLE = 'create table if not exists segment (id integer primary key, body 
 /** Maximum characters of a row. SQLite in Durable Objects allows 2 MB for a value (Durable Objects, Limits). */
 const MAX_ROW = 500_000
 
+/** Yields line by line, because all lines together are large. */
+function* linesOfVisits(visits: Iterable<Visit>) {
+  for (const visit of visits) yield JSON.stringify(['visit', visit] satisfies Line)
+}
+
 export class Segments {
   readonly #sql: SqlStorage
   /** The tracks that are in the log. */
   #tracks = new Map<string, string>()
-  /** Characters in the rows. */
+  /** Characters of the lines that were written since the last fold. */
   length = 0
 
   constructor(sql: SqlStorage) {
@@ -49,9 +54,9 @@ export class Segments {
       listens: report.listens.map(([track, ...listen]) => [factsOf(track).id, ...listen]),
     })
     for (const { body } of this.#sql.exec<{ body: string }>('select body from segment order by id')) {
-      this.length += body.length
       for (const text of body.split('\n')) {
         const line = JSON.parse(text) as Line
+        if (line[0] !== 'visit') this.length += text.length + 1
         if (line[0] === 'track') {
           this.#tracks.set(line[1].id, String(facts.length))
           facts.push(line[1])
@@ -83,7 +88,7 @@ export class Segments {
     JSON.stringify(['refused', day, reason, reports] satisfies Line)
 
   /** Writes lines as one row, or as several if they are long. */
-  write(lines: readonly string[]): void {
+  write(lines: Iterable<string>): void {
     let row: string[] = []
     let length = 0
     const flush = () => {
@@ -104,7 +109,7 @@ export class Segments {
   replace(visits: Iterable<Visit>): void {
     this.#sql.exec('delete from segment')
     this.#tracks = new Map()
+    this.write(linesOfVisits(visits))
     this.length = 0
-    this.write(Array.from(visits, (visit) => JSON.stringify(['visit', visit] satisfies Line)))
   }
 }

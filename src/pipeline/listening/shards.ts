@@ -1,3 +1,5 @@
+import { retrying } from '../../adapters/db/retry.ts'
+
 /** The Durable Objects of an organization: one, or more if it has many listeners (docs/decisions/0102). */
 
 /** Maximum number of shards. */
@@ -12,8 +14,8 @@ export const shardOf = (visit: string, shards: number) => Number.parseInt(visit.
 
 /** Doubles the number of shards, unless it is no longer `shards`. It never shrinks, because every shard has sums. */
 export async function growShards(db: D1Database, organization_id: string, shards: number): Promise<void> {
-  await db
+  const statement = db
     .prepare('update organizations set listening_shards = min(2 * ?2, ?3) where id = ?1 and listening_shards = ?2')
     .bind(organization_id, shards, MAX_SHARDS)
-    .run()
+  await retrying(() => statement.run())
 }

@@ -7,6 +7,8 @@ import type { TrackFacts } from './visits.ts'
 /** Milliseconds for which a track is remembered. Its length changes with a new file, its collection when it moves. */
 const REMEMBERED = 3600_000
 const MAX_TRACKS = 20_000
+/** Milliseconds after which a track is read again if it is not in the collection of a session: it may have been moved there. */
+const REREAD = 60_000
 
 /** `organization` is a row without a collection: whether the organization still exists. */
 const SELECT = `select id, collection_id as collection, duration from tracks
@@ -14,28 +16,30 @@ const SELECT = `select id, collection_id as collection, duration from tracks
   union all select id, '', 0 from organizations where id = ?1`
 
 export function createTracks(db: D1Database, organization_id: string) {
-  const known = createLru<TrackFacts>({ entries: MAX_TRACKS, bytes: MAX_TRACKS * 300 })
+  const known = createLru<{ facts: TrackFacts; read_at: number }>({ entries: MAX_TRACKS, bytes: MAX_TRACKS * 300 })
   /** The reads that have not ended, by track. */
   const reading = new Map<string, Promise<boolean>>()
 
   async function read(ids: string[]): Promise<boolean> {
     const statement = db.prepare(SELECT).bind(organization_id, JSON.stringify(ids))
     const { results } = await retrying(() => statement.all<TrackFacts>())
-    const until = Date.now() + REMEMBERED
+    const read_at = Date.now()
+    const until = read_at + REMEMBERED
     for (const facts of results)
-      if (facts.duration > 0) known.set(facts.id, facts, { organization_id, bytes: 300, until })
+      if (facts.duration > 0) known.set(facts.id, { facts, read_at }, { organization_id, bytes: 300, until })
     return results.some(({ id }) => id === organization_id)
   }
 
   return {
-    /** Returns the tracks with these ids; null if the organization was deleted. */
-    async find(ids: Iterable<string>): Promise<Map<string, TrackFacts> | null> {
+    /** Returns the tracks with these ids; null if the organization was deleted. `collection`: the one that should contain them, if there is one. */
+    async find(ids: Iterable<string>, collection: string | null = null): Promise<Map<string, TrackFacts> | null> {
       const found = new Map<string, TrackFacts>()
       const missing: string[] = []
       const now = Date.now()
       for (const id of ids) {
-        const facts = known.get(id, now)
-        if (facts) found.set(id, facts)
+        const track = known.get(id, now)
+        const isElsewhere = collection !== null && track?.facts.collection !== collection
+        if (track && !(isElsewhere && track.read_at <= now - REREAD)) found.set(id, track.facts)
         else missing.push(id)
       }
       if (missing.length === 0) return found
@@ -47,8 +51,8 @@ export function createTracks(db: D1Database, organization_id: string) {
       const reads = new Set(missing.flatMap((id) => reading.get(id) ?? []))
       const exist = await Promise.all(reads)
       for (const id of missing) {
-        const facts = known.get(id, Date.now())
-        if (facts) found.set(id, facts)
+        const track = known.get(id, Date.now())
+        if (track) found.set(id, track.facts)
       }
       return exist.every(Boolean) ? found : null
     },

@@ -1,6 +1,6 @@
 import type { HeardReport } from '../../contract/heard.ts'
 import type { Difference, Listen, Range, Refusal } from './difference.ts'
-import { LATE_AGE, MAX_LISTENS, refuseTime, toListen, totalOf } from './physics.ts'
+import { MAX_LISTENS, refuseTime, toListen, totalOf } from './physics.ts'
 import { secondsOf, union } from './ranges.ts'
 
 /** The open visits of a shard: the listens that their next reports may still change. */
@@ -65,12 +65,28 @@ export interface Accepted {
 
 /** Milliseconds after its last report for which a visit stays open. */
 const OPEN_FOR = 30 * 60_000
-/** Maximum number of new visits of a session per minute, and of open visits. An open visit takes less than a kilobyte. */
+/**
+ * Age in seconds from which a report of an unknown visit is refused unless it is the first one: the visit may have been counted and closed. A minute less,
+ * because the last report may have taken longer than this one.
+ */
+const LATE_AGE = OPEN_FOR / 1000 - 60
+/** Maximum number of new visits of a session per minute, and of open visits. */
 const MAX_NEW_VISITS = 300
 export const MAX_OPEN_VISITS = 40_000
+/** Maximum characters of the listens of a visit: 900 tracks, or fewer that were heard in many parts. */
+const MAX_LISTENS_SIZE = 64_000
+/** Maximum characters of all open visits. They are in memory, and each fold writes them into the log. */
+export const MAX_OPEN_SIZE = 40_000_000
 
 const NO_LISTENS: Listens = { open: [], past: [] }
 const DAY = 24 * 3600_000
+
+/** Returns the characters of a visit in the log, at least. Its fields and its source have up to 500, the id of a collection 39. */
+const sizeOf = ({ listens, collections }: Visit) => 500 + listens.length + 40 * collections.length
+
+/** Whether a session plays a track. The tracks of a playlist are not known here. */
+const plays = ({ scope, id }: SessionFacts['via'], track: TrackFacts) =>
+  scope === 'playlist' || id === (scope === 'track' ? track.id : track.collection)
 
 const toObject = ([, ranges, again, muted, fast]: PackedListen): Listen => ({ ranges, again, muted, fast })
 
@@ -80,6 +96,8 @@ export class Visits {
   /** The number of new visits in the current minute, by session. */
   #newVisits = new Map<string, number>()
   #minute = 0
+  /** Characters of the open visits. */
+  length = 0
 
   get size(): number {
     return this.#visits.size
@@ -91,13 +109,15 @@ export class Visits {
 
   restore(visit: Visit): void {
     this.#visits.set(visit.id, visit)
+    this.length += sizeOf(visit)
   }
 
   /** Closes the visits without a recent report. */
   close(now: number): void {
-    for (const [id, { at }] of this.#visits) {
-      if (at > now - OPEN_FOR) return
+    for (const [id, visit] of this.#visits) {
+      if (visit.at > now - OPEN_FOR) return
       this.#visits.delete(id)
+      this.length -= sizeOf(visit)
     }
   }
 
@@ -126,9 +146,10 @@ export class Visits {
     const listens: PackedListen[] = []
     for (const [at, reported] of report.listens.entries()) {
       const facts = tracks.get(reported.track)
-      if (!facts || (session.via.scope === 'track' && session.via.id !== facts.id)) return 'track'
-      const listen = toListen(reported, facts.duration)
       const before = open[skipped + at]
+      // A track that was moved during the visit may end its listen.
+      if (!facts || (before?.[0] !== facts.id && !plays(session.via, facts))) return 'track'
+      const listen = toListen(reported, facts.duration)
       if (!listen || (before && secondsOf(listen) < secondsOf(toObject(before)) - 0.5)) return 'ranges'
       if (before && before[0] !== facts.id) return 'visit'
       listens.push([facts.id, listen.ranges, listen.again, listen.muted, listen.fast])
@@ -136,6 +157,9 @@ export class Visits {
     const finished = (visit?.finished ?? 0) + totalOf(open.slice(0, skipped).map(toObject))
     const impossible = refuseTime(report, finished + totalOf(listens.map(toObject)), visit, session.created_at, now)
     if (impossible) return impossible
+    const added = JSON.stringify(listens).length
+    if ((visit?.listens.length ?? 0) + added > MAX_LISTENS_SIZE) return 'visit'
+    if (this.length + added > MAX_OPEN_SIZE) return 'full'
     const limited = visit ? null : this.#limit(session.id, now)
     if (limited) return limited
     return {
@@ -167,6 +191,7 @@ export class Visits {
     const { visit: id, session, sequence, age, at, first, country, source } = report
     const known = this.#visits.get(id)
     if (known ? sequence <= known.sequence : !session) return
+    const size = known ? sizeOf(known) : 0
     const visit: Visit = known ?? {
       id,
       session: session!,
@@ -219,5 +244,6 @@ export class Visits {
     // The visit moves to the end of the order.
     this.#visits.delete(id)
     this.#visits.set(id, visit)
+    this.length += sizeOf(visit) - size
   }
 }

@@ -23,6 +23,11 @@ export const heardHandlers: Handlers<typeof heardOperations> = {
       throw new ApiError('unavailable', 'The report was not stored. Send it again', undefined, { 'retry-after': '1' })
     })
     if (outcome === 'gone') throw notFound('heard_token')
+    // These refusals are temporary. After a 204, the sender would leave out its finished listens.
+    const later = (code: 'rate_limited' | 'unavailable', reason: string) =>
+      new ApiError(code, `${reason}; send the report again in a minute`, undefined, { 'retry-after': '60' })
+    if (outcome === 'rate') throw later('rate_limited', 'The session started too many visits in this minute')
+    if (outcome === 'full') throw later('unavailable', 'Too many visits are open')
     return {}
   },
 }

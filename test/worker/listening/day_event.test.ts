@@ -70,4 +70,8 @@ it('a day with reports has one event, after midnight, whichever object is the fi
   await listeningObject(env, organization_id, 1)('heard', call)
   expect(await after(NIGHT, () => runDurableObjectAlarm(other))).toBe(true)
   expect(await dayEvents(key)).toHaveLength(1)
+  // An object that has recorded the day does not ask again.
+  await query('delete from events where organization_id = ?', organization_id)
+  await after(NIGHT, () => listeningObject(env, organization_id, 0)('alarm'))
+  expect(await dayEvents(key)).toEqual([])
 })

@@ -3,14 +3,16 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 
 import type { Row } from '../../../src/contract/backup.ts'
+import type { HeardReport } from '../../../src/contract/heard.ts'
 import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
-import { growShards, MAX_SHARDS, shardOf } from '../../../src/pipeline/listening/shards.ts'
 import { insertListening, readListening } from '../../../src/resources/operator/backup_listening.ts'
-import { aPlaySession, call, DAY, HOUR, ok, query } from '../support/api.ts'
-import { advanceHours, aTenantWithTrack, eventually, runSweep } from '../support/fixtures.ts'
-import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges } from '../support/heard.ts'
+import { aPlaySession, call, DAY, HOUR, ok, query, UNKNOWN_ID } from '../support/api.ts'
+import { advanceHours, eventually, runSweep } from '../support/fixtures.ts'
+import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges, today } from '../support/heard.ts'
 
 /** The listening of an organization in its Durable Object, through the API (docs/decisions/0102). */
+
+const aVia = { scope: 'collection' as const, id: UNKNOWN_ID, share: null }
 
 describe('reports', () => {
   it('are cumulative: each adds what is new', async () => {
@@ -143,6 +145,56 @@ describe('the object', () => {
     expect(await due()).toEqual([{ shard: 0, due_at: 0 }])
   })
 
+  it('announces a fold once, however often it is stopped', async () => {
+    const { send, organization_id, track_id, alarm, stop } = await aListener()
+    const due = async () =>
+      (await query('select due_at from listening_folds where organization_id = ?', organization_id))[0]
+    await send(aListen(track_id)([[0, 40]]))
+    await query('update listening_folds set due_at = 7 where organization_id = ?', organization_id)
+    await stop()
+    await send(aListen(track_id)([[0, 40]]))
+    await alarm()
+    expect(await due()).toEqual({ due_at: 7 })
+    vi.useFakeTimers({ toFake: ['Date'], now: (today() + 1) * DAY + 2 * HOUR })
+    try {
+      await alarm()
+      expect(await due()).toEqual({ due_at: 0 })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('is folded by the sweep although that of another organization fails; objects of deleted organizations are erased', async () => {
+    const [broken, whole, forgetful] = [await aListener(), await aListener(), await aListener()]
+    const gone = { organization_id: crypto.randomUUID(), track_id: null }
+    const all = [broken, whole, forgetful, gone]
+    for (const { send, track_id } of [broken, whole, forgetful]) await send(aListen(track_id)([[0, 40]]))
+    const place = { track: null, collection: null, country: null, day: today(), via: aVia }
+    await listeningObject(env, whole.organization_id, 0)('download', { ...whole, shard: 0 }, place)
+    for (const [at, { organization_id }] of all.entries()) {
+      const due_at = Date.now() - (4 - at) * 3 * HOUR
+      await query('insert or replace into listening_folds values (?, 0, ?)', organization_id, due_at)
+    }
+    const run = ({ object }: typeof broken, statement: string) =>
+      runInDurableObject(object(), (_, { storage }) => void storage.sql.exec(statement))
+    await run(broken, 'alter table day rename column totals to hidden')
+    await run(forgetful, 'delete from self')
+    await Promise.all([broken, whole, forgetful].map(({ stop }) => stop()))
+    await runSweep()
+    const { failing } = (await ok('GET', '/v1/system', { key: env.ROOT_KEY })).system
+    expect(failing).toContain('listening')
+    const due = async ({ organization_id }: { organization_id: string }) =>
+      (
+        await query<{ due_at: number }>('select due_at from listening_folds where organization_id = ?', organization_id)
+      )[0]
+    const midnight = (today() + 1) * DAY
+    expect(await Promise.all([whole, forgetful].map(due))).toEqual([{ due_at: midnight }, { due_at: midnight }])
+    expect((await due(broken))!.due_at).toBeLessThan(Date.now())
+    expect(await due(gone)).toBeUndefined()
+    expect((await whole.rows('day')).length).toBeGreaterThan(0)
+    await query('delete from listening_folds where organization_id = ?', broken.organization_id)
+  })
+
   it('is erased with its organization, and accepts no reports for it', async () => {
     const { send, organization_id, track_id, object, rows, stop, alarm } = await aListener()
     await send(aListen(track_id)([[0, 40]]))
@@ -154,7 +206,10 @@ describe('the object', () => {
     await eventually(async () => (await erased()).length === 0)
     expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBeNull()
     expect(await send(aListen(track_id)([[0, 40]]))).toBe(404)
-    expect([await rows('day'), await rows('segment')]).toEqual([[], []])
+    const place = { track: track_id, collection: null, country: null, day: today(), via: aVia }
+    await listeningObject(env, organization_id, 0)('download', { organization_id, shard: 0 }, place)
+    expect([await rows('day'), await rows('segment'), await rows('self'), await erased()]).toEqual([[], [], [], []])
+    expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBeNull()
   })
 
   it('is in a backup, from which another object continues', async () => {
@@ -178,49 +233,27 @@ describe('the object', () => {
     expect(await sums()).toEqual({ ...before, tenths: 600 })
   })
 
-  it('answers 503 if a report cannot be stored, and counts it once it is sent again', async () => {
-    const { send, sums, track_id, object } = await aListener()
+  const breaks: [string, string, string][] = [
+    ['the log', 'alter table segment rename column body to hidden', 'alter table segment rename column hidden to body'],
+    ['the progress', 'alter table progress add column hidden', 'alter table progress drop column hidden'],
+  ]
+  it.each(breaks)('answers 503 if it cannot write %s, and counts once what is sent again', async (_, fault, repair) => {
+    const { sums, track_id, object, key, collection_id } = await aListener()
+    const body = { collection_id, listener: 'ana' }
+    const { heard_token } = await ok('POST', '/v1/play_session/collection', { key, body })
+    const send = async (report: HeardReport) =>
+      (await call('POST', `/v1/heard/${heard_token}`, { body: report })).status
     const next = aListen(track_id)
-    await send(next([[0, 10]]))
-    await runInDurableObject(
-      object(),
-      (_, { storage }) => void storage.sql.exec('alter table segment rename to hidden'),
-    )
-    const report = next([[0, 40]])
+    for (const report of [next([[0, 10]], { age: 10 }), aListen(track_id)([[0, 7]], { age: 10 })])
+      expect(await send(report)).toBe(204)
+    const run = (statement: string) =>
+      runInDurableObject(object(), (_, { storage }) => void storage.sql.exec(statement))
+    await run(fault)
+    const report = next([[0, 40]], { age: 25 })
     expect(await send(report)).toBe(503)
-    await runInDurableObject(
-      object(),
-      (_, { storage }) => void storage.sql.exec('drop table if exists segment; alter table hidden rename to segment'),
-    ).catch(() => undefined)
+    await run(repair)
+    expect(await sums()).toMatchObject({ visits: 2, tenths: 170 })
     expect(await send(report)).toBe(204)
-    expect(await sums()).toMatchObject({ visits: 1, tenths: 400 })
-  })
-})
-
-describe('shards', () => {
-  it('get the visits by their ids, and double', async () => {
-    expect(Array.from({ length: 8 }, (_, at) => shardOf(`0000000${at}00000000`, 4))).toEqual([0, 1, 2, 3, 0, 1, 2, 3])
-    const { organization_id } = await aTenantWithTrack()
-    const shards = async () =>
-      (await query('select listening_shards from organizations where id = ?', organization_id))[0]
-    await Promise.all([1, 2, 3].map(() => growShards(env.DB, organization_id, 1)))
-    expect(await shards()).toEqual({ listening_shards: 2 })
-    for (let count = 2; count <= 2 * MAX_SHARDS; count *= 2) await growShards(env.DB, organization_id, count)
-    expect(await shards()).toEqual({ listening_shards: MAX_SHARDS })
-  })
-
-  it('receive the reports of tokens that name them', async () => {
-    const { organization_id, key, collection_id, track_id, sums } = await aListener()
-    await query('update organizations set listening_shards = 2 where id = ?', organization_id)
-    const { heard_token } = await aPlaySession(key, 'collection', collection_id)
-    for (const visit of ['0000000000000001', '0000000100000001'])
-      await call('POST', `/v1/heard/${heard_token}`, { body: heardReport(track_id, { visit }) })
-    expect(await sums()).toMatchObject({ visits: 1 })
-    const second = env.LISTENING.getByName(`${organization_id}#1`)
-    const count = await runInDurableObject(
-      second,
-      (_, { storage }) => storage.sql.exec('select * from segment').toArray().length,
-    )
-    expect(count).toBe(1)
+    expect(await sums()).toMatchObject({ visits: 2, tenths: 470 })
   })
 })

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import type { HeardReport } from '../../../src/contract/heard.ts'
-import { aPlaySession, call, query } from '../support/api.ts'
-import { aTenantWithTrack } from '../support/fixtures.ts'
-import { aListen, aListener, heardReport, NOTHING, type Ranges } from '../support/heard.ts'
+import { aCollection, aPlaySession, call, query } from '../support/api.ts'
+import { aReadyTrack, aTenantWithTrack } from '../support/fixtures.ts'
+import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges } from '../support/heard.ts'
 
 /** The plausibility of listening reports (docs/decisions/0102). */
 
@@ -82,20 +82,93 @@ describe('a report is refused, and counted as refused', () => {
     const first = next([[0, 50]])
     await send(first)
     await send(next([[0, 20]]))
-    await send(heardReport(track_id, { ...first, sequence: 9, listens: [] as never }))
+    const other = await aReadyTrack(key, collection_id)
+    await query('update tracks set duration = 200 where id = ?', other)
+    const listens = [{ track: other, ranges: [[0, 60]] as Ranges }]
+    await send({ ...first, sequence: 9, listens })
     const session = await aPlaySession(key, 'collection', collection_id)
     await call('POST', `/v1/heard/${session.heard_token}`, { body: { ...first, sequence: 10, age: 4 } })
-    expect(await sums()).toMatchObject({ visits: 1, tenths: 500, refused: { ranges: 1, visit: 1 } })
+    expect(await sums()).toMatchObject({ visits: 1, tenths: 500, refused: { ranges: 1, visit: 2 } })
   })
 
-  it('from the 301st new visit of a session in a minute on', async () => {
+  it('for a track of another collection than that of the session, unless the track was moved during the listen', async () => {
+    const { send, sums, track_id, collection_id, key, stop } = await aListener()
+    const other = await aCollection(key)
+    const track = await aReadyTrack(key, other.id)
+    const move = (id: string, to: string) => query('update tracks set collection_id = ? where id = ?', to, id)
+    await query('update tracks set duration = 200 where id = ?', track)
+    await send(aListen(track)([[0, 50]]))
+    expect(await sums()).toEqual({ ...NOTHING, refused: { track: 1 } })
+    const next = aListen(track_id)
+    await send(next([[0, 20]]))
+    await move(track, collection_id)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    await send(aListen(track)([[0, 50]]))
+    expect(await sums()).toMatchObject({ visits: 2, tenths: 700, refused: { track: 1 } })
+    await move(track_id, other.id)
+    // The object reads the track again.
+    await stop()
+    await send(next([[0, 40]]))
+    await send(aListen(track_id)([[0, 50]]))
+    expect(await sums()).toMatchObject({ visits: 2, tenths: 900, refused: { track: 2 } })
+  })
+
+  it('if its visit becomes too large, and the object still folds', async () => {
+    const { send, sums, track_id, alarm, rows } = await aListener()
+    await query('update tracks set duration = 100000 where id = ?', track_id)
+    const visit = aVisit()
+    const listen = (at: number) => {
+      const start = (index: number) => at * 100 + index * 2
+      const ranges = Array.from({ length: 50 }, (_, index) => [start(index) + 0.12345678, start(index) + 0.3456789])
+      return { track: track_id, ranges: ranges as Ranges }
+    }
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      for (let at = 0; at < 70; at++) {
+        vi.setSystemTime(Date.now() + 1000)
+        const listens = [listen(2 * at), listen(2 * at + 1)]
+        expect(await send(heardReport(track_id, { visit, sequence: at + 1, age: 3000, first: 2 * at, listens }))).toBe(
+          204,
+        )
+      }
+      expect((await sums()).refused).toEqual({ visit: expect.any(Number) })
+      vi.setSystemTime(Date.now() + 600_000)
+      await alarm()
+    } finally {
+      vi.useRealTimers()
+    }
+    const lengths = (await rows('segment')).map(({ body }) => (body as string).length)
+    expect(Math.max(...lengths)).toBeLessThan(100_000)
+  })
+
+  it('if its visit was closed: with a report of the same visit it would count twice', async () => {
+    const { send, sums, track_id } = await aListener()
+    const next = aListen(track_id)
+    await send(next([[0, 20]], { age: 30 }))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31 * 60_000 })
+    try {
+      await send(next([[0, 40]], { age: 31.5 * 60 }))
+      expect(await sums()).toMatchObject({ visits: 1, tenths: 200, refused: { late: 1 } })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('from the 301st new visit of a session in a minute on; it counts once it is sent again', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Math.ceil(Date.now() / 60_000) * 60_000 + 1000 })
+    onTestFinished(() => void vi.useRealTimers())
     const { path, sums, track_id } = await aListener()
     const bindings = { ...env, HEARD_RATE_LIMIT: { limit: async () => ({ success: true }) } }
-    const send = () => call('POST', path, { body: aListen(track_id)([[0, 4]]), bindings })
-    const statuses = await Promise.all(Array.from({ length: 320 }, send))
-    vi.useRealTimers()
-    expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set([204]))
+    const reports = Array.from({ length: 320 }, () => aListen(track_id)([[0, 4]]))
+    const send = (body: HeardReport) => call('POST', path, { body, bindings })
+    const answers = await Promise.all(reports.map(send))
+    const refused = reports.filter((_, at) => answers[at]!.status === 429)
+    expect(refused).toHaveLength(20)
+    expect(answers.filter(({ status }) => status === 204)).toHaveLength(300)
     expect(await sums()).toEqual({ ...NOTHING, visits: 300, tenths: 12_000, refused: { rate: 20 } })
+    vi.setSystemTime(Date.now() + 60_000)
+    for (const { status } of await Promise.all(refused.map(send))) expect(status).toBe(204)
+    expect(await sums()).toMatchObject({ visits: 320, tenths: 12_800 })
   })
 })

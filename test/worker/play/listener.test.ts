@@ -25,8 +25,8 @@ async function aSession(listener?: string, body: object = {}) {
   const { heard_token } = (await call('GET', `/v1/play/${id}`)).body
   const listen = () => {
     const next = aListen(track_id)
-    return async (ranges: Ranges) =>
-      expect((await call('POST', `/v1/heard/${heard_token}`, { body: next(ranges) })).status).toBe(204)
+    return async (ranges: Ranges, again?: Ranges) =>
+      expect((await call('POST', `/v1/heard/${heard_token}`, { body: next(ranges, {}, again) })).status).toBe(204)
   }
   return { created, listen }
 }
@@ -90,11 +90,27 @@ describe('the progress of a listener', () => {
 
   it('is deleted on request', async () => {
     const { listen } = await aSession('dia')
-    await listen()([[0, 40]])
+    const report = listen()
+    await report([[0, 40]])
     expect((await ok('DELETE', '/v1/listener/dia/progress', { key })).deleted_tracks).toBe(1)
     expect(await progress('dia')).toEqual([])
     expect((await ok('DELETE', '/v1/listener/dia/progress', { key })).deleted_tracks).toBe(0)
     expect((await ok('GET', `/v1/stats/track/${track_id}`, { key })).totals.plays).toBe(1)
+  })
+
+  it('has only what was heard after it was deleted, once or again', async () => {
+    const { listen } = await aSession('fay')
+    const report = listen()
+    await report([[0, 40]])
+    await ok('DELETE', '/v1/listener/fay/progress', { key })
+    await report([[0, 45]])
+    expect(await progress('fay')).toMatchObject([{ ranges: [[40, 45]], position: 45 }])
+    await report([[0, 45]], [[10, 12]])
+    const ranges = [
+      [10, 12],
+      [40, 45],
+    ]
+    expect(await progress('fay')).toMatchObject([{ ranges, position: 12 }])
   })
 
   it('belongs to the organization', async () => {
