@@ -107,7 +107,7 @@ export function SelectionBar({ list, tracks, selecting }: Properties) {
   )
 }
 
-/** Returns the changes of rows of a table, each of which is one batch. */
+/** Returns functions that change rows of a table. Each call is one batch. */
 function changesIn({ tracks, selecting, batch }: Pick<Properties, 'tracks' | 'selecting'> & { batch: Batch }) {
   async function change(rows: TrackRow[], changeOf: (row: TrackRow) => TrackChange) {
     await batch.run(rows.map(changeOf))

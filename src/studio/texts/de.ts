@@ -488,7 +488,7 @@ export const texts: Texts = {
   'Add tracks': 'Titel hinzufügen',
   'Search all tracks and collections': 'Alle Titel und Sammlungen durchsuchen',
   'Nothing was found.': 'Nichts gefunden.',
-  'Did you mean “{suggestion}”?': 'Meinten Sie „{suggestion}“?',
+  'Did you mean “{suggestion}”?': 'War „{suggestion}“ gemeint?',
   'Add these {n}': 'Diese {n} hinzufügen',
   'Show more': 'Mehr anzeigen',
   'Upload tracks first. They can then be found here.':
