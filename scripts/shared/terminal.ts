@@ -24,9 +24,9 @@ export function printer(name: string, select: (line: string) => string | undefin
   }
 }
 
-/** Paths that contain a secret: the address of a share, or the id of a session or an upload, grants access. */
+/** Paths that grant access (the address of a share, the id of a session or an upload, the token for listening reports), or that name a listener. */
 const SECRET_PATH =
-  /(?<=^|\s|https?:\/\/[^\s/]+)(\/(?:s|embed|zip|v1\/(?:play|upload|upload_session|cover_upload)|v1\/play_session(?!\/(?:track|collection|playlist)\b))\/)[^\s"'?]+/g
+  /(?<=^|\s|https?:\/\/[^\s/]+)(\/(?:s|embed|zip|v1\/(?:play|heard|listener|upload|upload_session|cover_upload)|v1\/play_session(?!\/(?:track|collection|playlist)\b))\/)[^\s"'?]+/g
 /** The query of a path, which may contain a signature or the address of a share. */
 const QUERY = /(?<=\/[^\s"'?]*\?)[^\s"']+/g
 const KEY = /\b(ta_[a-z]+_|whsec_)[\w.+/=-]+/g

@@ -77,6 +77,8 @@ it('the output of a child process contains no secrets, neither the lines that ar
     ['GET /v1/play/SECRET/SECRET/mp3-128/download 409', 'GET /v1/play/… 409'],
     ['GET /v1/play_session/SECRET 404', 'GET /v1/play_session/… 404'],
     ['POST /v1/play_session/track 201 Created', 'POST /v1/play_session/track 201 Created'],
+    ['POST /v1/heard/SECRET 204 No Content', 'POST /v1/heard/… 204 No Content'],
+    ['DELETE /v1/listener/SECRET/progress 200', 'DELETE /v1/listener/… 200'],
     ['POST /v1/upload/SECRET/track 201', 'POST /v1/upload/… 201'],
     ['GET /v1/upload_session/SECRET 404', 'GET /v1/upload_session/… 404'],
     ['PUT /cdn-cgi/local/r2/s3/a/b?X-Amz-Signature=SECRET 403', 'PUT /cdn-cgi/local/r2/s3/a/b?… 403'],
