@@ -53,7 +53,8 @@ export const heardOperations = defineOperations({
     method: 'post',
     path: '/v1/heard/{token}',
     grows: false,
-    summary: 'Report the seconds that a listener has heard (no key needed)',
+    summary:
+      'Report the seconds that a listener has heard (no key needed); 204 means that the report was read, not that it was counted',
     tag: 'Listening',
     access: [],
     secret: 'token',

@@ -7,16 +7,16 @@ import { STATS_SCOPES } from './stats_scope.ts'
 
 /** The sums of listening; docs/counting.md has their rules. */
 const counts = {
-  /** Passes of a track of which 30 s were heard, or half of a shorter track. */
+  /** Passes of a track in which 30 s were heard, or half of it if it is shorter than a minute. */
   plays: z.int(),
   /** Uses of a player by one page, with at least one report. */
   visits: z.int(),
-  /** Media seconds that sounded; those that were heard again count again. */
+  /** Seconds of the recording that were heard; a part heard twice counts twice. */
   seconds: z.number(),
   /** Passes of a track of which 90 % was heard. */
   completions: z.int(),
   downloads: z.int(),
-  /** Media seconds that ran muted, which are not in `seconds`. */
+  /** Seconds of the recording that played muted, which are not in `seconds`. */
   muted_seconds: z.number(),
   /** Those of `seconds` that were played faster than recorded. */
   fast_seconds: z.number(),
