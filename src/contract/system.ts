@@ -5,7 +5,8 @@ import { defineOperations } from './operation.ts'
 import { SERVICE_ERRORS } from './track_errors.ts'
 
 /**
- * The parts without which the service does not work, and `listening`, without which it still plays. `/health` lists those that fail, except `listening`. `database_full`: requests that add rows are rejected.
+ * The parts that `/v1/system` lists if they fail. `/health` lists the same ones except `listening`, without which the service still plays.
+ * `database_full`: requests that add rows are rejected.
  * `configuration`: the Worker lacks a setting. `migrations`: the database lacks a migration. `media`: the domain of the files serves them without a token.
  * `restore`: a restore has not finished. `listening`: folds of listening reports are overdue.
  */

@@ -24,16 +24,28 @@ const keyOf = (sql: SqlStorage, table: string) =>
     .toArray()
     .map(({ name }) => name)
 
-/**
- * Reads the rows after a place, which is null at the start; returns where to continue, or null at the end. A place is the index of a table and the
- * primary key of the last row, because rows can be deleted between two pages.
- */
-export function copyRows(sql: SqlStorage, after: string | null): { rows: CopiedRow[]; after: string | null } {
-  const names = namesOf(sql)
-  let [table, ...last] = JSON.parse(after ?? '[0]') as [number, ...SqlStorageValue[]]
-  const name = names[table]
+/** The index of a table and the primary key of the last row, because rows can be deleted between two pages. */
+type Place = [table: number, ...key: (string | number)[]]
+
+function parsePlace(text: string): Place | null {
+  try {
+    const place = JSON.parse(text) as Place
+    const isPlace = Number.isInteger(place[0]) && place.every((part) => /number|string/.test(typeof part))
+    return isPlace ? place : null
+  } catch {
+    return null
+  }
+}
+
+/** Reads the rows after a place, which is null at the start; returns where to continue, or null at the end. Returns null for a malformed place. */
+export function copyRows(sql: SqlStorage, after: string | null): { rows: CopiedRow[]; after: string | null } | null {
+  const place = parsePlace(after ?? '[0]')
+  if (!place) return null
+  let [table, ...last]: [number, ...SqlStorageValue[]] = place
+  const name = namesOf(sql)[table]
   if (name === undefined) return { rows: [], after: null }
   const key = keyOf(sql, name)
+  if (last.length > 0 && last.length !== key.length) return null
   const list = key.join(', ')
   const where = last.length > 0 ? `where (${list}) > (${key.map(() => '?').join(', ')})` : ''
   const rows: CopiedRow[] = []

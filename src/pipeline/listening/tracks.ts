@@ -25,8 +25,14 @@ export function createTracks(db: D1Database, organization_id: string) {
     const { results } = await retrying(() => statement.all<TrackFacts>())
     const read_at = Date.now()
     const until = read_at + REMEMBERED
-    for (const facts of results)
-      if (facts.duration > 0) known.set(facts.id, { facts, read_at }, { organization_id, bytes: 300, until })
+    const remember = (facts: TrackFacts) =>
+      known.set(facts.id, { facts, read_at }, { organization_id, bytes: 300, until })
+    // Those that were deleted are not in the results, and must not be read at every report.
+    for (const id of ids) {
+      const track = known.get(id, read_at)
+      if (track) remember(track.facts)
+    }
+    for (const facts of results) if (facts.duration > 0) remember(facts)
     return results.some(({ id }) => id === organization_id)
   }
 

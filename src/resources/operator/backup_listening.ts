@@ -1,4 +1,5 @@
 import type { Row } from '../../contract/backup.ts'
+import { invalid } from '../../core/errors.ts'
 import { listeningObject } from '../../pipeline/listening/call_object.ts'
 
 /** Reads the rows of the `Listening` objects for a backup, and inserts them in a restore. */
@@ -19,6 +20,7 @@ export async function readListening(env: Env, after: Cursor): Promise<{ rows: Re
     return { rows: { [LISTENING]: [] }, after: next && [next.organization_id, next.shard, ''] }
   }
   const page = await listeningObject(env, organization, shard)('copy', place === '' ? null : place)
+  if (!page) throw invalid('after', 'is not a place in the rows of this backup')
   const rows = page.rows.map((row): Row => ({ organization_id: organization, shard, ...row }))
   return { rows: { [LISTENING]: rows }, after: [organization, shard, page.after ?? 'end'] }
 }

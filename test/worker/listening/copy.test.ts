@@ -17,17 +17,17 @@ it('a listener who is forgotten between two pages costs no other row', async () 
         sql.exec('insert into progress values (?, ?, 200, ?, 4, 0)', listener, track, '[[0,4]]')
     const copied: string[] = []
     for (let after: string | null = null, pages = 0; ; pages++) {
-      const page = copyRows(sql, after)
-      for (const { name, row } of page.rows) {
+      const page: ReturnType<typeof copyRows> = copyRows(sql, after)
+      for (const { name, row } of page!.rows) {
         const { listener, track, id } = JSON.parse(row) as Record<string, string | number>
         copied.push(name === 'progress' ? `${listener} ${track}` : `${name} ${id}`)
       }
-      if (page.after === null) break
-      ;({ after } = page)
+      if (page!.after === null) break
+      ;({ after } = page!)
       sql.exec('delete from progress where listener = ?', LISTENERS[pages]!)
     }
-    // The first listener was copied before it was forgotten.
-    const rest = LISTENERS.slice(1, -1).flatMap((listener) => [`${listener} a`, `${listener} b`])
+    // The first listener is forgotten before its page is read: the first page is that of another table.
+    const rest = LISTENERS.slice(1).flatMap((listener) => [`${listener} a`, `${listener} b`])
     expect(copied).toEqual(expect.arrayContaining([...rest, 'segment 1']))
     expect(new Set(copied).size).toBe(copied.length)
   })

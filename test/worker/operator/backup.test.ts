@@ -88,6 +88,10 @@ describe('the endpoint', () => {
     expect(await refusal('unknown' as Action, {})).toBe('400 invalid_request')
     expect(await refusal('rows', { walk: 'sqlite_schema', after: null })).toBe('400 invalid_request')
     expect(await refusal('rows', { walk: 'events', after: ['one'] })).toBe('400 invalid_request')
+    for (const place of ['0:200', '[0', '{}', '[0,[1]]', '["0"]', '[0,1,2,3,4,5,6,7]']) {
+      const after = ['0003c1b2-0000-4000-8000-000000000000', 0, place]
+      expect(await refusal('rows', { walk: 'listening', after }), place).toBe('400 invalid_request')
+    }
     expect(await refusal('urls', { backup_id, paths: ['elsewhere'] })).toBe('400 invalid_request')
     expect((await post('no JSON')).status).toBe(400)
   })
