@@ -53,8 +53,7 @@ export const heardOperations = defineOperations({
     method: 'post',
     path: '/v1/heard/{token}',
     grows: false,
-    summary:
-      'Report the seconds that a listener has heard (no key needed); 204 means that the report was read, not that it was counted',
+    summary: 'Report the seconds that a listener has heard (no key needed); after 400, begin a new visit',
     tag: 'Listening',
     access: [],
     secret: 'token',

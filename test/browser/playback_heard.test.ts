@@ -188,6 +188,19 @@ describe('the seconds that were heard', () => {
       ])
     },
   )
+  test('belong to new visits of the same session after refused reports, at most one a minute', async () => {
+    service.tracks = ['one']
+    await start({ options: { loop: 'one' } })
+    await playback.play()
+    await settle()
+    await run(31)
+    status = 400
+    await run(800)
+    playback.close()
+    const visits = new Set(reports.map(({ body }) => body.visit))
+    expect([visits.size, reports.length]).toEqual([3, 4])
+    expect(new Set(reports.map(({ url }) => url)).size).toBe(1)
+  })
 })
 
 describe('nothing is reported', () => {

@@ -47,7 +47,10 @@ export interface Report {
   sent: () => void
   acknowledged: () => void
   failed: () => void
-  /** The service accepts no more reports of the visit. Unreported seconds go into a new visit if the session has another token by now. */
+  /**
+   * The service accepts no more reports of the visit. Unreported seconds go into a new visit. They are discarded if this was the first report of the visit,
+   * unless the session has another token by now.
+   */
   refused: () => void
 }
 
@@ -60,8 +63,10 @@ const SHORTEST = 0.05
 /** Number of ranges of a listen after which the next one belongs to another listen. */
 const MAX_RANGES = 40
 const MAX_LISTENS = 50
-/** Number of finished listens after which a new visit starts. The service accepts 1,000 listens of a visit. */
-const MAX_FINISHED = 900
+/** Characters of finished listens after which a new visit starts. The service accepts 64,000, those in the next report included, and 1,000 listens. */
+const MAX_SIZE = 54_000
+/** Characters of a listen without its ranges, at most. */
+const LISTEN_SIZE = 60
 /** Fields that a report omits if they are empty. */
 const OPTIONAL = /^(again|muted|fast)$/
 /** Maximum length of a report. The service accepts 4,096 bytes. */
@@ -144,7 +149,7 @@ const hasContent = ({ ranges, muted }: Listen) => muted >= SHORTEST || ranges.so
 export class Heard {
   readonly #token: () => string
   readonly #source: string | undefined
-  #visit: { id: string; token: string; began: number; sequence: number; first: number } | null = null
+  #visit: { id: string; token: string; began: number; sequence: number; first: number; size: number } | null = null
   #listens: Entry[] = []
   #track = ''
   /** The listen that still grows. */
@@ -157,7 +162,8 @@ export class Heard {
   #sent = 0
   #sentAt = 0
   #triedAt = 0
-  #hasFailed = false
+  /** Seconds after the last attempt until the next one, if that failed. */
+  #wait = 0
   /** Seconds since the last report that the clock does not contain. */
   #asleep = 0
 
@@ -212,7 +218,7 @@ export class Heard {
     if (seconds <= 0) return
     const since = now - seconds / rate
     if (!this.#visit) this.#begin(since)
-    else if (this.#isForgotten(now, since) || this.#visit.first > MAX_FINISHED)
+    else if (this.#isForgotten(now, since) || this.#visit.size > MAX_SIZE)
       this.#begin(this.#total > this.#sent ? this.#sentAt : since)
     this.#total += seconds
     const isFull = this.#open && this.#open.ranges.length + this.#open.again.length >= MAX_RANGES
@@ -249,7 +255,7 @@ export class Heard {
     const unsent = this.#total - this.#sent
     const since = now - this.#triedAt
     if (!this.#visit || unsent < SHORTEST || since < SPACING) return false
-    if (this.#hasFailed) return since >= RETRY
+    if (this.#wait) return since >= this.#wait
     const isPlay = (isPausing || this.#visit.sequence === 0) && unsent >= PLAY
     const finished = this.#listens.filter((entry) => entry !== this.#open && !entry.isSent)
     return isPlay || since >= INTERVAL || finished.length >= FINISHED
@@ -290,24 +296,29 @@ export class Heard {
     const isFinal = entries.map((entry) => entry !== this.#open)
     const sent = (isDone: boolean) => {
       if (visit !== this.#visit) return
-      this.#hasFailed = false
+      this.#wait = 0
       this.#sentAt = now
       this.#asleep = 0
       if (isWhole) this.#sent = Math.max(this.#sent, total)
       for (const [i, listen] of listens.entries())
         Object.assign(entries[i]!, { sent: listen, ...(isFinal[i] && { isSent: true, ...(isDone && { isDone }) }) })
       while (this.#listens[0]?.isDone) {
-        this.#listens.shift()
+        const { ranges } = this.#listens.shift()!
         visit.first++
+        visit.size += LISTEN_SIZE + JSON.stringify(rounded(ranges)).length
       }
     }
     const failed = () => {
-      if (visit === this.#visit) this.#hasFailed = true
+      if (visit === this.#visit) this.#wait = RETRY
     }
     const refused = () => {
       if (visit !== this.#visit) return
-      if (visit.token === this.#token()) this.forget()
-      else this.#begin(this.#sentAt)
+      const isFirst = visit.sequence === 1 && visit.token === this.#token()
+      // A report that is refused again must not follow sooner than usual.
+      this.#wait = isFirst ? INTERVAL : RETRY
+      if (isFirst) return this.forget()
+      this.#begin(this.#sentAt)
+      this.#triedAt = now
     }
     return { sent: () => sent(false), acknowledged: () => sent(true), failed, refused }
   }
@@ -319,7 +330,7 @@ export class Heard {
 
   #begin(began: number): void {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0'))
-    this.#visit = { id: id.join(''), token: this.#token(), began, sequence: 0, first: 0 }
+    this.#visit = { id: id.join(''), token: this.#token(), began, sequence: 0, first: 0, size: 0 }
     const open = this.#open
     this.#open = null
     this.#listens = this.#listens.flatMap((entry) => {
@@ -329,7 +340,6 @@ export class Heard {
       return [rest]
     })
     this.#sentAt = this.#triedAt = began
-    this.#hasFailed = false
     this.#asleep = 0
   }
 

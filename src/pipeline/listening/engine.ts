@@ -38,14 +38,14 @@ export interface HeardCall {
   /** The listener whose progress is kept; null if none is. */
   listener?: string | null
 }
-/** `gone`: the organization was deleted. `rate`, `full`: the report was refused, and may be accepted later. */
-export type HeardOutcome = 'ok' | 'gone' | 'rate' | 'full'
+/** `gone`: the organization was deleted. A reason: the report was refused, and is counted as refused. */
+export type HeardOutcome = 'ok' | 'gone' | Refusal
 
 /** The row of the object itself, in the table `self`. */
 interface Self extends Shard {
   /** The time that was announced by `reportFold`; null before that. */
   due_at: number | null
-  /** The last day whose event was recorded, unless it needed none. */
+  /** The last day that `recordDay` has handled, with an event or without. */
   recorded_day: number | null
 }
 
@@ -71,6 +71,7 @@ export class ListeningEngine {
   #lastReport = 0
   #day = 0
   #hasAlarm = false
+  #announcing = Promise.resolve()
   #load = new Load()
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -109,10 +110,10 @@ export class ListeningEngine {
     await this.#load.measure(this.#env.DB, self, this.#visits, now, shards)
     const checked = this.#visits.isOld(report) ? null : this.#visits.check(report, session, country, tracks, now)
     if (checked === null) await this.#group?.done
-    else if (typeof checked === 'string') this.#refuse(checked, now)
+    else if (typeof checked === 'string') await this.#refuse(checked, now)
     else await this.#store(checked, (id) => tracks.get(id)!, now, listener)
     await this.#schedule(now)
-    return checked === 'rate' || checked === 'full' ? checked : 'ok'
+    return typeof checked === 'string' ? checked : 'ok'
   }
 
   #tracksOf = ({ organization_id }: Shard) => (this.#tracks ??= createTracks(this.#env.DB, organization_id))
@@ -135,11 +136,13 @@ export class ListeningEngine {
     })
   }
 
-  #refuse(reason: Refusal, now: number): void {
+  /** Counts a refused report. Resolves once it is stored. */
+  #refuse(reason: Refusal, now: number): Promise<void> {
     const day = Math.floor(now / DAY)
     this.#sums.refuse(day, reason, 1)
     const key = `${day} ${reason}`
     this.#refused.set(key, (this.#refused.get(key) ?? 0) + 1)
+    return this.#log([], now)
   }
 
   /** Applies a report, and writes it. */
@@ -243,7 +246,13 @@ export class ListeningEngine {
     await this.#announce(midnight)
   }
 
-  async #announce(due_at: number): Promise<void> {
+  /** Announces one time after another, so that the last one remains. */
+  #announce(due_at: number): Promise<void> {
+    this.#announcing = this.#announcing.then(() => this.#sendFold(due_at))
+    return this.#announcing
+  }
+
+  async #sendFold(due_at: number): Promise<void> {
     if (!this.#self || this.#self.due_at === due_at) return
     try {
       await reportFold(this.#env.DB, this.#self, due_at)
@@ -286,7 +295,7 @@ export class ListeningEngine {
   readonly progress: Progress['read'] = (listener) => this.#progress.read(listener)
   readonly forget: Progress['erase'] = (listener) => this.#progress.erase(listener)
 
-  /** Reads rows for a backup: everything, because the sums are folded before the first row. */
+  /** Reads rows for a backup: everything, because the sums are folded before the first row. Null if the place is malformed. */
   copy(after: string | null) {
     if (after === null) this.fold()
     return copyRows(this.#ctx.storage.sql, after)

@@ -73,7 +73,7 @@ const LATE_AGE = OPEN_FOR / 1000 - 60
 /** Maximum number of new visits of a session per minute, and of open visits. */
 const MAX_NEW_VISITS = 300
 export const MAX_OPEN_VISITS = 40_000
-/** Maximum characters of the listens of a visit: 900 tracks, or fewer that were heard in many parts. */
+/** Maximum characters of the listens of a visit. `Heard` starts another visit before that. */
 const MAX_LISTENS_SIZE = 64_000
 /** Maximum characters of all open visits. They are in memory, and each fold writes them into the log. */
 export const MAX_OPEN_SIZE = 40_000_000
@@ -157,7 +157,7 @@ export class Visits {
     const finished = (visit?.finished ?? 0) + totalOf(open.slice(0, skipped).map(toObject))
     const impossible = refuseTime(report, finished + totalOf(listens.map(toObject)), visit, session.created_at, now)
     if (impossible) return impossible
-    const added = JSON.stringify(listens).length
+    const added = JSON.stringify(listens).length - JSON.stringify(open.slice(skipped)).length
     if ((visit?.listens.length ?? 0) + added > MAX_LISTENS_SIZE) return 'visit'
     if (this.length + added > MAX_OPEN_SIZE) return 'full'
     const limited = visit ? null : this.#limit(session.id, now)

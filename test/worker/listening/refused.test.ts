@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import type { HeardReport } from '../../../src/contract/heard.ts'
-import { aCollection, aPlaySession, call, query } from '../support/api.ts'
+import { aCollection, aPlaySession, call, expectError, query } from '../support/api.ts'
 import { aReadyTrack, aTenantWithTrack } from '../support/fixtures.ts'
-import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges } from '../support/heard.ts'
+import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges, today } from '../support/heard.ts'
 
 /** The plausibility of listening reports (docs/decisions/0102). */
 
@@ -48,10 +48,19 @@ describe('a report is refused, and counted as refused', () => {
     ['an unknown track', 'track', () => aListen('00011111-1111-4111-8111-111111111111')([[0, 50]])],
   ]
   it.each(bad)('%s: %s', async (_, reason, report) => {
-    const { send, sums, track_id, rows } = await aListener()
-    expect(await send(report(track_id))).toBe(204)
+    const { send, sums, track_id, stop, rows } = await aListener()
+    expect(await send(report(track_id))).toBe(400)
+    await stop()
     expect(await sums()).toEqual({ ...NOTHING, refused: { [reason]: 1 } })
-    expect(await rows('segment')).toEqual([])
+    expect(await rows('segment')).toEqual([{ id: 1, body: `["refused",${today()},"${reason}",1]` }])
+  })
+
+  it('with the reason in words and the next step of the sender', async () => {
+    const { path, track_id } = await aListener()
+    const answer = await expectError(400, 'invalid_request', 'POST', path, {
+      body: aListen(track_id)([[0, 50]], { age: 10 }),
+    })
+    expect(answer.message).toMatch(/^age is too small for the seconds of the visit.*begin a new visit/)
   })
 
   it('for a track of another organization, which never gets a row', async () => {
@@ -118,6 +127,7 @@ describe('a report is refused, and counted as refused', () => {
     const { send, sums, track_id, alarm, rows } = await aListener()
     await query('update tracks set duration = 100000 where id = ?', track_id)
     const visit = aVisit()
+    const statuses: number[] = []
     const listen = (at: number) => {
       const start = (index: number) => at * 100 + index * 2
       const ranges = Array.from({ length: 50 }, (_, index) => [start(index) + 0.12345678, start(index) + 0.3456789])
@@ -128,11 +138,11 @@ describe('a report is refused, and counted as refused', () => {
       for (let at = 0; at < 70; at++) {
         vi.setSystemTime(Date.now() + 1000)
         const listens = [listen(2 * at), listen(2 * at + 1)]
-        expect(await send(heardReport(track_id, { visit, sequence: at + 1, age: 3000, first: 2 * at, listens }))).toBe(
-          204,
-        )
+        statuses.push(await send(heardReport(track_id, { visit, sequence: at + 1, age: 3000, first: 2 * at, listens })))
       }
-      expect((await sums()).refused).toEqual({ visit: expect.any(Number) })
+      const refused = statuses.filter((status) => status === 400).length
+      expect(statuses).toEqual([...Array(70 - refused).fill(204), ...Array(refused).fill(400)])
+      expect((await sums()).refused).toEqual({ visit: refused })
       vi.setSystemTime(Date.now() + 600_000)
       await alarm()
     } finally {
