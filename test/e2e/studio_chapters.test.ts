@@ -7,7 +7,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { expectNoOverflow, openStudio, TIMEOUT, visit } from './studio_steps.ts'
+import { expectNoOverflow, holdSave, openStudio, TIMEOUT, visit } from './studio_steps.ts'
 
 /** The editor of chapters on the page of a track. Each test continues in the state that the previous one left. */
 
@@ -146,6 +146,23 @@ test('Undo restores the previous chapters after Save was clicked in a field, and
   await expectRows('0:00 Not saved yet', '0:03 Saved')
   await button('Discard').click()
   await expectFocus(button('Add a chapter'))
+})
+
+test('a chapter that is added while Undo runs is not lost', async () => {
+  await title(2).fill('Saved')
+  await page.keyboard.press('Enter')
+  await toast('Chapters saved')
+  const save = await holdSave(page, '**/v1/track/*/chapters')
+  await undo()
+  await save.held
+  await button('Add a chapter').click()
+  await title(3).fill('Added')
+  save.release()
+  await toast('Previous chapters restored')
+  expect((await stored()).chapters).toBeNull()
+  await expectRows('0:00 Intro', '0:04 Saved', ' Added')
+  await button('Discard').click()
+  await expectRows('0:00 Intro', '0:04 Theme')
 })
 
 test('Undo of a removed chapter keeps what was typed since; other offers end with the next change', async () => {

@@ -59,6 +59,20 @@ export async function hold(page: Page, url: RegExp): Promise<() => Promise<void>
   }
 }
 
+/** Holds the next request to a URL that changes something. `held` resolves when it is sent, and `release` lets it continue. */
+export async function holdSave(page: Page, url: string) {
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isTaken = false
+  await page.route(url, async (route) => {
+    if (isTaken || route.request().method() === 'GET') return route.fallback()
+    isTaken = true
+    held.resolve()
+    await released.promise
+    await route.continue()
+  })
+  return { held: held.promise, release: released.resolve }
+}
+
 /** Answers some requests with a failure that is not retried automatically, until the returned function is called. */
 export async function refuse(page: Page, url: RegExp): Promise<() => Promise<void>> {
   await page.route(url, (route) => route.fulfill({ status: 403, json: { code: 'forbidden', message: 'Refused.' } }))

@@ -49,12 +49,10 @@ function refusalOf(failure: Failure, rows: readonly ChapterRow[]) {
 }
 const NOTHING_REFUSED = { faults: new Map<number, string>(), problem: '' }
 
-const isSame = (a: readonly ChapterRow[], b: readonly ChapterRow[]) =>
-  JSON.stringify(chaptersFrom(a)) === JSON.stringify(chaptersFrom(b))
-
 /** Whether rows are not the given chapters, or one of them has no valid time. */
 const differs = (rows: readonly ChapterRow[], chapters: readonly Chapter[]) =>
-  rows.length !== chapters.length || !isSame(rows, rowsFrom(chapters))
+  rows.length !== chapters.length ||
+  JSON.stringify(chaptersFrom(rows)) !== JSON.stringify(chaptersFrom(rowsFrom(chapters)))
 
 /** The rows that are not saved yet, which the session storage keeps, and the faults that the service found in them. */
 function useDraft(track: Track, saved: readonly ChapterRow[]) {
@@ -111,7 +109,8 @@ export function useChapters(track: Track, onChange: (track: Track) => void) {
     onChange(answer.track)
     forgetViews()
     const base = JSON.stringify(answer.track.chapters)
-    if (latest.current) keep(isSame(latest.current.rows, reused.current) ? null : { ...latest.current, base })
+    if (latest.current)
+      keep(differs(latest.current.rows, chaptersFrom(reused.current)) ? { ...latest.current, base } : null)
     return answer
   }
   async function restore(from: Track) {
