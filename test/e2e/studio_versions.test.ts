@@ -1,11 +1,11 @@
-import type { Browser, Page, Route } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+import { holdSave, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
 
 /** Two people change the same resource in forms of the studio, each in a tab. */
 
@@ -119,22 +119,8 @@ test('changes during a save wait for the decision of the user if the save is a c
   const notice = page.getByText('Someone else has changed the same values.')
   await color.waitFor(TIMEOUT)
   const before = await covers.isChecked()
-  /** Holds the next save until the returned function is called. */
-  async function holdSave() {
-    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    let isTaken = false
-    const hold = async (route: Route) => {
-      if (isTaken || route.request().method() !== 'PUT') return route.fallback()
-      isTaken = true
-      held.resolve()
-      await release.promise
-      await route.continue()
-    }
-    await page.route('**/v1/collection/*', hold)
-    return { held: held.promise, release: release.resolve }
-  }
   await must(client.put('/v1/collection/{collection_id}', { params, body: { player_color: '#112233' } }))
-  const first = await holdSave()
+  const first = await holdSave(page, '**/v1/collection/*')
   await color.fill('#445566')
   await first.held
   await covers.click()
@@ -144,11 +130,32 @@ test('changes during a save wait for the decision of the user if the save is a c
   await page.waitForTimeout(600)
   expect(await stored()).toEqual(['#112233', before])
 
-  const second = await holdSave()
+  const second = await holdSave(page, '**/v1/collection/*')
   await page.getByRole('button', { name: 'Use mine' }).click()
   await second.held
   await color.fill('#778899')
   second.release()
   await expect.poll(stored, TIMEOUT).toEqual(['#778899', !before])
   await notice.waitFor({ state: 'detached', ...TIMEOUT })
+})
+
+test('a change whose save becomes a conflict after the page was left is announced', async () => {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Left' } }))
+  const params = { collection_id }
+  const page = tabs[0]
+  await visit(page, `#/collection/${collection_id}`, 'Left')
+  const color = page.getByLabel('Another color')
+  await color.waitFor(TIMEOUT)
+  await must(client.put('/v1/collection/{collection_id}', { params, body: { player_color: '#112233' } }))
+  const save = await holdSave(page, '**/v1/collection/*')
+  await color.fill('#445566')
+  await save.held
+  await visit(page, '#/library', 'Library')
+  save.release()
+  await page
+    .locator('#announcer')
+    .getByText('Someone else has changed the same values. Your changes were not saved.')
+    .waitFor({ state: 'attached', ...TIMEOUT })
+  const { collection } = await must(client.get('/v1/collection/{collection_id}', { params }))
+  expect(collection.player_color).toBe('#112233')
 })

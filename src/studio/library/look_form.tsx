@@ -41,6 +41,12 @@ const DELAY = 300
 /** Milliseconds until changes that could not be sent are sent again. */
 const AGAIN = 5000
 
+/** Returns the text about changes that could not be saved after the user had left the page. */
+const lostText = (failure: Failure) =>
+  failure.code === 'version_mismatch'
+    ? t('Someone else has changed the same values. Your changes were not saved.')
+    : explain(failure)
+
 /** Saves the changes of the form after a pause, one after the other. */
 function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
   const [look, setLook] = useState<Look>(values)
@@ -49,6 +55,8 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
   const pending = useRef<Look>({})
   /** Whether the pending changes wait for the user, because someone else has changed the same values. */
   const isHeld = useRef(false)
+  /** Whether the user has left the page, so that the form cannot show a failure. */
+  const isGone = useRef(false)
   const timer = useRef(0)
   const saved = useRef<Promise<unknown>>(Promise.resolve())
   const latest = useRef(save)
@@ -71,6 +79,7 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
       const isConflict = failure?.code === 'version_mismatch'
       isHeld.current = isConflict
       setProblem(failure && !isConflict ? explain(failure) : '')
+      if (failure && isGone.current && !isTransient(failure)) announce(lostText(failure))
       if (!failure) {
         setState('saved')
         forgetViews()
@@ -104,7 +113,9 @@ function useAutosave({ values, save }: Pick<Properties, 'values' | 'save'>) {
     addEventListener('pagehide', send)
     return () => {
       removeEventListener('pagehide', send)
-      void flush().then((failure) => failure && announce(explain(failure)))
+      isGone.current = true
+      // This also repeats a save that fails temporarily after the page was left.
+      void flush().then((failure) => failure && isTransient(failure) && announce(explain(failure)))
     }
   }, [])
   useEffect(() => {

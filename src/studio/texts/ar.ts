@@ -1150,6 +1150,8 @@ export const texts: Texts = {
   'Keep theirs': 'الإبقاء على الآخر',
   'Someone else has changed the same values. Your changes are in the form and not saved.':
     'غيّر شخص آخر القيم نفسها. تغييراتك موجودة في النموذج وغير محفوظة.',
+  'Someone else has changed the same values. Your changes were not saved.':
+    'غيّر شخص آخر القيم نفسها. لم تُحفظ تغييراتك.',
   'This page could not be loaded.': 'تعذر تحميل هذه الصفحة.',
   Reload: 'إعادة التحميل',
   '{used}, no limit': '{used}، بلا حد',

@@ -941,6 +941,8 @@ export const texts: Texts = {
   'Keep theirs': 'Andere behalten',
   'Someone else has changed the same values. Your changes are in the form and not saved.':
     'Jemand anderes hat dieselben Werte geändert. Die eigenen Änderungen stehen im Formular und sind nicht gespeichert.',
+  'Someone else has changed the same values. Your changes were not saved.':
+    'Jemand anderes hat dieselben Werte geändert. Die eigenen Änderungen wurden nicht gespeichert.',
   'This page could not be loaded.': 'Diese Seite konnte nicht geladen werden.',
   Reload: 'Neu laden',
   '{used}, no limit': '{used}, kein Limit',

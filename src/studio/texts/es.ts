@@ -927,6 +927,8 @@ export const texts: Texts = {
   'Keep theirs': 'Conservar lo suyo',
   'Someone else has changed the same values. Your changes are in the form and not saved.':
     'Otra persona ha cambiado los mismos valores. Tus cambios están en el formulario, sin guardar.',
+  'Someone else has changed the same values. Your changes were not saved.':
+    'Otra persona ha cambiado los mismos valores. Tus cambios no se han guardado.',
   'This page could not be loaded.': 'Esta página no se pudo cargar.',
   Reload: 'Volver a cargar',
   '{used}, no limit': '{used}, sin límite',

@@ -942,6 +942,8 @@ export const texts: Texts = {
   'Keep theirs': 'Garder la leur',
   'Someone else has changed the same values. Your changes are in the form and not saved.':
     'Quelqu’un d’autre a modifié les mêmes valeurs. Vos modifications sont dans le formulaire et ne sont pas enregistrées.',
+  'Someone else has changed the same values. Your changes were not saved.':
+    'Quelqu’un d’autre a modifié les mêmes valeurs. Vos modifications n’ont pas été enregistrées.',
   'This page could not be loaded.': 'Cette page n’a pas pu être chargée.',
   Reload: 'Recharger',
   '{used}, no limit': '{used}, sans limite',

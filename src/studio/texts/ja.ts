@@ -908,6 +908,8 @@ export const texts: Texts = {
   'Keep theirs': '相手の内容を残す',
   'Someone else has changed the same values. Your changes are in the form and not saved.':
     'ほかの人が同じ値を変更しました。あなたの変更はフォームに表示されていますが、保存されていません。',
+  'Someone else has changed the same values. Your changes were not saved.':
+    'ほかの人が同じ値を変更しました。あなたの変更は保存されませんでした。',
   'This page could not be loaded.': 'このページを読み込めませんでした。',
   Reload: '再読み込み',
   '{used}, no limit': '{used}、上限なし',
