@@ -11,7 +11,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, editText, namesOf, openTab, TIMEOUT, rowOf, untilPlaying, visit } from './studio_steps.ts'
+import { choose, editText, holdSave, namesOf, openTab, TIMEOUT, rowOf, untilPlaying, visit } from './studio_steps.ts'
 
 /** The studio, from sign-in to a player on a third-party page. Each test continues in the state that the previous one left. */
 
@@ -118,14 +118,13 @@ test('a new collection accepts three dropped files, which are uploaded and proce
 
 test('title, subtitle and color are saved while the user edits them, and shown in a player', async () => {
   // A change that is made while the previous one is being saved is not a conflict.
-  await page.route('**/v1/collection/*', async (route) => {
-    if (route.request().method() === 'PUT') await page.waitForTimeout(500)
-    await route.continue()
-  })
+  const save = await holdSave(page, '**/v1/collection/*')
   await editText(page, 'Title', 'Demo tape 2')
+  await save.held
   await editText(page, 'Artist', 'Ines Calder')
   await page.getByLabel('Another color').fill('#c0392b')
   await page.getByRole('button', { name: 'Add a color' }).click()
+  save.release()
   await page.getByRole('heading', { level: 1, name: 'Demo tape 2' }).waitFor()
   await page.locator('.preview tonearm-player').getByText('Ines Calder').first().waitFor(TIMEOUT)
   const saved = async () =>

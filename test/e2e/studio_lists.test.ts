@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -148,13 +146,15 @@ test('selected tracks are deleted and moved together, and both can be undone', a
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   // The second press comes while the first batch runs, and deletes nothing again.
   const batches: string[] = []
+  const pressed = Promise.withResolvers<void>()
   await page.route('**/v1/track/batch', async (route) => {
     batches.push(route.request().postData()!)
-    await sleep(300)
+    await pressed.promise
     await route.continue()
   })
   await page.keyboard.press('Delete')
   await page.keyboard.press('Delete')
+  pressed.resolve()
   await page.getByText('2 tracks deleted').waitFor(TIMEOUT)
   await page.unroute('**/v1/track/batch')
   expect(batches).toHaveLength(1)

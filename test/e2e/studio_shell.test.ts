@@ -5,7 +5,7 @@ import { createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+import { hold, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
 
 /** Tests the frame of the studio's pages: the field that searches and jumps, shortcuts, and settings. */
 
@@ -80,10 +80,12 @@ test('the search field opens with a key, and finds collections, tracks, playlist
   await page.keyboard.press('ControlOrMeta+a')
   await page.keyboard.type('harbor knights')
   await page.getByRole('option', { name: 'Did you mean “harbor nights”?' }).waitFor(TIMEOUT)
+  const release = await hold(page, /[?&]q=harbor(\+|%20)knights(\+|%20)2/)
   await page.keyboard.type(' 2')
   await page.keyboard.press('Enter')
   const search = page.getByRole('searchbox', { name: 'Search everything' })
   await expect.poll(() => search.inputValue(), TIMEOUT).toBe('harbor knights 2')
+  await release()
 
   await page.keyboard.press('Control+k')
   await page.keyboard.type('webhook')

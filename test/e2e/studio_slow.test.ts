@@ -239,12 +239,14 @@ test('a list that was read before a deletion does not show the track again', asy
   await rowOf(page, 'gone').waitFor(TIMEOUT)
   await visit(page, '#/library', 'Library')
   const [read, shown] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const answered = Promise.withResolvers<void>()
   const late = async (route: Route) => {
     const response = await route.fetch()
     read.resolve()
     await shown.promise
     // The studio may have aborted the request.
     await route.fulfill({ response }).catch(() => {})
+    answered.resolve()
   }
   await page.route('**/v1/collection/*/track?*', late, { times: 1 })
   await visit(page, `#/collection/${collection_id}`, 'Old reads')
@@ -252,6 +254,7 @@ test('a list that was read before a deletion does not show the track again', asy
   await choose(page, 'More for gone', 'Delete track')
   await page.getByText('gone deleted').waitFor(TIMEOUT)
   shown.resolve()
-  await page.waitForTimeout(500)
+  await answered.promise
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
   expect(await rowOf(page, 'gone').count()).toBe(0)
 })
