@@ -35,3 +35,27 @@ it('open visits have a maximum size in all; closed ones make room', () => {
   const [visit] = visits.values()
   expect(visits.length).toBeGreaterThan(JSON.stringify(visit).length)
 })
+
+it('a report that hardly changes its visit is accepted although there is no more room', () => {
+  const visits = new Visits()
+  const now = 60 * MINUTE
+  const report = (sequence: number, until: number) => {
+    const ranges = Array.from({ length: 50 }, (_, at) => [at * 2, at * 2 + 1])
+    const listens = [{ track: track.id, ranges: [...ranges.slice(0, -1), [98, until]] }]
+    return heardReport(track.id, { visit: 'a'.repeat(16), sequence, age: 100, listens })
+  }
+  const check = (sequence: number, until: number) => visits.check(report(sequence, until), session, null, tracks, now)
+  const first = check(1, 99)
+  if (typeof first === 'string') throw new Error(first)
+  visits.apply(
+    first,
+    () => track,
+    () => undefined,
+  )
+  const room = MAX_OPEN_SIZE - visits.length - 600
+  for (let at = 0; at < 500; at++) visits.restore(aVisit(now + at, Math.floor(room / 500) - 500))
+  expect(visits.check(heardReport(track.id), session, null, tracks, now)).not.toBe('full')
+  visits.restore(aVisit(now + 500, MAX_OPEN_SIZE - visits.length - 550))
+  expect(visits.check({ ...report(1, 99), visit: 'b'.repeat(16) }, session, null, tracks, now)).toBe('full')
+  expect(check(2, 100)).toMatchObject({ sequence: 2 })
+})
