@@ -6,7 +6,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { makeDemoTape } from './studio_library.ts'
-import { choose, namesOf, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
+import { choose, hold, namesOf, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
 
 /** The studio's lists of tracks: waveforms, order, playback and details. Each test continues in the state that the previous one left. */
 
@@ -144,20 +144,13 @@ test('selected tracks are deleted and moved together, and both can be undone', a
   await page.getByRole('dialog', { name: 'Edit 2 tracks' }).waitFor(TIMEOUT)
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-  // The second press comes while the first batch runs, and deletes nothing again.
-  const batches: string[] = []
-  const pressed = Promise.withResolvers<void>()
-  await page.route('**/v1/track/batch', async (route) => {
-    batches.push(route.request().postData()!)
-    await pressed.promise
-    await route.continue()
-  })
-  await page.keyboard.press('Delete')
-  await page.keyboard.press('Delete')
-  pressed.resolve()
+  // The second press comes before the rows are read, and starts no other batch.
+  let batches = 0
+  page.on('request', (request) => request.url().endsWith('/v1/track/batch') && batches++)
+  const press = "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Delete', bubbles: true }))"
+  await page.evaluate(`${press}; ${press}`)
   await page.getByText('2 tracks deleted').waitFor(TIMEOUT)
-  await page.unroute('**/v1/track/batch')
-  expect(batches).toHaveLength(1)
+  expect(batches).toBe(1)
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual([before[2]])
   // The rows and the bar are gone, and the focus is on the row that is left.
   await expectFocus(before[2]!)
@@ -185,8 +178,15 @@ test('selected tracks are deleted and moved together, and both can be undone', a
   await page.keyboard.press('Control+a')
   await bar.getByText('3 selected').waitFor()
   await bar.getByRole('button', { name: 'Move' }).click()
+  batches = 0
+  const pass = await hold(page, /\/v1\/track\/batch/)
   await page.getByRole('button', { name: /^Other tape/ }).click(TIMEOUT)
+  await expect.poll(() => batches, TIMEOUT).toBe(1)
+  // This batch was not started by a key, and keys are ignored as well.
+  await page.keyboard.press('Delete')
+  await pass()
   await page.getByText('3 tracks moved').waitFor(TIMEOUT)
+  expect(batches).toBe(1)
   expect(await listed()).toEqual([])
   // The preview does not show a track that has left the collection.
   await expect.poll(previewed, TIMEOUT).toEqual([])

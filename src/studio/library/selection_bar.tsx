@@ -123,7 +123,10 @@ function changesIn({ tracks, selecting, batch }: Pick<Properties, 'tracks' | 'se
   return { change, remove, reprocess }
 }
 
-/** Runs an action on the selection when its key is pressed, also outside of the table. It ignores keys until the action is done. */
+/**
+ * Runs an action on the selection when its key is pressed, also outside of the table. It ignores keys until the action is done: before a batch
+ * runs, the rows are read. `isActive` is false during a batch, which may also be started by a button or by Undo.
+ */
 function useKeys(isActive: boolean, actions: Record<string, () => unknown>): void {
   const latest = useRef(actions)
   latest.current = isActive ? actions : {}

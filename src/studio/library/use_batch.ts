@@ -66,6 +66,8 @@ export function useBatch(onChange: (outcome: Outcome) => void) {
     controller.current = new AbortController()
     const { signal } = controller.current
     const show = (progress: Progress) => setRunning({ ...progress, action, isOver: false })
+    // From the first request on, no other action can be started.
+    show({ total: groups.flat().length, done: 0, refused: [], waits: null })
     const outcome = await runBatch(client, groups, { signal, onProgress: show })
     // The refused changes stay visible, with their reasons.
     setRunning(outcome.refused.length > 0 ? { ...outcome, action, isOver: true } : null)
