@@ -65,6 +65,7 @@ test('a drop-off of a long track has the time of its step', () => {
 test('neither the end of a track, nor small or slow losses, nor few visits are drop-offs', () => {
   expect(dropOffsOf(curveOf(200, { 196: 60 }))).toEqual([])
   expect(dropOffsOf(curveOf(200, { 100: 4 }))).toEqual([])
+  expect(dropOffsOf(curveOf(200, { 100: 4 }, 1, 20))).toEqual([])
   const slow = Object.fromEntries(Array.from({ length: 90 }, (_, at) => [at * 2 + 1, 1]))
   expect(dropOffsOf(curveOf(200, slow))).toEqual([])
   expect(dropOffsOf(curveOf(200, { 100: 5 }, 1, 9))).toEqual([])

@@ -14,9 +14,9 @@ test('of two files, only the louder one is turned down, by the difference', () =
 
 test('a loudness is compared with that of streaming services', () => {
   expect([-14.4, -9, -20.5].map(loudnessNote)).toEqual([
-    'As loud as streaming services play, −14 LUFS',
-    '5.0 LU louder than streaming services play',
-    '6.5 LU quieter than streaming services play',
+    'At the usual level of streaming services, −14 LUFS',
+    '5.0 LU above the usual level of streaming services',
+    '6.5 LU below the usual level of streaming services',
   ])
 })
 

@@ -48,7 +48,7 @@ export function countryName(code: string): string {
 
 /** Why reports were refused (src/pipeline/listening/difference.ts). */
 const REASONS: Record<string, string> = {
-  ranges: text('times that do not exist in the track'),
+  ranges: text('impossible or overlapping times'),
   time: text('more seconds than have passed'),
   track: text('a track that the session does not play'),
   late: text('arrived too late'),

@@ -139,7 +139,7 @@ const Totals = ({ totals: { plays, visits, seconds, completions } }: Pick<Stats,
       exact={t('{n} seconds', { n: number(Math.round(seconds)) })}
     />
     <Figure
-      term={t('Heard to the end')}
+      term={t('Completed (90 %)')}
       value={number(completions)}
       note={plays > 0 ? t('{share} of all plays', { share: percent(completions / plays) }) : ''}
     />
@@ -156,7 +156,7 @@ function Chart({ rows }: Pick<Stats, 'rows'>) {
   const count = (name: (typeof COUNTS)[number], label: string, format: (value: number) => string) => {
     const values = spans.map((span) => span[name])
     const most = format(Math.max(...values))
-    const summary = size === 1 ? t('at most {n} in a day', { n: most }) : t('at most {n} in a week', { n: most })
+    const summary = size === 1 ? t('peak: {n} in a day', { n: most }) : t('peak: {n} in a week', { n: most })
     return { label, summary, values, format }
   }
   return (
@@ -169,7 +169,7 @@ function Chart({ rows }: Pick<Stats, 'rows'>) {
         count('plays', t('Plays'), number),
         count('seconds', t('Time heard'), hours),
         count('visits', t('Visits'), number),
-        count('completions', t('Heard to the end'), number),
+        count('completions', t('Completed (90 %)'), number),
       ]}
     />
   )

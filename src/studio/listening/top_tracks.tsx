@@ -31,7 +31,7 @@ export function TopTracks({ days }: { days: number }) {
                 <th>{t('Track')}</th>
                 <th class="number">{t('Plays')}</th>
                 <th class="number wide">{t('Time heard')}</th>
-                <th class="number wide">{t('Heard to the end')}</th>
+                <th class="number wide">{t('Completed')}</th>
               </tr>
             </thead>
             <tbody>

@@ -138,7 +138,6 @@ function Figures({ usage, stats }: StatsProperties & { usage: Usage }) {
 
 function ActivityChart({ days, stats }: StatsProperties & { days: readonly UsageDay[] }) {
   const spans = spansOf(days, COUNTS)
-  const total = (name: 'sessions' | 'uploads') => t('{n} in 30 days', { n: number(sumOf(days, name)) })
   const heardOn = new Map(stats?.rows.map((row) => [row.key, row]))
   const heard = (name: 'plays' | 'seconds', label: string, format: (value: number) => string) => ({
     label,
@@ -157,11 +156,16 @@ function ActivityChart({ days, stats }: StatsProperties & { days: readonly Usage
         heard('seconds', t('Time heard'), hours),
         {
           label: t('Play sessions'),
-          summary: total('sessions'),
+          summary: t('{n} in 30 days, counted up to 70 minutes after they end', { n: number(sumOf(days, 'sessions')) }),
           values: spans.map(({ sessions }) => sessions),
           format: number,
         },
-        { label: t('Uploads'), summary: total('uploads'), values: spans.map(({ uploads }) => uploads), format: number },
+        {
+          label: t('Uploads'),
+          summary: t('{n} in 30 days', { n: number(sumOf(days, 'uploads')) }),
+          values: spans.map(({ uploads }) => uploads),
+          format: number,
+        },
       ]}
     />
   )

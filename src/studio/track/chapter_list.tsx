@@ -133,7 +133,6 @@ function Row({ row, n, error, onTime, onTitle, onLeave, onHeard, onRemove }: Row
         aria-label={t('Start of chapter {n}', { n })}
         aria-invalid={error ? true : undefined}
         aria-describedby={error ? id : undefined}
-        placeholder="0:00"
         autocomplete="off"
         value={row.time}
         onInput={({ currentTarget }) => onTime(currentTarget.value)}

@@ -76,7 +76,7 @@ export function Compare({ track, files }: Properties) {
         <SelectField label={t('B')} value={b} options={options} onChange={(index) => change([a, index])} />
       </div>
       <p class="soft" role={current?.problem ? 'alert' : undefined}>
-        {current ? noteOf(current) : t('Both play at the same place and equally loud. A and B switch at once.')}
+        {current ? noteOf(current) : t('Both play in sync at the same loudness. Switch between A and B at any time.')}
       </p>
     </section>
   )

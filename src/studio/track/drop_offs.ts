@@ -18,8 +18,9 @@ export interface DropOff {
 
 /** Fewer visits have no meaningful drop-offs. */
 export const LEAST_VISITS = 10
-/** A drop-off loses at least this share of all visits. */
-const LEAST_LOSS = 0.05
+/** A drop-off loses at least this share of all visits, and this number of them. */
+const LEAST_SHARE = 0.05
+const LEAST_LOST = 5
 /** The share of the track, and the least number of seconds, in which a drop-off happens. */
 const SHARE = 0.02
 const SECONDS = 5
@@ -33,8 +34,9 @@ export function dropOffsOf({ step, visits, heard }: Curve): DropOff[] {
   const width = Math.max(1, Math.round(Math.max(SECONDS / step, heard.length * SHARE)))
   const last = Math.floor(heard.length * (1 - END)) - width
   const lossAt = (from: number, to: number) => heard[from]! - heard[to]!
+  const least = Math.max(LEAST_LOST, LEAST_SHARE * visits)
   const candidates = Array.from({ length: Math.max(0, last) }, (_, from) => from)
-    .filter((from) => lossAt(from, from + width) >= LEAST_LOSS * visits)
+    .filter((from) => lossAt(from, from + width) >= least)
     .toSorted((a, b) => lossAt(b, b + width) - lossAt(a, a + width))
   const found: number[] = []
   for (const from of candidates) {

@@ -8,10 +8,10 @@ export const TARGET = -14
 export function loudnessNote(lufs: number): string {
   const difference = lufs - TARGET
   const n = signed(Math.abs(difference), 'LU')
-  if (Math.abs(difference) < 1) return t('As loud as streaming services play, −14 LUFS')
+  if (Math.abs(difference) < 1) return t('At the usual level of streaming services, −14 LUFS')
   return difference > 0
-    ? t('{n} louder than streaming services play', { n })
-    : t('{n} quieter than streaming services play', { n })
+    ? t('{n} above the usual level of streaming services', { n })
+    : t('{n} below the usual level of streaming services', { n })
 }
 
 /** Returns the factors with which two sounds are equally loud, of which the second is louder by a difference in decibels. */

@@ -32,7 +32,7 @@ export function Retention({ track }: { track: Track }) {
   const facts = totals && [
     tn({ one: '{n} play', other: '{n} plays' }, totals.plays),
     totals.plays > 0 &&
-      t('{n} heard to the end ({share})', {
+      t('{n} completed ({share})', {
         n: totals.completions,
         share: percent(totals.completions / totals.plays),
       }),
@@ -85,7 +85,7 @@ function Curve({ track, curve }: CurveProperties) {
           },
           {
             label: t('Times heard'),
-            summary: t('at most {n}', { n: number(Math.max(...times)) }),
+            summary: t('peak: {n}', { n: number(Math.max(...times)) }),
             values: times,
             format: number,
             isLevel: true,
@@ -107,8 +107,7 @@ function Curve({ track, curve }: CurveProperties) {
                   {time}
                 </Button>
                 <span>
-                  {t('{lost} of all visits stop here: {before} listen up to this point, {after} after it.', {
-                    lost: percent(before - after),
+                  {t('Around here, the audience drops from {before} to {after}.', {
                     before: percent(before),
                     after: percent(after),
                   })}
