@@ -58,7 +58,7 @@ test('the page has the plays of posted reports, the most played tracks with cove
   const listeners = await Listeners.join(client, stack.base_url, collection_id, track_id)
   for (let visits = 0; visits < 20; visits++) await listeners.hear(visits % 2 ? 4 : 12)
   // 24 seconds cannot be heard in one.
-  await listeners.hear(12, { again: [[0, 12]] }, 1)
+  await listeners.hear(12, { again: [[0, 12]] }, 1, 400)
 
   await visit(page, '#/listening', 'Listening')
   await page.reload()
