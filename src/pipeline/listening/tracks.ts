@@ -2,11 +2,13 @@ import { createLru } from '../../adapters/cache/lru.ts'
 import { retrying } from '../../adapters/db/retry.ts'
 import type { TrackFacts } from './visits.ts'
 
-/** Reads tracks of an organization from the database, once per hour and track. */
+/** Reads tracks of an organization from the database, once per hour and track. One read runs at a time, because D1 runs one query at a time. */
 
 /** Milliseconds for which a track is remembered. Its length changes with a new file, its collection when it moves. */
 const REMEMBERED = 3600_000
 const MAX_TRACKS = 20_000
+/** Number of tracks from which a read gets no more. */
+const MAX_READ = 5000
 /** Milliseconds after which a track is read again if it is not in the collection of a session: it may have been moved there. */
 const REREAD = 60_000
 
@@ -19,6 +21,9 @@ export function createTracks(db: D1Database, organization_id: string) {
   const known = createLru<{ facts: TrackFacts; read_at: number }>({ entries: MAX_TRACKS, bytes: MAX_TRACKS * 300 })
   /** The reads that have not ended, by track. */
   const reading = new Map<string, Promise<boolean>>()
+  let lastRead: Promise<unknown> = Promise.resolve()
+  /** The read that starts after the current one. */
+  let next: { ids: string[]; done: Promise<boolean> } | null = null
 
   async function read(ids: string[]): Promise<boolean> {
     const statement = db.prepare(SELECT).bind(organization_id, JSON.stringify(ids))
@@ -36,6 +41,21 @@ export function createTracks(db: D1Database, organization_id: string) {
     return results.some(({ id }) => id === organization_id)
   }
 
+  /** Adds tracks to the next read. */
+  function readSoon(ids: string[]): void {
+    if (!next || next.ids.length >= MAX_READ) {
+      const batch: string[] = []
+      const done = lastRead.then(() => {
+        if (next?.ids === batch) next = null
+        return read(batch).finally(() => batch.forEach((id) => reading.delete(id)))
+      })
+      next = { ids: batch, done }
+      lastRead = done.catch(() => undefined)
+    }
+    next.ids.push(...ids)
+    for (const id of ids) reading.set(id, next.done)
+  }
+
   return {
     /** Returns the tracks with these ids; null if the organization was deleted. `collection`: the one that should contain them, if there is one. */
     async find(ids: Iterable<string>, collection: string | null = null): Promise<Map<string, TrackFacts> | null> {
@@ -50,10 +70,7 @@ export function createTracks(db: D1Database, organization_id: string) {
       }
       if (missing.length === 0) return found
       const unread = missing.filter((id) => !reading.has(id))
-      if (unread.length > 0) {
-        const done = read(unread).finally(() => unread.forEach((id) => reading.delete(id)))
-        for (const id of unread) reading.set(id, done)
-      }
+      if (unread.length > 0) readSoon(unread)
       const reads = new Set(missing.flatMap((id) => reading.get(id) ?? []))
       const exist = await Promise.all(reads)
       for (const id of missing) {
