@@ -14,10 +14,10 @@ import { announce } from '../ui/announce.ts'
 import { Button } from '../ui/button.tsx'
 import { downloadUrl } from '../ui/download.ts'
 import { FIELDS } from '../ui/fields.ts'
+import { lazyPage } from '../ui/lazy_page.tsx'
 import { useOnce } from '../ui/once.ts'
 import { AddToPlaylist } from './add_to_playlist.tsx'
 import { ChooseCollection } from './choose_collection.tsx'
-import { EditTracks } from './edit_tracks.tsx'
 import { type Batch, batchText, useBatch } from './use_batch.ts'
 import type { TableSelection } from './use_selection.ts'
 
@@ -26,6 +26,8 @@ interface Properties {
   tracks: TrackRows
   selecting: TableSelection
 }
+
+const EditTracks = lazyPage(async () => (await import('./edit_tracks.tsx')).EditTracks, null)
 
 /** The text of a number of selected tracks. */
 const SELECTED = { one: '{n} selected', other: '{n} selected' }
