@@ -1,4 +1,4 @@
-import { type AudioCodec, CODECS } from './facts.ts'
+import { type AudioCodec, CODECS, DEFAULT_VARIANTS } from './facts.ts'
 import type { JobVariant, OutputParts } from './job.ts'
 import type { Variant } from './variant.ts'
 
@@ -32,28 +32,15 @@ const jsonFile = (identity: VariantIdentity): Rendition => ({
   content_type: 'application/json',
 })
 
-/**
- * The default variants in the order in which players should try them. AAC plays in all browsers and is sample-accurate. Opus is never first, because
- * older versions of Safari cannot play it (docs/architecture.md#audio-in-browsers). The ids never change.
- */
+const [AAC, MP3, OPUS, LOSSLESS] = DEFAULT_VARIANTS
+
+/** The variants of every organization: first the default transcodes, then the others. The ids never change. */
 export const CATALOG: readonly Rendition[] = [
+  audio({ id: '00000000-0000-4000-8000-000000000160', index: AAC, name: 'AAC 160', type: 'transcode' }, 'aac', 160),
+  audio({ id: '00000000-0000-4000-8000-000000000128', index: MP3, name: 'MP3 128', type: 'transcode' }, 'mp3', 128),
+  audio({ id: '00000000-0000-4000-8000-000000000096', index: OPUS, name: 'Opus 96', type: 'transcode' }, 'opus', 96),
   audio(
-    { id: '00000000-0000-4000-8000-000000000160', index: 'aac-160', name: 'AAC 160', type: 'transcode' },
-    'aac',
-    160,
-  ),
-  audio(
-    { id: '00000000-0000-4000-8000-000000000128', index: 'mp3-128', name: 'MP3 128', type: 'transcode' },
-    'mp3',
-    128,
-  ),
-  audio(
-    { id: '00000000-0000-4000-8000-000000000096', index: 'opus-96', name: 'Opus 96', type: 'transcode' },
-    'opus',
-    96,
-  ),
-  audio(
-    { id: '00000000-0000-4000-8000-00000000f1ac', index: 'lossless', name: 'Lossless FLAC', type: 'transcode' },
+    { id: '00000000-0000-4000-8000-00000000f1ac', index: LOSSLESS, name: 'Lossless FLAC', type: 'transcode' },
     'flac',
     0,
   ),
@@ -77,9 +64,6 @@ export const CATALOG: readonly Rendition[] = [
     content_type: 'application/octet-stream',
   },
 ]
-
-/** The default transcodes, AAC first. A session plays them if its creator chose no variants (docs/decisions/0019). */
-export const DEFAULT_VARIANTS = CATALOG.filter((v) => v.type === 'transcode').map((v) => v.index)
 
 /** Adds the file type to a variant that an organization has defined. */
 export function toRendition(variant: Omit<Variant, 'format'> & { codec: AudioCodec }): Rendition {

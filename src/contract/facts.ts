@@ -227,6 +227,16 @@ export const PLAY_TYPES = {
   webm: 'audio/webm; codecs="opus"',
   flac: 'audio/flac',
 } as const satisfies Record<(typeof CODECS)[AudioCodec]['extension'], string>
+/**
+ * The default transcodes in the order in which players should try them (docs/decisions/0019). AAC plays in all browsers and is sample-accurate. Opus is never
+ * first, because older versions of Safari cannot play it (docs/architecture.md#audio-in-browsers).
+ */
+export const DEFAULT_VARIANTS: [aac: string, mp3: string, opus: string, lossless: string] = [
+  'aac-160',
+  'mp3-128',
+  'opus-96',
+  'lossless',
+]
 /** Returns `CODECS[codec]` with the general type, for code that handles all codecs. */
 export const codecOf = (codec: AudioCodec): Codec => CODECS[codec]
 

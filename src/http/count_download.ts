@@ -1,6 +1,9 @@
+import { isbot } from 'isbot'
+
 import type { Downloaded } from '../context.ts'
 import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
+import { listeningObject } from '../pipeline/listening/call_object.ts'
 import { countryOf, hasOptedOut } from './counted.ts'
 
 const DAY = 24 * 3600_000
@@ -19,9 +22,7 @@ interface Request {
 export function countDownload({ env, req: { raw }, executionCtx }: Request, downloaded: Downloaded): void {
   const { organization_id, ...place } = downloaded
   const count = async () => {
-    const { isbot } = await import('isbot')
     if (hasOptedOut(raw) || isbot(raw.headers.get('user-agent'))) return
-    const { listeningObject } = await import('../pipeline/listening/call_object.ts')
     const shard = { organization_id, shard: 0 }
     const day = Math.floor(Date.now() / DAY)
     await listeningObject(env, organization_id, 0)('download', shard, { ...place, day, country: countryOf(raw) })

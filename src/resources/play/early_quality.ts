@@ -1,7 +1,6 @@
 import type { Client } from '../../adapters/db/query.ts'
 import type { playSessions } from '../../adapters/db/schema/play_sessions.ts'
 import type { Context } from '../../context.ts'
-import { CATALOG } from '../../contract/catalog.ts'
 import { CODECS } from '../../contract/facts.ts'
 import type { Variant } from '../../contract/variant.ts'
 
@@ -28,6 +27,7 @@ function quality({ type, codec, channels, bitrate }: VariantQuality): number {
 
 /** Returns the maximum bitrate in kbit/s that a session may play. */
 export async function bestQuality({ db }: Context<Client>, { organization_id, variants }: Session): Promise<number> {
+  const { CATALOG } = await import('../../contract/catalog.ts')
   const best = (variantList: readonly VariantQuality[]) =>
     Math.max(-1, ...variantList.filter(({ index }) => variants.includes(index)).map(quality))
   const bestOfCatalogue = best(CATALOG)

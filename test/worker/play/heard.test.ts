@@ -1,11 +1,12 @@
 import { env } from 'cloudflare:workers'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { verifyHeardToken } from '../../../src/resources/play/heard_grant.ts'
 import { heardToken } from '../../../src/resources/play/heard_token.ts'
 import { aPlaySession, call, DAY, expectError, HOUR, ok, query } from '../support/api.ts'
 import { aTenantWithTrack } from '../support/fixtures.ts'
 import { heardReport } from '../support/heard.ts'
+import { anAlbum, caching } from '../support/session_views.ts'
 import { aShare, fakeRateLimit, showPage } from '../support/share_visitor.ts'
 
 async function aListener() {
@@ -59,6 +60,29 @@ describe('the token for reports', () => {
     const at = (time: number) => verifyHeardToken(env, heard_token, time)
     await at(created_at + DAY + HOUR - 2000)
     await expect(at(created_at + DAY + HOUR + 2000)).rejects.toMatchObject({ code: 'session_expired' })
+  })
+
+  it('is kept with a cached session, until the organization has more shards', async () => {
+    const { ids, tenant, pathOf } = await anAlbum()
+    const [listener, other] = [
+      await pathOf('collection', tenant.collection_id),
+      await pathOf('collection', tenant.collection_id),
+    ]
+    const sign = vi.spyOn(crypto.subtle, 'sign')
+    const readToken = async (track_id: string) => {
+      // The other session caches the track.
+      await ok('GET', `${other}/${track_id}`, { bindings: caching })
+      sign.mockClear()
+      const { heard_token } = await ok('GET', `${listener}/${track_id}`, { bindings: caching })
+      const signed = sign.mock.calls.map(([, , bytes]) => new TextDecoder().decode(bytes as Uint8Array))
+      // URLs are signed too.
+      const signatures = signed.filter((text) => heard_token.startsWith(text)).length
+      return { shards: (await grantOf(heard_token)).shards, signatures }
+    }
+    expect(await readToken(ids[0]!)).toEqual({ shards: 1, signatures: 1 })
+    expect(await readToken(ids[1]!)).toEqual({ shards: 1, signatures: 0 })
+    await query('update organizations set listening_shards = 2 where id = ?', tenant.organization_id)
+    expect(await readToken(ids[2]!)).toEqual({ shards: 2, signatures: 1 })
   })
 
   it('is refused if it was changed, is malformed, or comes from another deployment', async () => {
