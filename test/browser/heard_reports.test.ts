@@ -102,6 +102,20 @@ describe('a report is due', () => {
     }
     expect(heard.isDue(now, false)).toBe(true)
   })
+  test('after five finished listens that were reported without a response', () => {
+    for (let i = 1; i < 6; i++) {
+      track(`track ${i}`)
+      play(21)
+      expect(heard.isDue(now, false)).toBe(false)
+      heard.report(now)!.sent()
+    }
+    track('track 6')
+    play(21)
+    expect(heard.isDue(now, false)).toBe(true)
+    acknowledge()
+    play(21)
+    expect(heard.isDue(now, false)).toBe(false)
+  })
   test('at a pause after thirty unreported seconds', () => {
     play(30)
     acknowledge()

@@ -100,6 +100,12 @@ describe('a visit', () => {
     play(60)
     renew()
     expect(heard.report(now)!.token).toBe('first')
+    // A session can only report seconds that are not older than itself.
+    pause(31 * 60)
+    play(1)
+    const report = heard.report(now)!
+    expect(report.token).toBe('first')
+    report.acknowledged()
     pause(31 * 60)
     play(1)
     expect(heard.report(now)!.token).toBe('second')

@@ -24,8 +24,7 @@ export interface Listen {
 interface Entry extends Listen {
   /** The listen in the last report that left this page. */
   sent?: Listen
-  /** Whether that report contained the listen in its final form, and whether the service has acknowledged such a report. */
-  isSent?: boolean
+  /** Whether the service has acknowledged the listen in its final form. */
   isDone?: boolean
 }
 
@@ -82,7 +81,7 @@ const RETRY = 60
 const INTERVAL = 10 * 60
 /** Unreported seconds after which the first report of a visit is sent, or one at a pause: with fewer, nothing long counts as played. */
 const PLAY = 30
-/** Number of finished listens after which a report is sent. */
+/** Number of finished listens that the service has not acknowledged after which a report is sent. */
 const FINISHED = 5
 
 const ordered = (ranges: Ranges): Ranges => ranges.toSorted(([a], [b]) => a - b)
@@ -167,7 +166,10 @@ export class Heard {
   /** Seconds since the last report that the clock does not contain. */
   #asleep = 0
 
-  /** `token` returns the current token of the session; a visit keeps its first one. `source` names the page or the app. */
+  /**
+   * `token` returns the current token of the session. A visit keeps its first one; so does a visit that reports seconds of the one before. `source` names
+   * the page or the app.
+   */
   constructor(token: () => string, source?: string) {
     this.#token = token
     this.#source = source
@@ -218,8 +220,11 @@ export class Heard {
     if (seconds <= 0) return
     const since = now - seconds / rate
     if (!this.#visit) this.#begin(since)
-    else if (this.#isForgotten(now, since) || this.#visit.size > MAX_SIZE)
-      this.#begin(this.#total > this.#sent ? this.#sentAt : since)
+    else if (this.#isForgotten(now, since) || this.#visit.size > MAX_SIZE) {
+      // The session may be newer than the unreported seconds, which it then must not report.
+      if (this.#total > this.#sent) this.#begin(this.#sentAt, this.#visit.token)
+      else this.#begin(since)
+    }
     this.#total += seconds
     const isFull = this.#open && this.#open.ranges.length + this.#open.again.length >= MAX_RANGES
     const open = this.#open && !(isFull && from !== this.#until) ? this.#open : this.#another()
@@ -257,7 +262,7 @@ export class Heard {
     if (!this.#visit || unsent < SHORTEST || since < SPACING) return false
     if (this.#wait) return since >= this.#wait
     const isPlay = (isPausing || this.#visit.sequence === 0) && unsent >= PLAY
-    const finished = this.#listens.filter((entry) => entry !== this.#open && !entry.isSent)
+    const finished = this.#listens.filter((entry) => entry !== this.#open)
     return isPlay || since >= INTERVAL || finished.length >= FINISHED
   }
 
@@ -301,7 +306,7 @@ export class Heard {
       this.#asleep = 0
       if (isWhole) this.#sent = Math.max(this.#sent, total)
       for (const [i, listen] of listens.entries())
-        Object.assign(entries[i]!, { sent: listen, ...(isFinal[i] && { isSent: true, ...(isDone && { isDone }) }) })
+        Object.assign(entries[i]!, { sent: listen, ...(isDone && isFinal[i] && { isDone }) })
       while (this.#listens[0]?.isDone) {
         const { ranges } = this.#listens.shift()!
         visit.first++
@@ -328,9 +333,9 @@ export class Heard {
     return (isRunning ? (now - at) * Math.max(rate, rateNow) * 1.1 : 0) + SLACK
   }
 
-  #begin(began: number): void {
+  #begin(began: number, token = this.#token()): void {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0'))
-    this.#visit = { id: id.join(''), token: this.#token(), began, sequence: 0, first: 0, size: 0 }
+    this.#visit = { id: id.join(''), token, began, sequence: 0, first: 0, size: 0 }
     const open = this.#open
     this.#open = null
     this.#listens = this.#listens.flatMap((entry) => {

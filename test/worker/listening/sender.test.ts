@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { Heard } from '../../../src/client/playback/heard.ts'
-import { aCollection, call, query } from '../support/api.ts'
+import { aCollection, aPlaySession, call, query } from '../support/api.ts'
 import { aReadyTrack } from '../support/fixtures.ts'
 import { aListener } from '../support/heard.ts'
 
@@ -14,7 +14,8 @@ async function aPlayer() {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const listener = await aListener()
-  const heard = new Heard(() => listener.session.heard_token)
+  let token = listener.session.heard_token
+  const heard = new Heard(() => token)
   const statuses: number[] = []
   const clock = () => Date.now() / 1000
   const report = async () => {
@@ -34,7 +35,19 @@ async function aPlayer() {
       if (heard.isDue(clock(), false)) await report()
     }
   }
-  return { ...listener, statuses, report, play }
+  /** Hides the page, which sends everything without waiting for a response. */
+  const hide = async () => {
+    let sent = heard.report(clock())
+    while (sent) {
+      statuses.push((await call('POST', `/v1/heard/${sent.token}`, { body: JSON.parse(sent.body) as object })).status)
+      sent.sent()
+      sent = heard.report(clock(), sent.next)
+    }
+  }
+  const renew = async () => {
+    token = (await aPlaySession(listener.key, 'collection', listener.collection_id)).heard_token
+  }
+  return { ...listener, statuses, report, play, hide, renew }
 }
 
 describe('the reports of a player', () => {
@@ -68,5 +81,30 @@ describe('the reports of a player', () => {
     const { tenths, refused } = await sums()
     expect({ tenths, refused }).toEqual({ tenths: 150 * 40 * 10, refused: {} })
     expect(new Set(statuses)).toEqual(new Set([204]))
+  })
+
+  it('are counted if playback continues after half an hour in a session that was renewed', async () => {
+    const { play, renew, report, track_id, sums, statuses } = await aPlayer()
+    await play(track_id, [[0, 20]])
+    vi.setSystemTime(Date.now() + 30 * 60_000)
+    await renew()
+    await play(track_id, [
+      [20, 30],
+      [30, 60],
+    ])
+    await report()
+    expect(statuses).toEqual([204, 204])
+    expect(await sums()).toMatchObject({ visits: 1, tenths: 600, refused: {} })
+  })
+
+  it('are all accepted if the page is hidden during each of 60 tracks', async () => {
+    const { play, hide, track_id, sums, statuses } = await aPlayer()
+    for (let listen = 0; listen < 60; listen++) {
+      await play(track_id, [[0, 100]])
+      await hide()
+      await play(track_id, [[100, 200]])
+    }
+    expect(new Set(statuses)).toEqual(new Set([204]))
+    expect((await sums()).refused).toEqual({})
   })
 })
