@@ -11,12 +11,33 @@ import { objectName } from './shards.ts'
 import type { Stats, StatsQuery } from './sums.ts'
 
 const DAY = 24 * 3600_000
+/** Maximum number of days that are recorded late. */
+const LATE_DAYS = 7
 
 /**
- * Records the event `stats.day` for a day that is over, unless it was recorded, or nothing was counted. Every shard tries it at midnight, and adds the sums of
- * the others to its `own`: the sums of a day do not change after it.
+ * Records the days before `today` that this object has not recorded, and calls `remember` after each: its alarm may be late by days. `statsOf` returns the
+ * sums of the object.
  */
-export async function recordDay(env: Env, { organization_id, shard }: Shard, day: number, own: Stats): Promise<void> {
+export async function recordDays(
+  env: Env,
+  self: Shard & { recorded_day: number | null },
+  today: number,
+  statsOf: (day: number) => Stats,
+  remember: (day: number) => void,
+): Promise<void> {
+  const first = Math.max(self.recorded_day ?? 0, today - 1 - LATE_DAYS) + 1
+  for (let day = first; day < today; day++) {
+    const own = statsOf(day)
+    if (own.rows.length > 0) await recordDay(env, self, day, own)
+    remember(day)
+  }
+}
+
+/**
+ * Records the event `stats.day` for a day that is over, unless it was recorded, or nothing was counted. Every shard with counts of the day tries it after
+ * midnight, and adds the sums of the others to its `own`: the sums of a day do not change after it.
+ */
+async function recordDay(env: Env, { organization_id, shard }: Shard, day: number, own: Stats): Promise<void> {
   const db = openWithRetries(env.DB)
   const { listening_shards: shards } = organizations
   const row = await db.select({ shards }).from(organizations).where(eq(organizations.id, organization_id)).get()

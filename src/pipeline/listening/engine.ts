@@ -2,7 +2,7 @@ import type { HeardReport } from '../../contract/heard.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { type CopiedRow, copyRows, insertRows } from './copy.ts'
-import { recordDay } from './day_event.ts'
+import { recordDays } from './day_event.ts'
 import type { Refusal } from './difference.ts'
 import { reportFold, type Shard } from './fold_times.ts'
 import { Load } from './load.ts'
@@ -10,7 +10,7 @@ import { Progress } from './progress.ts'
 import { type Download, Segments } from './segments.ts'
 import { Sums } from './sums.ts'
 import { createTracks } from './tracks.ts'
-import { type Accepted, type SessionFacts, type TrackFacts, Visits } from './visits.ts'
+import { type Accepted, fits, type SessionFacts, type TrackFacts, Visits } from './visits.ts'
 
 /**
  * The listening of an organization, or of a shard of it, in a Durable Object (docs/decisions/0102). The open visits and the sums since the last fold are in
@@ -45,7 +45,7 @@ export type HeardOutcome = 'ok' | 'gone' | Refusal
 interface Self extends Shard {
   /** The time that was announced by `reportFold`; null before that. */
   due_at: number | null
-  /** The last day that `recordDay` has handled, with an event or without. */
+  /** The last day that `recordDays` has handled, with an event or without. */
   recorded_day: number | null
 }
 
@@ -86,7 +86,11 @@ export class ListeningEngine {
     this.#progress = new Progress(sql)
     this.#segments.read({
       visit: (visit) => this.#visits.restore(visit),
-      report: (report, factsOf) => this.#apply(report, factsOf),
+      report: (report, factsOf) => {
+        // As when it arrived: otherwise all visits since the last fold would be in memory.
+        this.#visits.close(report.at)
+        this.#apply(report, factsOf)
+      },
       refused: this.#sums.refuse,
       download: this.#sums.download,
     })
@@ -99,9 +103,8 @@ export class ListeningEngine {
       await this.#group?.done
       return 'ok'
     }
-    const { scope, id } = session.via
     const ids = new Set(report.listens.map(({ track }) => track))
-    const tracks = await this.#tracksOf(self).find(ids, scope === 'collection' ? id : null)
+    const tracks = await this.#tracksOf(self).find(ids, (facts) => !fits(report, session.via, facts))
     if (!tracks) return 'gone'
     const now = Date.now()
     this.#visits.close(now)
@@ -283,9 +286,8 @@ export class ListeningEngine {
     if (this.#hasAlarm) await this.#ctx.storage.setAlarm(Math.min(quiet, midnight))
     else if (this.#statsOf(day).rows.length > 0) await this.#ctx.storage.setAlarm(midnight)
     await this.#announce(this.#hasAlarm ? midnight : 0)
-    if (!this.#self || this.#self.recorded_day === day - 1) return
-    await recordDay(this.#env, this.#self, day - 1, this.#statsOf(day - 1))
-    this.#remember('recorded_day', day - 1)
+    const remember = (recorded: number) => this.#remember('recorded_day', recorded)
+    if (this.#self) await recordDays(this.#env, this.#self, day, this.#statsOf, remember)
   }
 
   readonly stats: Sums['stats'] = (query) => this.#sums.stats(query)

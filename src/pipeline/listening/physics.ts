@@ -36,10 +36,13 @@ const trimmed = (ranges: readonly (readonly number[])[], duration: number): Rang
     .map(([from, until]): Range => [from, Math.min(until, duration)])
     .filter(([from, until]) => until > from)
 
+/** Returns the latest end of a range of a track. */
+export const endOf = (duration: number) => duration * 1.01 + LENGTH_TOLERANCE
+
 /** Returns a listen of a report; null if its ranges are impossible for a track of this length. */
 export function toListen(reported: HeardReport['listens'][number], duration: number): Listen | null {
   const { ranges, again = [], muted = 0, fast = 0 } = reported
-  const end = duration * 1.01 + LENGTH_TOLERANCE
+  const end = endOf(duration)
   if (!isOrdered(ranges, end) || !isOrdered(again, end)) return null
   const listen = { ranges: trimmed(ranges, duration), again: trimmed(again, duration), muted, fast }
   if (!isInside(listen.again, listen.ranges)) return null

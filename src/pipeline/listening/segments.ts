@@ -3,7 +3,8 @@ import type { Accepted, TrackFacts, Visit } from './visits.ts'
 
 /**
  * The log of an object: rows with many lines of JSON each. It contains everything since the last fold: first the visits that were open, then the reports
- * (docs/decisions/0102). Tracks are numbers in it, in the order of their first lines.
+ * (docs/decisions/0102). Tracks are numbers in it, in the order of their lines. A track that was read from the database again has a new line, because its
+ * collection or its length may have changed.
  */
 
 /** A download, as the sums count it. */
@@ -35,8 +36,10 @@ function* linesOfVisits(visits: Iterable<Visit>) {
 
 export class Segments {
   readonly #sql: SqlStorage
-  /** The tracks that are in the log. */
-  #tracks = new Map<string, string>()
+  /** The numbers of the tracks that are in the log, as they were read. */
+  #numbers = new WeakMap<TrackFacts, string>()
+  /** The number of tracks in the log. */
+  #tracks = 0
   /** Characters of the lines that were written since the last fold. */
   length = 0
 
@@ -47,21 +50,23 @@ export class Segments {
 
   /** Reads the log. */
   read(reader: Reader): void {
-    const facts: TrackFacts[] = []
-    const factsOf = (track: string) => facts[Number(track)]!
-    const withIds = (report: Accepted): Accepted => ({
-      ...report,
-      listens: report.listens.map(([track, ...listen]) => [factsOf(track).id, ...listen]),
-    })
+    const tracks: TrackFacts[] = []
+    const readReport = (report: Accepted) => {
+      const facts = new Map<string, TrackFacts>()
+      const listens = report.listens.map(([number, ...listen]): Accepted['listens'][number] => {
+        const track = tracks[Number(number)]!
+        facts.set(track.id, track)
+        return [track.id, ...listen]
+      })
+      reader.report({ ...report, listens }, (id) => facts.get(id)!)
+    }
     for (const { body } of this.#sql.exec<{ body: string }>('select body from segment order by id')) {
       for (const text of body.split('\n')) {
         const line = JSON.parse(text) as Line
         if (line[0] !== 'visit') this.length += text.length + 1
-        if (line[0] === 'track') {
-          this.#tracks.set(line[1].id, String(facts.length))
-          facts.push(line[1])
-        } else if (line[0] === 'visit') reader.visit(line[1])
-        else if (line[0] === 'report') reader.report(withIds(line[1]), (id) => factsOf(this.#tracks.get(id)!))
+        if (line[0] === 'track') this.#tracks = tracks.push(line[1])
+        else if (line[0] === 'visit') reader.visit(line[1])
+        else if (line[0] === 'report') readReport(line[1])
         else if (line[0] === 'refused') reader.refused(line[1], line[2], line[3])
         else reader.download(line[1])
       }
@@ -72,10 +77,11 @@ export class Segments {
   linesOf(report: Accepted, factsOf: (track: string) => TrackFacts): string[] {
     const added: string[] = []
     const listens = report.listens.map(([track, ...listen]): Accepted['listens'][number] => {
-      const number = this.#tracks.get(track) ?? String(this.#tracks.size)
-      if (!this.#tracks.has(track)) {
-        this.#tracks.set(track, number)
-        added.push(JSON.stringify(['track', factsOf(track)] satisfies Line))
+      const facts = factsOf(track)
+      const number = this.#numbers.get(facts) ?? String(this.#tracks++)
+      if (!this.#numbers.has(facts)) {
+        this.#numbers.set(facts, number)
+        added.push(JSON.stringify(['track', facts] satisfies Line))
       }
       return [number, ...listen]
     })
@@ -108,7 +114,8 @@ export class Segments {
   /** Replaces the log with the open visits. */
   replace(visits: Iterable<Visit>): void {
     this.#sql.exec('delete from segment')
-    this.#tracks = new Map()
+    this.#numbers = new WeakMap()
+    this.#tracks = 0
     this.write(linesOfVisits(visits))
     this.length = 0
   }

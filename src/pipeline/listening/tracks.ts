@@ -9,7 +9,7 @@ const REMEMBERED = 3600_000
 const MAX_TRACKS = 20_000
 /** Number of tracks from which a read gets no more. */
 const MAX_READ = 5000
-/** Milliseconds after which a track is read again if it is not in the collection of a session: it may have been moved there. */
+/** Milliseconds after which a track is read again if it does not fit a report: it may have been moved, or have a longer file. */
 const REREAD = 60_000
 
 /** `organization` is a row without a collection: whether the organization still exists. */
@@ -57,15 +57,17 @@ export function createTracks(db: D1Database, organization_id: string) {
   }
 
   return {
-    /** Returns the tracks with these ids; null if the organization was deleted. `collection`: the one that should contain them, if there is one. */
-    async find(ids: Iterable<string>, collection: string | null = null): Promise<Map<string, TrackFacts> | null> {
+    /** Returns the tracks with these ids; null if the organization was deleted. `isOld`: whether a track must have changed since it was read. */
+    async find(
+      ids: Iterable<string>,
+      isOld: (facts: TrackFacts) => boolean = () => false,
+    ): Promise<Map<string, TrackFacts> | null> {
       const found = new Map<string, TrackFacts>()
       const missing: string[] = []
       const now = Date.now()
       for (const id of ids) {
         const track = known.get(id, now)
-        const isElsewhere = collection !== null && track?.facts.collection !== collection
-        if (track && !(isElsewhere && track.read_at <= now - REREAD)) found.set(id, track.facts)
+        if (track && !(track.read_at <= now - REREAD && isOld(track.facts))) found.set(id, track.facts)
         else missing.push(id)
       }
       if (missing.length === 0) return found

@@ -1,6 +1,6 @@
 import type { HeardReport } from '../../contract/heard.ts'
 import type { Difference, Listen, Range, Refusal } from './difference.ts'
-import { MAX_LISTENS, refuseTime, toListen, totalOf } from './physics.ts'
+import { endOf, MAX_LISTENS, refuseTime, toListen, totalOf } from './physics.ts'
 import { secondsOf, union } from './ranges.ts'
 
 /** The open visits of a shard: the listens that their next reports may still change. */
@@ -87,6 +87,13 @@ const sizeOf = ({ listens, collections }: Visit) => 500 + listens.length + 40 * 
 /** Whether a session plays a track. The tracks of a playlist are not known here. */
 const plays = ({ scope, id }: SessionFacts['via'], track: TrackFacts) =>
   scope === 'playlist' || id === (scope === 'track' ? track.id : track.collection)
+
+/** Whether a session plays a track, and no range of a report ends after the track. */
+export const fits = ({ listens }: HeardReport, via: SessionFacts['via'], facts: TrackFacts): boolean =>
+  plays(via, facts) &&
+  listens.every(
+    ({ track, ranges }) => track !== facts.id || ranges.every(([, until]) => until! <= endOf(facts.duration)),
+  )
 
 const toObject = ([, ranges, again, muted, fast]: PackedListen): Listen => ({ ranges, again, muted, fast })
 

@@ -75,3 +75,16 @@ it('a day with reports has one event, after midnight, whichever object is the fi
   await after(NIGHT, () => listeningObject(env, organization_id, 0)('alarm'))
   expect(await dayEvents(key)).toEqual([])
 })
+
+it('an object that was off at midnight and the day after records the day later', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOON })
+  onTestFinished(() => void vi.useRealTimers())
+  const { send, track_id, alarm, key, organization_id } = await aListener()
+  await query('update events set seq = seq + ? where organization_id = ?', 2 * DAY, organization_id)
+  const dates = async () => (await dayEvents(key)).map(({ data }) => (data as { date: string }).date)
+  const dateOf = (day: number) => new Date(day * DAY).toISOString().slice(0, 10)
+  const first = today()
+  await send(aListen(track_id)([[0, 40]]))
+  expect(await after(NIGHT + 48, alarm)).toBe(true)
+  expect(await dates()).toEqual([dateOf(first)])
+})
