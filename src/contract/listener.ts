@@ -5,7 +5,12 @@ import { MAX_LISTENER } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 /** The caller's pseudonym for a listener. It is stored only as an HMAC. */
-export const Listener = z.string().min(1).max(MAX_LISTENER)
+export const Listener = z
+  .string()
+  .min(1)
+  .max(MAX_LISTENER)
+  // URLs cannot contain such a path segment.
+  .regex(/^(?!\.{1,2}$)/, 'must not be . or ..')
 
 const common = { tag: 'Statistics', access: ['server'], params: z.object({ listener: Listener }) } as const
 

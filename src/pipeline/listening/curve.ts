@@ -4,6 +4,12 @@ import type { Range } from './difference.ts'
 const MAX_STEPS = 1000
 const MIN_STEP = 1
 
+/** Maximum difference in seconds: until a track has been transcoded, its duration is that in the header of the uploaded file. */
+const SAME_RECORDING = 0.5
+
+/** Whether durations are those of the same recording. */
+export const isSameRecording = (a: number, b: number) => Math.abs(a - b) <= SAME_RECORDING
+
 /** The length of a step of a track's curve in seconds, and the number of steps. */
 export function stepsOf(duration: number): { step: number; count: number } {
   const step = Math.max(MIN_STEP, duration / MAX_STEPS)
@@ -41,8 +47,6 @@ export function addCurve(sum: Curve, { heard, times }: Curve): void {
   for (const [at, value] of times.entries()) sum.times[at]! += value
 }
 
-const milliseconds = (duration: number) => Math.round(duration * 1000)
-
 /**
  * A curve in JSON, after the duration of the recording in milliseconds: pairs of the distance to the step before and the difference to its value. `extra` is how
  * often a step was heard again in a visit.
@@ -65,20 +69,19 @@ export function addSteps(
   duration: number,
   steps: [step: number, heard: number, extra: number][],
 ): PackedCurve {
-  const of = milliseconds(duration)
   const [heard, extra] = [1, 2].map((part) => {
     const differences = new Map<number, number>()
     const add = (step: number, difference: number) => differences.set(step, (differences.get(step) ?? 0) + difference)
-    if (old?.[0] === of) unpack(old[part] as number[], add)
+    if (old && isSameRecording(old[0] / 1000, duration)) unpack(old[part] as number[], add)
     for (const step of steps) add(step[0], step[part]!)
     return pack(differences)
   })
-  return [of, heard!, extra!]
+  return [Math.round(duration * 1000), heard!, extra!]
 }
 
 /** Adds a packed curve to `sum`, unless it belongs to a recording of another duration. */
 export function addPacked(sum: Curve, duration: number, [of, heard, extra]: PackedCurve): void {
-  if (of !== milliseconds(duration)) return
+  if (!isSameRecording(of / 1000, duration)) return
   const add = (values: Int32Array) => (step: number, difference: number) => void (values[step]! += difference)
   unpack(heard, add(sum.heard))
   unpack(heard, add(sum.times))

@@ -1,7 +1,7 @@
 import { STATS_SCOPES, type StatsScope } from '../../contract/stats_scope.ts'
 import { Cells, keysBetween } from './cells.ts'
 import { COLUMNS, type Counts, countsOfDifference } from './counts.ts'
-import { type Curve, stepsOf, toSteps } from './curve.ts'
+import { type Curve, isSameRecording, stepsOf, toSteps } from './curve.ts'
 import type { Difference, Range } from './difference.ts'
 import { union } from './ranges.ts'
 
@@ -164,12 +164,12 @@ export class Memory {
   #draw({ day, track, duration, before, after, others }: Difference): void {
     const index = this.#subject('track', day, track)
     const subject = this.subjects[index]!
-    if (subject.duration !== duration) {
+    if (!isSameRecording(subject.duration, duration)) {
       // The file was replaced. The curve of the old one does not belong to the new one.
       const { count } = stepsOf(subject.duration)
       for (let at = 0; at <= count; at++) this.#curves.clear(index * 2 ** STEP_BITS + at)
-      subject.duration = duration
     }
+    subject.duration = duration
     const [visits, again] = [0, 1]
     const add = (ranges: Range[], column: number, sign: number) => {
       for (const [from, until] of ranges) {

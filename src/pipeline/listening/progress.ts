@@ -1,3 +1,4 @@
+import { isSameRecording } from './curve.ts'
 import type { Difference, Range } from './difference.ts'
 import { lengthOf, union, without } from './ranges.ts'
 
@@ -54,8 +55,7 @@ export class Progress {
     const { track, duration, before, after } = difference
     const query = 'select * from progress where listener = ? and track = ?'
     const [row] = this.#sql.exec<Row>(query, listener, track).toArray()
-    // A file of another duration is another recording.
-    const old = row?.duration === duration ? row : undefined
+    const old = row && isSameRecording(row.duration, duration) ? row : undefined
     const once = without(after.ranges, before?.ranges ?? [])
     const again = without(after.again, before?.again ?? [])
     const ranges = limited(union(JSON.parse(old?.ranges ?? '[]') as Range[], union(once, again)))
@@ -84,7 +84,8 @@ export function joinProgress(all: TrackProgress[]): TrackProgress[] {
   const joined = new Map<string, TrackProgress>()
   for (const each of all.toSorted((a, b) => a.at - b.at)) {
     const other = joined.get(each.track)
-    const ranges = other?.duration === each.duration ? union(other.ranges, each.ranges) : each.ranges
+    const ranges =
+      other && isSameRecording(other.duration, each.duration) ? union(other.ranges, each.ranges) : each.ranges
     joined.set(each.track, { ...each, ranges })
   }
   return [...joined.values()].toSorted((a, b) => b.at - a.at)

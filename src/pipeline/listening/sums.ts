@@ -1,6 +1,6 @@
 import { STATS_SCOPES, type StatsScope } from '../../contract/stats_scope.ts'
 import { addCounts, type Counts, noCounts } from './counts.ts'
-import { addPacked, addSteps, type Curve, emptyCurve, type PackedCurve } from './curve.ts'
+import { addPacked, addSteps, type Curve, emptyCurve, isSameRecording, type PackedCurve } from './curve.ts'
 import type { Difference } from './difference.ts'
 import { type Kind, MAX_SOURCES, Memory, type Place, SELF, type SubjectDetails } from './memory.ts'
 
@@ -215,7 +215,7 @@ export class Sums {
       const packed = this.#read(scope, day, track).details[track]?.curve
       if (packed) addPacked(sum, duration, packed)
       const index = this.#memory.find(scope, day, track)
-      if (index !== undefined && this.#memory.subjects[index]!.duration === duration)
+      if (index !== undefined && isSameRecording(this.#memory.subjects[index]!.duration, duration))
         this.#memory.addCurveTo(sum, index)
     }
     return sum

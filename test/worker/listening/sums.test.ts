@@ -109,6 +109,19 @@ it('a day of a resource has 100 sources at most, those with the most visits, and
   })
 })
 
+it('a curve continues when the exact duration of the file becomes known', async () => {
+  await inObject((sql) => {
+    const sums = new Sums(sql)
+    const heard = (duration: number) => accumulated(sums.curve({ track: PLACE.track, duration, ...RANGE }).heard)
+    for (const isFolded of [false, true, false]) {
+      for (const duration of [200.04, 199.98]) sums.add(aVisit([[0, 40]], { duration }))
+      if (isFolded) sums.fold()
+    }
+    expect(heard(199.98).slice(38, 42)).toEqual([6, 6, 0, 0])
+    expect(heard(199.98)).toHaveLength(200)
+  })
+})
+
 it('a file of another duration has another curve, and the counts continue', async () => {
   await inObject((sql) => {
     const sums = new Sums(sql)

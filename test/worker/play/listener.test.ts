@@ -1,3 +1,5 @@
+import { evictDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { anApiKey, call, expectError, ok, query } from '../support/api.ts'
@@ -81,6 +83,19 @@ describe('the progress of a listener', () => {
     expect((await progress('ben'))[0]!.position).toBe(12)
   })
 
+  it('continues when the exact length of the file becomes known, and starts again with another file', async () => {
+    const next = async (duration: number, ranges: Ranges) => {
+      await query('update tracks set duration = ? where id = ?', duration, track_id)
+      await (await aSession('eli')).listen()(ranges)
+      // The object reads the track again.
+      await evictDurableObject(env.LISTENING.getByName(organization_id))
+      return (await progress('eli'))[0]
+    }
+    await next(200.045, [[0, 50]])
+    expect(await next(200.012, [[50, 60]])).toMatchObject({ duration: 200.012, ranges: [[0, 60]] })
+    expect(await next(210, [[60, 70]])).toMatchObject({ duration: 210, ranges: [[60, 70]] })
+  })
+
   it('is not kept without `listener`, and the counts are the same', async () => {
     await (await aSession()).listen()([[0, 40]])
     await (await aSession('cem')).listen()([[0, 40]])
@@ -131,7 +146,7 @@ it('only a server key may set `listener`, which has 1 to 64 characters', async (
   const { secret } = await anApiKey(key)
   const path = '/v1/play_session/collection'
   await expectError(403, 'insufficient_scope', 'POST', path, { key: secret, body: { collection_id, listener: 'gus' } })
-  for (const listener of ['', 'x'.repeat(65), 7])
+  for (const listener of ['', 'x'.repeat(65), 7, '.', '..'])
     await expectError(400, 'invalid_request', 'POST', path, { key, body: { collection_id, listener } })
   await expectError(404, 'not_found', 'GET', `/v1/listener/${'x'.repeat(65)}/progress`, { key })
 })
