@@ -104,7 +104,7 @@ export const statsOperations = defineOperations({
     }),
     csv: ({ heard, times, step }: { heard: number[]; times: number[]; step: number }) => ({
       columns: ['second', 'visits', 'times'],
-      rows: heard.map((visits, at) => ({ second: at * step, visits, times: times[at]! })),
+      rows: heard.map((visits, at) => ({ second: Math.round(at * step * 1000) / 1000, visits, times: times[at]! })),
     }),
   },
 })

@@ -22,7 +22,7 @@ interface Request {
 export function countDownload({ env, req: { raw }, executionCtx }: Request, downloaded: Downloaded): void {
   const { organization_id, ...place } = downloaded
   const count = async () => {
-    if (hasOptedOut(raw) || isbot(raw.headers.get('user-agent'))) return
+    if (raw.method === 'HEAD' || hasOptedOut(raw) || isbot(raw.headers.get('user-agent'))) return
     const shard = { organization_id, shard: 0 }
     const day = Math.floor(Date.now() / DAY)
     await listeningObject(env, organization_id, 0)('download', shard, { ...place, day, country: countryOf(raw) })

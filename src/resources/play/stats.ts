@@ -28,7 +28,8 @@ const dayOf = (date: string) => Date.parse(date) / DAY
 function rangeOf(query: { from?: string | undefined; to?: string | undefined }, now: number) {
   const today = Math.floor(now / DAY)
   const to = query.to === undefined ? today : dayOf(query.to)
-  if (to > today) throw invalid('to', `must be at most ${dateOfDay(today)}, not ${query.to}`)
+  if (to < 0 || to > today)
+    throw invalid('to', `must be between ${dateOfDay(0)} and ${dateOfDay(today)}, not ${query.to}`)
   const from = query.from === undefined ? to + 1 - DEFAULT_DAYS : dayOf(query.from)
   const first = to + 1 - STATS_DAYS
   if (from > to || from < first)

@@ -49,7 +49,8 @@ describe('the days of statistics', () => {
     expect(await messageOf(`from=${daysAgo(400)}`)).toBe(`from ${between(399, 0)}, not ${daysAgo(400)}`)
     expect(await messageOf(`from=${daysAgo(-1)}`)).toBe(`from ${between(399, 0)}, not ${daysAgo(-1)}`)
     expect(await messageOf(`from=${daysAgo(1)}&to=${daysAgo(2)}`)).toBe(`from ${between(401, 2)}, not ${daysAgo(1)}`)
-    expect(await messageOf(`to=${daysAgo(-1)}`)).toBe(`to must be at most ${daysAgo(0)}, not ${daysAgo(-1)}`)
+    for (const to of [daysAgo(-1), '0000-01-15'])
+      expect(await messageOf(`to=${to}`)).toBe(`to must be between 1970-01-01 and ${daysAgo(0)}, not ${to}`)
     for (const query of ['from=yesterday', 'by=week', 'to=2026-02-30'])
       await expectError(400, 'invalid_request', 'GET', `${path}?${query}`, { key })
   })
@@ -63,6 +64,12 @@ describe('statistics as CSV', () => {
     expect(text).toBe(
       `key,plays,visits,seconds,completions,downloads,muted_seconds,fast_seconds\r\n${day},0,0,0,0,0,0,0\r\n`,
     )
+  })
+
+  it('have the seconds of a curve in milliseconds', async () => {
+    await query('update tracks set duration = 1234.567 where id = ?', track_id)
+    const { text } = await readCsv(`/v1/track/${track_id}/retention`)
+    expect(text.split('\r\n').slice(1, 5)).toEqual(['0,0,0', '1.235,0,0', '2.469,0,0', '3.704,0,0'])
   })
 
   it('are sent only to callers that prefer them to JSON', async () => {
