@@ -96,7 +96,7 @@ export const statsOperations = defineOperations({
       /** In seconds. Each step of the curve is at least one second, and at least a thousandth of the track. */
       duration: z.number(),
       step: z.number(),
-      /** The visits to the track. They include those to earlier recordings of another duration, which are not in the curve. */
+      /** The visits that heard the current recording. */
       visits: z.int(),
       /** For each step: the visits that heard it, and how often it was heard. */
       heard: z.array(z.int()),

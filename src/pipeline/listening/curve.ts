@@ -32,26 +32,29 @@ export function toSteps(ranges: Range[], duration: number): Range[] {
  * entry after the last step.
  */
 export interface Curve {
+  /** The visits that heard the recording. */
+  visits: number
   heard: Int32Array
   times: Int32Array
 }
 
 export const emptyCurve = (duration: number): Curve => {
   const { count } = stepsOf(duration)
-  return { heard: new Int32Array(count + 1), times: new Int32Array(count + 1) }
+  return { visits: 0, heard: new Int32Array(count + 1), times: new Int32Array(count + 1) }
 }
 
 /** Adds one curve to another of the same duration. */
-export function addCurve(sum: Curve, { heard, times }: Curve): void {
+export function addCurve(sum: Curve, { visits, heard, times }: Curve): void {
+  sum.visits += visits
   for (const [at, value] of heard.entries()) sum.heard[at]! += value
   for (const [at, value] of times.entries()) sum.times[at]! += value
 }
 
 /**
- * A curve in JSON, after the duration of the recording in milliseconds: pairs of the distance to the step before and the difference to its value. `extra` is how
- * often a step was heard again in a visit.
+ * A curve in JSON, between the duration of the recording in milliseconds and its visits: pairs of the distance to the step before and the difference to
+ * its value. `extra` is how often a step was heard again in a visit.
  */
-export type PackedCurve = [duration: number, heard: number[], extra: number[]]
+export type PackedCurve = [duration: number, heard: number[], extra: number[], visits: number]
 
 /** Calls `add` for each step of packed pairs. */
 function unpack(pairs: number[], add: (step: number, difference: number) => void): void {
@@ -67,21 +70,24 @@ function pack(differences: Map<number, number>): number[] {
 export function addSteps(
   old: PackedCurve | undefined,
   duration: number,
+  visits: number,
   steps: [step: number, heard: number, extra: number][],
 ): PackedCurve {
+  const own = old && isSameRecording(old[0] / 1000, duration) ? old : null
   const [heard, extra] = [1, 2].map((part) => {
     const differences = new Map<number, number>()
     const add = (step: number, difference: number) => differences.set(step, (differences.get(step) ?? 0) + difference)
-    if (old && isSameRecording(old[0] / 1000, duration)) unpack(old[part] as number[], add)
+    if (own) unpack(own[part] as number[], add)
     for (const step of steps) add(step[0], step[part]!)
     return pack(differences)
   })
-  return [Math.round(duration * 1000), heard!, extra!]
+  return [Math.round(duration * 1000), heard!, extra!, (own?.[3] ?? 0) + visits]
 }
 
 /** Adds a packed curve to `sum`, unless it belongs to a recording of another duration. */
-export function addPacked(sum: Curve, duration: number, [of, heard, extra]: PackedCurve): void {
+export function addPacked(sum: Curve, duration: number, [of, heard, extra, visits]: PackedCurve): void {
   if (!isSameRecording(of / 1000, duration)) return
+  sum.visits += visits
   const add = (values: Int32Array) => (step: number, difference: number) => void (values[step]! += difference)
   unpack(heard, add(sum.heard))
   unpack(heard, add(sum.times))

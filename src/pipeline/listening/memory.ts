@@ -30,8 +30,9 @@ export interface Subject {
   scope: number
   day: number
   id: string
-  /** For tracks: the duration in seconds to which the curve belongs. */
+  /** For tracks: the duration in seconds of the recording to which the curve belongs, and its visits. */
   duration: number
+  visits: number
   /** The number of sources with separate counts. */
   sources: number
 }
@@ -135,7 +136,7 @@ export class Memory {
     if (!ids) this.#index.set(`${at}/${day}`, (ids = new Map()))
     const found = ids.get(id)
     if (found !== undefined) return found
-    const index = this.subjects.push({ scope: at, day, id, duration: 0, sources: 0 }) - 1
+    const index = this.subjects.push({ scope: at, day, id, duration: 0, visits: 0, sources: 0 }) - 1
     ids.set(id, index)
     this.#textBytes += id.length
     return index
@@ -161,15 +162,17 @@ export class Memory {
   }
 
   /** Adds what a listen heard to the curve of its track. */
-  #draw({ day, track, duration, before, after, others }: Difference): void {
+  #draw({ day, track, duration, before, after, others, isNewTrackInVisit }: Difference): void {
     const index = this.#subject('track', day, track)
     const subject = this.subjects[index]!
     if (!isSameRecording(subject.duration, duration)) {
       // The file was replaced. The curve of the old one does not belong to the new one.
       const { count } = stepsOf(subject.duration)
       for (let at = 0; at <= count; at++) this.#curves.clear(index * 2 ** STEP_BITS + at)
+      subject.visits = 0
     }
     subject.duration = duration
+    subject.visits += Number(isNewTrackInVisit)
     const [visits, again] = [0, 1]
     const add = (ranges: Range[], column: number, sign: number) => {
       for (const [from, until] of ranges) {
@@ -196,6 +199,7 @@ export class Memory {
 
   /** Adds the curve of a track to `curve`. */
   addCurveTo(curve: Curve, index: number): void {
+    curve.visits += this.subjects[index]!.visits
     for (let at = 0; at < curve.heard.length; at++) {
       const key = index * 2 ** STEP_BITS + at
       const visits = this.#curves.get(key, 0)

@@ -122,13 +122,13 @@ export class Sums {
   /** Adds the sums in memory of one resource to its row. */
   #addTo({ totals, details }: Bucket, index: number, added: SubjectDetails): void {
     const memory = this.#memory
-    const { scope, day, id, duration } = memory.subjects[index]!
+    const { scope, day, id, duration, visits } = memory.subjects[index]!
     const old = details[id]
     totals[id] = trim(addCounts(memory.totals(index), totals[id] ?? []))
     const countries = packLabels(addLabels(new Map(added.country), Object.entries(old?.countries ?? {})))
     const allSources = [...addLabels(new Map(added.source), Object.entries(old?.sources ?? {}))]
     const sources = packLabels(allSources.toSorted(([, [, a]], [, [, b]]) => b! - a!).slice(0, MAX_SOURCES))
-    const curve = duration > 0 ? addSteps(old?.curve, duration, added.steps) : old?.curve
+    const curve = duration > 0 ? addSteps(old?.curve, duration, visits, added.steps) : old?.curve
     const refused = scope === 0 ? addReasons({}, old?.refused, memory.refused(day)) : {}
     const isFilled = (object: object) => Object.keys(object).length > 0
     details[id] = {

@@ -137,18 +137,14 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
     const { days, dates } = rangeOf(query, context.now)
     const { duration } = await findTrack(context, track_id)
     const call = await objectsOf(context)
-    const [curves, all] = await Promise.all([
-      call('curve', { track: track_id, duration, ...days }),
-      call('stats', { scope: 'track', id: track_id, ...days, by: 'day' }),
-    ])
     const sum = emptyCurve(duration)
-    for (const curve of curves) addCurve(sum, curve)
+    for (const curve of await call('curve', { track: track_id, duration, ...days })) addCurve(sum, curve)
     return {
       track_id,
       ...dates,
       duration,
       step: stepsOf(duration).step,
-      visits: all.reduce((visits, { totals }) => visits + totals[1]!, 0),
+      visits: sum.visits,
       heard: accumulated(sum.heard),
       times: accumulated(sum.times),
     }

@@ -125,9 +125,15 @@ it('a curve continues when the exact duration of the file becomes known', async 
 it('a file of another duration has another curve, and the counts continue', async () => {
   await inObject((sql) => {
     const sums = new Sums(sql)
-    const visitsOf = (duration: number) => accumulated(sums.curve({ track: PLACE.track, duration, ...RANGE }).heard)[0]
+    const visitsOf = (duration: number) => {
+      const { heard, visits } = sums.curve({ track: PLACE.track, duration, ...RANGE })
+      expect(visits).toBe(accumulated(heard)[0])
+      return visits
+    }
     sums.add(aVisit([[0, 40]]))
     sums.add(aVisit([[0, 40]], { duration: 100 }))
+    // Another listen of the same visit is not another visit.
+    sums.add(aVisit([[50, 60]], { duration: 100, others: [[0, 40]], isNewVisit: false, isNewTrackInVisit: false }))
     expect([visitsOf(200), visitsOf(100)]).toEqual([0, 1])
     sums.fold()
     sums.add(aVisit([[0, 40]], { duration: 300 }))

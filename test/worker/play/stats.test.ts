@@ -181,6 +181,9 @@ describe('statistics', () => {
     expect(pictured.map(({ artwork }: { artwork: object }) => Object.keys(artwork))).toHaveLength(2)
     const { visits, heard } = await get(`/v1/track/${track_id}/retention`)
     expect([visits, heard[0], heard[39], heard[40]]).toEqual([5, 5, 5, 0])
+    // The visits to another recording of the track are not in its curve.
+    await query('update tracks set duration = 90 where id = ?', track_id)
+    expect((await get(`/v1/track/${track_id}/retention`)).visits).toBe(0)
   })
 
   it('show refused reports of the organization by reason', async () => {
