@@ -9,7 +9,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
 import { Listeners } from './listeners.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { must, settle, upload } from './steps.ts'
+import { bytes, must, send, settle, upload } from './steps.ts'
 import { expectNoOverflow, hold, openStudio, TIMEOUT, untilStill, visit } from './studio_steps.ts'
 
 /** Tests the listening statistics in the studio, with reports as players send them. */
@@ -182,4 +182,17 @@ test('a link has the plays of its page, in the list of all links with one reques
   await page.getByRole('button', { name: `Edit /s/${share.slug}` }).click()
   await page.getByRole('dialog').getByText('2 plays in 30 days').waitFor(TIMEOUT)
   expect(problems).toEqual([])
+})
+
+test('a track has no curve of the file that was replaced', async () => {
+  const params = { track_id }
+  const { track_upload } = await must(
+    client.post('/v1/track/{track_id}/upload', { params, body: { file_name: 'song.mp3' } }),
+  )
+  await send(track_upload, bytes(await makeAudio('mp3', { seconds: 8, channels: 1 })))
+  await must(client.post('/v1/track/{track_id}/upload_complete', { params }))
+  await expect.poll(async () => Math.round((await settle(client, track_id)).duration), TIMEOUT).toBe(8)
+  await visit(page, `#/track/${track_id}`, 'song')
+  await page.getByText('Nobody has heard the current file yet.').waitFor(TIMEOUT)
+  await page.getByText('12 plays').waitFor(TIMEOUT)
 })

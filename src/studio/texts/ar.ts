@@ -1287,6 +1287,7 @@ export const texts: Texts = {
   '{time} heard': '{time} من الاستماع',
   'Listening in the last year': 'الاستماع في العام الماضي',
   'By day and country': 'حسب اليوم والبلد',
+  'Nobody has heard the current file yet.': 'لم يستمع أحد إلى الملف الحالي بعد.',
   'Nobody has heard this track in the last year.': 'لم يستمع أحد إلى هذا المقطع خلال العام الماضي.',
   'Share of visits that heard each part': 'نسبة الزيارات التي سمعت كل جزء',
   Time: 'الوقت',

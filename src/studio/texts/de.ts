@@ -1051,6 +1051,7 @@ export const texts: Texts = {
   '{time} heard': '{time} gehört',
   'Listening in the last year': 'Gehört im letzten Jahr',
   'By day and country': 'Nach Tag und Land',
+  'Nobody has heard the current file yet.': 'Die aktuelle Datei hat noch niemand gehört.',
   'Nobody has heard this track in the last year.': 'Diesen Titel hat im letzten Jahr niemand gehört.',
   'Share of visits that heard each part': 'Anteil der Besuche, die jede Stelle gehört haben',
   Time: 'Zeit',

@@ -1033,6 +1033,7 @@ export const texts: Texts = {
   '{time} heard': '{time} escuchados',
   'Listening in the last year': 'Escucha del último año',
   'By day and country': 'Por día y país',
+  'Nobody has heard the current file yet.': 'Nadie ha escuchado todavía el archivo actual.',
   'Nobody has heard this track in the last year.': 'Nadie ha escuchado esta pista en el último año.',
   'Share of visits that heard each part': 'Proporción de visitas que escucharon cada parte',
   Time: 'Tiempo',

@@ -1053,6 +1053,7 @@ export const texts: Texts = {
   '{time} heard': '{time} d’écoute',
   'Listening in the last year': 'Écoute de l’année passée',
   'By day and country': 'Par jour et par pays',
+  'Nobody has heard the current file yet.': 'Personne n’a encore écouté le fichier actuel.',
   'Nobody has heard this track in the last year.': 'Personne n’a écouté cette piste au cours de la dernière année.',
   'Share of visits that heard each part': 'Part des visites qui ont entendu chaque passage',
   Time: 'Temps',

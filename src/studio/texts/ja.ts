@@ -1008,6 +1008,7 @@ export const texts: Texts = {
   '{time} heard': '聴取時間{time}',
   'Listening in the last year': '過去1年の聴取状況',
   'By day and country': '日別・国別',
+  'Nobody has heard the current file yet.': '現在のファイルはまだ誰にも聴かれていません。',
   'Nobody has heard this track in the last year.': 'このトラックはこの1年間聴かれていません。',
   'Share of visits that heard each part': '各部分を聴いた訪問の割合',
   Time: '時刻',

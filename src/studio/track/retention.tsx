@@ -48,7 +48,13 @@ export function Retention({ track }: { track: Track }) {
       </div>
       {problem && <Problem failure={problem} retry={() => Promise.all([retention.reload(), stats.reload()])} />}
       <p class="soft">{facts?.filter(Boolean).join(' · ') ?? '\u00a0'}</p>
-      {curve && curve.visits === 0 && <p class="soft">{t('Nobody has heard this track in the last year.')}</p>}
+      {curve && totals && curve.visits === 0 && (
+        <p class="soft">
+          {totals.visits > 0
+            ? t('Nobody has heard the current file yet.')
+            : t('Nobody has heard this track in the last year.')}
+        </p>
+      )}
       {curve && curve.visits > 0 && <Curve track={track} curve={curve} />}
     </section>
   )
