@@ -6,6 +6,7 @@ import { downloadText } from '../ui/download.ts'
 /** Downloads the answer of an operation as CSV. */
 export async function downloadCsv(api_key: string, path: string, file_name: string): Promise<void> {
   const response = await fetchWith(api_key)(path, { headers: { accept: 'text/csv' } }).catch(() => undefined)
-  if (response?.ok) downloadText(file_name, 'text/csv', await response.text())
+  // Without the byte order mark, Excel does not read UTF-8.
+  if (response?.ok) downloadText(file_name, 'text/csv', `\uFEFF${await response.text()}`)
   else announce(t('The file could not be loaded. Try again.'))
 }
