@@ -10,7 +10,7 @@ export const Listener = z
   .min(1)
   .max(MAX_LISTENER)
   // URLs cannot contain such a path segment.
-  .regex(/^(?!\.{1,2}$)/, 'must not be . or ..')
+  .refine((listener) => listener !== '.' && listener !== '..', 'must not be . or ..')
 
 const common = { tag: 'Statistics', access: ['server'], params: z.object({ listener: Listener }) } as const
 
