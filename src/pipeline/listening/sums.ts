@@ -10,14 +10,16 @@ import { type Kind, MAX_SOURCES, Memory, type Place, SELF, type SubjectDetails }
  * The resources of a day are in at most this number of rows. A row for each would be cheap for a thousand tracks, but not for a hundred thousand, of which
  * most are heard twice a day. The totals come first: SQLite reads a long row only as far as a query needs.
  */
-const BUCKETS = 1024
+const BUCKETS = 4096
+/** Maximum characters of the details in a row, of up to three bytes each. SQLite in Durable Objects allows 2 MB for a row (Durable Objects, Limits). */
+const MAX_DETAILS = 600_000
 const TABLE = `create table if not exists day (scope integer, day integer, bucket integer, totals text, details text,
   primary key (scope, day, bucket)) without rowid`
 const READ = 'select totals, details from day where scope = ? and day = ? and bucket = ?'
 const WRITE = 'insert or replace into day values (?, ?, ?, ?, ?)'
 
 /** Ids are random at their end. */
-const bucketOf = (id: string) => Number.parseInt(id.slice(-3) || '0', 16) % BUCKETS
+const bucketOf = (id: string) => Number.parseInt(id.slice(-3) || '0', 16)
 
 /** Everything of a resource on a day except the totals. */
 interface Details {
@@ -61,6 +63,20 @@ function addLabels(sum: Labels, labels: Iterable<[string, Counts]>): Labels {
 const trim = (counts: Counts) => counts.slice(0, counts.findLastIndex(Boolean) + 1)
 const packLabels = (labels: Iterable<[string, Counts]>) =>
   Object.fromEntries([...labels].map(([text, counts]) => [text, trim(counts)]))
+
+/** Returns the details of a row as JSON. If they are too long, only the sources with the most visits remain, and if necessary no curves. */
+function packDetails(details: Bucket['details']): string {
+  let text = JSON.stringify(details)
+  for (const most of [50, 20, 5, 0]) {
+    if (text.length <= MAX_DETAILS) break
+    for (const each of Object.values(details)) {
+      if (each.sources) each.sources = Object.fromEntries(Object.entries(each.sources).slice(0, most))
+      if (most === 0) delete each.curve
+    }
+    text = JSON.stringify(details)
+  }
+  return text
+}
 
 function addReasons(sum: Record<string, number>, ...all: (Record<string, number> | undefined)[]) {
   for (const reasons of all)
@@ -113,8 +129,7 @@ export class Sums {
       const { scope, day, id } = memory.subjects[indexes[0]!]!
       const bucket = this.#read(scope, day, id)
       for (const index of indexes) this.#addTo(bucket, index, detailsOf(index))
-      const [totals, details] = [JSON.stringify(bucket.totals), JSON.stringify(bucket.details)]
-      this.#sql.exec(WRITE, scope, day, bucketOf(id), totals, details)
+      this.#sql.exec(WRITE, scope, day, bucketOf(id), JSON.stringify(bucket.totals), packDetails(bucket.details))
     }
     this.#memory = new Memory()
   }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 
+import { STATS_SCOPES } from '../../../src/contract/stats_scope.ts'
 import { accumulated, stepsOf } from '../../../src/pipeline/listening/curve.ts'
 import type { Difference, Range } from '../../../src/pipeline/listening/difference.ts'
 import { Sums } from '../../../src/pipeline/listening/sums.ts'
@@ -106,6 +107,31 @@ it('a day of a resource has 100 sources at most, those with the most visits, and
     expect(totals[1]).toBe(250)
     expect(rows).toHaveLength(100)
     expect(rows.filter(([source]) => source.startsWith('second'))).toHaveLength(50)
+  })
+})
+
+it('a row with too many details keeps the sources with the most visits, and all totals', async () => {
+  const track = (number: number) => uuid(1, number * 1000)
+  const source = (number: number) => `${number}.`.padEnd(100, 'ü')
+  await inObject((sql) => {
+    const sums = new Sums(sql)
+    for (let number = 0; number < 80; number++)
+      for (let at = 0; at < 100; at++) {
+        const visits = number === 7 && at === 99 ? 3 : 1
+        for (let visit = 0; visit < visits; visit++)
+          sums.add(aVisit([[0, at + 1.5]], { track: track(number), source: source(at) }))
+      }
+    sums.fold()
+    const rows = sql
+      .exec('select length(details) as size from day where scope = ?', STATS_SCOPES.indexOf('track'))
+      .toArray()
+    expect(rows).toEqual([{ size: expect.any(Number) }])
+    expect(rows[0]!.size).toBeLessThan(600_000)
+    const { totals, rows: sources } = sums.stats({ scope: 'track', id: track(7), ...RANGE, by: 'source' })
+    expect(totals[1]).toBe(102)
+    expect(sources[0]![0]).toBe(source(99))
+    expect(sources.length).toBe(50)
+    expect(sums.curve({ track: track(7), duration: 200, ...RANGE }).visits).toBe(102)
   })
 })
 
