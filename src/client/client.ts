@@ -151,8 +151,7 @@ async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal
     const response = await send(limit.signal)
     const answer: unknown = response.status === 204 ? { ok: true } : await response.json().catch(() => undefined)
     if (response.ok && answer !== undefined) return { result: answer, retryIn: null }
-    // A successful response whose JSON is truncated is treated as a missing response.
-    if (response.ok || signal?.aborted) return unanswered()
+    if (signal?.aborted) return unanswered()
     const { status } = response
     const retryAfter = Number(response.headers.get('retry-after')) * 1000 || delay
     const result = readFailure(status, answer)

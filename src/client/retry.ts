@@ -4,13 +4,13 @@ import type { ErrorCode } from '../contract/error_status.ts'
 /** Failures, delays, retries and polling, for all modules of the client. */
 
 /**
- * A failed call: the service's error envelope, or the code `network` or `aborted` if there was no response to read. `upload_refused` is only for
+ * A failed call: the service's error envelope, or the code `network` or `aborted` if there was no response to read, or `not_json` if it is of another type or incomplete. `upload_refused` is only for
  * `uploadFile`: the storage answered, but did not accept the file.
  */
 export interface Failure {
   ok: false
   message: string
-  code: ErrorCode | 'network' | 'aborted' | 'upload_refused'
+  code: ErrorCode | 'network' | 'not_json' | 'aborted' | 'upload_refused'
   /** The HTTP status; 0 if there was no response. */
   status: number
   api_request_id?: string
@@ -39,15 +39,20 @@ export function noResponse(aborted: boolean, message = 'The service cannot be re
 export function readFailure(status: number, answer: unknown): Failure {
   const envelope = answer as Failure | null | undefined
   if (envelope?.message !== undefined) return { ...envelope, ok: false, status }
-  return { ok: false, message: `The server answered ${status} without a reason`, code: 'network', status }
+  return {
+    ok: false,
+    message: `The service sent no JSON (${status})`,
+    code: status < 300 ? 'not_json' : 'network',
+    status,
+  }
 }
 
 /**
- * Whether a failure is transient: there was no response, the service is overloaded or failing, or the same request is still in flight. 408
+ * Whether a failure is transient: there was no response of the service, it is overloaded or failing, or the same request is still in flight. 408
  * is transient because the request arrived too slowly and was not executed (RFC 9110, §15.5.9). 507 is not: it lasts until something is deleted.
  */
 export const isTransient = ({ status, code }: Failure) =>
-  status === 0 || status === 408 || status === 429 || (status >= 500 && status !== 507) || code === 'request_in_flight'
+  status < 300 || status === 408 || status === 429 || (status >= 500 && status !== 507) || code === 'request_in_flight'
 
 interface SleepOptions {
   /** Signal that ends the sleep early. If `online` is set, the browser's `online` event ends it as well. */

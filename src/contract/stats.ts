@@ -9,7 +9,7 @@ import { STATS_SCOPES } from './stats_scope.ts'
 const counts = {
   /** Passes of a track in which 30 s were heard, or half of it if it is shorter than a minute. */
   plays: z.int(),
-  /** Uses of a player by one page, with at least one report. */
+  /** Times that a player on a page was used, with at least one report. */
   visits: z.int(),
   /** Seconds of the recording that were heard; a part heard twice counts twice. */
   seconds: z.number(),
@@ -39,7 +39,7 @@ export const statsOperations = defineOperations({
     method: 'get',
     path: '/v1/stats/{scope}/{resource_id}',
     summary:
-      'Get what was heard of a resource on at most 400 days, by day, country or source; as CSV if `Accept` is text/csv',
+      'Get what was heard of a resource on at most 400 days, by day, country or source; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
     params: z.object({ scope: StatsScope, resource_id: Id }),
@@ -63,7 +63,8 @@ export const statsOperations = defineOperations({
   getTopStats: {
     method: 'get',
     path: '/v1/stats/top',
-    summary: 'List the tracks, collections, playlists or shares with the most plays; as CSV if `Accept` is text/csv',
+    summary:
+      'List the tracks, collections, playlists or shares with the most plays; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
     query: z.strictObject({
@@ -85,7 +86,7 @@ export const statsOperations = defineOperations({
   getRetention: {
     method: 'get',
     path: '/v1/track/{track_id}/retention',
-    summary: 'Get how many visits heard each part of a track; as CSV if `Accept` is text/csv',
+    summary: 'Get how many visits heard each part of a track; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
     params: z.object({ track_id: Id }),
@@ -103,8 +104,12 @@ export const statsOperations = defineOperations({
       times: z.array(z.int()),
     }),
     csv: ({ heard, times, step }: { heard: number[]; times: number[]; step: number }) => ({
-      columns: ['second', 'visits', 'times'],
-      rows: heard.map((visits, at) => ({ second: Math.round(at * step * 1000) / 1000, visits, times: times[at]! })),
+      columns: ['second', 'heard', 'times'],
+      rows: heard.map((visits, at) => ({
+        second: Math.round(at * step * 1000) / 1000,
+        heard: visits,
+        times: times[at]!,
+      })),
     }),
   },
 })

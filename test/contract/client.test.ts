@@ -69,7 +69,15 @@ describe('a call', () => {
   it('fails when its response cannot be parsed, regardless of the status', async () => {
     const client = await serve((_, response) => response.writeHead(200).end('<h1>Welcome to the airport</h1>'))
     const deleted = await client.delete('/v1/track/{track_id}', { params: { track_id: 'a' } })
-    expect(deleted).toMatchObject({ ok: false, code: 'network', status: 0 })
+    expect(deleted).toMatchObject({
+      ok: false,
+      code: 'not_json',
+      status: 200,
+      message: 'The service sent no JSON (200)',
+    })
+    expect(requests).toHaveLength(1)
+    expect((await client.get('/v1/limits')).ok).toBe(false)
+    expect(requests).toHaveLength(4)
   })
 
   it('fails when the base URL is invalid, with the same error as for an unreachable server', async () => {

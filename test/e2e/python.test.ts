@@ -66,6 +66,10 @@ try:
 except TonearmError as error:
     print(error.status, error.code, error.message)
 try:
+    Tonearm(os.environ["TONEARM_URL"] + "/docs?").list_limits()
+except TonearmError as error:
+    print(error.status, error.code, error.message)
+try:
     client.create_share({"scope": "collection", "collection_id": "x"})
 except TonearmError as error:
     print(error)`
@@ -74,6 +78,7 @@ except TonearmError as error:
   expect(others).toEqual([
     '404 not_found',
     expect.stringMatching(/^0 network http:\/\/127\.0\.0\.1:9 cannot be reached: /),
+    '200 not_json The service sent no JSON (200)',
     'invalid_request (400): id: is required; collection_id: is not a known field',
   ])
 })

@@ -166,7 +166,7 @@ test('the activity page lists changes and their authors, and so does the page of
   // The tracks of a collection are one line, which opens.
   const group = lines.filter({ hasText: 'An album' }).filter({ hasText: '2 tracks created' })
   await group.getByRole('button', { name: '2 tracks created' }).click(TIMEOUT)
-  await lines.filter({ hasText: 'another.wav' }).filter({ hasText: 'Track created' }).waitFor(TIMEOUT)
+  await lines.filter({ hasText: 'another' }).filter({ hasText: 'Track created' }).waitFor(TIMEOUT)
 
   const chosen = () => page.locator('.chip[aria-pressed=true]').allTextContents()
   await page.getByRole('button', { name: 'Collections', exact: true }).click()

@@ -23,7 +23,7 @@ LONGEST_RETRY_AFTER = 5.0
 
 class TonearmError(Exception):
     """A call that failed. `code` is one of the codes in docs/errors.md, `network` if there was no
-    response, or `upload_refused` if the storage did not accept a file.
+    response, `not_json` if it is not JSON, or `upload_refused` if the storage did not accept a file.
     """
 
     def __init__(self, status: int, body: Mapping[str, Any]) -> None:
@@ -84,6 +84,8 @@ class Transport:
                 return self._send(urllib.request.Request(url, data, sent, method=method))
             except urllib.error.HTTPError as response:
                 error, retry_in = _failure(response, is_repeatable, delay)
+            except TonearmError as cause:
+                error, retry_in = cause, delay if is_repeatable else None
             except (urllib.error.URLError, OSError, ValueError) as cause:
                 error = TonearmError(0, {"message": f"{self._base_url} cannot be reached: {cause}"})
                 retry_in = delay if is_repeatable else None
@@ -96,7 +98,13 @@ class Transport:
     def _send(self, request: urllib.request.Request) -> Any:
         with urllib.request.urlopen(request, timeout=self._timeout) as response:
             # An operation without a response, such as a listening report, answers 204.
-            return {"ok": True} if response.status == 204 else json.load(response)
+            if response.status == 204:
+                return {"ok": True}
+            try:
+                return json.load(response)
+            except ValueError:
+                message = f"The service sent no JSON ({response.status})"
+                raise TonearmError(response.status, {"code": "not_json", "message": message}) from None
 
     def upload(self, handle: Mapping[str, Any], file: str | PathLike[str] | bytes, content_type: str) -> str | None:
         """Sends a file to an upload handle (specification §2, UploadHandle) and returns its ETag."""

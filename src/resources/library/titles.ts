@@ -4,10 +4,14 @@ import { inJsonList } from '../../adapters/db/database.ts'
 import type { Context } from '../../context.ts'
 import type { PlayScope } from '../../contract/play.ts'
 
+/** `withoutExtension` in SQL: everything before the last dot. */
+const FILE_TITLE = sql`iif(instr(file_name, '.'), substr(rtrim(file_name, replace(file_name, '.', '')), 1,
+  length(rtrim(file_name, replace(file_name, '.', ''))) - 1), file_name)`
+
 /** The titles of resources, in SQL for their own table. The title of a track is the one that listeners see. */
 export const TITLES: Record<PlayScope, SQL> = {
   track: sql`coalesce(player_title, (
-    select tags ->> '$.title' from organizations where organizations.id = organization_id and uses_tags), file_name)`,
+    select tags ->> '$.title' from organizations where organizations.id = organization_id and uses_tags), ${FILE_TITLE})`,
   collection: sql`title`,
   playlist: sql`title`,
 }

@@ -74,7 +74,7 @@ describe('statistics as CSV', () => {
 
   it('are sent only to callers that prefer them to JSON', async () => {
     const path = `/v1/track/${track_id}/retention`
-    expect((await readCsv(path, 'text/csv;q=0.9, application/json')).text).toMatch(/^second,visits,times\r\n/)
+    expect((await readCsv(path, 'text/csv;q=0.9, application/json')).text).toMatch(/^second,heard,times\r\n/)
     for (const accept of ['application/json, text/csv', '*/*'])
       expect((await readCsv(path, accept)).type).toBe('application/json')
   })
@@ -179,6 +179,8 @@ describe('statistics', () => {
     expect(top).toMatchObject([{ id: track_id, title: 'So What', plays: 5, visits: 5, seconds: 200 }])
     const pictured = (await get('/v1/stats/top?include=artwork')).rows
     expect(pictured.map(({ artwork }: { artwork: object }) => Object.keys(artwork))).toHaveLength(2)
+    await query(`update tracks set player_title = null, file_name = 'So What.wav' where id = ?`, track_id)
+    expect((await get('/v1/stats/top?limit=1')).rows[0].title).toBe('So What')
     const { visits, heard } = await get(`/v1/track/${track_id}/retention`)
     expect([visits, heard[0], heard[39], heard[40]]).toEqual([5, 5, 5, 0])
     // The visits to another recording of the track are not in its curve.
@@ -228,5 +230,5 @@ it('the retention of an audience that leaves at a known rate is right within 1 %
   for (const [at, count] of heard.entries())
     expect(Math.abs(count / 1000 - Math.sqrt(1 - (at + 0.5) / 200))).toBeLessThan(0.01)
   const { text } = await readCsv(`/v1/track/${track_id}/retention`)
-  expect(text.split('\r\n').slice(0, 2)).toEqual(['second,visits,times', `0,${heard[0]},${times[0]}`])
+  expect(text.split('\r\n').slice(0, 2)).toEqual(['second,heard,times', `0,${heard[0]},${times[0]}`])
 })

@@ -35,7 +35,7 @@ it('`include=resource` adds the title and the cover of each shared resource, wit
   const path = (name: string) => expect.stringContaining(`/media/${name}/small.jpg`)
   expect((await found()).toReversed()).toEqual([
     [0, 'Album', path('own')],
-    [1, 'song.mp3', path('own')],
+    [1, 'song', path('own')],
     [2, 'Other', path('own')],
     [3, 'List', path('list')],
   ])

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 
+import { withoutExtension } from '../../../src/contract/facts.ts'
 import { aPlaylist, anApiKey, aTrack, ok, query } from '../support/api.ts'
 import { aTenant } from '../support/fixtures.ts'
 import { aShare } from '../support/share_visitor.ts'
@@ -33,7 +34,11 @@ it('`include=titles` adds the current title of its subject to each event, or nul
     ['track', 'Trashed'],
     ['track', null],
   ]
-  expect(await titles()).toEqual(expected('song.mp3'))
+  expect(await titles()).toEqual(expected('song'))
+  for (const name of ['Op. 9 No. 2.wav', 'song', '.wav', 'wav.wav', 'a..b']) {
+    await query('update tracks set file_name = ? where id = ?', name, track)
+    expect((await titles())[0]).toEqual(['track', withoutExtension(name)])
+  }
   await query(`update tracks set tags = '{"title": "Tagged"}' where id = ?`, track)
   expect(await titles()).toEqual(expected('Tagged'))
   await ok('PUT', `/v1/share/${share.id}`, { key, body: { title: 'For the press' } })
