@@ -5,14 +5,15 @@ import { parseArgs } from 'node:util'
 import { createClient, waitForTrack } from '../src/client/index.ts'
 import { FILL_WARNING } from '../src/contract/facts.ts'
 import { request, checkPlayback, checkUpload } from './deploy/bucket_checks.ts'
+import { checkListening } from './deploy/listening_check.ts'
 import { checkMedia } from './deploy/media_checks.ts'
 import { check, countFailures, expect, unwrap } from './deploy/report_check.ts'
 import { makePng, makeWav } from './deploy/sample_files.ts'
 import { SETTINGS } from './shared/settings.ts'
 
 /**
- * `ROOT_KEY=… npm run doctor -- --url …`: tests a deployment by uploading, processing and playing one second of audio. It reports each
- * fault with its remedy, and deletes its test data. Without arguments it checks the system that `npm start` runs. With ROOT_KEY it also
+ * `ROOT_KEY=… npm run doctor -- --url …`: tests a deployment by uploading, processing and playing one second of audio, and by a listening
+ * report. It reports each fault with its remedy, and deletes its test data. Without arguments it checks the system that `npm start` runs. With ROOT_KEY it also
  * checks the operator's view, and creates an organization for the test unless TONEARM_KEY contains a server key. With `--media`, it also checks the
  * domain of the files.
  */
@@ -63,7 +64,7 @@ async function eventArrives(collection_id: string): Promise<[string, true]> {
   throw new Error('still initializing after 30 s')
 }
 
-/** Returns the URLs of a play view whose session lasts `expires_in` seconds, with the names of its variants. */
+/** Returns the URLs of a play view whose session lasts `expires_in` seconds, the names of its variants, and the session's token for listening reports. */
 async function viewUrls(track_id: string, expires_in: number) {
   const body = { track_id, expires_in }
   const session = await unwrap(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
@@ -72,17 +73,27 @@ async function viewUrls(track_id: string, expires_in: number) {
     createClient({ base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }),
   )
   expect(variants[0], 'no variant can be played')
-  return { urls: variants.map(({ url }) => url), names: variants.map(({ variant }) => variant.index) }
+  return {
+    urls: variants.map(({ url }) => url),
+    names: variants.map(({ variant }) => variant.index),
+    heard_token: session.heard_token,
+  }
 }
 
 async function play(track_id: string): Promise<void> {
   const view = await check('play view without a key', 'look at the logs: npx wrangler tail', async () => {
-    const { urls, names } = await viewUrls(track_id, 60)
-    return [names.join(', '), urls]
+    const view = await viewUrls(track_id, 60)
+    return [view.names.join(', '), view]
   })
   if (!view) return
-  await checkPlayback(view.value[0]!, origin)
-  if (values.media) await checkMedia(view.value, (await viewUrls(track_id, 120)).urls[0]!)
+  const { urls, heard_token } = view.value
+  await checkPlayback(urls[0]!, origin)
+  if (values.media) await checkMedia(urls, (await viewUrls(track_id, 120)).urls[0]!)
+  if (process.env.TONEARM_KEY)
+    console.log(
+      '-       listening: not tested, because the statistics of the organization of TONEARM_KEY keep each report',
+    )
+  else await checkListening(base_url, client, track_id, heard_token)
 }
 
 async function checkUploadAndPlayback(collection_id: string, cover_url: string): Promise<void> {
@@ -156,7 +167,7 @@ async function runChecks(): Promise<void> {
   )
   if (!health) return root_key ? checkSystem(root_key) : undefined
   const time = health.value
-  if (time === null) console.log('-       clock: the service sends no date to compare with')
+  if (time === null) console.log('-       clock: not compared, because the response has no Date header')
   else
     await check('clock', 'set the clock of this machine: signed URLs depend on the time', async () => {
       const skew = Math.abs(Date.now() - Date.parse(time))

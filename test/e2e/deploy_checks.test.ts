@@ -5,7 +5,17 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
-import { CHECKED, deploy, IMAGE, planDeploy, playAccount, root, startWrangler, wrangler } from './deploy_setup.ts'
+import {
+  CHECKED,
+  deploy,
+  IMAGE,
+  planDeploy,
+  playAccount,
+  root,
+  runDoctor,
+  startWrangler,
+  wrangler,
+} from './deploy_setup.ts'
 import { joinStack } from './shared_stack.ts'
 
 /** Tests the checks of a deployment, the places that it chooses, and its doctor. */
@@ -133,7 +143,9 @@ test('a file in which max_instances does not fit TRANSCODER_INSTANCES is refused
 test('the doctor tests each deployment, and a failed one is rolled back with the printed command', async () => {
   const { account } = cloudflare
   const first = await deploy(cloudflare, CHECKED)
-  expect(first.output).toMatch(/Studio [^]*ok {6}transcode: [^]*ok {6}delete the organization\n\nAll is well\.\n$/)
+  expect(first.output).toMatch(
+    /Studio [^]*ok {6}transcode: [^]*ok {6}listening: a report was counted\n[^]*ok {6}delete the organization\n\nAll is well\.\n$/,
+  )
   expect(first.code).toBe(0)
   expect(account.containers.values().next().value).toMatchObject({ max_instances: 6 })
   const worker = account.workers.get('tonearm')!
@@ -157,4 +169,31 @@ test('the doctor tests each deployment, and a failed one is rolled back with the
   expect(keyless.output).toMatch(/The doctor is skipped: set ROOT_KEY/)
   expect(keyless.changes.filter((change) => change.includes('containers'))).toEqual([])
   expect(keyless.code).toBe(0)
+})
+
+test('the doctor names a listening report that the statistics lack, and passes a service that has no reports yet', async () => {
+  const stack = await joinStack()
+  const lossy = await playAccount(stack, async (path, response) => {
+    if (!path.startsWith('/v1/stats/')) return response
+    const stats = (await response.json()) as { totals: object }
+    return Response.json({ ...stats, totals: { ...stats.totals, visits: 0, muted_seconds: 0 } })
+  })
+  const failed = await runDoctor(lossy, stack.root_key)
+  expect(failed.output).toMatch(
+    /FAILED {2}listening: the statistics have 0 visits and 0 muted s\n.*\nok {6}clean up\nok {6}delete the organization\n\n1 failed\.\n$/,
+  )
+  expect(failed.code).toBe(1)
+  await lossy.close()
+
+  const old = await playAccount(stack, async (path, response) => {
+    if (path !== '/v1/play_session/track') return response
+    return Response.json({ ...((await response.json()) as object), heard_token: undefined })
+  })
+  const passed = await runDoctor(old, stack.root_key)
+  expect(passed.output).toMatch(
+    /\n- {7}listening: this version of the service has no listening reports; .*\nok {6}clean up\n/,
+  )
+  expect(passed.output).toMatch(/All is well\.\n$/)
+  expect(passed.code).toBe(0)
+  await old.close()
 })

@@ -19,9 +19,12 @@ const WRANGLER = 'node_modules/wrangler/bin/wrangler.js'
 
 /**
  * Starts a fake account whose deployed service is the shared stack. Requests with the uploaded root key are sent to it
- * with the stack's own. The service reports no organization until a test changes that.
+ * with the stack's own. The service reports no organization until a test changes that. `change` may replace a response of the service.
  */
-export function playAccount(stack: Shared): Promise<Cloudflare> {
+export function playAccount(
+  stack: Shared,
+  change = async (_pathname: string, response: Response) => response,
+): Promise<Cloudflare> {
   const played = startFakeCloudflare(async (request) => {
     const { account } = await played
     const { pathname, search } = new URL(request.url)
@@ -35,7 +38,7 @@ export function playAccount(stack: Shared): Promise<Cloudflare> {
     }
     const { method } = request
     const body = method === 'POST' || method === 'PUT' ? await request.arrayBuffer() : null
-    const response = await fetch(stack.base_url + pathname + search, { method, headers, body })
+    const response = await change(pathname, await fetch(stack.base_url + pathname + search, { method, headers, body }))
     if (!response.ok || pathname !== '/v1/organization' || method !== 'GET' || account.hasOrganization) return response
     return Response.json({ ...(await response.json()), count: 0 })
   })
@@ -109,6 +112,13 @@ export async function planDeploy(cloudflare: Cloudflare, args: string[], environ
 }
 
 export const deploy = (...how: Parameters<typeof startDeploy>) => startDeploy(...how).ended
+
+/** Runs the doctor with a root key against the service of a fake account. */
+export const runDoctor = (cloudflare: Cloudflare, ROOT_KEY: string) =>
+  startDeploy(cloudflare, ['--url', cloudflare.url], { ROOT_KEY, TONEARM_KEY: '' }, [
+    process.execPath,
+    'scripts/doctor.ts',
+  ]).ended
 
 /** Runs the real wrangler against a fake account. */
 export const startWrangler = (cloudflare: Cloudflare, args: string[]) =>
