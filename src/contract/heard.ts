@@ -65,6 +65,6 @@ export const heardOperations = defineOperations({
     response: ok({}),
     is_report: true,
     invisibleToListeners: true,
-    errors: ['session_expired'],
+    errors: ['session_expired', 'unavailable'],
   },
 })

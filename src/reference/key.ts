@@ -15,7 +15,13 @@ function keep(key: string): void {
 
 /** Asks for a key. */
 export function askForKey(): void {
-  const input = make('input', { type: 'password', id: 'key', autocomplete: 'off', value: storedKey() ?? '' })
+  const input = make('input', {
+    type: 'password',
+    id: 'key',
+    autocomplete: 'off',
+    autofocus: true,
+    value: storedKey() ?? '',
+  })
   const form = make(
     'form',
     { method: 'dialog' },

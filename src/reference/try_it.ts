@@ -52,10 +52,14 @@ function makeField(id: string, { name, required, schema, ...parameter }: Paramet
   return [make('div', { className: 'field' }, make('label', { htmlFor: id }, name), input), input]
 }
 
+/** 16 random hexadecimal digits. A visit of an example belongs to the session that reported it first. */
+const randomVisit = () =>
+  [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+
 function bodyOf(operation: Operation): string | undefined {
   const example = operation.requestBody?.content['application/json'].example
   if (!operation.requestBody) return undefined
-  const ids = knownIds()
+  const ids: Record<string, string> = { ...knownIds(), visit: randomVisit() }
   const filled = Object.entries(example ?? {}).map(([name, value]) => [name, name in ids ? ids[name] : value])
   return JSON.stringify(Object.fromEntries(filled), null, 2)
 }
@@ -125,6 +129,7 @@ async function send({ request }: Form, status: HTMLElement, output: HTMLElement)
     const text = await response.text()
     status.textContent = `${response.status} ${response.statusText} · ${Math.round(performance.now() - start)} ms`
     status.className = response.ok ? 'good' : 'error'
+    if (!text) return
     output.textContent = pretty(text)
     output.hidden = false
     if (response.ok) rememberIds(JSON.parse(text) as Record<string, unknown>)

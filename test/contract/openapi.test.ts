@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 
+import { FIELD_TEXTS } from '../../scripts/build/field_texts.ts'
 import { openApiDocument, type OperationExample } from '../../scripts/build/openapi.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { operations } from '../../src/contract/index.ts'
@@ -29,6 +30,7 @@ interface Document {
   openapi: string
   info: { version: string }
   paths: Record<string, Record<string, Described>>
+  webhooks: Record<string, object>
   components: { schemas: Record<string, Schema> }
 }
 
@@ -226,5 +228,33 @@ describe('the types of the fields', () => {
     expect(field('UploadHandle', 'upload_url')).toMatchObject({ type: 'string', format: 'uri' })
     expect(field('Variant', 'bitrate')).toMatchObject({ type: 'integer' })
     expect(field('ImageColor', 'hex')).toMatchObject({ type: 'string', pattern: '^#[0-9A-Fa-f]{6}$' })
+  })
+})
+
+describe('the texts of fields', () => {
+  it.each(Object.entries(FIELD_TEXTS))('all belong to a field of %s', (name, texts) => {
+    const operation: Operation | undefined = (operations as Record<string, Operation>)[name]
+    const part = operation ? described(operation) : (document.components.schemas[name] ?? document.webhooks[name])
+    const found = new Set(every(part, 'description'))
+    expect(Object.values(texts).filter((description) => !found.has(description))).toEqual([])
+  })
+
+  it('describe every field of a listening report, and of the progress of a listener', () => {
+    const { requestBody, parameters } = described(operations.reportHeard)
+    const report = json(requestBody!).properties!
+    const listen = document.components.schemas.HeardListen!.properties!
+    const tracks = json(described(operations.getProgress).responses['200']!).properties!.tracks!.items!.properties!
+    for (const field of [...parameters, ...Object.values({ ...report, ...listen, ...tracks })])
+      expect(field).toMatchObject({ description: expect.stringMatching(/\.$/) as string })
+  })
+
+  it('lead from the operations of listening to their guides', () => {
+    expect(described(operations.reportHeard)).toMatchObject({ externalDocs: { url: '/docs/listening' } })
+    expect(described(operations.getRetention)).toMatchObject({ externalDocs: { url: '/docs/counting' } })
+    expect(described(operations.getTrack)).not.toHaveProperty('externalDocs')
+  })
+
+  it('have an example of progress with a track', () => {
+    expect(examples.getProgress!.response.tracks).toMatchObject([{ ranges: [[0, 1.5]] }])
   })
 })

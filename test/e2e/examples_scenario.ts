@@ -260,10 +260,15 @@ async function readState({ call, root, server, collection_id, tracks }: Scene) {
   const stats = { scope: 'collection', resource_id: collection_id }
   await call('getStats', server, { params: stats, query: days })
   await call('getTopStats', server, { query: { ...days, limit: '5' } })
+  await call('getRetention', server, { params: { track_id: tracks[0] }, query: days })
   const listener = { listener: 'student-7' }
+  const body = { collection_id, ...listener }
+  const course = await call('createPlaySession', server, { params: { scope: 'collection' }, body }, false)
+  const listens = [{ track: tracks[0], ranges: [[0, 1.5]] }]
+  const report = { visit: 'fedcba9876543210', sequence: 1, age: 2, first: 0, listens }
+  await call('reportHeard', null, { params: { token: course.heard_token }, body: report }, false)
   await call('getProgress', server, { params: listener })
   await call('deleteProgress', server, { params: listener })
-  await call('getRetention', server, { params: { track_id: tracks[0] }, query: days })
   await call('listLimits', server)
   await call('getSystem', root)
   await call('retryFailedTracks', root, { body: {} })

@@ -8,7 +8,7 @@ import { operations } from '../../src/contract/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { expectNoOverflow, openTab, signIn, TIMEOUT } from './studio_steps.ts'
+import { expectNoOverflow, openTab, TIMEOUT } from './studio_steps.ts'
 
 /** Tests the pages below `/docs`: the API reference and the guides. */
 
@@ -98,6 +98,24 @@ test('the Markdown of the reference has the fields with types, and lists of name
   expect([collections, keys, html].filter((page) => page.includes('){0,') || page.includes('1 to 200 items'))).toEqual(
     [],
   )
+})
+
+test('the operations of listening name their own limits, describe their fields and lead to the guides', async () => {
+  const text = async (path: string) => (await fetch(`${stack.base_url}/docs/api/${path}`)).text()
+  const markdown = (name: string) => text(`${name}.md`)
+  const page = await text('listening')
+  const limits = [...page.matchAll(/href="\/docs\/limits#(\w+)"/g)].map(([, name]) => name)
+  expect(limits).toEqual(['heard_size', 'heard_rate'])
+  expect(page).toMatch(/<td>503<\/td>.*#unavailable/)
+  expect(page).toContain('<code>token</code> in the path grants access')
+  expect(page).toContain('Guide: <a href="/docs/listening">Listening reports</a>')
+  expect(page).toMatch(/<code class="name">token<\/code>[^\n]*?<p><code>heard_token<\/code> in the response of/)
+  expect(await markdown('listening')).toMatch(
+    /- `visit`: string, required, .*\. 16 random lower-case hexadecimal digits/,
+  )
+  const statistics = await markdown('statistics')
+  expect(statistics).toContain('Guide: [Counting](/docs/counting.md).')
+  expect(statistics).toMatch(/- `position`: number\. The second from which to resume/)
 })
 
 test('the search finds code and whole names, and Escape closes it', async () => {
@@ -227,52 +245,5 @@ test('the keyboard searches operations and guides', async () => {
   await page.keyboard.press('Enter')
   await page.waitForURL('**/docs/metrics#**')
   expect(problems).toEqual([])
-  await page.context().close()
-})
-
-test('Try it sends requests with the key of the studio, knows created ids, and asks before it deletes', async () => {
-  const { page, problems } = await openTab(browser)
-  await signIn(page, stack)
-  const opened = page.waitForEvent('popup')
-  await page.evaluate(() => void open('/docs', '_blank'))
-  const docs = await opened
-  await docs.getByRole('button', { name: `Key …${stack.api_key.slice(-4)}` }).waitFor(TIMEOUT)
-  await docs.goto(`${stack.base_url}/docs/api/collections#createCollection`)
-  const create = docs.locator('#createCollection')
-  await create.getByRole('button', { name: /^Try it/ }).press('Enter')
-  await create.getByLabel('Body').fill('{"title": "Tried"}')
-  await create.getByRole('button', { name: 'Send POST' }).press('Enter')
-  await create.getByText(/^200 OK/).waitFor(TIMEOUT)
-  const created = JSON.parse((await create.getByRole('region', { name: 'Response' }).textContent())!) as {
-    collection_id: string
-  }
-  expect(await findings(docs)).toEqual([])
-  const remove = docs.locator('#deleteCollection')
-  await remove.getByRole('button', { name: /^Try it/ }).click()
-  expect(await remove.getByLabel('collection_id').inputValue()).toBe(created.collection_id)
-  const statusOf = async () => {
-    const headers = { authorization: `Bearer ${stack.api_key}` }
-    return (await fetch(`${stack.base_url}/v1/collection/${created.collection_id}`, { headers })).status
-  }
-  await remove.getByRole('button', { name: 'Send DELETE' }).click()
-  expect(await statusOf()).toBe(200)
-  await remove.getByRole('button', { name: /Really\?$/ }).click()
-  await remove.getByText(/^200 OK/).waitFor(TIMEOUT)
-  expect(await statusOf()).toBe(404)
-  expect(problems).toEqual([])
-  await page.context().close()
-})
-
-test('without a key, Try it asks for one', async () => {
-  const { page } = await openTab(browser)
-  await page.goto(`${stack.base_url}/docs/api/limits#listLimits`)
-  const section = page.locator('#listLimits')
-  await section.getByRole('button', { name: /^Try it/ }).click()
-  await section.getByRole('button', { name: 'Send GET' }).click()
-  await page.getByLabel('API key', { exact: true }).fill(stack.api_key)
-  expect(await findings(page)).toEqual([])
-  await page.keyboard.press('Enter')
-  await section.getByRole('button', { name: 'Send GET' }).click()
-  await section.getByText(/^200 OK/).waitFor(TIMEOUT)
   await page.context().close()
 })

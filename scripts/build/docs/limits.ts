@@ -52,7 +52,8 @@ const OWN: { [name in OperationName]?: string[] } = {
 }
 
 /** Returns the limits of an operation as name, amount and scope: its own, those of its fields, and its rate. */
-export function limitsOfOperation(name: OperationName, { query, body, body_size, access }: Operation): string[][] {
+export function limitsOfOperation(name: OperationName, operation: Operation): string[][] {
+  const { query, body, body_size, access, is_report } = operation
   const has = (part: Operation['body'], field: string) => part !== undefined && field in part.shape
   const names = [
     ...(OWN[name] ?? []),
@@ -61,8 +62,8 @@ export function limitsOfOperation(name: OperationName, { query, body, body_size,
     ...(has(query, 'q') ? ['search_words'] : []),
     ...(has(body, 'metadata') ? ['metadata_size', 'metadata_depth'] : []),
     ...(has(body, 'theme') ? ['theme_colors'] : []),
-    ...(body ? [body_size ? 'batch_body_size' : 'body_size'] : []),
-    ...(access.length > 0 ? ['api_rate'] : ['play_rate', 'audience_rate', 'miss_rate']),
+    ...(body ? [is_report ? 'heard_size' : body_size ? 'batch_body_size' : 'body_size'] : []),
+    ...(is_report ? ['heard_rate'] : access.length > 0 ? ['api_rate'] : ['play_rate', 'audience_rate', 'miss_rate']),
   ]
   return names.map((name) => {
     const limit = LIMITS.get(name)

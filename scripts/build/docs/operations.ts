@@ -21,6 +21,7 @@ interface Parameter {
 type Content = { content: { 'application/json': { schema: Schema } } }
 interface DescribedOperation {
   parameters: Parameter[]
+  externalDocs?: { description: string; url: string }
   requestBody?: Content
   responses: { 200: Content }
 }
@@ -90,10 +91,10 @@ const KEYS: Record<string, string> = {
   player: 'player key',
   uploader: 'uploader key',
 }
-const keysOf = ({ access }: Operation) =>
+const keysOf = ({ access, secret }: Operation) =>
   access.length > 0
     ? `<a href="/docs/keys">${access.map((kind) => KEYS[kind]).join(', ')}</a>`
-    : 'no key: the secret in the path grants access'
+    : `no key: <code>${secret}</code> in the path grants access`
 
 /** Fields that every response has. */
 const COMMON = new Set(['ok', 'api_request_id'])
@@ -116,6 +117,7 @@ export const requestOf = ({ name, operation, example }: Entry) => ({
 
 function section(entry: Entry): string {
   const { name, operation, described, example } = entry
+  const guide = described.externalDocs
   const title = titleOf(operation.summary)
   const of = (place: Parameter['in']) => described.parameters.filter((parameter) => parameter.in === place)
   const data = `data-method="${operation.method}" data-path="${operation.path}"${isDestructive(entry) ? ' data-destructive' : ''}`
@@ -125,6 +127,7 @@ function section(entry: Entry): string {
 <p class="path">${method(operation.method)} <code>${path(operation.path)}</code></p>
 ${title === operation.summary ? '' : `<p>${inlineCode(operation.summary)}.</p>`}
 <p class="soft">Access: ${keysOf(operation)}</p>
+${guide ? `<p class="soft">Guide: <a href="${guide.url}">${guide.description}</a></p>` : ''}
 ${part('Path', of('path'))}${part('Query', of('query'))}${part('Body', fieldsOf(schemaOf(described.requestBody)))}${part('Headers', of('header'))}
 ${details('Response fields', fieldList(responseFields(entry), false))}
 ${details(`Errors (${errorsOf(operation).length})`, errorTable(operation))}
@@ -143,6 +146,7 @@ const partMarkdown = (title: string, fields: Field[], marksRequired = true) =>
 
 function markdownOf(entry: Entry): string {
   const { operation, described, example } = entry
+  const guide = described.externalDocs
   const of = (place: Parameter['in']) => described.parameters.filter((parameter) => parameter.in === place)
   const [curl] = samplesOf(requestOf(entry))
   const errors = errorsOf(operation).map((code) => `${ERROR_STATUS[code]} \`${code}\``)
@@ -150,7 +154,7 @@ function markdownOf(entry: Entry): string {
 
 \`${operation.method.toUpperCase()} ${operation.path}\`
 
-${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}.
+${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}.${guide ? ` Guide: [${guide.description}](${guide.url}.md).` : ''}
 
 ${partMarkdown('Path', of('path'))}${partMarkdown('Query', of('query'))}${partMarkdown('Body', fieldsOf(schemaOf(described.requestBody)))}${partMarkdown('Headers', of('header'))}${partMarkdown('Response', responseFields(entry), false)}\`\`\`bash
 ${curl!.code}
