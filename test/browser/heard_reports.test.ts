@@ -63,6 +63,30 @@ describe('a report', () => {
       expect([sequence, first + listens.length]).toEqual([i + 1, reports[i + 1]?.first ?? 120])
     }
   })
+  test('is followed by a report of the rest, which contains the seconds until the response to the first', () => {
+    for (let i = 0; i < 60; i++) {
+      track(`00000000-0000-4000-8000-${String(i).padStart(12, '0')}`)
+      play(1)
+    }
+    const reports: Body[] = []
+    for (let report = heard.report(now); report; report = report.rest(now)) {
+      reports.push(read(report))
+      play(1)
+      report.acknowledged()
+    }
+    expect(reports.map(({ first, listens }) => first + listens.length)).toEqual([reports[1]!.first, 60])
+    expect(reports[1]!.listens.at(-1)!.ranges).toEqual([[0, 2]])
+    expect(listens()).toMatchObject([{ ranges: [[0, 3]] }])
+  })
+  test('has no rest if it was complete, although another track has started since', () => {
+    play(31)
+    end()
+    const report = heard.report(now)!
+    track('b')
+    play(1)
+    report.acknowledged()
+    expect([report.rest(now), listens()]).toEqual([null, [{ track: 'b', ranges: [[0, 1]] }]])
+  })
   test('can be split if no response is expected', () => {
     for (let i = 0; i < 60; i++) {
       track(`00000000-0000-4000-8000-${String(i).padStart(12, '0')}`)
@@ -73,7 +97,7 @@ describe('a report', () => {
     while (report) {
       firsts.push(read(report).first)
       report.sent()
-      report = heard.report(now, report.next)
+      report = report.rest(now)
     }
     expect(firsts.length).toBeGreaterThan(1)
     expect(heard.report(now)).toBeNull()

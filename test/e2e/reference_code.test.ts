@@ -20,6 +20,7 @@ import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { freePort } from '../support/stack.ts'
 import { hasPython } from './has_python.ts'
+import { PLAY, RECORD_PYTHON } from './reference_programs.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, TIMEOUT, upload } from './steps.ts'
 import { openTab } from './studio_steps.ts'
@@ -28,6 +29,7 @@ import { openTab } from './studio_steps.ts'
 
 const root = join(import.meta.dirname, '../..')
 const CLIENT = join(root, 'packages/client/index.ts')
+const PLAYBACK = join(root, 'packages/client/playback.ts')
 const examples: Record<string, OperationExample> = exampleFile
 
 let stack: Shared
@@ -64,7 +66,10 @@ async function blocksOf(path: string, language: string): Promise<string[]> {
 
 /** Makes code run against the stack, with the clients of this project. */
 const connected = (code: string) =>
-  code.replaceAll('https://audio.example.com', stack.base_url).replace('@tonearm/client', CLIENT)
+  code
+    .replaceAll('https://audio.example.com', stack.base_url)
+    .replace('@tonearm/client/playback', PLAYBACK)
+    .replace('@tonearm/client', CLIENT)
 
 let count = 0
 
@@ -177,6 +182,18 @@ async function aCollection(client: Client) {
   return { collection_id, track_id }
 }
 
+test('the module for apps sends the seconds of a player, and gets a new token if the first one is unknown', async () => {
+  const { collection_id, track_id } = await aCollection(createClient(stack))
+  const create = { params: { scope: 'collection' }, body: { collection_id } } as const
+  const { heard_token } = await must(createClient(stack).post('/v1/play_session/{scope}', create))
+  const [module] = await blocksOf('docs/listening.md', 'ts')
+  const { stdout } = await runProgram('ts', `${module}\n${PLAY}`, stack.base_url, track_id, heard_token)
+  expect(stdout.trim().split('\n')).toEqual([
+    expect.stringMatching(/^404 first \[\[0,2\]\]$/),
+    expect.stringMatching(/^204 [\da-f]{6,} \[\[0,2\]\]$/),
+  ])
+})
+
 /** Returns the examples in the comments of a module. */
 const examplesIn = (source: string) =>
   [...source.matchAll(/ \* ```ts\n([\s\S]*?) \* ```/g)].map(([, block]) => block!.replace(/^ \* ?/gm, ''))
@@ -198,7 +215,7 @@ test('the TypeScript of every operation, of the guides and of the comments compi
     ...(await blocksOf('docs/recipes.md', 'ts')),
     ...(await blocksOf('src/reference/quick_start.md', 'ts')),
   ]
-  programs.push((await blocksOf('docs/packages.md', 'ts'))[0]!)
+  programs.push((await blocksOf('docs/packages.md', 'ts'))[0]!, ...(await blocksOf('docs/listening.md', 'ts')))
   written.push(...programs.map((code, at): [string, string] => [`guide_${at}`, code]))
   const documented: string[] = []
   for (const path of ['src/client/client.ts', 'src/client/webhook.ts', 'packages/client/upload_file.ts'])
@@ -209,7 +226,11 @@ test('the TypeScript of every operation, of the guides and of the comments compi
   await mkdir(directory)
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
   await Promise.all(written.map(([name, code]) => writeFile(join(directory, `${name}.ts`), code)))
-  const compilerOptions = { rootDir: '/', types: ['node'], paths: { '@tonearm/client': [CLIENT] } }
+  const compilerOptions = {
+    rootDir: '/',
+    types: ['node'],
+    paths: { '@tonearm/client': [CLIENT], '@tonearm/client/playback': [PLAYBACK] },
+  }
   const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, include: [`${directory}/*.ts`] }
   await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config))
   const tsc = join(root, 'node_modules/.bin/tsc')
@@ -240,20 +261,3 @@ test('the Python of every operation sends the request of its example', async ({ 
     if (body && Object.keys(body).length > 0) expect([name, sent[name]!.body]).toEqual([name, body])
   }
 })
-
-/** Runs the samples with a client that sends nothing, and prints their requests. */
-const RECORD_PYTHON = `import contextlib, io, json, os
-from tonearm._transport import Transport
-
-def send(self, request):
-    headers = {name.lower(): value for name, value in request.header_items()}
-    body = json.loads(request.data) if request.data else None
-    sent[name] = {"method": request.method, "url": request.full_url, "body": body, "headers": headers}
-    return {"ok": True}
-
-Transport._send = send
-sent = {}
-for name, code in json.load(open("samples.json")):
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(code, {})
-print(json.dumps(sent))`

@@ -40,17 +40,19 @@ export interface Motion {
 export interface Report {
   token: string
   body: string
-  /** The index of the first listen that had no room in the report. */
-  next: number
-  /** The report has left the page, but there will be no response. */
+  /** Call this if the report has left the page, but there will be no response. */
   sent: () => void
+  /** Call this after a successful response. */
   acknowledged: () => void
+  /** Call this if there was no response, or if the report may be sent again. */
   failed: () => void
   /**
    * The service accepts no more reports of the visit. Unreported seconds go into a new visit. They are discarded if this was the first report of the visit,
    * unless the session has another token by now.
    */
   refused: () => void
+  /** Returns a report of the listens that had no room in this one; null if there are none. Call `sent` or `acknowledged` before. */
+  rest: (now: number) => Report | null
 }
 
 /** Seconds by which a position may differ from the clock: playback starts between two events, and a sound held back is measured late. */
@@ -266,14 +268,14 @@ export class Heard {
     return isPlay || since >= INTERVAL || finished.length >= FINISHED
   }
 
-  /** Returns a report of the listens from an index on, as many as have room; null if nothing is new. */
+  /** Returns a report with as many listens as have room; null if nothing is new. Only `rest` passes the index of the first one. */
   report(now: number, from = 0): Report | null {
     const visit = this.#visit
     if (!visit || this.#total - this.#sent < SHORTEST) return null
     const text = (listens: Listen[]) => {
       const report: HeardReport = {
         visit: visit.id,
-        sequence: visit.sequence + 1,
+        sequence: visit.sequence,
         age: round(now - visit.began),
         first: visit.first + from,
         ...(this.#source && { source: this.#source }),
@@ -284,20 +286,19 @@ export class Heard {
       )
     }
     const entries = this.#listens.slice(from, from + MAX_LISTENS)
-    const listens = entries.map(encode)
-    while (listens.length > 1 && text(listens).length > MAX_LENGTH) listens.pop()
-    if (listens.length === 0) return null
-    const body = text(listens)
+    if (entries.length === 0) return null
     visit.sequence++
     this.#triedAt = now
-    return { token: visit.token, body, next: from + listens.length, ...this.#after(now, entries, listens) }
+    const listens = entries.map(encode)
+    while (listens.length > 1 && text(listens).length > MAX_LENGTH) listens.pop()
+    return { token: visit.token, body: text(listens), ...this.#after(now, entries.slice(0, listens.length), listens) }
   }
 
   /** Returns what the results of a report change. */
   #after(now: number, entries: Entry[], listens: Listen[]) {
     const visit = this.#visit!
     const total = this.#total
-    const isWhole = entries.at(listens.length - 1) === this.#listens.at(-1)
+    const isWhole = entries.at(-1) === this.#listens.at(-1)
     const isFinal = entries.map((entry) => entry !== this.#open)
     const sent = (isDone: boolean) => {
       if (visit !== this.#visit) return
@@ -325,7 +326,8 @@ export class Heard {
       this.#begin(this.#sentAt)
       this.#triedAt = now
     }
-    return { sent: () => sent(false), acknowledged: () => sent(true), failed, refused }
+    const rest = (now: number) => (isWhole ? null : this.report(now, this.#listens.indexOf(entries.at(-1)!) + 1))
+    return { sent: () => sent(false), acknowledged: () => sent(true), failed, refused, rest }
   }
 
   /** Returns the maximum seconds of the track that can have run since the last position. */

@@ -116,7 +116,7 @@ function sendBeacons(core: EngineContext, heard: Heard, now: number): void {
     // Without a connection, the beacon is lost.
     if (!navigator.sendBeacon(addressOf(core, report), report.body) || !navigator.onLine) return report.failed()
     report.sent()
-    report = heard.report(now, report.next)
+    report = report.rest(now)
   }
 }
 

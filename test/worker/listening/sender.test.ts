@@ -41,7 +41,7 @@ async function aPlayer() {
     while (sent) {
       statuses.push((await call('POST', `/v1/heard/${sent.token}`, { body: JSON.parse(sent.body) as object })).status)
       sent.sent()
-      sent = heard.report(clock(), sent.next)
+      sent = sent.rest(clock())
     }
   }
   const renew = async () => {
