@@ -83,6 +83,28 @@ except TonearmError as error:
   ])
 })
 
+test('a response that is cut off raises `network`, after two retries', async () => {
+  const program = `${CLIENT}
+import http.server, threading
+class Server(http.server.BaseHTTPRequestHandler):
+    count = 0
+    def do_GET(self):
+        Server.count += 1
+        self.send_response(200)
+        self.send_header("Content-Length", "99")
+        self.end_headers()
+        self.wfile.write(b"{")
+    def log_message(self, *args):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+try:
+    Tonearm(f"http://127.0.0.1:{server.server_port}").list_limits()
+except TonearmError as error:
+    print(error.status, error.code, Server.count)`
+  expect(await python('-c', program)).toBe('0 network 3')
+})
+
 test('a refused upload is explained', async () => {
   const program = `${CLIENT}
 collection = client.create_collection({"title": "Refused"})["collection_id"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import secrets
@@ -86,7 +87,7 @@ class Transport:
                 error, retry_in = _failure(response, is_repeatable, delay)
             except TonearmError as cause:
                 error, retry_in = cause, delay if is_repeatable else None
-            except (urllib.error.URLError, OSError, ValueError) as cause:
+            except (urllib.error.URLError, OSError, ValueError, http.client.HTTPException) as cause:
                 error = TonearmError(0, {"message": f"{self._base_url} cannot be reached: {cause}"})
                 retry_in = delay if is_repeatable else None
             if retry_in is None or retry_in > LONGEST_RETRY_AFTER or attempt == RETRIES:
