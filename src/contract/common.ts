@@ -133,7 +133,7 @@ export const ExceededQuota = named('ExceededQuota', {
 })
 export type ExceededQuota = z.infer<typeof ExceededQuota>
 
-/** The body of all error responses (specification §7). `code`, `errors`, `docs_url`, `quota` and `current` are not in the specification. */
+/** The body of all error responses (specification §7). `code`, `errors`, `docs_url`, `quota`, `reason` and `current` are not in the specification. */
 export const ErrorBody = named('Error', {
   ok: z.literal(false),
   message: z.string(),
@@ -145,6 +145,8 @@ export const ErrorBody = named('Error', {
   docs_url: z.url().optional(),
   /** Only with the code `quota_exceeded`. */
   quota: ExceededQuota.optional(),
+  /** Only of a refused listening report: the reason under which the statistics count it. */
+  reason: z.string().optional(),
   /** Only with the code `version_mismatch` for a track, a collection or an organization: the resource as it is now, with its `version`. */
   current: z.looseObject({ id: z.uuid(), version: Version }).optional(),
 })

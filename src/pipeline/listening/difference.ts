@@ -41,6 +41,3 @@ export interface Difference {
   /** The first listen of a track of the collection in the visit. */
   isNewCollectionInVisit: boolean
 }
-
-/** Why a report was refused. */
-export type Refusal = 'ranges' | 'time' | 'track' | 'late' | 'visit' | 'rate' | 'full'

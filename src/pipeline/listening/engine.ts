@@ -3,10 +3,10 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { type CopiedRow, copyRows, insertRows } from './copy.ts'
 import { recordDays } from './day_event.ts'
-import type { Refusal } from './difference.ts'
 import { reportFold, type Shard } from './fold_times.ts'
 import { Load } from './load.ts'
 import { Progress } from './progress.ts'
+import type { Refusal } from './refusal.ts'
 import { type Download, Segments } from './segments.ts'
 import { Sums } from './sums.ts'
 import { createTracks } from './tracks.ts'
@@ -38,7 +38,7 @@ export interface HeardCall {
   /** The listener whose progress is kept; null if none is. */
   listener?: string | null
 }
-/** `gone`: the organization was deleted. A reason: the report was refused, and is counted as refused. */
+/** `gone`: the organization was deleted. A refusal is counted under its reason. */
 export type HeardOutcome = 'ok' | 'gone' | Refusal
 
 /** The row of the object itself, in the table `self`. */
@@ -99,7 +99,7 @@ export class ListeningEngine {
   /** Counts a report. Resolves once it is stored. */
   async heard({ report, session, shards, country, listener = null, ...self }: HeardCall): Promise<HeardOutcome> {
     // A repeated report is acknowledged when the first one is.
-    if (this.#visits.isOld(report)) {
+    if (this.#visits.isOld(report, session)) {
       await this.#group?.done
       return 'ok'
     }
@@ -111,12 +111,14 @@ export class ListeningEngine {
     if (this.#day !== Math.floor(now / DAY)) this.#startDay(now)
     this.#identify(self)
     await this.#load.measure(this.#env.DB, self, this.#visits, now, shards)
-    const checked = this.#visits.isOld(report) ? null : this.#visits.check(report, session, country, tracks, now)
+    const checked = this.#visits.isOld(report, session)
+      ? null
+      : this.#visits.check(report, session, country, tracks, now)
     if (checked === null) await this.#group?.done
-    else if (typeof checked === 'string') await this.#refuse(checked, now)
+    else if ('reason' in checked) await this.#refuse(checked.reason, now)
     else await this.#store(checked, (id) => tracks.get(id)!, now, listener)
     await this.#schedule(now)
-    return typeof checked === 'string' ? checked : 'ok'
+    return checked && 'reason' in checked ? checked : 'ok'
   }
 
   #tracksOf = ({ organization_id }: Shard) => (this.#tracks ??= createTracks(this.#env.DB, organization_id))
@@ -140,7 +142,7 @@ export class ListeningEngine {
   }
 
   /** Counts a refused report. Resolves once it is stored. */
-  #refuse(reason: Refusal, now: number): Promise<void> {
+  #refuse(reason: Refusal['reason'], now: number): Promise<void> {
     const day = Math.floor(now / DAY)
     this.#sums.refuse(day, reason, 1)
     const key = `${day} ${reason}`

@@ -1,6 +1,7 @@
 import type { HeardReport } from '../../contract/heard.ts'
-import type { Listen, Range, Refusal } from './difference.ts'
-import { lengthOf, secondsOf } from './ranges.ts'
+import type { Listen, Range } from './difference.ts'
+import { lengthOf, secondsOf, tenth } from './ranges.ts'
+import { type Refusal, refuse } from './refusal.ts'
 
 /**
  * The plausibility of listening reports: a report that describes something impossible is counted as refused. Times are in seconds unless stated
@@ -18,17 +19,21 @@ const BUFFER = 10
 /** Maximum number of listens of a visit. */
 export const MAX_LISTENS = 1000
 
-const isOrdered = (ranges: readonly (readonly number[])[], end: number) => {
+/** Returns what is wrong with the first range that is not ordered and disjoint, or that ends after the track; undefined if all are right. */
+function faultOf(ranges: readonly (readonly number[])[], duration: number): string | undefined {
+  const end = endOf(duration)
   let last = 0
   for (const [from, until] of ranges as Range[]) {
-    if (from < last || until < from || until > end) return false
+    if (until < from) return `ends at ${until}, before its start at ${from}`
+    if (from < last) return `starts at ${from}, but the range before it ends at ${last}`
+    if (until > end) return `ends at ${until}, but the track has ${tenth(duration)} seconds`
     last = until
   }
-  return true
+  return undefined
 }
 
-const isInside = (inner: readonly Range[], outer: readonly Range[]) =>
-  inner.every(([from, until]) => outer.some((range) => range[0] - ROUNDING <= from && until <= range[1] + ROUNDING))
+const isInside = ([from, until]: Range, outer: readonly Range[]) =>
+  outer.some((range) => range[0] - ROUNDING <= from && until <= range[1] + ROUNDING)
 
 /** Returns the ranges without empty ones, cut at the end of the track. */
 const trimmed = (ranges: readonly (readonly number[])[], duration: number): Range[] =>
@@ -39,14 +44,21 @@ const trimmed = (ranges: readonly (readonly number[])[], duration: number): Rang
 /** Returns the latest end of a range of a track. */
 export const endOf = (duration: number) => duration * 1.01 + LENGTH_TOLERANCE
 
-/** Returns a listen of a report; null if its ranges are impossible for a track of this length. */
-export function toListen(reported: HeardReport['listens'][number], duration: number): Listen | null {
+/** Returns a listen of a report; a refusal if its ranges are impossible for a track of this length. `at` is the index of the listen in the report. */
+export function toListen(reported: HeardReport['listens'][number], duration: number, at: number): Listen | Refusal {
   const { ranges, again = [], muted = 0, fast = 0 } = reported
-  const end = endOf(duration)
-  if (!isOrdered(ranges, end) || !isOrdered(again, end)) return null
+  const fault = faultOf(ranges, duration)
+  if (fault) return refuse('ranges', `listens.${at}.ranges`, fault)
+  const faultAgain = faultOf(again, duration)
+  if (faultAgain) return refuse('ranges', `listens.${at}.again`, faultAgain)
   const listen = { ranges: trimmed(ranges, duration), again: trimmed(again, duration), muted, fast }
-  if (!isInside(listen.again, listen.ranges)) return null
-  return fast > lengthOf(ranges as Range[]) + lengthOf(again as Range[]) + ROUNDING ? null : listen
+  const outside = listen.again.find((range) => !isInside(range, listen.ranges))
+  if (outside)
+    return refuse('ranges', `listens.${at}.again`, `has ${outside[0]} to ${outside[1]}, which is not in ranges`)
+  const seconds = lengthOf(ranges as Range[]) + lengthOf(again as Range[])
+  if (fast > seconds + ROUNDING)
+    return refuse('ranges', `listens.${at}.fast`, `is ${fast}, but ranges and again have ${tenth(seconds)} seconds`)
+  return listen
 }
 
 /** The times of a visit that the object knows: its last report, and its start by the Worker's clock, in milliseconds since 1970. */
@@ -66,9 +78,14 @@ export function refuseTime(
   session_created_at: number,
   now: number,
 ): Refusal | null {
-  const oldest = (now - (known?.started_at ?? session_created_at)) / 1000 + CLOCK_TOLERANCE
-  const isPossible = age <= oldest && age >= (known?.age ?? 0) && heard <= MAX_RATE * age + BUFFER
-  return isPossible ? null : 'time'
+  const passed = (now - (known?.started_at ?? session_created_at)) / 1000
+  const since = known ? 'visit started' : 'session was created'
+  if (age > passed + CLOCK_TOLERANCE)
+    return refuse('time', 'age', `is ${age} seconds, but the ${since} ${tenth(passed)} seconds ago`)
+  if (known && age < known.age) return refuse('time', 'age', `went back from ${known.age} to ${age} seconds`)
+  if (heard > MAX_RATE * age + BUFFER)
+    return refuse('time', 'age', `is ${age} seconds, in which ${tenth(heard)} seconds cannot be played at double speed`)
+  return null
 }
 
 /** Returns the number of seconds of audio of listens. */

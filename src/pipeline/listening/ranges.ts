@@ -4,6 +4,9 @@ import type { Listen, Range } from './difference.ts'
 
 export const lengthOf = (ranges: readonly Range[]) => ranges.reduce((sum, [from, until]) => sum + until - from, 0)
 
+/** Rounds seconds to tenths, as reports have them. */
+export const tenth = (seconds: number) => Math.round(seconds * 10) / 10
+
 /** Seconds of audio that ran in a listen, with sound or without. */
 export const secondsOf = ({ ranges, again, muted }: Listen) => lengthOf(ranges) + lengthOf(again) + muted
 

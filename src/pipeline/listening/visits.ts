@@ -1,7 +1,8 @@
 import type { HeardReport } from '../../contract/heard.ts'
-import type { Difference, Listen, Range, Refusal } from './difference.ts'
+import type { Difference, Listen, Range } from './difference.ts'
 import { endOf, MAX_LISTENS, refuseTime, toListen, totalOf } from './physics.ts'
-import { secondsOf, union } from './ranges.ts'
+import { secondsOf, tenth, union } from './ranges.ts'
+import { type Refusal, refuse } from './refusal.ts'
 
 /** The open visits of a shard: the listens that their next reports may still change. */
 
@@ -78,6 +79,7 @@ const MAX_LISTENS_SIZE = 64_000
 /** Maximum characters of all open visits. They are in memory, and each fold writes them into the log. */
 export const MAX_OPEN_SIZE = 40_000_000
 
+const FULL = 'has no room, because too many or too large visits are open'
 const NO_LISTENS: Listens = { open: [], past: [] }
 const DAY = 24 * 3600_000
 
@@ -94,6 +96,31 @@ export const fits = ({ listens }: HeardReport, via: SessionFacts['via'], facts: 
   listens.every(
     ({ track, ranges }) => track !== facts.id || ranges.every(([, until]) => until! <= endOf(facts.duration)),
   )
+
+/** Returns why a report belongs neither to its visit nor to a new one; null if it does. */
+function refuseVisit(report: HeardReport, session: SessionFacts, visit: Visit | undefined): Refusal | null {
+  const { sequence, age, first } = report
+  if (visit) return visit.session.id === session.id ? null : refuse('visit', 'visit', 'belongs to another session')
+  if (sequence > 1 && age > LATE_AGE)
+    return refuse('late', 'visit', `is not known any more, and cannot begin again at an age of ${age} seconds`)
+  return first > 0 ? refuse('late', 'first', `must be 0 in a new visit, not ${first}`) : null
+}
+
+/** Returns why a report does not continue the listens of its visit, of which `open` may still change; null if it does. */
+function refuseListens({ first, listens }: HeardReport, known: number, open: number): Refusal | null {
+  const skipped = first - known
+  if (skipped < 0) return refuse('visit', 'first', `went back from ${known} to ${first}`)
+  if (skipped > open) return refuse('visit', 'first', `is ${first}, but only ${known + open} listens were reported`)
+  const all = first + listens.length
+  if (all > MAX_LISTENS)
+    return refuse('visit', 'listens', `are ${all} with those before first, but a visit has at most ${MAX_LISTENS}`)
+  if (listens.length < open - skipped)
+    return refuse('visit', 'listens', `are ${listens.length}, but ${open - skipped} were reported from first on`)
+  return null
+}
+
+const refuseLess = (at: number, seconds: number, known: number) =>
+  refuse('ranges', `listens.${at}`, `has ${tenth(seconds)} seconds, but ${tenth(known)} were reported before`)
 
 const toObject = ([, ranges, again, muted, fast]: PackedListen): Listen => ({ ranges, again, muted, fast })
 
@@ -128,13 +155,13 @@ export class Visits {
     }
   }
 
-  /** Whether a report repeats or precedes one that was accepted. */
-  isOld({ visit, sequence }: HeardReport): boolean {
+  /** Whether a report repeats or precedes one that was accepted. A report of another session does neither; `check` refuses it. */
+  isOld({ visit, sequence }: HeardReport, session: SessionFacts): boolean {
     const known = this.#visits.get(visit)
-    return known !== undefined && sequence <= known.sequence
+    return known !== undefined && known.session.id === session.id && sequence <= known.sequence
   }
 
-  /** Checks a report. Returns the reason why it is refused, or the form in which `apply` takes it. */
+  /** Checks a report. Returns why it is refused, or the form in which `apply` takes it. */
   check(
     report: HeardReport,
     session: SessionFacts,
@@ -144,29 +171,33 @@ export class Visits {
   ): Refusal | Accepted {
     const { visit: id, sequence, age, first, source = null } = report
     const visit = this.#visits.get(id)
-    if (visit ? visit.session.id !== session.id : first > 0 || (sequence > 1 && age > LATE_AGE))
-      return visit ? 'visit' : 'late'
+    const foreign = refuseVisit(report, session, visit)
+    if (foreign) return foreign
     const { open } = visit ? (JSON.parse(visit.listens) as Listens) : NO_LISTENS
     const skipped = first - (visit?.first ?? 0)
-    if (skipped < 0 || skipped > open.length || first + report.listens.length > MAX_LISTENS) return 'visit'
-    if (report.listens.length < open.length - skipped) return 'visit'
+    const broken = refuseListens(report, first - skipped, open.length)
+    if (broken) return broken
     const listens: PackedListen[] = []
     for (const [at, reported] of report.listens.entries()) {
       const facts = tracks.get(reported.track)
       const before = open[skipped + at]
       // A track that was moved during the visit may end its listen.
-      if (!facts || (before?.[0] !== facts.id && !plays(session.via, facts))) return 'track'
-      const listen = toListen(reported, facts.duration)
-      if (!listen || (before && secondsOf(listen) < secondsOf(toObject(before)) - 0.5)) return 'ranges'
-      if (before && before[0] !== facts.id) return 'visit'
+      if (!facts || (before?.[0] !== facts.id && !plays(session.via, facts)))
+        return refuse('track', `listens.${at}.track`, 'does not exist, or is not what the session plays')
+      const listen = toListen(reported, facts.duration, at)
+      if ('reason' in listen) return listen
+      if (before && secondsOf(listen) < secondsOf(toObject(before)) - 0.5)
+        return refuseLess(at, secondsOf(listen), secondsOf(toObject(before)))
+      if (before && before[0] !== facts.id) return refuse('visit', `listens.${at}.track`, 'is another one than before')
       listens.push([facts.id, listen.ranges, listen.again, listen.muted, listen.fast])
     }
     const finished = (visit?.finished ?? 0) + totalOf(open.slice(0, skipped).map(toObject))
     const impossible = refuseTime(report, finished + totalOf(listens.map(toObject)), visit, session.created_at, now)
     if (impossible) return impossible
     const added = JSON.stringify(listens).length - JSON.stringify(open.slice(skipped)).length
-    if ((visit?.listens.length ?? 0) + added > MAX_LISTENS_SIZE) return 'visit'
-    if (this.length + added > MAX_OPEN_SIZE) return 'full'
+    if ((visit?.listens.length ?? 0) + added > MAX_LISTENS_SIZE)
+      return refuse('visit', 'listens', `are too large for the visit: at most ${MAX_LISTENS_SIZE} characters as JSON`)
+    if (this.length + added > MAX_OPEN_SIZE) return refuse('full', 'visit', FULL)
     const limited = visit ? null : this.#limit(session.id, now)
     if (limited) return limited
     return {
@@ -183,12 +214,13 @@ export class Visits {
   }
 
   #limit(session: string, now: number): Refusal | null {
-    if (this.#visits.size >= MAX_OPEN_VISITS) return 'full'
+    if (this.#visits.size >= MAX_OPEN_VISITS) return refuse('full', 'visit', FULL)
     const minute = Math.floor(now / 60_000)
     if (minute !== this.#minute) this.#newVisits = new Map()
     this.#minute = minute
     const count = (this.#newVisits.get(session) ?? 0) + 1
-    if (count > MAX_NEW_VISITS) return 'rate'
+    if (count > MAX_NEW_VISITS)
+      return refuse('rate', 'visit', `is one of more than ${MAX_NEW_VISITS} that the session started in this minute`)
     this.#newVisits.set(session, count)
     return null
   }

@@ -1,19 +1,21 @@
 import type { Handlers } from '../../context.ts'
 import type { heardOperations } from '../../contract/heard.ts'
-import { ApiError, describeError, invalid, notFound } from '../../core/errors.ts'
+import { ApiError, describeError, notFound } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { listeningObject } from '../../pipeline/listening/call_object.ts'
-import type { Refusal } from '../../pipeline/listening/difference.ts'
+import type { Refusal } from '../../pipeline/listening/refusal.ts'
 import { shardOf } from '../../pipeline/listening/shards.ts'
 import { verifyHeardToken } from './heard_grant.ts'
 
-/** The field for which a report is refused, and why. Such a report must not be sent again. */
-const REASONS: Record<Exclude<Refusal, 'rate' | 'full'>, [path: string, reason: string]> = {
-  ranges: ['listens', 'have impossible ranges, or less than was reported before'],
-  time: ['age', 'is too small for the seconds of the visit, went back, or exceeds the age of the session'],
-  track: ['listens', 'have a track that does not exist or that the session does not play'],
-  visit: ['visit', 'is too long or belongs to another session, or its report leaves out unfinished listens'],
-  late: ['visit', 'is not known any more'],
+/** Returns the error response to a refused report. With 429 and 503, the report may be sent again; with 400, it must not be. */
+function refused({ reason, path, message }: Refusal): ApiError {
+  const text = `${path}: ${message}.`
+  const later = (code: 'rate_limited' | 'unavailable') =>
+    new ApiError(code, `${text} Send the report again in a minute`, { reason }, { 'retry-after': '60' })
+  if (reason === 'rate') return later('rate_limited')
+  if (reason === 'full') return later('unavailable')
+  const details = { errors: [{ path, message }], reason }
+  return new ApiError('invalid_request', `${text} The report was not counted; begin a new visit`, details)
 }
 
 export const heardHandlers: Handlers<typeof heardOperations> = {
@@ -33,14 +35,7 @@ export const heardHandlers: Handlers<typeof heardOperations> = {
       throw new ApiError('unavailable', 'The report was not stored. Send it again', undefined, { 'retry-after': '1' })
     })
     if (outcome === 'gone') throw notFound('heard_token')
-    const later = (code: 'rate_limited' | 'unavailable', reason: string) =>
-      new ApiError(code, `${reason}; send the report again in a minute`, undefined, { 'retry-after': '60' })
-    if (outcome === 'rate') throw later('rate_limited', 'The session started too many visits in this minute')
-    if (outcome === 'full') throw later('unavailable', 'Too many or too large visits are open')
-    if (outcome !== 'ok') {
-      const [path, reason] = REASONS[outcome]
-      throw invalid(path, `${reason}. The report was not counted; begin a new visit`)
-    }
+    if (outcome !== 'ok') throw refused(outcome)
     return {}
   },
 }

@@ -3,6 +3,7 @@ import type { Context, Handlers } from '../../context.ts'
 import type { listenerOperations } from '../../contract/listener.ts'
 import { timestamp } from '../../core/time.ts'
 import { joinProgress, shareOf } from '../../pipeline/listening/progress.ts'
+import { tenth } from '../../pipeline/listening/ranges.ts'
 import { objectsOf } from './listening_objects.ts'
 
 /** Seconds before the end of a track from which on it starts again. */
@@ -13,8 +14,6 @@ export async function listenerHash({ env, principal }: Pick<Context, 'env' | 'pr
   const key = await importKey(encoder.encode(`listener ${env.SIGNING_SECRET}`))
   return hex(await hmac(key, `${principal.organization_id} ${listener}`)).slice(0, 32)
 }
-
-const tenth = (seconds: number) => Math.round(seconds * 10) / 10
 
 export const listenerHandlers: Handlers<typeof listenerOperations> = {
   async getProgress({ params: { listener } }, context) {

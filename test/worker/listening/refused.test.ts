@@ -9,58 +9,124 @@ import { aListen, aListener, aVisit, heardReport, NOTHING, type Ranges, today } 
 /** The plausibility of listening reports (docs/decisions/0102). */
 
 describe('a report is refused, and counted as refused', () => {
-  const bad: [string, string, (track: string) => HeardReport][] = [
+  const listenOf = (listen: Partial<HeardReport['listens'][number]>) => (track: string) => {
+    const good = { track, ranges: [[0, 4]] as Ranges }
+    return heardReport(track, { listens: [good, { track, ranges: [], ...listen }] })
+  }
+  const rangesOf = (...ranges: Ranges) => listenOf({ ranges })
+  const bad: [message: string, reason: string, (track: string) => HeardReport][] = [
+    ['listens.1.ranges: starts at 5, but the range before it ends at 10', 'ranges', rangesOf([0, 10], [5, 20])],
+    ['listens.1.ranges: starts at 0, but the range before it ends at 30', 'ranges', rangesOf([20, 30], [0, 10])],
+    ['listens.1.ranges: ends at 10, before its start at 20', 'ranges', rangesOf([20, 10])],
+    ['listens.1.ranges: ends at 206, but the track has 200 seconds', 'ranges', rangesOf([190, 206])],
+    ['listens.1.again: ends at 260, but the track has 200 seconds', 'ranges', listenOf({ again: [[190, 260]] })],
     [
-      'ranges that overlap',
+      'listens.1.again: has 20 to 30, which is not in ranges',
       'ranges',
-      (track) =>
-        aListen(track)([
-          [0, 10],
-          [5, 20],
-        ]),
+      listenOf({ ranges: [[0, 10]], again: [[20, 30]] }),
     ],
     [
-      'ranges out of order',
+      'listens.1.fast: is 9, but ranges and again have 5.5 seconds',
       'ranges',
-      (track) =>
-        aListen(track)([
-          [20, 30],
-          [0, 10],
-        ]),
+      listenOf({ ranges: [[0, 4]], again: [[1, 2.5]], fast: 9 }),
     ],
-    ['a range that ends before it starts', 'ranges', (track) => aListen(track)([[20, 10]])],
-    ['a range behind the end of the track', 'ranges', (track) => aListen(track)([[190, 260]])],
-    ['a part heard twice that was not heard once', 'ranges', (track) => aListen(track)([[0, 10]], {}, [[20, 30]])],
     [
-      'more fast seconds than seconds',
-      'ranges',
-      (track) => heardReport(track, { listens: [{ track, ranges: [[0, 4]], fast: 9 }] }),
-    ],
-    ['more than twice the time of the visit', 'time', (track) => aListen(track)([[0, 50]], { age: 10 })],
-    [
-      'more muted seconds than time',
+      'age: is 10 seconds, in which 50 seconds cannot be played at double speed',
       'time',
-      (track) => heardReport(track, { listens: [{ track, ranges: [], muted: 100 }] }),
+      (track) => aListen(track)([[0, 50]], { age: 10 }),
     ],
-    ['a visit that is older than its session', 'time', (track) => aListen(track)([[0, 50]], { age: 86_400 })],
-    ['an unknown visit that is old', 'late', (track) => aListen(track)([[0, 50]], { sequence: 2, age: 36 * 60 })],
-    ['an unknown visit with earlier listens', 'late', (track) => aListen(track)([[0, 50]], { sequence: 2, first: 1 })],
-    ['an unknown track', 'track', () => aListen('00011111-1111-4111-8111-111111111111')([[0, 50]])],
+    ['age: is 5 seconds, in which 104 seconds cannot be played at double speed', 'time', listenOf({ muted: 100 })],
+    [
+      'age: is 86400 seconds, but the session was created',
+      'time',
+      (track) => aListen(track)([[0, 50]], { age: 86_400 }),
+    ],
+    [
+      'visit: is not known any more, and cannot begin again at an age of 2160 seconds',
+      'late',
+      (track) => aListen(track)([[0, 50]], { sequence: 2, first: 1, age: 36 * 60 }),
+    ],
+    ['first: must be 0 in a new visit, not 3', 'late', (track) => aListen(track)([[0, 50]], { sequence: 2, first: 3 })],
+    [
+      'listens.1.track: does not exist, or is not what the session plays',
+      'track',
+      listenOf({ track: '00011111-1111-4111-8111-111111111111' }),
+    ],
   ]
-  it.each(bad)('%s: %s', async (_, reason, report) => {
-    const { send, sums, track_id, stop, rows } = await aListener()
-    expect(await send(report(track_id))).toBe(400)
+  it.each(bad)('%s: %s', async (message, reason, report) => {
+    const { path, sums, track_id, stop, rows } = await aListener()
+    const answer = await expectError(400, 'invalid_request', 'POST', path, { body: report(track_id) })
+    expect(answer.reason).toBe(reason)
+    expect(answer.message).toMatch(/\. The report was not counted; begin a new visit$/)
+    expect(answer.message.startsWith(message)).toBe(true)
+    const [error, ...others] = answer.errors
+    expect([`${error!.path}: ${error!.message}`.startsWith(message), others]).toEqual([true, []])
     await stop()
     expect(await sums()).toEqual({ ...NOTHING, refused: { [reason]: 1 } })
     expect(await rows('segment')).toEqual([{ id: 1, body: `["refused",${today()},"${reason}",1]` }])
   })
 
-  it('with the reason in words and the next step of the sender', async () => {
-    const { path, track_id } = await aListener()
-    const answer = await expectError(400, 'invalid_request', 'POST', path, {
-      body: aListen(track_id)([[0, 50]], { age: 10 }),
-    })
-    expect(answer.message).toMatch(/^age is too small for the seconds of the visit.*begin a new visit/)
+  const worse: [message: string, reason: string, (track: string) => Partial<HeardReport>][] = [
+    [
+      'listens.0: has 20 seconds, but 30 were reported before',
+      'ranges',
+      (track) => ({
+        listens: [
+          { track, ranges: [[0, 20]] },
+          { track, ranges: [[0, 50]] },
+        ],
+      }),
+    ],
+    ['age: went back from 300 to 200 seconds', 'time', () => ({ age: 200 })],
+    ['age: is 700 seconds, but the visit started 300 seconds ago', 'time', () => ({ age: 700 })],
+    ['first: went back from 1 to 0', 'visit', () => ({ first: 0 })],
+    ['first: is 4, but only 3 listens were reported', 'visit', () => ({ first: 4 })],
+    [
+      'listens: are 1, but 2 were reported from first on',
+      'visit',
+      (track) => ({ listens: [{ track, ranges: [[0, 40]] }] }),
+    ],
+  ]
+  it.each(worse)('after another report of its visit: %s: %s', async (message, reason, report) => {
+    const { send, path, sums, track_id: track } = await aListener()
+    const visit = aVisit()
+    const listens = [30, 50].map((until) => ({ track, ranges: [[0, until]] as Ranges }))
+    const known = { visit, age: 300, listens }
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    expect(await send(heardReport(track, { ...known, listens: [listens[0]!, ...listens] }))).toBe(204)
+    expect(await send(heardReport(track, { ...known, sequence: 2, first: 1 }))).toBe(204)
+    const body = heardReport(track, { ...known, sequence: 3, first: 1, ...report(track) })
+    const answer = await expectError(400, 'invalid_request', 'POST', path, { body })
+    expect(answer).toMatchObject({ reason, message: `${message}. The report was not counted; begin a new visit` })
+    expect((await sums()).refused).toEqual({ [reason]: 1 })
+  })
+
+  it('if another session sends it, whatever its sequence is, before and after a restart', async () => {
+    const { send, sums, track_id, key, collection_id, stop, alarm } = await aListener()
+    const next = aListen(track_id)
+    const reports = [next([[0, 20]]), next([[0, 40]]), next([[0, 50]])]
+    for (const report of reports.slice(0, 2)) expect(await send(report)).toBe(204)
+    const { heard_token } = await aPlaySession(key, 'collection', collection_id)
+    const path = `/v1/heard/${heard_token}`
+    const sendAll = async () => {
+      for (const report of reports) {
+        const answer = await expectError(400, 'invalid_request', 'POST', path, { body: { ...report, age: 4 } })
+        expect(answer).toMatchObject({
+          reason: 'visit',
+          errors: [{ path: 'visit', message: 'belongs to another session' }],
+        })
+      }
+    }
+    await sendAll()
+    await stop()
+    await sendAll()
+    await alarm()
+    await stop()
+    await sendAll()
+    // A repeated report of the session itself is still acknowledged.
+    for (const report of reports) expect(await send(report)).toBe(204)
+    expect(await sums()).toMatchObject({ visits: 1, tenths: 500, refused: { visit: 9 } })
   })
 
   it('for a track of another organization, which never gets a row', async () => {
@@ -175,6 +241,12 @@ describe('a report is refused, and counted as refused', () => {
     const answers = await Promise.all(reports.map(send))
     const refused = reports.filter((_, at) => answers[at]!.status === 429)
     expect(refused).toHaveLength(20)
+    expect(answers.find(({ status }) => status === 429)!.body).toMatchObject({
+      code: 'rate_limited',
+      reason: 'rate',
+      message:
+        'visit: is one of more than 300 that the session started in this minute. Send the report again in a minute',
+    })
     expect(answers.filter(({ status }) => status === 204)).toHaveLength(300)
     expect(await sums()).toEqual({ ...NOTHING, visits: 300, tenths: 12_000, refused: { rate: 20 } })
     vi.setSystemTime(Date.now() + 60_000)

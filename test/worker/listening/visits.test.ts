@@ -21,12 +21,12 @@ it('open visits have a maximum size in all; closed ones make room', () => {
   const now = 60 * MINUTE
   const check = (at: number) => visits.check(heardReport(track.id), session, null, tracks, at)
   for (let at = 1; at * 60_000 < MAX_OPEN_SIZE; at++) visits.restore(aVisit(now + at, 60_000))
-  expect(check(now + MINUTE)).toBe('full')
+  expect(check(now + MINUTE)).toMatchObject({ reason: 'full' })
   visits.close(now + 31 * MINUTE)
   expect([visits.size, visits.length]).toEqual([0, 0])
   const report = check(now + 31 * MINUTE)
   expect(report).toMatchObject({ listens: [[track.id, [[0, 4]], [], 0, 0]] })
-  if (typeof report === 'string') throw new Error(report)
+  if ('reason' in report) throw new Error(report.message)
   visits.apply(
     report,
     () => track,
@@ -46,7 +46,7 @@ it('a report that hardly changes its visit is accepted although there is no more
   }
   const check = (sequence: number, until: number) => visits.check(report(sequence, until), session, null, tracks, now)
   const first = check(1, 99)
-  if (typeof first === 'string') throw new Error(first)
+  if ('reason' in first) throw new Error(first.message)
   visits.apply(
     first,
     () => track,
@@ -54,8 +54,38 @@ it('a report that hardly changes its visit is accepted although there is no more
   )
   const room = MAX_OPEN_SIZE - visits.length - 600
   for (let at = 0; at < 500; at++) visits.restore(aVisit(now + at, Math.floor(room / 500) - 500))
-  expect(visits.check(heardReport(track.id), session, null, tracks, now)).not.toBe('full')
+  expect(visits.check(heardReport(track.id), session, null, tracks, now)).not.toHaveProperty('reason')
   visits.restore(aVisit(now + 500, MAX_OPEN_SIZE - visits.length - 550))
-  expect(visits.check({ ...report(1, 99), visit: 'b'.repeat(16) }, session, null, tracks, now)).toBe('full')
+  expect(visits.check({ ...report(1, 99), visit: 'b'.repeat(16) }, session, null, tracks, now)).toMatchObject({
+    reason: 'full',
+  })
   expect(check(2, 100)).toMatchObject({ sequence: 2 })
+})
+
+it('a visit has a maximum number of listens, and of their characters', () => {
+  const visits = new Visits()
+  const now = 60 * MINUTE
+  const visit = 'c'.repeat(16)
+  const check = (first: number, count: number) => {
+    const listens = Array.from({ length: count }, () => ({ track: track.id, ranges: [[0, 1]] }))
+    return visits.check(
+      heardReport(track.id, { visit, sequence: 2, age: 600, first, listens }),
+      session,
+      null,
+      tracks,
+      now,
+    )
+  }
+  const open = (length: number) => {
+    const listens = JSON.stringify({ open: [], past: [['x'.repeat(length), []]] })
+    visits.restore({ ...OPEN, id: visit, at: now, started_at: now - 600_000, first: 980, listens })
+  }
+  open(10)
+  expect(check(980, 20)).not.toHaveProperty('reason')
+  const message = 'are 1001 with those before first, but a visit has at most 1000'
+  expect(check(980, 21)).toEqual({ reason: 'visit', path: 'listens', message })
+  open(63_900)
+  expect(check(980, 1)).not.toHaveProperty('reason')
+  const tooLarge = 'are too large for the visit: at most 64000 characters as JSON'
+  expect(check(980, 2)).toEqual({ reason: 'visit', path: 'listens', message: tooLarge })
 })

@@ -123,6 +123,16 @@ describe('a report', () => {
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
   })
 
+  it('is answered 503 with the reason if too many visits are open', async () => {
+    const { path, track_id } = await aListener()
+    const refusal = { reason: 'full', path: 'visit', message: 'has no room' }
+    const LISTENING = { getByName: () => ({ call: async () => refusal }) } as unknown as Env['LISTENING']
+    const answer = await call('POST', path, { body: heardReport(track_id), bindings: { ...env, LISTENING } })
+    const message = 'visit: has no room. Send the report again in a minute'
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60'])
+    expect(answer.body).toMatchObject({ code: 'unavailable', reason: 'full', message })
+  })
+
   it('is limited per token and client', async () => {
     const { path, track_id, key, collection_id } = await aListener()
     const other = `/v1/heard/${(await aPlaySession(key, 'collection', collection_id)).heard_token}`

@@ -88,6 +88,8 @@ export interface Refusal {
   errors: { path: string; message: string }[]
   /** Only with the code `quota_exceeded`. */
   quota: ExceededQuota
+  /** Only of a refused listening report. */
+  reason: string
 }
 
 type WithoutOk<T> = T extends unknown ? Omit<T, 'ok'> : never
