@@ -39,7 +39,8 @@ export const ERROR_MEANINGS: Record<ErrorCode, string> = {
   collection_in_trash: 'Restore its collection first.',
   quota_exceeded:
     'A quota of the session, the API key or the organization does not allow this upload; `quota` says which.',
-  session_expired: 'The session ended less than a day ago; later it is `not_found`.',
+  session_expired:
+    'The session, share, `heard_token` or URL of a ZIP has expired. A session is `not_found` a day later.',
   share_revoked: 'The share was revoked, or what it shared deleted.',
   version_mismatch: 'The resource has changed since the version in `If-Match`; `current` has it as it is now.',
   payload_too_large: 'The JSON body is too large.',

@@ -1,6 +1,6 @@
 import { HEARD_AFTER_SESSION, HEARD_TOKEN_TTL } from '../../contract/facts.ts'
 import type { PlayScope } from '../../contract/play.ts'
-import { notFound, sessionExpired } from '../../core/errors.ts'
+import { ApiError, notFound } from '../../core/errors.ts'
 import { withMac } from './heard_token.ts'
 
 /** The contents of a token for listening reports. Times are in milliseconds since 1970. */
@@ -39,7 +39,11 @@ export async function verifyHeardToken(env: Env, token: string, now: number): Pr
   const [created, expires, shards, scope, organization, session, resource, share, listener] = parts.slice(1)
   const created_at = Number.parseInt(created!, 16)
   const until = Math.max(created_at + HEARD_TOKEN_TTL, Number.parseInt(expires!, 16) + HEARD_AFTER_SESSION)
-  if (until * 1000 <= now) throw sessionExpired('heard_token')
+  if (until * 1000 <= now)
+    throw new ApiError(
+      'session_expired',
+      'The heard_token has expired. Create a play session, and begin a new visit with its heard_token',
+    )
   return {
     organization_id: toId(organization!),
     session_id: toId(session!),

@@ -112,7 +112,11 @@ describe('the token for reports', () => {
     const session = { ...grant, id: session_id, organization_id, variants: [], is_downloadable: false }
     const created_at = grant.created_at - DAY
     const expired = await heardToken(env, { ...session, created_at, expires_at: created_at + HOUR }, 1)
-    await expectError(410, 'session_expired', 'POST', `/v1/heard/${expired}`, { body: heardReport(track_id) })
+    const path = `/v1/heard/${expired}`
+    const { message } = await expectError(410, 'session_expired', 'POST', path, { body: heardReport(track_id) })
+    expect(message).toBe(
+      'The heard_token has expired. Create a play session, and begin a new visit with its heard_token',
+    )
   })
 })
 
