@@ -12,7 +12,12 @@ export const Listener = z
   // URLs cannot contain such a path segment.
   .refine((listener) => listener !== '.' && listener !== '..', 'must not be . or ..')
 
-const common = { tag: 'Statistics', access: ['server'], params: z.object({ listener: Listener }) } as const
+const common = {
+  tag: 'Statistics',
+  access: ['server'],
+  params: z.object({ listener: Listener }),
+  nouns: { listener: null },
+} as const
 
 export const listenerOperations = defineOperations({
   getProgress: {

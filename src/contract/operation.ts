@@ -36,8 +36,11 @@ interface Description {
   /** Only for public operations: the name of the parameter that is the secret. The rate limits are per secret. */
   secret?: string
   params?: z.ZodObject
-  /** The resource names in the 404 messages of parameters, if they cannot be derived from the parameters' names. */
-  nouns?: Record<string, string>
+  /**
+   * The resource names in the 404 messages of parameters, if they cannot be derived from the parameters' names. Null if a parameter names no resource: a
+   * malformed one then returns 400.
+   */
+  nouns?: Record<string, string | null>
   query?: z.ZodObject
   /** The request headers that the operation reads. The names are in lower case. */
   headers?: z.ZodObject
@@ -72,7 +75,8 @@ export const defineOperations = <const T extends Operations>(operations: T): T =
 /** The error codes that each part of an operation can cause. */
 const REFUSALS = {
   access: ['unauthorized', 'insufficient_scope', 'origin_not_allowed'],
-  params: ['not_found'],
+  ids: ['not_found'],
+  values: ['invalid_request'],
   query: ['invalid_request', 'unknown_field'],
   headers: ['invalid_request'],
   body: ['invalid_request', 'invalid_json', 'unknown_field', 'payload_too_large', 'unsupported_media_type'],
@@ -82,8 +86,9 @@ const REFUSALS = {
 
 /** Returns all error codes that an operation can return, except those of internal errors, ordered by status. */
 export function errorsOf(operation: Operation): ErrorCode[] {
-  const { method, grows, access, errors = [] } = operation
-  const parts = (['params', 'query', 'headers', 'body'] as const).filter((part) => operation[part])
+  const { method, grows, access, params, nouns, errors = [] } = operation
+  const kinds = Object.keys(params?.shape ?? {}).map((name) => (nouns?.[name] === null ? 'values' : 'ids'))
+  const parts = [...kinds, ...(['query', 'headers', 'body'] as const).filter((part) => operation[part])]
   const hasKey = access.length > 0
   const refusals = [...parts, ...(hasKey ? ['access' as const] : []), ...(hasKey && method === 'post' ? [method] : [])]
   const codes = new Set<ErrorCode>([

@@ -144,10 +144,11 @@ export const playOperations = defineOperations({
     tag,
     access: ['server', 'player'],
     params: z.object({ scope: PlayScope }),
+    nouns: { scope: null },
     body: PlaySessionCreate,
     response: ok({ ...session, expires_at: Timestamp, ...views }),
     invisibleToListeners: true,
-    errors: ['unknown_variant'],
+    errors: ['not_found', 'unknown_variant'],
   },
   getPlaySession: {
     method: 'get',

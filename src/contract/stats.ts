@@ -43,6 +43,7 @@ export const statsOperations = defineOperations({
     tag,
     access: ['server'],
     params: z.object({ scope: StatsScope, resource_id: Id }),
+    nouns: { scope: null },
     query: z.strictObject({ ...days, by: z.enum(['day', 'country', 'source']).default('day') }),
     response: ok({
       scope: StatsScope,

@@ -53,7 +53,8 @@ const ISSUES = { error: ruleOf, reportInput: true }
 
 /** Throws the issues of a failed parse as an error response. A malformed id in a path returns 404, like an unknown id (docs/decisions/0008). */
 function refuse(operation: Operation, target: Target, error: z.core.$ZodError): never {
-  const ids = error.issues.filter((issue) => target === 'param' && issue.code !== 'invalid_value')
+  const isId = ({ path }: z.core.$ZodIssue) => target === 'param' && operation.nouns?.[String(path[0])] !== null
+  const ids = error.issues.filter(isId)
   if (ids.length > 0) throw notFound(nounOf(operation, String(ids[0]?.path[0])))
   const errors = error.issues.flatMap((issue) => {
     const path = issue.path.map(String)

@@ -32,8 +32,10 @@ function rangeOf(query: { from?: string | undefined; to?: string | undefined }, 
     throw invalid('to', `must be between ${dateOfDay(0)} and ${dateOfDay(today)}, not ${query.to}`)
   const from = query.from === undefined ? to + 1 - DEFAULT_DAYS : dayOf(query.from)
   const first = to + 1 - STATS_DAYS
-  if (from > to || from < first)
-    throw invalid('from', `must be between ${dateOfDay(first)} and ${dateOfDay(to)}, not ${dateOfDay(from)}`)
+  if (from > to || from < first) {
+    const earlier = from < first ? ', or set an earlier to' : ''
+    throw invalid('from', `must be between ${dateOfDay(first)} and ${dateOfDay(to)}, not ${dateOfDay(from)}${earlier}`)
+  }
   return { days: { from, to }, dates: { from: dateOfDay(from), to: dateOfDay(to) } }
 }
 
@@ -64,7 +66,7 @@ async function checkResource(context: Context, scope: StatsScope, id: string): P
     scope === 'organization'
       ? id === context.principal.organization_id
       : (await titlesOf(context, [{ kind: scope, id }])).has(id)
-  if (!isKnown) throw notFound('resource')
+  if (!isKnown) throw notFound(scope === 'organization' ? scope : 'resource')
 }
 
 export const statsHandlers: Handlers<typeof statsOperations> = {

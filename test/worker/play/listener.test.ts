@@ -148,5 +148,9 @@ it('only a server key may set `listener`, which has 1 to 64 characters', async (
   await expectError(403, 'insufficient_scope', 'POST', path, { key: secret, body: { collection_id, listener: 'gus' } })
   for (const listener of ['', 'x'.repeat(65), 7, '.', '..'])
     await expectError(400, 'invalid_request', 'POST', path, { key, body: { collection_id, listener } })
-  await expectError(404, 'not_found', 'GET', `/v1/listener/${'x'.repeat(65)}/progress`, { key })
+  for (const method of ['GET', 'DELETE']) {
+    const long = `/v1/listener/${'x'.repeat(65)}/progress`
+    const { message } = await expectError(400, 'invalid_request', method, long, { key })
+    expect(message).toBe('listener: must be between 1 and 64 characters, not 65')
+  }
 })

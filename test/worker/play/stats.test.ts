@@ -46,7 +46,9 @@ describe('the days of statistics', () => {
     const messageOf = async (query: string) =>
       (await expectError(400, 'invalid_request', 'GET', `${path}?${query}`, { key })).message
     const between = (first: number, last: number) => `must be between ${daysAgo(first)} and ${daysAgo(last)}`
-    expect(await messageOf(`from=${daysAgo(400)}`)).toBe(`from ${between(399, 0)}, not ${daysAgo(400)}`)
+    expect(await messageOf(`from=${daysAgo(400)}`)).toBe(
+      `from ${between(399, 0)}, not ${daysAgo(400)}, or set an earlier to`,
+    )
     expect(await messageOf(`from=${daysAgo(-1)}`)).toBe(`from ${between(399, 0)}, not ${daysAgo(-1)}`)
     expect(await messageOf(`from=${daysAgo(1)}&to=${daysAgo(2)}`)).toBe(`from ${between(401, 2)}, not ${daysAgo(1)}`)
     for (const to of [daysAgo(-1), '0000-01-15'])
@@ -90,7 +92,10 @@ it('statistics of an unknown resource, and of another organization, return 404',
     `/v1/stats/collection/${track_id}`,
     `/v1/track/${UNKNOWN_ID}/retention`,
   ]
-  for (const path of paths) await expectError(404, 'not_found', 'GET', path, { key })
+  const messages: string[] = []
+  for (const path of paths) messages.push((await expectError(404, 'not_found', 'GET', path, { key })).message)
+  const resources = Array<string>(4).fill('resource not found')
+  expect(messages).toEqual(['organization not found', ...resources, 'track not found'])
   expect((await call('GET', `/v1/stats/album/${collection_id}`, { key })).status).toBe(400)
 })
 

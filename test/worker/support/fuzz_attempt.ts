@@ -75,7 +75,7 @@ function pathAttempts(
   values: Record<string, string>,
   random: () => number,
 ) {
-  const { params } = operationsByName[name]!
+  const { params, nouns } = operationsByName[name]!
   return Object.keys(params?.shape ?? {}).flatMap((part) =>
     hostileIds(values[part]!, random).flatMap((encoded): Attempt[] => {
       let text = encoded
@@ -90,7 +90,7 @@ function pathAttempts(
         {
           path: aim({ ...values, [part]: mark }).replace(mark, encoded),
           valid: false,
-          refusals: part === 'scope' ? [400] : [404],
+          refusals: [nouns?.[part] === null ? 400 : 404],
         },
       ]
     }),
