@@ -21,6 +21,8 @@ export interface Failure {
   storage_code?: string
   /** The quota that an upload would exceed; only with the code `quota_exceeded`. */
   quota?: ExceededQuota
+  /** Why a listening report was refused, as in the statistics (docs/counting.md#what-can-be-forged). */
+  reason?: string
   /** The resource as it is now; only with the code `version_mismatch`. */
   current?: { id: string; version: number }
 }

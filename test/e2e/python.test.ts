@@ -135,7 +135,7 @@ asyncio.run(read())`
   expect(await python('-c', program)).toBe('3\n3 1 True')
 })
 
-test('a listening report, whose response has no body, with both clients', async () => {
+test('a listening report, whose response has no body, with both clients, and one that is refused', async () => {
   const report = (visit: string) =>
     `{"visit": "${visit}", "sequence": 1, "age": 1, "first": 0, "listens": [{"track": track, "ranges": [[0, 1]]}]}`
   const program = `${CLIENT}
@@ -145,8 +145,12 @@ print(client.report_heard(token, ${report('0000000000000001')}))
 async def send():
     other = AsyncTonearm(os.environ["TONEARM_URL"], os.environ["TONEARM_KEY"])
     print(await other.report_heard(token, ${report('0000000000000002')}))
-asyncio.run(send())`
-  expect(await python('-c', program)).toBe("{'ok': True}\n{'ok': True}")
+asyncio.run(send())
+try:
+    client.report_heard(token, ${report('0000000000000003').replace('[0, 1]', '[0, 9999]')})
+except TonearmError as error:
+    print(error.status, error.reason)`
+  expect(await python('-c', program)).toBe("{'ok': True}\n{'ok': True}\n400 ranges")
 })
 
 const WEBHOOK = `import base64, hashlib, hmac, time
