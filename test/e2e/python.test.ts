@@ -83,26 +83,41 @@ except TonearmError as error:
   ])
 })
 
-test('a response that is cut off raises `network`, after two retries', async () => {
+test.for([
+  ['a response that is cut off raises `network`, after two retries', 'list_limits()', 200, '{', '0 network 3'],
+  ['an error that is cut off raises `network` too', 'list_limits()', 500, '{', '500 network 3'],
+  ['an error whose JSON is not an object raises `network`', 'list_limits()', 502, '"Bad gateway"', '502 network 3'],
+  [
+    'an upload whose error is cut off raises `upload_refused`',
+    'upload_file(handle, b"")',
+    500,
+    '<',
+    '500 upload_refused 1',
+  ],
+] as const)('%s', async ([, call, status, text, expected]) => {
   const program = `${CLIENT}
 import http.server, threading
 class Server(http.server.BaseHTTPRequestHandler):
     count = 0
     def do_GET(self):
         Server.count += 1
-        self.send_response(200)
-        self.send_header("Content-Length", "99")
+        text = b'${text}'
+        self.send_response(${status})
+        self.send_header("Content-Length", str(max(2, len(text))))
         self.end_headers()
-        self.wfile.write(b"{")
+        self.wfile.write(text)
+    do_PUT = do_GET
     def log_message(self, *args):
         pass
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
 threading.Thread(target=server.serve_forever, daemon=True).start()
+url = f"http://127.0.0.1:{server.server_port}"
+handle = {"upload_url": url, "method": "PUT"}
 try:
-    Tonearm(f"http://127.0.0.1:{server.server_port}").list_limits()
+    Tonearm(url).${call}
 except TonearmError as error:
     print(error.status, error.code, Server.count)`
-  expect(await python('-c', program)).toBe('0 network 3')
+  expect(await python('-c', program)).toBe(expected)
 })
 
 test('a refused upload is explained', async () => {

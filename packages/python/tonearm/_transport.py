@@ -126,7 +126,7 @@ class Transport:
                 return response.headers.get("etag")
         except urllib.error.HTTPError as response:
             raise _refusal(response, handle["method"], size, content_type) from None
-        except OSError as cause:
+        except (OSError, http.client.HTTPException) as cause:
             raise TonearmError(0, {"message": f"The upload was interrupted: {cause}"}) from None
 
 
@@ -134,14 +134,26 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _read(response: urllib.error.HTTPError) -> tuple[str, dict[str, Any] | None]:
+    """Returns the body of an error response, and what it contains if it is a JSON object. It is empty if it was cut off."""
+    try:
+        with response:
+            text = response.read().decode(errors="replace")
+    except (OSError, http.client.HTTPException):
+        return "", None
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return text, None
+    return text, body if isinstance(body, dict) else None
+
+
 def _refusal(response: urllib.error.HTTPError, method: str, size: int, content_type: str) -> TonearmError:
     """Returns the error of an upload. The storage answers in XML (docs/upload.md#uploads-that-are-refused)."""
-    with response:
-        text = response.read().decode(errors="replace")
-    try:
-        return TonearmError(response.code, json.loads(text))
-    except ValueError:
-        found = re.search(r"<Code>(\w+)</Code>", text)
+    text, body = _read(response)
+    if body is not None:
+        return TonearmError(response.code, body)
+    found = re.search(r"<Code>(\w+)</Code>", text)
     code = found[1] if found else None
     meanings = {
         "SignatureDoesNotMatch": "the request is not the one that was signed. Use the unchanged upload_url with "
@@ -158,11 +170,8 @@ def _refusal(response: urllib.error.HTTPError, method: str, size: int, content_t
 
 def _failure(response: urllib.error.HTTPError, is_repeatable: bool, delay: float) -> tuple[TonearmError, float | None]:
     """Returns the error of a response, and the seconds after which the request may be repeated, or None."""
-    with response:
-        text = response.read()
-    try:
-        body = json.loads(text)
-    except ValueError:
+    _, body = _read(response)
+    if body is None:
         body = {"code": "network", "message": f"HTTP {response.code} without the service's own response"}
     status, after = response.code, response.headers.get("retry-after")
     # With 429, and with 409 and Retry-After, the service did not execute the request.
