@@ -184,11 +184,11 @@ export class Visits {
       // A track that was moved during the visit may end its listen.
       if (!facts || (before?.[0] !== facts.id && !plays(session.via, facts)))
         return refuse('track', `listens.${at}.track`, 'does not exist, or is not what the session plays')
+      if (before && before[0] !== facts.id) return refuse('visit', `listens.${at}.track`, 'is another one than before')
       const listen = toListen(reported, facts.duration, at)
       if ('reason' in listen) return listen
       if (before && secondsOf(listen) < secondsOf(toObject(before)) - 0.5)
         return refuseLess(at, secondsOf(listen), secondsOf(toObject(before)))
-      if (before && before[0] !== facts.id) return refuse('visit', `listens.${at}.track`, 'is another one than before')
       listens.push([facts.id, listen.ranges, listen.again, listen.muted, listen.fast])
     }
     const finished = (visit?.finished ?? 0) + totalOf(open.slice(0, skipped).map(toObject))

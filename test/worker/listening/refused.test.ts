@@ -159,11 +159,13 @@ describe('a report is refused, and counted as refused', () => {
     await send(next([[0, 20]]))
     const other = await aReadyTrack(key, collection_id)
     await query('update tracks set duration = 200 where id = ?', other)
-    const listens = [{ track: other, ranges: [[0, 60]] as Ranges }]
-    await send({ ...first, sequence: 9, listens })
+    for (const until of [20, 60]) {
+      const listens = [{ track: other, ranges: [[0, until]] as Ranges }]
+      await send({ ...first, sequence: 9, listens })
+    }
     const session = await aPlaySession(key, 'collection', collection_id)
     await call('POST', `/v1/heard/${session.heard_token}`, { body: { ...first, sequence: 10, age: 4 } })
-    expect(await sums()).toMatchObject({ visits: 1, tenths: 500, refused: { ranges: 1, visit: 2 } })
+    expect(await sums()).toMatchObject({ visits: 1, tenths: 500, refused: { ranges: 1, visit: 3 } })
   })
 
   it('for a track of another collection than that of the session, unless the track was moved during the listen', async () => {
