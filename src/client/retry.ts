@@ -4,8 +4,8 @@ import type { ErrorCode } from '../contract/error_status.ts'
 /** Failures, delays, retries and polling, for all modules of the client. */
 
 /**
- * A failed call: the service's error envelope, or the code `network` or `aborted` if there was no response to read, or `not_json` if it is of another type or incomplete. `upload_refused` is only for
- * `uploadFile`: the storage answered, but did not accept the file.
+ * A failed call: the service's error envelope; or the code `network` or `aborted`, if there was no response of the service; or `not_json`, if a successful
+ * response is not complete JSON. `upload_refused` is only for `uploadFile`: the storage answered, but did not accept the file.
  */
 export interface Failure {
   ok: false
