@@ -287,9 +287,10 @@ export class ListeningEngine {
     const quiet = Math.max(this.#lastReport, now - QUIET / 2) + QUIET
     if (this.#hasAlarm) await this.#ctx.storage.setAlarm(Math.min(quiet, midnight))
     else if (this.#statsOf(day).rows.length > 0) await this.#ctx.storage.setAlarm(midnight)
-    await this.#announce(this.#hasAlarm ? midnight : 0)
     const remember = (recorded: number) => this.#remember('recorded_day', recorded)
     if (this.#self) await recordDays(this.#env, this.#self, day, this.#statsOf, remember)
+    // If a day could not be recorded, the object is overdue.
+    await this.#announce(this.#hasAlarm ? midnight : 0)
   }
 
   readonly stats: Sums['stats'] = (query) => this.#sums.stats(query)

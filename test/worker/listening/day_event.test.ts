@@ -88,3 +88,25 @@ it('an object that was off at midnight and the day after records the day later',
   expect(await after(NIGHT + 48, alarm)).toBe(true)
   expect(await dates()).toEqual([dateOf(first)])
 })
+
+it('an object stays overdue until its day is recorded', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOON })
+  onTestFinished(() => void vi.useRealTimers())
+  const { send, track_id, key, organization_id } = await aListener()
+  await query('update events set seq = seq + ? where organization_id = ?', 2 * DAY, organization_id)
+  await send(aListen(track_id)([[0, 40]]))
+  const alarm = () => listeningObject(env, organization_id, 0)('alarm', { organization_id, shard: 0 })
+  const dueAt = async () =>
+    (
+      await query<{ due_at: number }>('select due_at from listening_folds where organization_id = ?', organization_id)
+    )[0]!.due_at
+  const midnight = (today() + 1) * DAY
+  await query(`create trigger refuse_day before insert on events when new.type = 'stats.day'
+    begin select raise(abort, 'the database is off'); end`)
+  await expect(after(NIGHT, alarm)).rejects.toThrow('the database is off')
+  expect(await dueAt()).toBe(midnight)
+  await query('drop trigger refuse_day')
+  await after(NIGHT, alarm)
+  expect(await dueAt()).toBe(0)
+  expect(await dayEvents(key)).toHaveLength(1)
+})
