@@ -20,7 +20,7 @@ const COUNTS: Texts = {
 }
 
 /** The texts of an operation, an event, or a named schema. They apply to all of its fields with this name. */
-export const FIELD_TEXTS: { [name in OperationName | 'HeardListen' | 'ListeningCounts' | 'stats.day']?: Texts } = {
+export const FIELD_TEXTS: { [name in OperationName | 'ListeningCounts' | 'stats.day']?: Texts } = {
   reportHeard: {
     token: '`heard_token` in the response of `POST /v1/play_session/{scope}` or `GET /v1/play/{play_session_id}`.',
     visit: '16 random lower-case hexadecimal digits: new for each visit, and the same in all of its reports.',
@@ -31,8 +31,6 @@ export const FIELD_TEXTS: { [name in OperationName | 'HeardListen' | 'ListeningC
       'The index in the visit of the first of `listens`; 0 in a new visit. All earlier ones are finished and acknowledged.',
     source: 'The host name of the page, or of the page around a frame. Apps send their name.',
     listens: 'The whole state of each listen, not what is new since the last report.',
-  },
-  HeardListen: {
     track: 'The id of the track.',
     ranges:
       'The parts of the track that were heard at least once, each as `[start, end]` in seconds, in order and without overlaps.',
@@ -61,7 +59,7 @@ export const FIELD_TEXTS: { [name in OperationName | 'HeardListen' | 'ListeningC
     ...COUNTS,
     rows: 'The resources with plays, those with the most first.',
     title: 'Null if the resource was deleted.',
-    artwork: 'With `include=artwork`. Shares have none.',
+    artwork: 'Only if `include` is `artwork`. Shares have no artwork.',
   },
   getRetention: {
     ...DAYS,

@@ -144,30 +144,30 @@ async function sendRequest(send: Send, repeatable: boolean, signal?: AbortSignal
   return signal?.aborted && !(result as { ok?: boolean }).ok ? noResponse(true) : result
 }
 
+/** Handles an error of `Response.json()`. Any other error means that the response was cut off, or that the caller aborted the request. */
+function onlySyntax(error: unknown): void {
+  if (!(error instanceof SyntaxError)) throw error
+}
+
 async function sendOnce(send: Send, repeatable: boolean, attempt: number, signal?: AbortSignal) {
   const delay = backoff(attempt, DELAYS)
   const limit = deadline(REQUEST_TIMEOUT, signal)
   try {
     const response = await send(limit.signal)
-    const answer: unknown = response.status === 204 ? { ok: true } : await response.json().catch(() => undefined)
-    if (response.ok && answer !== undefined) return { result: answer, retryIn: null }
-    if (signal?.aborted) return unanswered()
-    const { status } = response
-    const retryAfter = Number(response.headers.get('retry-after')) * 1000 || delay
+    const { ok, status, headers } = response
+    const answer: unknown = status === 204 ? { ok: true } : await response.json().catch(onlySyntax)
+    if (ok && answer) return { result: answer, retryIn: null }
+    const retryAfter = Number(headers.get('retry-after')) * 1000 || delay
     const result = readFailure(status, answer)
     // With 429, the service did not execute the request; with a 5xx status it may have. 409 with Retry-After means that the same POST is
     // still in flight.
-    const notExecuted = status === 429 || (status === 409 && response.headers.has('retry-after'))
+    const notExecuted = status === 429 || (status === 409 && headers.has('retry-after'))
     return { result, retryIn: notExecuted || (isTransient(result) && repeatable) ? retryAfter : null }
   } catch {
-    return unanswered()
+    // `sendRequest` replaces the result if the caller aborted the request.
+    return { result: noResponse(false), retryIn: repeatable ? delay : null }
   } finally {
     limit.end()
-  }
-
-  function unanswered() {
-    const aborted = signal?.aborted ?? false
-    return { result: noResponse(aborted), retryIn: repeatable && !aborted ? delay : null }
   }
 }
 

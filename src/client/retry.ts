@@ -5,7 +5,7 @@ import type { ErrorCode } from '../contract/error_status.ts'
 
 /**
  * A failed call: the service's error envelope; or the code `network` or `aborted`, if there was no response of the service; or `not_json`, if a successful
- * response is not complete JSON. `upload_refused` is only for `uploadFile`: the storage answered, but did not accept the file.
+ * response is not JSON. `upload_refused` is only for `uploadFile`: the storage answered, but did not accept the file.
  */
 export interface Failure {
   ok: false
@@ -29,9 +29,7 @@ export interface Failure {
 
 /** Returns the failure of a call without a response: `aborted` if the caller aborted it, otherwise `network`. */
 export function noResponse(aborted: boolean, message = 'The service cannot be reached'): Failure {
-  return aborted
-    ? { ok: false, message: 'Cancelled', code: 'aborted', status: 0 }
-    : { ok: false, message, code: 'network', status: 0 }
+  return { ok: false, message: aborted ? 'Cancelled' : message, code: aborted ? 'aborted' : 'network', status: 0 }
 }
 
 /**

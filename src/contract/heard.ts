@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { Id, named, ok } from './common.ts'
+import { Id, ok } from './common.ts'
 import { MAX_HEARD_BYTES, MAX_HEARD_LISTENS, MAX_HEARD_RANGES, MAX_HEARD_SOURCE } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { oneLine } from './text.ts'
@@ -17,7 +17,7 @@ const Seconds = z
 const Ranges = z.array(z.array(Seconds).min(2).max(2)).max(MAX_HEARD_RANGES)
 
 /** One pass of one track through the player. */
-export const HeardListen = named('HeardListen', {
+const HeardListen = z.strictObject({
   track: Id,
   /** The seconds that were heard at least once: ordered, disjoint ranges. Seconds that ran muted are not among them. */
   ranges: Ranges,
@@ -27,7 +27,7 @@ export const HeardListen = named('HeardListen', {
   muted: Seconds.optional(),
   /** Seconds of audio of `ranges` and `again` that ran faster than recorded. */
   fast: Seconds.optional(),
-}).strict()
+})
 
 /**
  * The state of a visit, which is the use of a player by one page. Every report contains all listens from `first` on, so a lost report is

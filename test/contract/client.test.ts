@@ -80,6 +80,15 @@ describe('a call', () => {
     expect(requests).toHaveLength(4)
   })
 
+  it('fails with the code network when a successful response is cut off', async () => {
+    const client = await serve((_, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('{"ok":')
+      setImmediate(() => response.destroy())
+    })
+    expect(await client.get('/v1/limits')).toMatchObject({ ok: false, code: 'network', status: 0 })
+    expect(requests).toHaveLength(3)
+  })
+
   it('fails when the base URL is invalid, with the same error as for an unreachable server', async () => {
     await serve(good)
     const answer = await createClient({ base_url: 'nowhere' }).get('/v1/limits')

@@ -242,7 +242,7 @@ describe('the texts of fields', () => {
   it('describe every field of a listening report, and of the progress of a listener', () => {
     const { requestBody, parameters } = described(operations.reportHeard)
     const report = json(requestBody!).properties!
-    const listen = document.components.schemas.HeardListen!.properties!
+    const listen = report.listens!.items!.properties!
     const tracks = json(described(operations.getProgress).responses['200']!).properties!.tracks!.items!.properties!
     for (const field of [...parameters, ...Object.values({ ...report, ...listen, ...tracks })])
       expect(field).toMatchObject({ description: expect.stringMatching(/\.$/) as string })

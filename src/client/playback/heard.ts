@@ -51,7 +51,7 @@ export interface Report {
    * unless the session has another token by now.
    */
   refused: () => void
-  /** Returns a report of the listens that had no room in this one; null if there are none. Call `sent` or `acknowledged` before. */
+  /** Returns another report with the listens that did not fit into this one; null if all did. Call `sent` or `acknowledged` first. */
   rest: (now: number) => Report | null
 }
 

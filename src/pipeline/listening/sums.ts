@@ -64,13 +64,17 @@ const trim = (counts: Counts) => counts.slice(0, counts.findLastIndex(Boolean) +
 const packLabels = (labels: Iterable<[string, Counts]>) =>
   Object.fromEntries([...labels].map(([text, counts]) => [text, trim(counts)]))
 
+/** Returns the entries of the sources with the most visits. */
+const mostVisited = (sources: [string, Counts][], most: number) =>
+  sources.toSorted(([, [, a = 0]], [, [, b = 0]]) => b - a).slice(0, most)
+
 /** Returns the details of a row as JSON. If they are too long, only the sources with the most visits remain, and if necessary no curves. */
 function packDetails(details: Bucket['details']): string {
   let text = JSON.stringify(details)
   for (const most of [50, 20, 5, 0]) {
     if (text.length <= MAX_DETAILS) break
     for (const each of Object.values(details)) {
-      if (each.sources) each.sources = Object.fromEntries(Object.entries(each.sources).slice(0, most))
+      if (each.sources) each.sources = Object.fromEntries(mostVisited(Object.entries(each.sources), most))
       if (most === 0) delete each.curve
     }
     text = JSON.stringify(details)
@@ -142,7 +146,7 @@ export class Sums {
     totals[id] = trim(addCounts(memory.totals(index), totals[id] ?? []))
     const countries = packLabels(addLabels(new Map(added.country), Object.entries(old?.countries ?? {})))
     const allSources = [...addLabels(new Map(added.source), Object.entries(old?.sources ?? {}))]
-    const sources = packLabels(allSources.toSorted(([, [, a]], [, [, b]]) => b! - a!).slice(0, MAX_SOURCES))
+    const sources = packLabels(mostVisited(allSources, MAX_SOURCES))
     const curve = duration > 0 ? addSteps(old?.curve, duration, visits, added.steps) : old?.curve
     const refused = scope === 0 ? addReasons({}, old?.refused, memory.refused(day)) : {}
     const isFilled = (object: object) => Object.keys(object).length > 0

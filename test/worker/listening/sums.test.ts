@@ -112,12 +112,13 @@ it('a day of a resource has 100 sources at most, those with the most visits, and
 
 it('a row with too many details keeps the sources with the most visits, and all totals', async () => {
   const track = (number: number) => uuid(1, number * 1000)
-  const source = (number: number) => `${number}.`.padEnd(100, 'ü')
+  // JavaScript orders names that are whole numbers first.
+  const source = (number: number) => (number === 98 ? '2024' : `${number}.`.padEnd(100, 'ü'))
   await inObject((sql) => {
     const sums = new Sums(sql)
     for (let number = 0; number < 80; number++)
       for (let at = 0; at < 100; at++) {
-        const visits = number === 7 && at === 99 ? 3 : 1
+        const visits = at === 99 ? 3 : at === 98 ? 1 : 2
         for (let visit = 0; visit < visits; visit++)
           sums.add(aVisit([[0, at + 1.5]], { track: track(number), source: source(at) }))
       }
@@ -128,10 +129,10 @@ it('a row with too many details keeps the sources with the most visits, and all 
     expect(rows).toEqual([{ size: expect.any(Number) }])
     expect(rows[0]!.size).toBeLessThan(600_000)
     const { totals, rows: sources } = sums.stats({ scope: 'track', id: track(7), ...RANGE, by: 'source' })
-    expect(totals[1]).toBe(102)
+    expect(totals[1]).toBe(200)
+    expect([sources.length, sources.map(([name]) => name).includes('2024')]).toEqual([50, false])
     expect(sources[0]![0]).toBe(source(99))
-    expect(sources.length).toBe(50)
-    expect(sums.curve({ track: track(7), duration: 200, ...RANGE }).visits).toBe(102)
+    expect(sums.curve({ track: track(7), duration: 200, ...RANGE }).visits).toBe(200)
   })
 })
 
