@@ -84,7 +84,7 @@ export function refuseTime(
     return refuse('time', 'age', `is ${age} seconds, but the ${since} ${tenth(passed)} seconds ago`)
   if (known && age < known.age) return refuse('time', 'age', `went back from ${known.age} to ${age} seconds`)
   if (heard > MAX_RATE * age + BUFFER)
-    return refuse('time', 'age', `is ${age} seconds, in which ${tenth(heard)} seconds cannot be played at double speed`)
+    return refuse('time', 'age', `is ${age} seconds, too few to play ${tenth(heard)} seconds at double speed`)
   return null
 }
 

@@ -102,7 +102,7 @@ function refuseVisit(report: HeardReport, session: SessionFacts, visit: Visit | 
   const { sequence, age, first } = report
   if (visit) return visit.session.id === session.id ? null : refuse('visit', 'visit', 'belongs to another session')
   if (sequence > 1 && age > LATE_AGE)
-    return refuse('late', 'visit', `is not known any more, and cannot begin again at an age of ${age} seconds`)
+    return refuse('late', 'visit', `is no longer known, and cannot start again at an age of ${age} seconds`)
   return first > 0 ? refuse('late', 'first', `must be 0 in a new visit, not ${first}`) : null
 }
 
@@ -112,10 +112,13 @@ function refuseListens({ first, listens }: HeardReport, known: number, open: num
   if (skipped < 0) return refuse('visit', 'first', `went back from ${known} to ${first}`)
   if (skipped > open) return refuse('visit', 'first', `is ${first}, but only ${known + open} listens were reported`)
   const all = first + listens.length
-  if (all > MAX_LISTENS)
-    return refuse('visit', 'listens', `are ${all} with those before first, but a visit has at most ${MAX_LISTENS}`)
+  if (all > MAX_LISTENS) return refuse('visit', 'listens', `must be at most ${MAX_LISTENS} in a visit, not ${all}`)
   if (listens.length < open - skipped)
-    return refuse('visit', 'listens', `are ${listens.length}, but ${open - skipped} were reported from first on`)
+    return refuse(
+      'visit',
+      'listens',
+      `must have the ${open - skipped} that were reported from first on, not ${listens.length}`,
+    )
   return null
 }
 
@@ -184,7 +187,8 @@ export class Visits {
       // A track that was moved during the visit may end its listen.
       if (!facts || (before?.[0] !== facts.id && !plays(session.via, facts)))
         return refuse('track', `listens.${at}.track`, 'does not exist, or is not what the session plays')
-      if (before && before[0] !== facts.id) return refuse('visit', `listens.${at}.track`, 'is another one than before')
+      if (before && before[0] !== facts.id)
+        return refuse('visit', `listens.${at}.track`, 'differs from the one that was reported before')
       const listen = toListen(reported, facts.duration, at)
       if ('reason' in listen) return listen
       if (before && secondsOf(listen) < secondsOf(toObject(before)) - 0.5)
@@ -196,7 +200,7 @@ export class Visits {
     if (impossible) return impossible
     const added = JSON.stringify(listens).length - JSON.stringify(open.slice(skipped)).length
     if ((visit?.listens.length ?? 0) + added > MAX_LISTENS_SIZE)
-      return refuse('visit', 'listens', `are too large for the visit: at most ${MAX_LISTENS_SIZE} characters as JSON`)
+      return refuse('visit', 'listens', `must be at most ${MAX_LISTENS_SIZE} characters of JSON in a visit`)
     if (this.length + added > MAX_OPEN_SIZE) return refuse('full', 'visit', FULL)
     const limited = visit ? null : this.#limit(session.id, now)
     if (limited) return limited

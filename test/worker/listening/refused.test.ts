@@ -31,18 +31,18 @@ describe('a report is refused, and counted as refused', () => {
       listenOf({ ranges: [[0, 4]], again: [[1, 2.5]], fast: 9 }),
     ],
     [
-      'age: is 10 seconds, in which 50 seconds cannot be played at double speed',
+      'age: is 10 seconds, too few to play 50 seconds at double speed',
       'time',
       (track) => aListen(track)([[0, 50]], { age: 10 }),
     ],
-    ['age: is 5 seconds, in which 104 seconds cannot be played at double speed', 'time', listenOf({ muted: 100 })],
+    ['age: is 5 seconds, too few to play 104 seconds at double speed', 'time', listenOf({ muted: 100 })],
     [
       'age: is 86400 seconds, but the session was created',
       'time',
       (track) => aListen(track)([[0, 50]], { age: 86_400 }),
     ],
     [
-      'visit: is not known any more, and cannot begin again at an age of 2160 seconds',
+      'visit: is no longer known, and cannot start again at an age of 2160 seconds',
       'late',
       (track) => aListen(track)([[0, 50]], { sequence: 2, first: 1, age: 36 * 60 }),
     ],
@@ -82,7 +82,7 @@ describe('a report is refused, and counted as refused', () => {
     ['first: went back from 1 to 0', 'visit', () => ({ first: 0 })],
     ['first: is 4, but only 3 listens were reported', 'visit', () => ({ first: 4 })],
     [
-      'listens: are 1, but 2 were reported from first on',
+      'listens: must have the 2 that were reported from first on, not 1',
       'visit',
       (track) => ({ listens: [{ track, ranges: [[0, 40]] }] }),
     ],

@@ -82,10 +82,10 @@ it('a visit has a maximum number of listens, and of their characters', () => {
   }
   open(10)
   expect(check(980, 20)).not.toHaveProperty('reason')
-  const message = 'are 1001 with those before first, but a visit has at most 1000'
+  const message = 'must be at most 1000 in a visit, not 1001'
   expect(check(980, 21)).toEqual({ reason: 'visit', path: 'listens', message })
   open(63_900)
   expect(check(980, 1)).not.toHaveProperty('reason')
-  const tooLarge = 'are too large for the visit: at most 64000 characters as JSON'
+  const tooLarge = 'must be at most 64000 characters of JSON in a visit'
   expect(check(980, 2)).toEqual({ reason: 'visit', path: 'listens', message: tooLarge })
 })
