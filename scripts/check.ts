@@ -1,43 +1,63 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 
 import { LATEST_MIGRATION } from '../src/adapters/db/latest_migration.ts'
 import { migrationFaults, readMigrations } from './shared/migrations.ts'
 
-/** `npm run check`: every check that needs no running service. Runs all steps, and fails at the end if a step failed. */
+/**
+ * `npm run check`: every check that needs no running service. Runs as many steps at once as there are cores, prints the output of each when it
+ * ends, and fails if a step failed. `npm run check -- NAME …` runs only the steps whose names contain one of the words.
+ */
 
 const env = { ...process.env, WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false', TONEARM_BUILT: '1' }
-const run =
-  (command: string, ...args: string[]) =>
-  () =>
-    spawnSync(command, args, { stdio: 'inherit', env }).status === 0
+
+type Result = { ok: boolean; output: string }
+
+function run(command: string, ...args: string[]): Promise<Result> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part) => (output += part))
+    child.once('error', (error) => resolve({ ok: false, output: `${error.message}\n` }))
+    child.once('close', (code) => resolve({ ok: code === 0, output }))
+  })
+}
+
+const faultless = (faults: string[]): Result => ({
+  ok: faults.length === 0,
+  output: faults.map((fault) => `${fault}\n`).join(''),
+})
 
 /**
- * Whether no migration drops a table. drizzle-kit rebuilds a table by dropping it, but D1 ignores the pragma that makes this safe
+ * Finds migrations that drop a table. drizzle-kit rebuilds a table by dropping it, but D1 ignores the pragma that makes this safe
  * (docs/architecture.md#d1). Such a migration must be written by hand.
  */
-function migrationsAreSafe(): boolean {
+function unsafeMigrations(): string[] {
   const unsafe = readdirSync('drizzle')
     .filter((file) => file.endsWith('.sql'))
     .filter((file) => /`__new_|drop table/i.test(readFileSync(`drizzle/${file}`, 'utf8')))
-  for (const file of unsafe) console.error(`drizzle/${file} rebuilds or drops a table: see CONTRIBUTING.md#migrations`)
-  return unsafe.length === 0
+  return unsafe.map((file) => `drizzle/${file} rebuilds or drops a table: see CONTRIBUTING.md#migrations`)
 }
 
-/** Whether D1 would accept the syntax of all migrations. */
-function migrationsAreAccepted(): boolean {
-  const faults = readMigrations('drizzle').flatMap(migrationFaults)
-  for (const fault of faults) console.error(fault)
-  return faults.length === 0
+/** Finds migrations that D1 would not accept, and a last migration that the Worker does not know: it looks for that one in the database. */
+function migrationsFaults(): string[] {
+  const migrations = readMigrations('drizzle')
+  const latest = migrations.at(-1)?.name
+  const isKnown = latest === LATEST_MIGRATION
+  const unknown = isKnown ? [] : [`src/adapters/db/latest_migration.ts must name ${latest}`]
+  return [...unsafeMigrations(), ...migrations.flatMap(migrationFaults), ...unknown]
 }
 
 /** Whether the migrations match the schema, in which case drizzle-kit generates no new migration. */
-function schemaIsMigrated(): boolean {
+async function schemaIsMigrated(): Promise<Result> {
   const before = readdirSync('drizzle').length
-  const { status, stdout } = spawnSync('drizzle-kit', ['generate'], { encoding: 'utf8', env })
-  const isCurrent = status === 0 && stdout.includes('No schema changes') && readdirSync('drizzle').length === before
-  if (!isCurrent) console.error(`${stdout}\nThe schema changed: run npm run migration and commit the result`)
-  return isCurrent
+  const { ok, output } = await run('drizzle-kit', 'generate')
+  const isCurrent = ok && output.includes('No schema changes') && readdirSync('drizzle').length === before
+  return {
+    ok: isCurrent,
+    output: isCurrent ? '' : `${output}\nThe schema changed: run npm run migration and commit the result\n`,
+  }
 }
 
 /** Forbidden SQL calls, each with its alternative. The linter has no rule for calls. */
@@ -45,30 +65,23 @@ const BANNED_SQL = [
   { pattern: /\.insert\([^()]*\)\s*\.select\(/, instead: 'insertFrom, which names the columns' },
   { pattern: /constraint failed/i, instead: 'a guard in the statement: the messages of SQLite are not an API' },
 ]
+/** The only file in which these calls are allowed, because it defines `insertFrom`. */
+const INSERT_FROM = 'adapters/db/database.ts'
 
-function sqlIsSafe(): boolean {
+function bannedSql(): string[] {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
-  const faults = files.flatMap((file) => {
+  return files.flatMap((file) => {
     const text = readFileSync(`src/${file}`, 'utf8')
     return BANNED_SQL.flatMap(({ pattern, instead }) => {
       const at = file === INSERT_FROM ? -1 : text.search(pattern)
       return at < 0 ? [] : [`src/${file}:${text.slice(0, at).split('\n').length} needs ${instead}`]
     })
   })
-  for (const fault of faults) console.error(fault)
-  return faults.length === 0
-}
-/** The only file in which these calls are allowed, because it defines `insertFrom`. */
-const INSERT_FROM = 'adapters/db/database.ts'
-
-/** Whether the Worker knows the last migration, which it looks for in the database. */
-function latestIsKnown(): boolean {
-  const latest = readMigrations('drizzle').at(-1)?.name
-  if (latest !== LATEST_MIGRATION) console.error(`src/adapters/db/latest_migration.ts must name ${latest}`)
-  return latest === LATEST_MIGRATION
 }
 
 const projects = [
+  'test/worker',
+  'test/e2e',
   'src',
   'src/client',
   'src/studio',
@@ -80,34 +93,76 @@ const projects = [
   'src/reference',
   'test/browser',
   'test/contract',
-  'test/worker',
   'test/container',
-  'test/e2e',
 ]
-const steps: Record<string, () => boolean> = {
-  format: run('oxfmt', '--check'),
-  lint: run('oxlint', '--type-aware', '--deny-warnings'),
-  'SQL in the code': sqlIsSafe,
-  citations: run('node', 'scripts/check/citations.ts'),
-  spelling: run('cspell', 'lint', '--no-progress', '--no-summary'),
-  prose: run('node', 'scripts/check/prose.ts'),
-  names: run('node', 'scripts/check/names.ts'),
-  structure: run('node', 'scripts/check/structure.ts'),
-  ...Object.fromEntries(projects.map((project) => [`types of ${project}`, run('tsc', '-p', project)])),
-  'generated docs': run('node', 'scripts/docs.ts', '--check'),
-  'binding types': run('wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
-  migrations: () => migrationsAreSafe() && migrationsAreAccepted() && schemaIsMigrated() && latestIsKnown(),
-  build: run('node', 'scripts/build.ts'),
-  'deploy dry run': run('wrangler', 'deploy', '--dry-run', '--containers-rollout=none', '--outdir', 'dist/worker'),
-  sizes: run('node', 'scripts/check/size.ts'),
+type Step = { name: string; check: () => Result | Promise<Result>; after?: string }
+
+const step = (name: string, ...command: [string, ...string[]]): Step => ({ name, check: () => run(...command) })
+// The longest steps start first.
+const steps: Step[] = [
+  step('build', 'node', 'scripts/build.ts'),
+  ...projects.map((project) => step(`types of ${project}`, 'tsc', '-p', project)),
+  step('lint', 'oxlint', '--type-aware', '--deny-warnings'),
+  step('spelling', 'cspell', 'lint', '--no-progress', '--no-summary'),
+  {
+    ...step(
+      'deploy dry run',
+      'wrangler',
+      'deploy',
+      '--dry-run',
+      '--containers-rollout=none',
+      '--outdir',
+      'dist/worker',
+    ),
+    after: 'build',
+  },
+  { ...step('sizes', 'node', 'scripts/check/size.ts'), after: 'deploy dry run' },
+  step('format', 'oxfmt', '--check'),
+  step('prose', 'node', 'scripts/check/prose.ts'),
+  step('citations', 'node', 'scripts/check/citations.ts'),
+  step('names', 'node', 'scripts/check/names.ts'),
+  step('structure', 'node', 'scripts/check/structure.ts'),
+  step('generated docs', 'node', 'scripts/docs.ts', '--check'),
+  step('binding types', 'wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),
+  { name: 'schema', check: schemaIsMigrated },
+  { name: 'migrations', check: () => faultless(migrationsFaults()) },
+  { name: 'SQL in the code', check: () => faultless(bannedSql()) },
+]
+
+const wanted = process.argv.slice(2)
+const waiting = steps.filter(({ name }) => wanted.length === 0 || wanted.some((word) => name.includes(word)))
+if (waiting.length === 0) {
+  console.error(`No step is called ${wanted.join(' or ')}. The steps: ${steps.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+const unfinished = new Set(waiting.map(({ name }) => name))
+const failed: string[] = []
+let wake = Promise.withResolvers<void>()
+
+/** Runs waiting steps one after the other, until none is left. A step that comes after another one runs even if that one fails. */
+async function work(): Promise<void> {
+  for (;;) {
+    const index = waiting.findIndex(({ after }) => !after || !unfinished.has(after))
+    if (index >= 0) await perform(waiting.splice(index, 1)[0]!)
+    else if (waiting.length > 0) await wake.promise
+    else return
+  }
 }
 
-const failed: string[] = []
-for (const [name, step] of Object.entries(steps)) {
+async function perform({ name, check }: Step): Promise<void> {
   const started = Date.now()
-  const ok = step()
-  console.log(`${ok ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
+  const { ok, output } = await check()
+  console.log(`${output}${ok ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
   if (!ok) failed.push(name)
+  unfinished.delete(name)
+  wake.resolve()
+  wake = Promise.withResolvers()
 }
-console.log(failed.length === 0 ? 'check: all good' : `check: ${failed.join(', ')} failed`)
+
+const started = Date.now()
+await Promise.all(Array.from({ length: availableParallelism() }, work))
+const seconds = ((Date.now() - started) / 1000).toFixed(0)
+console.log(
+  failed.length === 0 ? `check: all good (${seconds} s)` : `check: ${failed.join(', ')} failed (${seconds} s)`,
+)
 process.exitCode = failed.length === 0 ? 0 : 1

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path/posix'
 
 /**
  * `node scripts/check/structure.ts [directory]`: checks the structure of the code. Imports must not form cycles (type imports count), and
- * must have only one direction between sibling folders. The number of files in a folder and the size of the browser code are limited. The
- * studio must not import internals of an element. Prints all counts, and fails if one exceeds its limit.
+ * must have only one direction between sibling folders. The number of files in a folder is limited. The studio must not import internals of an
+ * element.
  */
 
 const directory = process.argv[2] ?? '.'
@@ -16,9 +16,6 @@ const MAX_FOLDER = 25
 const LARGE_FOLDERS = /^(test|src\/studio|src\/contract)(\/|$)/
 /** The only files that may define database tables. */
 const TABLES = /^src\/adapters\/db\/schema\//
-const BROWSER = ['src/client', 'src/elements/player', 'src/elements/uploader']
-const MAX_BROWSER_FILES = 46
-const MAX_BROWSER_IMPORTS = 107
 
 const tracked = execFileSync('git', ['-C', directory, 'ls-files', '-co', '--exclude-standard', '--', ...ROOTS], {
   encoding: 'utf8',
@@ -97,18 +94,6 @@ function expectNone(rule: string, faults: string[]): void {
   judge(`${rule}: ${faults.length}${faults.map((fault) => `\n         ${fault}`).join('')}`, faults.length === 0)
 }
 
-for (const folder of [...BROWSER, 'src/elements/shared', 'src/elements/texts']) {
-  const inFolder = files.filter(isBelow(folder))
-  const imports = inFolder.flatMap((file) => graph.get(file)!.filter(isBelow(folder)))
-  console.log(`       ${folder}: ${inFolder.length} files, ${imports.length} imports between them`)
-}
-const browser = files.filter((file) => BROWSER.some((folder) => isBelow(folder)(file)))
-const between = browser.flatMap((file) => graph.get(file)!.filter((other) => browser.includes(other)))
-judge(
-  `${browser.length} of ${MAX_BROWSER_FILES} files of player, uploader and client`,
-  browser.length <= MAX_BROWSER_FILES,
-)
-judge(`${between.length} of ${MAX_BROWSER_IMPORTS} imports between them`, between.length <= MAX_BROWSER_IMPORTS)
 const internals = files
   .filter(isBelow('src/studio'))
   .flatMap((file) => graph.get(file)!.filter((other) => /^src\/elements\/(player|uploader|waveform)\//.test(other)))
