@@ -81,6 +81,7 @@ export default defineConfig({
         test: {
           name: 'container',
           include: ['test/container/**/*.test.ts'],
+          globalSetup: ['./test/support/transcoder_bundle.ts'],
           setupFiles: ['./test/support/show_logs.ts'],
           environment: 'node',
           isolate: false,
@@ -98,7 +99,7 @@ export default defineConfig({
           // Only against hangs: on one core a long song waits until the Worker's tests finish.
           testTimeout: 900_000,
           hookTimeout: 900_000,
-          globalSetup: ['./test/e2e/shared_stack.ts'],
+          globalSetup: ['./test/support/transcoder_bundle.ts', './test/e2e/shared_stack.ts'],
         },
       },
     ],

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { bundleTranscoder } from '../container/bundle.ts'
 import { buildPublic } from './build.ts'
 import type { Child } from './shared/child_process.ts'
 import { requireFreePort } from './shared/port.ts'
@@ -180,9 +181,11 @@ async function start(): Promise<void> {
   await requireFreePort('PORT', settings.port)
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
   print('Starting …')
+  const isBuilt = Boolean(process.env.TONEARM_BUILT)
+  if (!isBuilt) await bundleTranscoder()
   // The transcoder starts first, because it reports within a second if it cannot run.
   keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
-  await Promise.all([process.env.TONEARM_BUILT ? undefined : buildPublic(), migrate(settings)])
+  await Promise.all([isBuilt ? undefined : buildPublic(), migrate(settings)])
   if (stopping) return
   keepRunning('worker', () => startWorker(settings, onCrash)).catch(fail)
   await waitUntilReady(settings)

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { bundleTranscoder } from '../container/bundle.ts'
 import { requireFreePort } from './shared/port.ts'
 import { readSettings, type Settings } from './shared/settings.ts'
 import { print, printError } from './shared/terminal.ts'
@@ -31,6 +32,7 @@ async function untilReady({ base_url }: Settings): Promise<void> {
 
 async function run(settings: Settings): Promise<void> {
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
+  await bundleTranscoder()
   const transcoder = startTranscoder(settings)
   let isStopping = false
   const stop = async () => {

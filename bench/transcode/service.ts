@@ -1,17 +1,17 @@
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 
+import { bundleTranscoder, TRANSCODER } from '../../container/bundle.ts'
 import { JobEvent, type JobResult, type TranscodeJob } from '../../src/contract/job.ts'
 import { type Run, withContestant } from './contestant.ts'
 
-const ENTRY = join(import.meta.dirname, '../../container/service/server.ts')
-
 /** Runs one job on a newly started service, after a health check. Measures from the request to the line with the result. */
-export function runService(job: TranscodeJob, signal: AbortSignal): Promise<Run> {
-  return withContestant(ENTRY, signal, async ({ line, measure }) => {
-    const started = await line()
+export async function runService(job: TranscodeJob, signal: AbortSignal): Promise<Run> {
+  await bundleTranscoder()
+  return withContestant(TRANSCODER, signal, async ({ line, measure }) => {
+    let started = await line()
+    if (started.event === 'files_not_confined') started = await line()
     if (started.event !== 'started') throw new Error(`the service did not start: ${String(started.message)}`)
     const url = `http://127.0.0.1:${Number(started.port)}`
     // Container hosts also send a health check. This request also loads the HTTP client of the bench before the measurement starts.

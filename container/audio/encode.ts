@@ -1,6 +1,3 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-
 import type { MadeVariant } from '../../src/contract/job.ts'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
@@ -151,8 +148,6 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
     request.onProgress(expected > 0 ? Math.min(0.99, seconds / expected) : seconds / (seconds + 300))
     return seconds <= maxDuration && !slotLimit.isExceeded(seconds)
   }
-  // A previous attempt may have left the files. Landlock allows ffmpeg to create files, but not to truncate them (confine.ts).
-  for (const { file } of request.encodes) await rm(join(request.directory, file), { force: true })
   const exit = await run(tools.ffmpeg, ffmpegArguments(request), {
     cwd: request.directory,
     signal,

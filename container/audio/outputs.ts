@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import type { AudioCodec } from '../../src/contract/facts.ts'
 import type { JobVariant, MadeVariant } from '../../src/contract/job.ts'
 import { failpoint } from '../failpoint.ts'
-import { JobError } from '../job_error.ts'
 import { uploadOutput } from '../transfer/upload.ts'
-import { type CheckContext, findFileFault } from './check.ts'
+import { type CheckContext, findFaults, type WrittenFile } from './check.ts'
 import type { EncodeResult } from './encode.ts'
 import { setMovieClock } from './movie_clock.ts'
 import type { Encode } from './plan.ts'
@@ -38,23 +37,16 @@ export async function audioFiles(
   checking: CheckContext,
 ) {
   const uploadedAs = (index: string) => (encoded.uploaded?.index === index ? encoded.uploaded : null)
-  const checked = await Promise.all(
-    encoded.made.map(async (encode) => {
-      const { index, cut } = encode
-      const duration = cut ? Math.min(cut.length, Math.max(0, fullDuration - cut.start)) : fullDuration
-      const message = await finishFile(encode, duration, uploadedAs(index) !== null, checking).catch((error: Error) => {
-        // If ffprobe was killed, the state of the file is unknown, so the job is retried.
-        if (error instanceof JobError) throw error
-        return error.message
-      })
-      return { encode, duration, message }
-    }),
-  )
-  checking.signal.throwIfAborted()
+  const written = encoded.made.map((encode) => {
+    const { cut } = encode
+    return { encode, length: cut ? Math.min(cut.length, Math.max(0, fullDuration - cut.start)) : fullDuration }
+  })
+  const faults = await finishFiles(written, (encode) => uploadedAs(encode.index) !== null, checking)
   const files: OutputFile[] = []
   const failed: Failed = []
-  for (const { encode, duration, message } of checked) {
+  for (const { encode, length: duration } of written) {
     const { index, bitrate } = encode
+    const message = faults.get(encode)
     const file = join(checking.directory, encode.file)
     const { size } = await stat(file).catch(() => ({ size: 0 }))
     const variant = variants.find((candidate) => candidate.index === index)
@@ -69,16 +61,24 @@ export async function audioFiles(
   return { files, failed }
 }
 
-/** Corrects the header and checks the file. Returns what is wrong with it, or null. A file that is already uploaded is only checked. */
-async function finishFile(
-  encode: Encode,
-  duration: number,
-  uploaded: boolean,
+/** Corrects the headers of files, unless they are already uploaded, and checks all of them. Returns what is wrong with the faulty ones. */
+async function finishFiles(
+  written: WrittenFile[],
+  isUploaded: (encode: Encode) => boolean,
   checking: CheckContext,
-): Promise<string | null> {
-  if (duration === 0) return 'The file came out empty.'
-  if (!uploaded) await HEADERS[encode.codec]?.(join(checking.directory, encode.file))
-  return findFileFault(encode, duration, checking)
+): Promise<Map<Encode, string>> {
+  const faults = new Map<Encode, string>()
+  const finish = async ({ encode, length }: WrittenFile) => {
+    if (length === 0) return void faults.set(encode, 'The file came out empty.')
+    if (isUploaded(encode)) return
+    const path = join(checking.directory, encode.file)
+    await HEADERS[encode.codec]?.(path).catch((error: Error) => faults.set(encode, error.message))
+  }
+  await Promise.all(written.map(finish))
+  const finished = written.filter(({ encode }) => !faults.has(encode))
+  const found = await findFaults(finished, checking)
+  for (const [i, { encode }] of finished.entries()) if (found[i]) faults.set(encode, found[i])
+  return faults
 }
 
 /** Writes the requested JSON variants. */

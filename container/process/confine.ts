@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
@@ -6,11 +6,11 @@ import { JOB_PREFIX, makeDirectory } from '../disk.ts'
 import type { Binaries, Tools } from './ffmpeg.ts'
 import { run } from './run.ts'
 
-/** One restriction of ffmpeg: the command drops a privilege and then executes ffmpeg. */
-type Layer = { name: string; command: string[] }
+/** A restriction of ffmpeg, which `launch.pl` applies (docs/decisions/0017). */
+type Layer = 'batch' | 'limits' | 'network' | 'no_new_privs' | 'files' | 'user'
 
 export type Confined = {
-  /** ffmpeg and ffprobe, wrapped in the layers that work on this machine. */
+  /** ffmpeg and ffprobe, started by the launcher with the layers that work on this machine. */
   tools: Tools
   /** Names of the layers that are used. */
   confined: string[]
@@ -20,75 +20,52 @@ export type Confined = {
   owner: number | null
 }
 
+const LAUNCHER = join(import.meta.dirname, 'launch.pl')
 const NOBODY = 65534
-const GIB = 1024 ** 3
 
-/** Restricts ffmpeg as far as this machine allows (docs/decisions/0017). Tests each layer by running ffmpeg, and omits those that fail. */
+/** Restricts ffmpeg as far as this machine allows (docs/decisions/0017). Tests the layers by running ffmpeg, and omits those that fail. */
 export async function confine(binaries: Binaries, workDir: string): Promise<Confined> {
-  const everyLayer = allLayers(binaries, workDir)
-  const isUsable = await Promise.all(everyLayer.map((layer) => succeeds([...layer.command, 'true'])))
-  const usable = everyLayer.filter((_, i) => isUsable[i])
-  let applied = usable
-  const works = (layers: Layer[]) => transcodes(binaries, workDir, layers)
-  // If ffmpeg also fails without layers, for example because the disk is full, the layers are not the cause.
-  if (!(await works(usable)) && (await works([]))) {
-    applied = []
-    for (const layer of usable) if (await works([...applied, layer])) applied.push(layer)
-  }
-  const wrapper = commandOf(applied)
+  const wrapper = launcher(binaries, workDir)
+  const confined = await usableLayers(binaries, workDir, wrapper)
+  const command = wrapper(confined)
   return {
     tools: {
       version: binaries.version,
-      ffmpeg: [...wrapper, binaries.ffmpeg],
-      ffprobe: [...wrapper, binaries.ffprobe],
+      ffmpeg: [...command, binaries.ffmpeg],
+      ffprobe: [...command, binaries.ffprobe],
     },
-    confined: applied.map((layer) => layer.name),
-    owner: ownerUnder(applied),
+    confined,
+    owner: ownerUnder(confined),
   }
 }
 
-// Returns all layers in execution order. A namespace needs privileges that later layers drop. The layer that changes the user is the last:
-// setpriv can still start a program that only the user of the service may execute, such as some programs that npm installs.
-function allLayers(binaries: Binaries, workDir: string): Layer[] {
-  const root = process.getuid?.() === 0
-  // The limit for files is 5 GiB, because that is R2's maximum per PUT. ffmpeg 7.1 needs 1.5 GiB of address space, mostly for its threads.
-  const limits = [`--as=${3 * GIB}`, `--fsize=${5 * GIB}`, '--nofile=256', '--core=0']
-  const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--bounding-set=-all', '--inh-caps=-all']
-  // The kernel kills ffmpeg when the service ends. A change to another user clears this setting, so the `user` layer repeats it.
-  const dieWithParent = ['--pdeathsig=KILL']
-  return [
-    // This layer is not a restriction but a scheduling policy: a thread that becomes ready does not preempt another. Encoders benefit from
-    // the CPU cache for longer, which saves a twentieth of the CPU time.
-    { name: 'batch', command: ['chrt', '--batch', '0'] },
-    { name: 'limits', command: ['prlimit', ...limits] },
-    { name: 'network', command: ['unshare', ...(root ? [] : ['--user', '--map-current-user']), '--net', '--ipc'] },
-    { name: 'no_new_privs', command: ['setpriv', '--no-new-privs', ...dieWithParent] },
-    { name: 'files', command: ['setpriv', '--landlock-access', 'fs', ...landlockRules(binaries, workDir)] },
-    ...(root ? [{ name: 'user', command: ['setpriv', ...user, ...dieWithParent] }] : []),
-  ]
-}
+type Wrapper = (layers: Layer[]) => string[]
 
-// Returns the rules for Landlock. Programs and libraries are readable, and the work directory is writable. All other paths, including
-// /proc, are blocked.
-function landlockRules(binaries: Binaries, workDir: string): string[] {
+// Returns a function that returns the start of a command: the launcher with some layers. Programs and libraries are readable, and the work directory is
+// writable. With the layer `files`, all other paths, including /proc, are blocked.
+function launcher(binaries: Binaries, workDir: string): Wrapper {
   const binaryDirs = [binaries.ffmpeg, binaries.ffprobe].map((path) => dirname(realpathSync(path)))
-  const programs = ['/usr', '/bin', '/lib', '/lib64', ...binaryDirs].filter((path) => existsSync(path))
-  const readable = ['/etc/ld.so.cache'].filter((path) => existsSync(path))
-  return [
-    ...programs.map((path) => `path-beneath:execute,read-file,read-dir:${path}`),
-    ...readable.map((path) => `path-beneath:read-file:${path}`),
-    'path-beneath:read-file,write-file:/dev/null',
-    `path-beneath:read-file,write-file,read-dir,make-reg,remove-file:${workDir}`,
-  ].flatMap((rule) => ['--landlock-rule', rule])
+  const executable = ['/usr', '/bin', '/lib', '/lib64', ...binaryDirs].join(':')
+  return (layers) =>
+    layers.length === 0 ? [] : ['perl', LAUNCHER, process.arch, layers.join(','), workDir, executable]
 }
 
-function commandOf(applied: Layer[]): string[] {
-  return applied.flatMap((layer) => layer.command)
+async function usableLayers(binaries: Binaries, workDir: string, wrapper: Wrapper): Promise<Layer[]> {
+  // In the order in which they are applied. A namespace needs privileges that later layers drop.
+  const all: Layer[] = ['batch', 'limits', 'network', 'no_new_privs', 'files']
+  if (process.getuid?.() === 0) all.push('user')
+  const works = (layers: Layer[]) => transcodes(binaries, workDir, layers, wrapper)
+  if (await works(all)) return all
+  const isUsable = await Promise.all(all.map((layer) => succeeds([...wrapper([layer]), 'true'])))
+  const usable = all.filter((_, i) => isUsable[i])
+  // If ffmpeg also fails without layers, for example because the disk is full, the layers are not the cause.
+  if ((await works(usable)) || !(await works([]))) return usable
+  const applied: Layer[] = []
+  for (const layer of usable) if (await works([...applied, layer])) applied.push(layer)
+  return applied
 }
 
-function ownerUnder(applied: Layer[]): number | null {
-  return applied.some((layer) => layer.name === 'user') ? NOBODY : null
-}
+const ownerUnder = (layers: Layer[]) => (layers.includes('user') ? NOBODY : null)
 
 // A WAV file with 100 ms of silence: mono, 8 kHz, 16 bit.
 const WAV = Buffer.concat([
@@ -100,16 +77,16 @@ const WAV = Buffer.concat([
 ])
 
 /** Whether, with these layers, ffprobe can read a file in a job's directory and ffmpeg can write one. */
-async function transcodes(binaries: Binaries, workDir: string, layers: Layer[]): Promise<boolean> {
-  const wrapper = commandOf(layers)
+async function transcodes(binaries: Binaries, workDir: string, layers: Layer[], wrapper: Wrapper): Promise<boolean> {
+  const command = wrapper(layers)
   const directory = join(workDir, `${JOB_PREFIX}trial`)
   try {
     await makeDirectory(directory, ownerUnder(layers))
     await writeFile(join(directory, 'src'), WAV)
     const [read, written] = await Promise.all([
-      succeeds([...wrapper, binaries.ffprobe, '-v', 'error', `file:${join(directory, 'src')}`]),
+      succeeds([...command, binaries.ffprobe, '-v', 'error', `file:${join(directory, 'src')}`]),
       succeeds(
-        [...wrapper, binaries.ffmpeg, ...'-nostdin -v error -i file:src -f s16le file:out'.split(' ')],
+        [...command, binaries.ffmpeg, ...'-nostdin -v error -i file:src -f s16le file:out'.split(' ')],
         directory,
       ),
     ])

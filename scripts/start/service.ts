@@ -2,6 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+import { TRANSCODER } from '../../container/bundle.ts'
 import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 import { type Child, type ChildOptions, startChild } from '../shared/child_process.ts'
 import { MIGRATIONS_TABLE, readMigrations, replacedMigrations, migrationText } from '../shared/migrations.ts'
@@ -121,6 +122,7 @@ export function startWorker(settings: Settings, onCrash: () => void): Child {
   return startChild({ command, env: wranglerEnv(settings), onLine })
 }
 
+/** Starts the transcoder, which `bundleTranscoder` must have bundled. */
 export function startTranscoder(settings: Settings): Child {
   const env: ChildOptions['env'] = {
     ...process.env,
@@ -130,7 +132,7 @@ export function startTranscoder(settings: Settings): Child {
     WORK_DIR: join(settings.stateDir, 'transcoder'),
     PARENT_PID: String(process.pid),
   }
-  const command = [process.execPath, ...NODE_FLAGS, join(root, 'container/service/server.ts')]
+  const command = [process.execPath, ...NODE_FLAGS, TRANSCODER]
   return startChild({ command, env, onLine: printer('transcoder', selectTranscoderLine) })
 }
 

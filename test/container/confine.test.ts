@@ -75,7 +75,7 @@ describe('ffmpeg', () => {
     // Expects the niceness of the slot for the shortest jobs. A process that is not root cannot set a lower value than its own.
     const isRoot = process.getuid?.() === 0 && !process.env.SERVICE_COMMAND
     expect(report).toContain(`NICE:${isRoot ? 1 : Math.max(1, getPriority())}\n`)
-    // These layers need only util-linux, which every Debian has. The other layers depend on the kernel and the container.
+    // These layers need only Perl, which every Debian has. The other layers depend on the kernel and the container.
     expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
     expect(report).toMatch(/FILE:10485760 OPEN:256 MEMORY:3145728 CORE:0/)
     if (!has('files')) expect(report).toMatch(/NoNewPrivs:\s1/)

@@ -8,6 +8,6 @@ describe('the container image', () => {
   it('starts the service with the Node flags that `npm start` uses', () => {
     const dockerfile = readFileSync(new URL('../../container/Dockerfile', import.meta.url), 'utf8')
     const command = /^CMD (\[.*\])$/m.exec(dockerfile)?.[1]
-    expect(JSON.parse(command ?? 'null')).toEqual(['node', ...NODE_FLAGS, 'container/service/server.ts'])
+    expect(JSON.parse(command ?? 'null')).toEqual(['node', ...NODE_FLAGS, 'server.js'])
   })
 })

@@ -39,8 +39,8 @@ export const WAIT = { timeout: 60_000, interval: 20 }
 /** Waits until a service is encoding, then returns the process id of its ffmpeg. */
 export async function encoderOf(running: Service): Promise<number> {
   const found = await vi.waitFor(async () => {
-    // The pattern matches only ffmpeg itself, and not the programs that confine and then start it, so the confinement is in effect.
-    const children = await childrenOf(running.pid, /^(?!.*setpriv).*filter_complex/)
+    // The pattern matches only ffmpeg itself, and not the launcher that confines and then becomes it, so the confinement is in effect.
+    const children = await childrenOf(running.pid, /^(?!.*launch\.pl).*filter_complex/)
     expect(children).toHaveLength(1)
     return children
   }, WAIT)

@@ -5,18 +5,18 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 
+import { TRANSCODER } from '../../container/bundle.ts'
 import { NODE_FLAGS } from '../../container/process/node_flags.ts'
 import type { JobError, JobResult, JobVariant, TranscodeJob } from '../../src/contract/job.ts'
 import { JobEvent } from '../../src/contract/job.ts'
 import { showLog } from '../support/logs.ts'
 import type { Storage } from './storage.ts'
 
-const ENTRY = fileURLToPath(new URL('../../container/service/server.ts', import.meta.url))
-
 // `npm run test:image` sets SERVICE_COMMAND to a program that starts the service inside an image. The image shares /tmp and runs as another user.
-const COMMAND = process.env.SERVICE_COMMAND ? [process.env.SERVICE_COMMAND] : [process.execPath, ...NODE_FLAGS, ENTRY]
+const COMMAND = process.env.SERVICE_COMMAND
+  ? [process.env.SERVICE_COMMAND]
+  : [process.execPath, ...NODE_FLAGS, TRANSCODER]
 
 /** Starts the real service as a separate process on a free port. `wrap` can change its command, for example to run it inside another program. */
 export async function startService(
