@@ -26,8 +26,17 @@ export interface CountedListen extends Pick<
 }
 
 const has = (ranges: Range[], time: number) => ranges.some(([from, until]) => from <= time && time < until)
-const tenthsOf = (ranges: Range[], duration: number) =>
-  Array.from({ length: Math.ceil(duration * 10) }, (_, at) => at).filter((at) => has(ranges, at / 10 + 0.05)).length
+const counted = new WeakMap<Range[], number>()
+/** The number of tenths in the ranges of a listen. They are counted once, because every subject and day needs them. */
+function tenthsOf(ranges: Range[], duration: number): number {
+  let tenths = counted.get(ranges)
+  if (tenths === undefined) {
+    tenths = 0
+    for (let at = 0; at < duration * 10; at++) if (has(ranges, at / 10 + 0.05)) tenths++
+    counted.set(ranges, tenths)
+  }
+  return tenths
+}
 
 const lastUntil = ({ states }: CountedListen, day: number) => states.findLast((state) => state.day <= day)?.listen
 
