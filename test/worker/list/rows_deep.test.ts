@@ -10,7 +10,7 @@ type Table = 'tracks' | 'collections' | 'playlists' | 'api_keys'
 
 /** Deletes at least a fifth of the rows: single rows, long runs, and complete ranges of the list's counts. */
 const thin = (table: Table, key: string) =>
-  query(`delete from ${table} where ${key} % 7 = 3 or ${key} / 1000 % 19 = 4 or ${key} / 20000 = 2`)
+  query(`delete from ${table} where ${key} % 7 = 3 or ${key} / 1000 % 19 = 4 or ${key} / 10000 = 2`)
 
 /** The ids of the page, read with a plain OFFSET. */
 async function idsByOffset({ organization_id, collection_id }: Tenant, table: Table, offset: number) {
@@ -38,32 +38,34 @@ async function expectSamePages(tenant: Tenant, table: Table, path: string): Prom
   return maxRead
 }
 
-// Dropping the tables is faster than deleting a million rows.
+// Dropping the tables is faster than deleting thousands of rows.
 afterEach(createStorage)
 
 describe('a deep page', () => {
-  it('of a list of 100,000 tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
+  it('of a list of 40,000 tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
     const tenant = await aTenant()
-    await seed('tracks', 1, 100_000, tenant, { change: () => thin('tracks', '"order"') })
+    await seed('tracks', 1, 40_000, tenant, { change: () => thin('tracks', '"order"') })
     const maxRead = await expectSamePages(tenant, 'tracks', `/v1/collection/${tenant.collection_id}/track`)
     expect(maxRead).toBeLessThanOrEqual(1200)
   })
 
   it.each(['collections', 'playlists', 'api_keys'] as const)(
-    'of a list of 100,000 %s with gaps, newest first, equals the page that OFFSET returns, and reads at most 1,200 rows',
+    'of a list of 40,000 %s with gaps, newest first, equals the page that OFFSET returns, and reads at most 1,200 rows',
     async (table) => {
       const tenant = await aTenant()
-      await seed(table, 1, 100_000, tenant, { change: () => thin(table, 'seq') })
+      await seed(table, 1, 40_000, tenant, { change: () => thin(table, 'seq') })
       await countCallRows('GET', '/v1/variant', { key: tenant.key })
       const maxRead = await expectSamePages(tenant, table, `/v1/${table.slice(0, -1)}`)
       expect(maxRead).toBeLessThanOrEqual(1200)
     },
   )
 
-  it('of a list of a million tracks with gaps equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
+  // The length of a list's counts depends on the highest position, not on the number of tracks.
+  it('of a list of tracks at every tenth of a million positions equals the page that OFFSET returns, and reads at most 1,200 rows', async () => {
     const tenant = await aTenant()
-    await seed('tracks', 1, 1_000_000, tenant, {
+    await seed('tracks', 1, 100_000, tenant, {
       plain: true,
+      every: 10,
       index: 'tracks_list',
       change: () => thin('tracks', '"order"'),
     })

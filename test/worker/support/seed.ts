@@ -97,14 +97,14 @@ const appearance = { metadata: `'{}'`, theme: `'[]'`, cover_colors: `'[]'` }
 
 /**
  * Fills a table with rows `from` to `to`. `change` may delete or change many of them before they are counted. With `plain`, the rows have no values
- * to filter by. With `index`, the table keeps only that index.
+ * to filter by. With `index`, the table keeps only that index. Tracks have every `every`-th position.
  */
 export function seed(
   table: Table,
   from: number,
   to: number,
   { organization_id, collection_id }: { organization_id: string; collection_id: string },
-  options: { plain?: boolean; index?: string; change?: () => Promise<unknown> } = {},
+  options: { plain?: boolean; index?: string; every?: number; change?: () => Promise<unknown> } = {},
 ): Promise<void> {
   const owner = `'${organization_id}'`
   const filtered = options.plain ? {} : FILTERED
@@ -144,7 +144,7 @@ export function seed(
       file_name: `'seeded.mp3'`,
       player_title: title,
       duration: 'i % 977 + 0.5',
-      order: 'i + 100',
+      order: `i * ${options.every ?? 1} + 100`,
       metadata: `'{}'`,
       cover_colors: `'[]'`,
       status: `iif(i % 2, 'ready', 'processing')`,
