@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { newSecret } from '../../../src/adapters/crypto/secret.ts'
 import { operations, type OperationName } from '../../../src/contract/index.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
-import { anApiKey, anOrganization, call, ok, query, expectError, UNKNOWN_ID } from '../support/api.ts'
+import { anApiKey, anOrganization, call, ok, query, quietBindings, expectError, UNKNOWN_ID } from '../support/api.ts'
 import { cases } from '../support/contract_cases.ts'
-import { aWorkspace, pathIn, type Workspace } from '../support/contract_workspace.ts'
+import { aWorkspace, pathIn, theWorkspace, type Workspace } from '../support/contract_workspace.ts'
 import { keyOf } from '../support/requests.ts'
 
 /** The rules that hold for every operation of the table. The behavior of each operation is tested in the file of its resource. */
@@ -18,7 +18,7 @@ const ids = ({ params }: Operation) => Object.keys(params?.shape ?? {}).filter((
 const withIds = table.filter(([, operation]) => ids(operation).length > 0)
 
 const send = (operation: Operation, path: string, key?: string, body?: object) =>
-  [operation.method.toUpperCase(), path, { key, body }] as const
+  [operation.method.toUpperCase(), path, { key, body, bindings: quietBindings }] as const
 const at = (body: unknown, path: string) =>
   path
     .split('.')
@@ -26,7 +26,6 @@ const at = (body: unknown, path: string) =>
     .reduce((value, key) => (value as Record<string, unknown>)[key], body)
 const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).join(' ')
 
-/** Operations that only read share one workspace; every other operation gets a new one. */
 const isHarmless = ({ method }: Operation) => method === 'get'
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -78,14 +77,14 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
 }
 
 describe('operations return exactly the keys of the specification and match their schemas', () => {
-  // All reads are in one test, because creating a workspace takes most of the time.
+  // All reads are in one test, because restoring the workspace takes most of the time.
   it('all operations that only read', async () => {
-    const workspace = await aWorkspace()
+    const workspace = await theWorkspace()
     for (const [name, operation] of table) if (isHarmless(operation)) await expectSpecified(name, operation, workspace)
   })
 
   it.each(table.filter(([, operation]) => !isHarmless(operation)))('%s', async (name, operation) =>
-    expectSpecified(name, operation, await aWorkspace()),
+    expectSpecified(name, operation, await theWorkspace()),
   )
 })
 
@@ -132,7 +131,7 @@ describe.each(closed.filter(([, { access }]) => access.length < 4))('%s', (_, op
 })
 
 it('a public operation needs no key and ignores any key', async () => {
-  const workspace = await aWorkspace()
+  const workspace = await theWorkspace()
   for (const [name, operation] of open) {
     await ok(...send(operation, pathIn(workspace, operation.path), 'not a key', cases[name].body?.(workspace)))
   }
@@ -140,7 +139,7 @@ it('a public operation needs no key and ignores any key', async () => {
 
 // All operations are in one test: it changes nothing, because every request is refused.
 it('an unknown id, a malformed id and an id of another organization all return the same 404', async () => {
-  const [caller, foreign] = [await aWorkspace(), await aWorkspace()]
+  const [caller, foreign] = [await theWorkspace(), await aWorkspace()]
   for (const [name, operation] of withIds) {
     for (const id of ids(operation)) {
       // A play session's id is a secret, not an id of a tenant; the root key may access all organizations.
@@ -165,7 +164,7 @@ it.each([
   ['createPlaySession', '/v1/play_session/collection', (other: Workspace) => ({ collection_id: other.collection_id })],
   ['createPlaySession', '/v1/play_session/track', (other: Workspace) => ({ track_id: other.track_id })],
 ])("%s at %s returns 404 when its body names another organization's resource", async (_, path, body) => {
-  const [caller, foreign] = [await aWorkspace(), await aWorkspace()]
+  const [caller, foreign] = [await theWorkspace(), await aWorkspace()]
   await expectError(404, 'not_found', 'POST', path, { key: caller.key, body: body(foreign) })
 })
 

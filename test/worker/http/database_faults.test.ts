@@ -5,9 +5,9 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { operations, type OperationName } from '../../../src/contract/index.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import worker from '../../../src/index.ts'
-import { aCollection, aWaitingTrack, call, ok, query } from '../support/api.ts'
+import { aCollection, aWaitingTrack, call, ok, query, quietBindings } from '../support/api.ts'
 import { cases } from '../support/contract_cases.ts'
-import { aWorkspace, pathIn, type Workspace } from '../support/contract_workspace.ts'
+import { theWorkspace, pathIn, type Workspace } from '../support/contract_workspace.ts'
 import { atRate, faultyDatabase, type FaultMoment } from '../support/faulty_database.ts'
 import { aTenant } from '../support/fixtures.ts'
 import { keyOf } from '../support/requests.ts'
@@ -23,7 +23,10 @@ beforeEach(() => {
 
 const table = Object.entries(operations) as [OperationName, Operation][]
 
-const withFaults = (failsAt: (call: number) => FaultMoment): Env => ({ ...env, DB: faultyDatabase(env.DB, failsAt) })
+const withFaults = (failsAt: (call: number) => FaultMoment): Env => ({
+  ...quietBindings,
+  DB: faultyDatabase(env.DB, failsAt),
+})
 
 /** Sends a valid request of an operation. */
 function send(name: OperationName, workspace: Workspace, bindings: Env, headers: Record<string, string> = {}) {
@@ -39,7 +42,7 @@ const orderOf = ([name, { method }]: [OperationName, Operation]) =>
 
 describe.each([0.05, 0.4])('with a fault in %f of the database calls', (rate) => {
   it('every operation responds with at most 499, or with 503 and Retry-After', async () => {
-    const workspace = await aWorkspace()
+    const workspace = await theWorkspace()
     const bindings = withFaults(atRate(rate, 7))
     const counts = new Map<number, number>()
     for (const entry of table.toSorted((a, b) => orderOf(a) - orderOf(b))) {
@@ -98,7 +101,7 @@ const unique = (name: OperationName, body: object | undefined, at: string) =>
 
 describe.each(CREATING)('%s, repeated with the same Idempotency-Key', (name) => {
   it.each(['a lost response', 'an outage from there on'])('takes effect once after %s at any call', async (fault) => {
-    const workspace = await aWorkspace()
+    const workspace = await theWorkspace()
     const { method, path } = operations[name] as Operation
     const request = async (at: string, bindings: Env) =>
       call(method.toUpperCase(), pathIn(workspace, path), {
@@ -107,7 +110,7 @@ describe.each(CREATING)('%s, repeated with the same Idempotency-Key', (name) => 
         bindings,
         headers: { 'idempotency-key': `${name}-${at}` },
       })
-    const { growth: expected } = await growthOf(() => request('none', env))
+    const { growth: expected } = await growthOf(() => request('none', quietBindings))
     let calls = 1
     // `calls` is the number of calls of the last first attempt. It is less than `place` once no call of the attempt fails.
     for (let place = 1; calls >= place - 1; place++) {
@@ -118,11 +121,11 @@ describe.each(CREATING)('%s, repeated with the same Idempotency-Key', (name) => 
       })
       const { growth, result } = await growthOf(async () => {
         const first = await request(String(place), bindings)
-        let second = await request(String(place), env)
+        let second = await request(String(place), quietBindings)
         if (second.status === 409) {
           // The first attempt could not end its reservation, which therefore ends after a minute.
           await query('update idempotency_keys set created_at = created_at - 61000')
-          second = await request(String(place), env)
+          second = await request(String(place), quietBindings)
         }
         return { first, second }
       })
@@ -211,7 +214,7 @@ describe('a lost response', () => {
 })
 
 it('pages return a 503 as HTML during an outage', async () => {
-  const workspace = await aWorkspace()
+  const workspace = await theWorkspace()
   const { slug } = await aShare(workspace.key, workspace.collection_id)
   for (const path of [`/embed/${workspace.play_session_id}`, `/s/${slug}`, `/embed/s/${slug}`]) {
     const request = new Request(`https://tonearm.test${path}`)

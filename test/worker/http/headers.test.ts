@@ -4,11 +4,10 @@ import { expect, it } from 'vitest'
 
 import worker from '../../../src/index.ts'
 import { UNKNOWN_ID } from '../support/api.ts'
-import { aWorkspace } from '../support/contract_workspace.ts'
+import { theWorkspace, type Workspace } from '../support/contract_workspace.ts'
 
 /** The security headers of every kind of response. Those of the studio and other static files are tested in test/e2e/studio_pages.test.ts. */
 
-type Workspace = Awaited<ReturnType<typeof aWorkspace>>
 const view = ({ play_session_id, track_id }: Workspace) => `/v1/play/${play_session_id}/${track_id}`
 const oembed = (url: string) => `/oembed?url=${encodeURIComponent(url)}`
 
@@ -30,7 +29,7 @@ it.each<[string, number, (workspace: Workspace) => string, RequestInit?]>([
   ['the page of an unknown share', 404, () => '/s/unknown'],
   ['an unknown ZIP', 404, () => `/zip/${UNKNOWN_ID}`],
 ])('%s: nosniff, and Strict-Transport-Security if the request used TLS', async (_, status, path, init = {}) => {
-  const workspace = await aWorkspace()
+  const workspace = await theWorkspace()
   const headers = { authorization: `Bearer ${workspace.key}`, 'content-type': 'application/json' }
   for (const scheme of ['https', 'http']) {
     const request = new Request(`${scheme}://tonearm.test${path(workspace)}`, { headers, ...init })
@@ -44,7 +43,7 @@ it.each<[string, number, (workspace: Workspace) => string, RequestInit?]>([
 })
 
 it('a cached play view has them too', async () => {
-  const workspace = await aWorkspace()
+  const workspace = await theWorkspace()
   const bindings = { ...env, REUSE_ANSWERS: 'true' }
   const fetchView = async (scheme: string) => {
     const request = new Request(`${scheme}://tonearm.test${view(workspace)}`)

@@ -6,7 +6,7 @@ import { newHourlyId } from '../../../src/adapters/crypto/id.ts'
 import { API_RATE, AUDIENCE_RATE, MISS_RATE, PLAY_RATE } from '../../../src/contract/facts.ts'
 import worker from '../../../src/index.ts'
 import { anApiKey, anOrganization, HOUR, UNKNOWN_ID } from '../support/api.ts'
-import { aWorkspace } from '../support/contract_workspace.ts'
+import { theWorkspace } from '../support/contract_workspace.ts'
 import { countRows } from '../support/row_counter.ts'
 import { fakeRateLimit } from '../support/share_visitor.ts'
 
@@ -27,7 +27,7 @@ const read = async (bindings: Env, path: string, client: string, headers: object
 }
 
 it('the rate limit counts each listener of a session separately', async () => {
-  const { play_session_id } = await aWorkspace()
+  const { play_session_id } = await theWorkspace()
   const path = `/v1/play/${play_session_id}`
   const narrow: Env = { ...limited(), PLAY_RATE_LIMIT: fakeRateLimit(2), AUDIENCE_RATE_LIMIT: fakeRateLimit(60) }
   const singleClient = []
@@ -56,7 +56,7 @@ it('the rate limit counts each address that uses a player key separately, but al
 })
 
 it('the rate limit refuses a client that guesses ids, without querying the database, and refuses no other client', async () => {
-  const { play_session_id, track_id } = await aWorkspace()
+  const { play_session_id, track_id } = await theWorkspace()
   const bindings = limited()
   const paths = [
     (id: string) => `/v1/play/${id}`,

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { ERROR_STATUS } from '../../../src/contract/error_status.ts'
 import { type OperationName, operations } from '../../../src/contract/index.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
-import { call } from '../support/api.ts'
+import { anOrganization, call } from '../support/api.ts'
 import { aWorkspace, type Workspace } from '../support/callers.ts'
 import { keyOf, requestOf } from '../support/requests.ts'
 
@@ -169,20 +169,20 @@ it.each([
   ['share', { password: 'secret' }, 'password: must be between 8 and 128 characters'],
   ['share', { password: 12345678 }, 'password: must be a string'],
 ])('POST /v1/%s %j: %s', async (path, body, expected) => {
-  const { key } = await aWorkspace()
+  const { key } = await anOrganization()
   const answer = await call('POST', `/v1/${path}`, { key, body })
   const { errors } = answer.body as { errors: { path: string; message: string }[] }
   expect(errors.map((error) => `${error.path}: ${error.message}`)).toContain(expected)
 })
 
 it('the message about a missing field also names one that does not exist', async () => {
-  const { key } = await aWorkspace()
+  const { key } = await anOrganization()
   const answer = await call('POST', '/v1/share', { key, body: { scope: 'collection', collection_id: 'x' } })
   expect(answer.body.message).toBe('id: is required; collection_id: is not a known field')
 })
 
 it('docs_url leads to the paragraph about the code', async () => {
-  const { key } = await aWorkspace()
+  const { key } = await anOrganization()
   for (const [path, code] of [
     ['/v1/track?limit=0', 'invalid_request'],
     ['/v1/nothing', 'not_found'],

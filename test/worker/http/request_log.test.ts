@@ -5,15 +5,15 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import worker from '../../../src/index.ts'
 import { db, ok, UNKNOWN_ID } from '../support/api.ts'
-import { aWorkspace } from '../support/contract_workspace.ts'
+import { theWorkspace, type Workspace } from '../support/contract_workspace.ts'
 
 /** One log line for each request (docs/decisions/0043). */
 
 const logging: Env = { ...env, REQUEST_LOG: 'true' }
 let lines: string[]
-let workspace: Awaited<ReturnType<typeof aWorkspace>>
+let workspace: Workspace
 beforeEach(async () => {
-  workspace = await aWorkspace()
+  workspace = await theWorkspace()
   lines = []
   vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
 })

@@ -2,8 +2,7 @@ import { expect, it } from 'vitest'
 
 import { operations } from '../../../src/contract/index.ts'
 import { nearestName, nearestPath } from '../../../src/http/api/nearest.ts'
-import { call, UNKNOWN_ID } from '../support/api.ts'
-import { aWorkspace } from '../support/contract_workspace.ts'
+import { anOrganization, call, UNKNOWN_ID } from '../support/api.ts'
 
 /** Errors for names and paths that do not exist suggest what the caller probably meant. */
 
@@ -36,7 +35,7 @@ it.each([
 })
 
 it('a response names the suggestion', async () => {
-  const { key } = await aWorkspace()
+  const { key } = await anOrganization()
   expect((await call('GET', '/v1/tracks', { key })).body).toMatchObject({
     code: 'not_found',
     message: 'There is nothing at this path. Did you mean /v1/track?',

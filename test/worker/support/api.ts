@@ -26,6 +26,9 @@ export const heldQueue = <T = unknown>(hold: (body: T) => unknown) =>
 /** A queue that discards its messages. */
 export const silentQueue = heldQueue(() => undefined)
 
+/** The real bindings without work in the background: no job is sent to a consumer. */
+export const quietBindings: Env = { ...env, TASK_QUEUE: silentQueue, TRANSCODE_QUEUE: silentQueue }
+
 /** The messages that were sent to the transcode queue without a delay. */
 export const sentWakes: unknown[] = []
 /** The real bindings, with a transcode queue that also records its messages in `sentWakes`. */

@@ -4,6 +4,7 @@ import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import { anApiKey, anUploadSession, aPlaylist, aPlaySession, aVariant, db, ok } from './api.ts'
 import { aTenantWithTrack, trackRow, putUpload } from './fixtures.ts'
 import { aMultipart } from './multipart_uploads.ts'
+import { saved } from './saved_storage.ts'
 import { aShare } from './share_visitor.ts'
 import { aTestedEndpoint } from './webhooks.ts'
 
@@ -49,6 +50,8 @@ export async function aWorkspace() {
     api_key_id,
   }
 }
+/** Replaces the storage by that of a workspace, which is created only once. Two workspaces need `aWorkspace`. */
+export const theWorkspace = saved(aWorkspace)
 export type Workspace = Awaited<ReturnType<typeof aWorkspace>>
 
 /** Replaces the parameters of a path template with the ids of the workspace. */
