@@ -12,19 +12,21 @@ import { cssFiles, readSource, readTexts, type StudioTexts } from '../support/st
 const { texts: english, untranslated } = readTexts()
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).toSorted()
 
-/** Maps the plural categories of a language to the numbers that have them. `other` is enough for 0. */
-function numbersOf(locale: string) {
-  const rules = new Intl.PluralRules(locale)
-  const numbers = Map.groupBy(Array(1001).keys(), (n) => rules.select(n))
-  numbers.delete('zero')
-  return numbers
-}
+/** Maps the plural categories of each language to the numbers that have them. `other` is enough for 0. */
+const NUMBERS = new Map(
+  LOCALES.map((locale) => {
+    const rules = new Intl.PluralRules(locale)
+    const numbers = Map.groupBy(Array(1001).keys(), (n) => rules.select(n))
+    numbers.delete('zero')
+    return [locale as string, numbers]
+  }),
+)
 
 /** Returns what is wrong with the translation of an English text that has a singular, or has none. */
 function faultsOf(locale: string, text: string, one: string | undefined, translation: string | Plural): string[] {
   if ((typeof translation === 'object') !== (one !== undefined)) return [`needs ${one ? '' : 'no '}plural forms`]
   const forms = typeof translation === 'string' ? { other: translation } : translation
-  const numbers = numbersOf(locale)
+  const numbers = NUMBERS.get(locale)!
   const needed = one === undefined ? ['other'] : [...numbers.keys()]
   const missing = needed.filter((category) => !(category in forms)).map((category) => `needs ${category}`)
   const faults = Object.entries(forms).flatMap(([category, form]) => {
