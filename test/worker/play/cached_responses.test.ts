@@ -9,9 +9,10 @@ import { operations } from '../../../src/contract/index.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import worker from '../../../src/index.ts'
 import { aCollection, anApiKey, anOrganization, aPlaySession, call, DAY, db, HOUR, UNKNOWN_ID } from '../support/api.ts'
-import { aWorkspace, pathIn } from '../support/contract_workspace.ts'
+import { pathIn } from '../support/contract_workspace.ts'
 import { aReadyTrack, aTrackWithJob, stopTime } from '../support/fixtures.ts'
 import { aLongTrack } from '../support/long_track.ts'
+import { aPlayedTenant } from '../support/played_track.ts'
 import { countRows } from '../support/row_counter.ts'
 import { lossyResult, eventStream, startTranscoder } from '../support/transcoder.ts'
 
@@ -29,10 +30,10 @@ async function read(url: string, init?: RequestInit, bindings?: Env) {
   return { status: response.status, headers: Object.fromEntries(response.headers), body, text, statements }
 }
 
-let tenant: Awaited<ReturnType<typeof aWorkspace>>
+let tenant: Awaited<ReturnType<typeof aPlayedTenant>>
 let view: string
 beforeEach(async () => {
-  tenant = await aWorkspace()
+  tenant = await aPlayedTenant()
   view = `/v1/play/${tenant.play_session_id}/${tenant.track_id}`
 })
 const change = (method: string, path: string, body?: object) =>
@@ -148,7 +149,7 @@ describe('a change', () => {
     await read(view)
     await change('DELETE', `/v1/track/${tenant.track_id}`)
     expect((await read(view)).body.code).toBe('not_found')
-    const next = await aWorkspace()
+    const next = await aPlayedTenant()
     const path = `/v1/play/${next.play_session_id}/${next.track_id}`
     await read(path)
     const bindings = caching
@@ -252,7 +253,7 @@ describe('the cache', () => {
     const other_id = await aReadyTrack(tenant.key, collection_id)
     const other = await aPlaySession(tenant.key, 'collection', collection_id)
     const single = await aPlaySession(tenant.key, 'track', tenant.track_id)
-    const mix = await aPlaySession(tenant.key, 'playlist', tenant.playlist_id)
+    const mix = await tenant.playPlaylist()
     const sessions = [other.play_session_id, single.play_session_id, mix.play_session_id, tenant.play_session_id]
     await Promise.all(
       [tenant.track_id, other_id].flatMap((track) => sessions.map((id) => read(`/v1/play/${id}/${track}`))),

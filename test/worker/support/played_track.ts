@@ -1,6 +1,20 @@
-import { aPlaySession, call, ok, readTrack } from './api.ts'
-import { aTenant } from './fixtures.ts'
+import { aPlaylist, aPlaySession, call, ok, readTrack } from './api.ts'
+import { aTenant, aTenantWithTrack } from './fixtures.ts'
 import { aProcessedTrack } from './processed_track.ts'
+
+/** Creates a track and a session that plays its collection. */
+export async function aPlayedTenant() {
+  const tenant = await aTenantWithTrack()
+  const body = { is_downloadable: true }
+  const { play_session_id } = await aPlaySession(tenant.key, 'collection', tenant.collection_id, body)
+  return {
+    ...tenant,
+    play_track_id: tenant.track_id,
+    play_session_id,
+    /** Creates a session that plays a playlist of the track. */
+    playPlaylist: async () => aPlaySession(tenant.key, 'playlist', await aPlaylist(tenant.key, [tenant.track_id])),
+  }
+}
 
 /** Creates a track with a play session; returns functions for the calls that tests make. */
 export async function aPlayedTrack() {
