@@ -72,7 +72,7 @@ describe('the middle of a word in a title', () => {
     expect([beginning.length, beginning.includes('Harbour')]).toEqual([20, false])
   })
 
-  it('takes at most 100 bytes per track in a database with 10,000 tracks', async () => {
+  it('takes at most 100 bytes per track in a database with 3,000 tracks', async () => {
     const tenant = await aTenant()
     const syllables = [
       'ba',
@@ -94,12 +94,12 @@ describe('the middle of a word in a title', () => {
     ]
     const word = (seeds: number) =>
       `${syllables[seeds % 16]}${syllables[(seeds >> 4) % 16]}${syllables[(seeds >> 8) % 11]}`
-    const titles = Array.from({ length: 10_000 }, (_, at) =>
+    const titles = Array.from({ length: 3000 }, (_, at) =>
       Array.from({ length: 1 + (at % 4) }, (_, part) => word((at * 7919 + part * 104_729) % 1_000_003)).join(' '),
     )
     const length = titles.join('').length / titles.length
     expect(length).toBeGreaterThan(15)
-    await seed('tracks', 1, 10_000, tenant, {
+    await seed('tracks', 1, 3000, tenant, {
       change: () =>
         query(
           'update tracks set player_title = (select value from json_each(?) where key = "order" - 1)',
@@ -108,9 +108,9 @@ describe('the middle of a word in a title', () => {
     })
     const size = async () => (await env.DB.prepare('select 1').run()).meta.size_after
     const before = await size()
-    for (let from = 0; from < 10_000; from += 1000) await query(fillTitles('tracks'), from, from + 1000)
-    const bytes = ((await size()) - before) / 10_000
-    expect(await find(tenant.key, titles[4321]!.slice(1))).toContain(titles[4321])
+    for (let from = 0; from < 3000; from += 1000) await query(fillTitles('tracks'), from, from + 1000)
+    const bytes = ((await size()) - before) / 3000
+    expect(await find(tenant.key, titles[1321]!.slice(1))).toContain(titles[1321])
     expect(bytes).toBeGreaterThan(20)
     expect(bytes).toBeLessThan(100)
   })

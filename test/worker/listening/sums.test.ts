@@ -215,24 +215,24 @@ it('the resources with the most plays are found in rows and in memory', async ()
   })
 })
 
-it('the memory of 100,000 tracks that are heard once is folded in time', async () => {
+it('the memory of many tracks that are heard once is folded in time', async () => {
   await inObject((sql) => {
     const sums = new Sums(sql)
-    let [folds, most] = [0, 0]
-    for (let number = 0; number < 200_000; number++) {
+    let [folds, most, number] = [0, 0, 0]
+    for (; folds === 0 || sums.bytes < 1e6; number++) {
       const end = tenth((number * 37) % 200)
       const labels = { country: ['DE', 'FR', 'US'][number % 3]!, source: `${number % 11}.example` }
-      sums.add(aVisit([[0, end]], { ...labels, track: uuid(1, (number * 7919) % 100_000) }))
+      sums.add(aVisit([[0, end]], { ...labels, track: uuid(1, number * 7919) }))
       most = Math.max(most, sums.bytes)
       if (!sums.isFull) continue
       sums.fold()
       folds++
     }
     expect(most).toBeLessThan(32e6)
-    expect([folds > 0, sums.bytes > 0]).toEqual([true, true])
+    expect(number).toBeGreaterThan(10_000)
     sums.fold()
     expect(sums.bytes).toBeLessThan(10_000)
-    expect(sums.stats({ scope: 'organization', id: '', ...RANGE, by: 'day' }).totals[1]).toBe(200_000)
+    expect(sums.stats({ scope: 'organization', id: '', ...RANGE, by: 'day' }).totals[1]).toBe(number)
     expect(sql.exec('select count(*) as n from day').one().n).toBeLessThan(1100)
   })
 })
