@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEnv } from 'node:util'
 
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
@@ -64,6 +65,22 @@ it('a file with secrets that other users may read is closed to them', () => {
   writeFileSync(path, 'ROOT_KEY=a\n', { mode: 0o644 })
   readSecrets(path)
   expect(modeOf(path)).toBe(0o600)
+})
+
+it('an existing file with secrets keeps its lines, and gets those that are missing', () => {
+  const path = join(directory, '.dev.vars')
+  const before = 'ROOT_KEY=mine\nS3_ENDPOINT=http://localhost:9/s3\n'
+  writeFileSync(path, before)
+  const secrets = readSecrets(path, {
+    S3_ENDPOINT: 'http://localhost:8787/s3',
+    TRANSCODER_URL: 'http://127.0.0.1:8788',
+  })
+  expect(readFileSync(path, 'utf8').slice(0, before.length)).toBe(before)
+  expect(secrets).toEqual(parseEnv(readFileSync(path, 'utf8')))
+  expect(secrets).toMatchObject({ ROOT_KEY: 'mine', S3_ENDPOINT: 'http://localhost:9/s3' })
+  const added = 'SIGNING_SECRET METRICS_KEY TRANSCODER_SECRET R2_ACCESS_KEY_ID R2_SECRET_ACCESS_KEY TRANSCODER_URL'
+  expect(Object.keys(secrets).join(' ')).toBe(`ROOT_KEY S3_ENDPOINT ${added}`)
+  expect(readSecrets(path)).toEqual(secrets)
 })
 
 it('the output of a child process contains no secrets, neither the lines that are printed nor those for an error message', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -9,12 +9,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MIGRATIONS_TABLE, readMigrations, triggersOf } from '../../scripts/shared/migrations.ts'
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
-import { deploy, IMAGE, planDeploy, playAccount, root, startDeploy } from './deploy_setup.ts'
+import { aConfig, deploy, deployAsProcess, IMAGE, playAccount, root, startDeploy } from './deploy_setup.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 
 const migrations = readMigrations(join(root, 'drizzle'))
 const all = migrations.map(({ name }) => name)
-const staging = join(root, `.deploy-test-${process.pid}.toml`)
+const staging = aConfig((text) => text.replaceAll('"tonearm', '"tonearm-staging'))
 
 let cloudflare: Cloudflare
 let stack: Shared
@@ -22,18 +22,13 @@ let stack: Shared
 beforeAll(async () => {
   stack = await joinStack()
   cloudflare = await playAccount(stack)
-  const text = readFileSync(join(root, 'wrangler.toml'), 'utf8')
-  writeFileSync(staging, text.replaceAll('"tonearm', '"tonearm-staging'))
 })
-afterAll(async () => {
-  rmSync(staging, { force: true })
-  await cloudflare?.close()
-})
+afterAll(() => cloudflare?.close())
 
 describe('a deployment reports missing prerequisites before it changes anything', () => {
   beforeEach(() => reset(cloudflare.account))
 
-  async function expectRefusal(says: RegExp[], args = IMAGE, environment: NodeJS.ProcessEnv = {}, run = planDeploy) {
+  async function expectRefusal(says: RegExp[], args = IMAGE, environment: NodeJS.ProcessEnv = {}, run = deploy) {
     const { code, output, changes } = await run(cloudflare, args, environment)
     for (const pattern of says) expect(output).toMatch(pattern)
     expect(changes).toEqual([])
@@ -57,7 +52,7 @@ describe('a deployment reports missing prerequisites before it changes anything'
       ],
       [],
       {},
-      deploy,
+      deployAsProcess,
     )
   })
 
@@ -145,7 +140,7 @@ describe('a deployment', () => {
   })
 
   test('resumes after the failure and prints the service, the key, the organization and the link to the studio', async () => {
-    const { code, output, changes } = await deploy(cloudflare, IMAGE, { TONEARM_BUILT: '' })
+    const { code, output, changes } = await deployAsProcess(cloudflare, IMAGE, { TONEARM_BUILT: '' })
     expect(output).toMatch(/^dist\/public: \d+ files changed$/m)
     expect(output).toContain(
       `ROOT_KEY, shown this once; it creates organizations. Keep it:\n\n  ${secrets().ROOT_KEY}\n`,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -6,10 +6,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { reset } from '../support/cloudflare/account.ts'
 import type { Cloudflare } from '../support/cloudflare/server.ts'
 import {
+  aConfig,
   CHECKED,
   deploy,
   IMAGE,
-  planDeploy,
   playAccount,
   root,
   runDoctor,
@@ -20,23 +20,19 @@ import { joinStack } from './shared_stack.ts'
 
 /** Tests the checks of a deployment, the places that it chooses, and its doctor. */
 
-const european = join(root, `.deploy-test-eu-${process.pid}.toml`)
-const uneven = join(root, `.deploy-test-uneven-${process.pid}.toml`)
+const plain = aConfig()
+const european = aConfig((text) => text.replace(/^bucket_name = .*$/m, '$&\njurisdiction = "eu"'))
+const uneven = aConfig((text) => text.replace('TRANSCODER_INSTANCES = "5"', 'TRANSCODER_INSTANCES = "7"'))
 let cloudflare: Cloudflare
 
 beforeAll(async () => {
   cloudflare = await playAccount(await joinStack())
-  const text = readFileSync(join(root, 'wrangler.toml'), 'utf8')
-  writeFileSync(european, text.replace(/^bucket_name = .*$/m, '$&\njurisdiction = "eu"'))
 })
-afterAll(async () => {
-  for (const file of [european, uneven]) rmSync(file, { force: true })
-  await cloudflare?.close()
-})
+afterAll(() => cloudflare?.close())
 beforeEach(() => reset(cloudflare.account))
 
 test('a dry run of an empty account lists all migrations, and changes nothing', async () => {
-  const { code, output, changes } = await planDeploy(cloudflare, [...IMAGE, '--dry-run'])
+  const { code, output, changes } = await deploy(cloudflare, [...IMAGE, '--dry-run'])
   expect(output).toMatch(/database tonearm: will be created\nok {6}read replication: will be switched on\n/)
   const migrations = readdirSync(join(root, 'drizzle')).filter((name) => name.endsWith('.sql'))
   expect(output).toContain(`migrations: to be applied: ${migrations.toSorted().join(', ')}\n`)
@@ -58,7 +54,7 @@ test('a deployment places bucket and database, and switches on read replication,
     insert into usage_days (organization_id, date) select 'o' || i, '2026-01-01' from n;
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 1234)
     insert into collections (id, organization_id, title, metadata, theme, cover_colors, seq, created_at) select i, 'o1', '', '{}', '', '[]', i, 1 from n`)
-  const dry = await planDeploy(cloudflare, [...IMAGE, '--dry-run'])
+  const dry = await deploy(cloudflare, [...IMAGE, '--dry-run'])
   expect(dry.output).toMatch(/read replication: is on\nok {6}migrations: to be applied: 0001_triggers.sql\n/)
   expect(dry.output).toMatch(
     /They name .*collections \(1,234 rows\).*usage_days \(more than 100,000 rows\).*the database has \d+\.\d MB\./,
@@ -66,7 +62,7 @@ test('a deployment places bucket and database, and switches on read replication,
   expect(dry.changes).toEqual([])
 
   databases.delete('tonearm')
-  const without = await planDeploy(cloudflare, [...IMAGE, '--dry-run'])
+  const without = await deploy(cloudflare, [...IMAGE, '--dry-run'])
   expect(without.output).toMatch(
     /FAILED {2}database tonearm: does not exist, but the deployed Worker is bound to a database/,
   )
@@ -85,7 +81,7 @@ test('a deployment goes on without read replication if D1 rejects it, and its da
 
   // A database outside the jurisdiction is refused.
   database.jurisdiction = null
-  const { code, output, changes } = await planDeploy(cloudflare, args, environment)
+  const { code, output, changes } = await deploy(cloudflare, args, environment)
   expect(output).toMatch(
     /FAILED {2}database tonearm: is not in the jurisdiction eu of the bucket, .*deploy a second Tonearm/,
   )
@@ -94,7 +90,7 @@ test('a deployment goes on without read replication if D1 rejects it, and its da
 })
 
 test('an unknown location is refused', async () => {
-  const { code, output } = await planDeploy(cloudflare, [...IMAGE, '--location', 'mars'])
+  const { code, output } = await deploy(cloudflare, [...IMAGE, '--location', 'mars'])
   expect(output).toMatch(/FAILED: --location may be wnam/)
   expect(code).toBe(1)
 })
@@ -127,14 +123,12 @@ test('a first deployment whose doctor fails shows the keys, and says that there 
 })
 
 test('a file in which max_instances does not fit TRANSCODER_INSTANCES is refused', async () => {
-  const text = readFileSync(join(root, 'wrangler.toml'), 'utf8')
-  writeFileSync(uneven, text.replace('TRANSCODER_INSTANCES = "5"', 'TRANSCODER_INSTANCES = "7"'))
-  const { code, output } = await planDeploy(cloudflare, [...IMAGE, '--config', uneven])
+  const { code, output } = await deploy(cloudflare, [...IMAGE, '--config', uneven])
   expect(output).toMatch(/FAILED: .*: max_instances of \[\[containers\]\] must be 8, TRANSCODER_INSTANCES plus one/)
   expect(code).toBe(1)
-  const invalid = await planDeploy(cloudflare, [...IMAGE, '--var', 'TRANSCODER_INSTANCES:many'])
+  const invalid = await deploy(cloudflare, [...IMAGE, '--var', 'TRANSCODER_INSTANCES:many'])
   expect(invalid.output).toMatch(/FAILED: TRANSCODER_INSTANCES must be a positive whole number, not many/)
-  const nowhere = await planDeploy(cloudflare, ['--image', 'example/tonearm-transcoder:1'])
+  const nowhere = await deploy(cloudflare, ['--image', 'example/tonearm-transcoder:1'])
   expect(nowhere.output).toMatch(
     /FAILED: --image \S+ is neither a file nor an image with its registry, such as docker\.io/,
   )
@@ -154,7 +148,7 @@ test('the doctor tests each deployment, and a failed one is rolled back with the
   // An older image runs, and the new version does not play.
   account.containers.values().next().value!.configuration.image = 'docker.io/example/tonearm-transcoder:0'
   account.brokenPath = '/v1/play_session/track'
-  const changed = ['--var', 'REUSE_ANSWERS:false', '--var', 'TRANSCODER_INSTANCES:8']
+  const changed = ['--config', plain, '--var', 'REUSE_ANSWERS:false', '--var', 'TRANSCODER_INSTANCES:8']
   const { code, output } = await deploy(cloudflare, [...CHECKED, ...changed], { ROOT_KEY: worker.secrets.ROOT_KEY })
   expect(output).toMatch(/FAILED {2}play view without a key: 500[^]*FAILED: The doctor found faults/)
   expect(code).toBe(1)

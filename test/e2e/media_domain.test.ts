@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { AccountState } from '../../scripts/deploy/account.ts'
 import { checkMediaDomain, requireMedia } from '../../scripts/deploy/media_domain.ts'
 import type { Plan } from '../../scripts/deploy/plan.ts'
-import { deploy, IMAGE, planDeploy, playAccount } from './deploy_setup.ts'
+import { deploy, IMAGE, playAccount } from './deploy_setup.ts'
 import { DOMAIN, FILE, startZone, type Zone } from './media_setup.ts'
 import { joinStack } from './shared_stack.ts'
 
@@ -201,13 +201,13 @@ test('a deployment sets up the domain, keeps it without the option, and goes bac
   account.hasOrganization = true
   const given = { MEDIA_BASE_URL: edge.url, MEDIA_PATIENCE: '1' }
   account.rules.zonePlan = 'free'
-  const refused = await planDeploy(cloudflare, [...IMAGE, '--media-domain', DOMAIN], given)
+  const refused = await deploy(cloudflare, [...IMAGE, '--media-domain', DOMAIN], given)
   expect(refused.output).toMatch(
     /FAILED {2}media domain media\.example\.com: the zone example\.com has the plan free.*\n.*docs\/media\.md[^]*Nothing was changed/,
   )
   expect([refused.code, refused.changes]).toEqual([1, []])
   account.rules.zonePlan = 'pro'
-  const dry = await planDeploy(cloudflare, [...IMAGE, '--media-domain', DOMAIN, '--dry-run'], given)
+  const dry = await deploy(cloudflare, [...IMAGE, '--media-domain', DOMAIN, '--dry-run'], given)
   expect(dry.output).toMatch(/ok {6}media domain media\.example\.com: will be attached\n/)
   expect(dry.changes).toEqual([])
 
@@ -227,9 +227,9 @@ test('a deployment sets up the domain, keeps it without the option, and goes bac
   expect(worker().secrets).toEqual(secrets)
 
   // A deployment that names R2 does not need the domain.
-  const back = await planDeploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:r2', '--dry-run'], given)
+  const back = await deploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:r2', '--dry-run'], given)
   expect(back.code).toBe(0)
   expect(back.output).not.toContain('media domain')
-  const wrong = await planDeploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:cdn'], given)
+  const wrong = await deploy(cloudflare, [...IMAGE, '--var', 'MEDIA_DELIVERY:cdn'], given)
   expect(wrong.output).toMatch(/FAILED: MEDIA_DELIVERY may be r2 or zone, not cdn/)
 })
