@@ -1,8 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { build } from 'esbuild'
-
 /**
  * Bundles the transcoder, so that Node starts it without reading and stripping a hundred files. The bundle is `server.js` with the launcher next to
  * it. Only sharp stays a package, because it is a native module.
@@ -15,6 +13,8 @@ export const TRANSCODER = join(root, 'dist/transcoder/server.js')
 
 /** Writes the bundle to dist/transcoder. Several processes may do this at the same time. */
 export async function bundleTranscoder(): Promise<void> {
+  // Loaded here, because most processes only need the path.
+  const { build } = await import('esbuild')
   const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: ['container/service/server.ts'],

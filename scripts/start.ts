@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { bundleTranscoder } from '../container/bundle.ts'
-import { buildPublic } from './build.ts'
 import type { Child } from './shared/child_process.ts'
 import { requireFreePort } from './shared/port.ts'
 import { readSettings, type Settings } from './shared/settings.ts'
@@ -82,6 +81,12 @@ async function migrate(settings: Settings): Promise<void> {
   const code = await migration.exited
   await migration.closed
   if (code !== 0) throw new Error(explainDatabaseFault(settings.stateDir, migration.tail))
+}
+
+/** Builds the web pages. The modules for that are loaded only if they are used, because they take half of the time in this process. */
+async function build(): Promise<void> {
+  const { buildPublic } = await import('./build.ts')
+  await buildPublic()
 }
 
 let isReady = false
@@ -185,7 +190,7 @@ async function start(): Promise<void> {
   if (!isBuilt) await bundleTranscoder()
   // The transcoder starts first, because it reports within a second if it cannot run.
   keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
-  await Promise.all([isBuilt ? undefined : buildPublic(), migrate(settings)])
+  await Promise.all([isBuilt ? undefined : build(), migrate(settings)])
   if (stopping) return
   keepRunning('worker', () => startWorker(settings, onCrash)).catch(fail)
   await waitUntilReady(settings)
