@@ -26,7 +26,7 @@ describe.concurrent('a file that is not audio fails with a reason', () => {
     ['empty', async () => Buffer.alloc(0), /^empty_file$/],
     ['text', async () => Buffer.from('Dear diary, '.repeat(200)), /^text_file$/],
     ['image', () => makeImage('png'), /^image_file$/],
-    ['m4a without its end', async () => truncate(await makeAudio('m4a', { seconds: 5 }), 0.5), /./],
+    ['m4a without its end', async () => truncate(await makeAudio('m4a', { seconds: 3 }), 0.5), /./],
   ]
   test.each(cases)('%s', async (name, make, code) => {
     const { track_id } = await upload(server, collection_id, `${name}.mp3`, await make())
@@ -42,9 +42,9 @@ describe.concurrent('a file that is not audio fails with a reason', () => {
 
 describe.concurrent('broken audio plays up to the damage', () => {
   const cases: [string, () => Promise<Buffer>][] = [
-    ['cut-off.mp3', async () => truncate(await makeAudio('mp3', { seconds: 5 }), 0.6)],
-    ['cut-off.wav', async () => truncate(await makeAudio('wav', { seconds: 5 }), 0.6)],
-    ['damaged.flac', async () => corrupt(await makeAudio('flac', { seconds: 5, expression: 'random(0)-0.5' }))],
+    ['cut-off.mp3', async () => truncate(await makeAudio('mp3', { seconds: 3 }), 0.6)],
+    ['cut-off.wav', async () => truncate(await makeAudio('wav', { seconds: 3 }), 0.6)],
+    ['damaged.flac', async () => corrupt(await makeAudio('flac', { seconds: 3, expression: 'random(0)-0.5' }))],
   ]
   test.each(cases)('%s', async (file_name, make) => {
     const { track_id } = await upload(server, collection_id, file_name, await make())
@@ -56,7 +56,7 @@ describe.concurrent('broken audio plays up to the damage', () => {
 })
 
 test('a cover becomes three squares and a palette, and a track without a cover inherits that of its collection', async () => {
-  const audio = await makeAudio('mp3', { seconds: 2 })
+  const audio = await makeAudio('mp3', { seconds: 1 })
   const sent = ['png', 'jpeg', 'webp'].map(async (name) => {
     const format = name as ImageFormat
     const created = await upload(server, collection_id, `${name}.mp3`, audio)

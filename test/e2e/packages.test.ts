@@ -105,7 +105,7 @@ test('the examples pass the type check', async () => {
   const old = createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc')
   const vue = `require(${JSON.stringify(require.resolve('vue-tsc'))}).run(${JSON.stringify(old)})`
   await Promise.all([
-    ...['react', 'next', 'worker', 'node'].map((example) => node(tsc, '-p', example)),
+    ...['react', 'next', 'worker', 'node'].map((example) => node(tsc, '--singleThreaded', '-p', example)),
     node('--input-type=commonjs', '-e', vue, 'vue-tsc', '-p', 'vue'),
   ])
 })

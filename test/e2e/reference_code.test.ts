@@ -234,7 +234,7 @@ test('the TypeScript of every operation, of the guides and of the comments compi
   const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, include: [`${directory}/*.ts`] }
   await writeFile(join(directory, 'tsconfig.json'), JSON.stringify(config))
   const tsc = join(root, 'node_modules/.bin/tsc')
-  const { stdout } = await run(tsc, ['-p', directory]).catch((error: { stdout: string }) => error)
+  const { stdout } = await run(tsc, ['--singleThreaded', '-p', directory]).catch((error: { stdout: string }) => error)
   expect(stdout).toBe('')
 })
 

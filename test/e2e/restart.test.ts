@@ -1,7 +1,9 @@
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { connect as connectTo } from 'node:net'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
 
 import { readSettings } from '../../scripts/shared/settings.ts'
 import { databaseFile } from '../../scripts/start/service.ts'
@@ -10,10 +12,14 @@ import { childrenOf } from '../container/processes.ts'
 import { makeAudio } from '../support/audio.ts'
 import { processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { noiseWav } from '../support/wav.ts'
+import { aTrack } from './early_sources.ts'
 import { startOther } from './shared_stack.ts'
 import { must, TIMEOUT, play, settle, upload } from './steps.ts'
 
-/** Recovery after processes have died, which leaves no files or processes behind. Each test continues in the state that the previous one left. */
+/**
+ * Recovery after processes have died, which leaves no files or processes behind, and starts that are refused. Each test continues in the state that the
+ * previous one left, because the start of a stack takes five seconds of CPU time.
+ */
 
 let stack: Stack
 let client: Client
@@ -73,7 +79,7 @@ test('a transcoder killed mid-job restarts and finishes the job', async () => {
 test('after all processes were killed mid-job, the next start applies migrations, finishes the job and keeps the other tracks', async () => {
   const track_id = await uploadUntilEncoding('two.flac')
   await stack.killAll()
-  await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), TIMEOUT)
 
   // Restores the database to the state in which the previous version leaves it.
   forgetTriggers(stack.state_dir)
@@ -107,7 +113,7 @@ test('a text file behind long files on every slot is rejected without waiting, a
   const headers = { authorization: `Bearer ${readSettings().secrets.TRANSCODER_SECRET}` }
   const expectFullSlots = async () => {
     const response = await fetch(`http://127.0.0.1:${stack.ports.TRANSCODER_PORT}/health`, { headers })
-    expect(await response.json()).toMatchObject({ slots: Array(3).fill({ is_free: false }) })
+    expect(await response.json()).toMatchObject({ slots: [0, 1, 2].map(() => ({ is_free: false })) })
   }
   await vi.waitFor(expectFullSlots, OFTEN)
 
@@ -135,10 +141,10 @@ test('an aborted cover upload is not logged as an error', async () => {
   await must(client.get('/v1/collection/{collection_id}', { params }))
   const before = stack.output().length
   socket.destroy()
-  await vi.waitFor(() => expect(stack.output().slice(before)).toContain('/v1/cover_upload/'), { timeout: 20_000 })
+  await vi.waitFor(() => expect(stack.output().slice(before)).toContain('/v1/cover_upload/'), TIMEOUT)
   // Once the log contains the next request, it also contains all entries of the aborted one.
   await must(client.get('/v1/collection/{collection_id}', { params }))
-  await vi.waitFor(() => expect(stack.output().slice(before)).toMatch(/cover_upload[^]*GET \/v1\/collection/))
+  await vi.waitFor(() => expect(stack.output().slice(before)).toMatch(/cover_upload[^]*GET \/v1\/collection/), TIMEOUT)
   expect(stack.output().slice(before)).not.toContain('"event":"fault"')
 })
 
@@ -159,15 +165,98 @@ test('a start on the data of a running stack reports that stack instead of its p
   expect(second.output()).toContain(`already runs on ${stack.state_dir}: ${stack.base_url}`)
 })
 
+test('a second source that arrives right after the first one replaces it', TIMEOUT, async () => {
+  const track = await aTrack(client)
+  await Promise.all([track.start(), track.replace()])
+  expect(await track.expectSeparate()).toContainEqual(['b.wav', false])
+})
+
+test('a second source that arrives while the first one plays early is never mixed with it', TIMEOUT, async () => {
+  const track = await aTrack(client)
+  await track.start()
+  await track.untilPreliminary()
+  await track.replace()
+  const views = await track.expectSeparate()
+  expect(views[0]).toEqual(['a.wav', true])
+  expect(views).toContainEqual(['b.wav', false])
+})
+
+test(
+  'a second source that arrives when the transcoder is killed during early play is never mixed with the first',
+  TIMEOUT,
+  async () => {
+    const track = await aTrack(client)
+    await track.start()
+    await track.untilPreliminary()
+    const transcoder = stack.transcoder()
+    process.kill(transcoder, 'SIGKILL')
+    await track.replace()
+    expect(await track.expectSeparate()).toContainEqual(['b.wav', false])
+    expect(stack.transcoder()).not.toBe(transcoder)
+  },
+)
+
+/** The two workerd processes of wrangler: the proxy, and the one that runs the Worker. */
+async function workerdPids(): Promise<number[]> {
+  const all = (await processesOf(stack.state_dir)).filter((line) => line.includes('workerd serve'))
+  return all.map((line) => Number(line.split(' ')[0]))
+}
+
+test.runIf(process.platform === 'linux')(
+  "the service restarts within seconds after wrangler's proxy and runtime died together",
+  async () => {
+    const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Heal' } }))
+    const pids = await workerdPids()
+    expect(pids).toHaveLength(2)
+    for (const pid of pids) process.kill(pid, 'SIGKILL')
+    const params = { collection_id }
+    await vi.waitFor(
+      async () =>
+        expect(await client.get('/v1/collection/{collection_id}', { params })).toMatchObject({
+          collection: { title: 'Heal' },
+        }),
+      TIMEOUT,
+    )
+    // After 30 s without an answer, the Worker would be restarted in any case.
+    expect(stack.output()).toContain('The worker ended (no answer after a crash); it starts again')
+  },
+)
+
 test('Ctrl-C mid-job ends every process with exit code 0', async () => {
   await uploadUntilEncoding('three.flac')
   expect((await processesOf(stack.state_dir)).length).toBeGreaterThan(2)
   expect(await stack.stop()).toBe(0)
-  await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await processesOf(stack.state_dir)).toEqual([]), TIMEOUT)
 })
 
 test('a start ends with instructions if ffmpeg does not run', async () => {
   const broken = run({ ...stack.ports, STATE_DIR: `${stack.state_dir}/broken`, FFMPEG_PATH: '/bin/false' })
   expect(await broken.exited).toBe(1)
   expect(broken.output()).toContain('The transcoder cannot run: /bin/false does not run: set FFMPEG_PATH to')
+})
+
+test('npm start reports a locked, damaged or replaced database, with instructions', async () => {
+  const { state_dir } = stack
+  const file = databaseFile(state_dir)!
+  const other = new DatabaseSync(file)
+  other.exec('begin exclusive')
+  const locked = run({ ...stack.ports, STATE_DIR: state_dir })
+  expect(await locked.exited).toBe(1)
+  other.close()
+  expect(locked.output()).toMatch(
+    /The database of STATE_DIR is locked by another program: .*v3\/d1\.\nEnd what has it open/,
+  )
+
+  await writeFile(file, 'x'.repeat(100_000))
+  const damaged = run({ ...stack.ports, STATE_DIR: state_dir })
+  expect(await damaged.exited).toBe(1)
+  expect(damaged.output()).toMatch(
+    /The database of STATE_DIR is damaged: .*v3\/d1\.\nPut back a copy of the whole directory/,
+  )
+
+  await rm(dirname(file), { recursive: true })
+  await mkdir(dirname(file))
+  await copyFile(`${inject('stack').started}.sqlite`, file)
+  stack = await startStack({ state_dir })
+  expect(stack.output()).toContain('The database does not know the organization of earlier starts')
 })

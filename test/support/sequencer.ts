@@ -15,7 +15,6 @@ const FIRST = [
 /** The files of other projects that take longest or mostly wait. */
 const LONG = [
   'e2e/restart',
-  'e2e/heal',
   'e2e/chaos',
   'e2e/deploy',
   'container/transfer',

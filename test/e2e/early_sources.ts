@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 
-import { type Client, createClient } from '../../src/client/index.ts'
+import { type Client } from '../../src/client/index.ts'
 import { decode, makeAudio, tone } from '../support/audio.ts'
-import type { Stack } from '../support/stack.ts'
-import { startOther } from './shared_stack.ts'
 import { bytes, must, send, settle, TIMEOUT } from './steps.ts'
 
 /**
- * A second source that arrives while the first one plays early: every play view has the name, the length and the sound of one of them, and no path
- * ever gets the sound of both. The stack is separate, because a test kills its transcoder.
+ * A track that gets a second source while the first one may play early: every play view must have the name, the length and the sound of one of them, and no
+ * path may ever get the sound of both.
  */
 
 const RATE = 8000
@@ -16,21 +14,15 @@ const RATE = 8000
 const SOURCES = { 'a.wav': { seconds: 31, hz: 440 }, 'b.wav': { seconds: 34, hz: 880 } }
 type Name = keyof typeof SOURCES
 
-let stack: Stack
-let client: Client
-let collection_id: string
-const files = {} as Record<Name, Buffer>
+let files: Promise<Record<Name, Buffer>> | undefined
 
-beforeAll(async () => {
-  stack = await startOther()
-  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  ;({ collection_id } = await must(client.post('/v1/collection', { body: { title: 'Sources' } })))
-  for (const name of Object.keys(SOURCES) as Name[]) {
+async function makeFiles(): Promise<Record<Name, Buffer>> {
+  const make = (name: Name) => {
     const { seconds, hz } = SOURCES[name]
-    files[name] = await makeAudio('wav', { seconds, rate: RATE, channels: 1, expression: tone(hz, -12) })
+    return makeAudio('wav', { seconds, rate: RATE, channels: 1, expression: tone(hz, -12) })
   }
-})
-afterAll(() => stack?.dispose())
+  return { 'a.wav': await make('a.wav'), 'b.wav': await make('b.wav') }
+}
 
 /** Returns the frequency of a tone in the first second of a file, rounded to 20 Hz. */
 async function frequencyOf(file: Buffer, duration: number): Promise<number> {
@@ -45,7 +37,10 @@ async function frequencyOf(file: Buffer, duration: number): Promise<number> {
 }
 
 /** Creates a track and a session for it; returns functions for the test. */
-async function aTrack() {
+export async function aTrack(client: Client) {
+  files ??= makeFiles()
+  const sources = await files
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Sources' } }))
   const { track_id, track_upload } = await must(
     client.post('/v1/track', { body: { collection_id, file_name: 'a.wav' } }),
   )
@@ -61,7 +56,7 @@ async function aTrack() {
   }
   type View = NonNullable<Awaited<ReturnType<typeof readView>>>
   const put = async (handle: typeof track_upload, name: Name) => {
-    await send(handle, bytes(files[name]))
+    await send(handle, bytes(sources[name]))
     await must(client.post('/v1/track/{track_id}/upload_complete', { params }))
   }
 
@@ -110,34 +105,3 @@ async function aTrack() {
     },
   }
 }
-
-test('a second source that arrives right after the first one replaces it', TIMEOUT, async () => {
-  const track = await aTrack()
-  await Promise.all([track.start(), track.replace()])
-  expect(await track.expectSeparate()).toContainEqual(['b.wav', false])
-})
-
-test('a second source that arrives while the first one plays early is never mixed with it', TIMEOUT, async () => {
-  const track = await aTrack()
-  await track.start()
-  await track.untilPreliminary()
-  await track.replace()
-  const views = await track.expectSeparate()
-  expect(views[0]).toEqual(['a.wav', true])
-  expect(views).toContainEqual(['b.wav', false])
-})
-
-test(
-  'a second source that arrives when the transcoder is killed during early play is never mixed with the first',
-  TIMEOUT,
-  async () => {
-    const track = await aTrack()
-    await track.start()
-    await track.untilPreliminary()
-    const transcoder = stack.transcoder()
-    process.kill(transcoder, 'SIGKILL')
-    await track.replace()
-    expect(await track.expectSeparate()).toContainEqual(['b.wav', false])
-    expect(stack.transcoder()).not.toBe(transcoder)
-  },
-)
