@@ -1,5 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 
+import { query } from './database.ts'
 import type { Shared } from './shared_stack.ts'
 
 /** Expires sessions, shares and URLs. The real lifetimes are too long for a test, so these helpers change the stored time. */
@@ -12,18 +13,9 @@ type Table = 'upload_sessions' | 'play_sessions' | 'shares'
 export const expire = (stack: Shared, table: Table, id: string, hours = 0): Promise<void> =>
   expireAt(stack, table, id, Date.now() - hours * HOUR - 1000)
 
-/**
- * Sets the expiry of a session or a share, in milliseconds since 1970. The change goes through wrangler, because D1
- * fails requests while another program writes to its file.
- */
-export async function expireAt({ base_url }: Shared, table: Table, id: string, time: number): Promise<void> {
-  const sql = `update ${table} set expires_at = ${time} where id = '${id}'`
-  const response = await fetch(`${base_url}/cdn-cgi/local/explorer/api/d1/database/DB/raw`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ sql }),
-  })
-  if (!response.ok) throw new Error(`${sql}: ${response.status} ${await response.text()}`)
+/** Sets the expiry of a session or a share, in milliseconds since 1970. */
+export async function expireAt(stack: Shared, table: Table, id: string, time: number): Promise<void> {
+  await query(stack, `update ${table} set expires_at = ${time} where id = '${id}'`)
 }
 
 /** Signs an upload URL again as if that had happened two hours ago, with the keys of the local storage in wrangler.toml. */

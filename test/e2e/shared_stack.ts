@@ -102,12 +102,17 @@ export async function startOther({
 export async function joinStack(): Promise<Shared> {
   showLog('the stack that all share', () => readFileSync(inject('stack').log, 'utf8'))
   const stack = await untilStarted()
-  const response = await fetch(`${stack.base_url}/v1/organization`, {
+  return { ...stack, ...(await anOrganization(stack)), dispose: async () => undefined }
+}
+
+/** Creates an organization. Resolves to its id and its server key. */
+export async function anOrganization({ base_url, root_key }: Pick<Stack, 'base_url' | 'root_key'>) {
+  const response = await fetch(`${base_url}/v1/organization`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${stack.root_key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${root_key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'A test' }),
   })
   const { organization_id, secret } = (await response.json()) as { organization_id: string; secret: string }
   if (!secret) throw new Error(`no organization: ${response.status}`)
-  return { ...stack, organization_id, api_key: secret, dispose: async () => undefined }
+  return { organization_id, api_key: secret }
 }
