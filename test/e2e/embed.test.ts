@@ -5,12 +5,12 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
-import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { findings } from './axe.ts'
+import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { must, settle, upload } from './steps.ts'
+import { must } from './steps.ts'
 import { expectNoOverflow, openTab, TIMEOUT, untilPlaying } from './studio_steps.ts'
 
 /** Tests the embed page in frames on third-party pages, which discover it through oEmbed, as editors do, and the addresses of elements. */
@@ -30,9 +30,7 @@ beforeAll(async () => {
   const { collection_id } = await must(
     client.post('/v1/collection', { body: { title: 'Night bus', player_subtitle: 'Ines Calder' } }),
   )
-  const audio = await makeAudio('mp3', { seconds: 12, channels: 1 })
-  const { track_id } = await upload(client, collection_id, 'Depot.mp3', audio)
-  await settle(client, track_id)
+  const { track_id } = await copyTrack(stack, collection_id, 'Depot.mp3', SONG)
   const changes = { player_title: 'A title that takes two lines wherever there is little room for it' }
   await must(client.put('/v1/track/{track_id}', { params: { track_id }, body: changes }))
   const { playlist_id } = await must(client.post('/v1/playlist', { body: { title: 'All night' } }))

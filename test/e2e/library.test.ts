@@ -8,7 +8,7 @@ import { must, play, settle, TIMEOUT, upload } from './steps.ts'
 
 /** The copies of processed tracks that many tests use are like tracks that the pipeline has processed. */
 
-const SONG: Song = ['mp3', { seconds: 3, channels: 1 }, ['-metadata', 'title=Evening', '-metadata', 'artist=Ágnes']]
+const TAGGED: Song = ['mp3', { seconds: 3, channels: 1 }, ['-metadata', 'title=Evening', '-metadata', 'artist=Ágnes']]
 
 let stack: Shared
 beforeAll(async () => {
@@ -48,9 +48,9 @@ async function known(client: Client, collection_id: string, track_id: string): P
 
 test('a copied track has the same files, counts, events and search results as a processed one', async () => {
   const [one, other] = [await aPlace(), await aPlace()]
-  const { track_id } = await upload(one.client, one.collection_id, 'Évening.mp3', await makeAudio(...SONG))
+  const { track_id } = await upload(one.client, one.collection_id, 'Évening.mp3', await makeAudio(...TAGGED))
   await settle(one.client, track_id)
-  const copy = await copyTrack(other.place, other.collection_id, 'Évening.mp3', SONG)
+  const copy = await copyTrack(other.place, other.collection_id, 'Évening.mp3', TAGGED)
   const expected = await known(one.client, one.collection_id, track_id)
   expect(await known(other.client, other.collection_id, copy.track_id)).toEqual(expected)
 })
@@ -58,8 +58,8 @@ test('a copied track has the same files, counts, events and search results as a 
 test('a copied track is deleted with its files, and other copies keep theirs', async () => {
   const { place, client, collection_id } = await aPlace()
   const copies = [
-    await copyTrack(place, collection_id, 'a.mp3', SONG),
-    await copyTrack(place, collection_id, 'b.mp3', SONG),
+    await copyTrack(place, collection_id, 'a.mp3', TAGGED),
+    await copyTrack(place, collection_id, 'b.mp3', TAGGED),
   ]
   const [gone, kept] = await Promise.all(copies.map(({ track_id }) => play(client, client, track_id)))
   const statuses = ({ view }: typeof gone & object) =>

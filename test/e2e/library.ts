@@ -19,6 +19,9 @@ import { must, settle, TIMEOUT, upload } from './steps.ts'
 
 /** The arguments of `makeAudio`. */
 export type Song = Parameters<typeof makeAudio>
+/** A tone of twelve seconds for tests that need any track. */
+export const SONG: Song = ['mp3', { seconds: 12, channels: 1 }]
+
 type Place = Pick<Shared, 'base_url' | 'root_key' | 'api_key'>
 type Row = PathOwner & { index: string; files: string; cover_path: string | null }
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { contrast } from '../../src/elements/shared/color.ts'
-import { makeAudio, makeImage } from '../support/audio.ts'
+import { makeImage } from '../support/audio.ts'
 import { randomColors } from '../support/random.ts'
 import { findings } from './axe.ts'
+import { copyTrack, SONG } from './library.ts'
 import { button, openReady, position, setUp, type Workspace, TWO_TRACKS } from './player_setup.ts'
-import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
+import { bytes, must, send, untilCovered } from './steps.ts'
 
 /** Tests the player's appearance and accessibility. */
 
@@ -123,12 +124,11 @@ test.each(['full', 'compact'])('the %s layout fits a phone that is 375 pixels wi
 
 test('the player shows the cover and the color of a track', async () => {
   const { collection_id } = await must(workspace.server.post('/v1/collection', { body: { title: 'Colors' } }))
-  const created = await upload(workspace.server, collection_id, 'Red.mp3', await makeAudio('mp3', { seconds: 3 }))
+  const created = await copyTrack(workspace.stack, collection_id, 'Red.mp3', SONG)
   const { track_id } = created
   await send(created.track_cover_upload, bytes(await makeImage('png')), { 'content-type': 'image/png' })
   const body = { player_color: '#C8452C', player_title: '<b>Red</b>', player_subtitle: 'A subtitle' }
   await must(workspace.server.put('/v1/track/{track_id}', { params: { track_id }, body }))
-  await settle(workspace.server, track_id)
   await untilCovered(workspace.server, track_id)
   const session = await workspace.aSession({ collection_id, track_ids: [] })
   const opened = await open({ 'play-session-id': session, theme: 'light' }, { reducedMotion: 'reduce' })

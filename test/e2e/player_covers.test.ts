@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { makeAudio } from '../support/audio.ts'
 import { findings } from './axe.ts'
+import { copyTrack, type Song, SONG } from './library.ts'
 import { drawCovers } from './player_covers.ts'
 import { type Opened, PATIENCE, setUp, type Workspace } from './player_setup.ts'
-import { bytes, must, send, settle, untilCovered, upload } from './steps.ts'
+import { bytes, must, send, untilCovered } from './steps.ts'
 import { openTab, rowOf, signIn, untilPlaying, untilStill, visit } from './studio_steps.ts'
 
 /**
@@ -28,12 +28,11 @@ beforeAll(async () => {
   const track_ids: string[] = []
   for (const [i, { title, png }] of (await drawCovers()).entries()) {
     const expression = `(random(0)-0.5)*abs(sin(t*${0.21 + i / 20})*sin(t*${1.7 + i / 3}))*(0.35+0.6*abs(sin(t/${7 + i})))`
-    const audio = await makeAudio('mp3', { seconds: SCREENSHOTS ? 30 + i * 7 : 4 + i, expression })
-    const { track_id, track_cover_upload } = await upload(workspace.server, collection_id, `${title}.mp3`, audio)
+    const song: Song = SCREENSHOTS ? ['mp3', { seconds: 30 + i * 7, expression }] : SONG
+    const { track_id, track_cover_upload } = await copyTrack(workspace.stack, collection_id, `${title}.mp3`, song)
     await send(track_cover_upload, bytes(png), { 'content-type': 'image/png' })
     track_ids.push(track_id)
   }
-  await Promise.all(track_ids.map((id) => settle(workspace.server, id)))
   await Promise.all(track_ids.map((id) => untilCovered(workspace.server, id)))
   play_session_id = await workspace.aSession({ collection_id, track_ids: [] }, { is_downloadable: true })
 })

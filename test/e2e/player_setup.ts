@@ -2,11 +2,12 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import type { TonearmPlayer } from '../../src/elements/player/index.ts'
-import { makeAudio, type Signal, tone } from '../support/audio.ts'
+import { type Signal, tone } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
+import { copyTrack, type Song } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { must, TIMEOUT as STEP_PATIENCE, settle, upload } from './steps.ts'
+import { must, TIMEOUT as STEP_PATIENCE } from './steps.ts'
 
 /** Fixtures for player tests: the service, albums on it, and a third-party page that shows them. */
 export interface Workspace {
@@ -75,11 +76,9 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<W
     const { collection_id } = await must(server.post('/v1/collection', { body: { title: 'Album' } }))
     const track_ids: string[] = []
     for (const [name, signal] of Object.entries(signals)) {
-      const audio = await makeAudio('wav', { channels: 1, ...signal })
-      const { track_id } = await upload(server, collection_id, `${name}.wav`, audio)
-      track_ids.push(track_id)
+      const song: Song = ['wav', { channels: 1, ...signal }]
+      track_ids.push((await copyTrack(stack, collection_id, `${name}.wav`, song)).track_id)
     }
-    await Promise.all(track_ids.map((id) => settle(server, id)))
     return { collection_id, track_ids }
   }
 

@@ -7,13 +7,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { SHARE_SESSION_TTL } from '../../src/contract/facts.ts'
 import type { Share } from '../../src/contract/share.ts'
-import { makeAudio, makeImage } from '../support/audio.ts'
+import { makeImage } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
 import { findings } from './axe.ts'
 import { expire } from './expired.ts'
+import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { bytes, must, send, settle, upload } from './steps.ts'
+import { bytes, must, send } from './steps.ts'
 import { expectNoOverflow, openTab, requestsIn, TIMEOUT, untilPlaying } from './studio_steps.ts'
 
 /** Tests share links as visitors see them. */
@@ -33,11 +34,7 @@ beforeAll(async () => {
   )
   collection_id = made.collection_id
   await send(made.collection_cover_upload, bytes(await makeImage('png', 1600, 1600)), { 'content-type': 'image/png' })
-  const audio = await makeAudio('mp3', { seconds: 12, channels: 1 })
-  const tracks = await Promise.all(
-    ['Depot.mp3', 'Ring road.mp3'].map((name) => upload(client, collection_id, name, audio)),
-  )
-  await Promise.all(tracks.map(({ track_id }) => settle(client, track_id)))
+  for (const name of ['Depot.mp3', 'Ring road.mp3']) await copyTrack(stack, collection_id, name, SONG)
 })
 afterAll(async () => {
   await closePages()

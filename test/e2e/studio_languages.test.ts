@@ -1,7 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { createClient } from '../../src/client/index.ts'
 import { LOCALES } from '../../src/elements/texts/languages.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
@@ -17,7 +16,7 @@ let places: StudioPages
 
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
-  places = await fillOrganization(createClient({ base_url: stack.base_url, api_key: stack.api_key }), stack.base_url)
+  places = await fillOrganization(stack)
 })
 afterAll(async () => {
   await closePages()

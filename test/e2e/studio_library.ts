@@ -1,21 +1,23 @@
-import type { Client } from '../../src/client/index.ts'
-import { makeAudio, makeImage } from '../support/audio.ts'
+import { createClient } from '../../src/client/index.ts'
+import { makeImage } from '../support/audio.ts'
+import { copyTrack } from './library.ts'
 import { Listeners } from './listeners.ts'
+import type { Shared } from './shared_stack.ts'
 import { bytes, must, send, settle, upload } from './steps.ts'
 
 /** A route of the studio, and the heading of its page. */
 export type StudioPage = readonly [route: string, heading: string]
 
 /** Fills an organization with content of every kind: long names, a failure, a file that never arrived, and an empty collection. */
-export async function fillOrganization(client: Client, base_url: string) {
+export async function fillOrganization(stack: Shared) {
+  const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const title = 'A collection whose title is longer than a phone is wide'
   const song = 'A song with a name-that-goes-on-and-on-without-a-space'
   await must(client.post('/v1/variant', { body: { name: 'Radio', codec: 'mp3', bitrate: 64, channels: 1 } }))
   const made = await must(client.post('/v1/collection', { body: { title } }))
   const { collection_id } = made
   await send(made.collection_cover_upload, bytes(await makeImage('png')))
-  const audio = await makeAudio('mp3', { seconds: 6, channels: 1 })
-  const { track_id } = await upload(client, collection_id, `${song}.mp3`, audio)
+  const { track_id } = await copyTrack(stack, collection_id, `${song}.mp3`, ['mp3', { seconds: 6, channels: 1 }])
   // The file is not plain text, which would be rejected on arrival: only the transcoder detects that it is not audio.
   const diary = Buffer.from('Dear diary\0'.repeat(200))
   const { track_id: failed } = await upload(client, collection_id, 'diary.mp3', diary)
@@ -42,9 +44,8 @@ export async function fillOrganization(client: Client, base_url: string) {
   const { webhook_endpoint_id } = await must(client.post('/v1/webhook_endpoint', { body: hook }))
   const params = { webhook_endpoint_id }
   const tested = await must(client.post('/v1/webhook_endpoint/{webhook_endpoint_id}/test', { params }))
-  await settle(client, track_id)
   await settle(client, failed)
-  const listeners = await Listeners.join(client, base_url, collection_id, track_id)
+  const listeners = await Listeners.join(client, stack.base_url, collection_id, track_id)
   for (let visits = 0; visits < 12; visits++) await listeners.hear(visits % 2 ? 1 : 6)
   // Twelve seconds cannot be heard in none.
   await listeners.hear(6, { again: [[0, 6]] }, 0, 400)
@@ -83,16 +84,14 @@ export type StudioPages = Awaited<ReturnType<typeof fillOrganization>>
 const SHAPES = { first: 'sin(t)', second: 'abs(sin(t/2))', third: '1' }
 
 /** Creates the collection "Demo tape" with three tracks of twelve seconds, the first of which has an artist in its tags. Resolves to its id. */
-export async function makeDemoTape(client: Client): Promise<string> {
+export async function makeDemoTape(stack: Shared): Promise<string> {
+  const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const body = { title: 'Demo tape', player_subtitle: 'Various' }
   const { collection_id } = await must(client.post('/v1/collection', { body }))
   for (const [name, shape] of Object.entries(SHAPES)) {
     const flags = name === 'first' ? ['-metadata', 'artist=Ines Calder'] : []
     const expression = `0.5*sin(2*PI*330*t)*${shape}`
-    const song = await makeAudio('mp3', { seconds: 12, channels: 1, expression }, flags)
-    const { track_id } = await upload(client, collection_id, `${name}.mp3`, song)
-    const settled = await settle(client, track_id)
-    if (settled.status !== 'ready') throw new Error(`${name}: ${settled.status}`)
+    await copyTrack(stack, collection_id, `${name}.mp3`, ['mp3', { seconds: 12, channels: 1, expression }, flags])
   }
   return collection_id
 }

@@ -7,9 +7,10 @@ import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
+import { copyTrack, SONG } from './library.ts'
 import { Listeners } from './listeners.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { bytes, must, send, settle, upload } from './steps.ts'
+import { bytes, must, send, settle } from './steps.ts'
 import { expectNoOverflow, hold, openStudio, TIMEOUT, untilStill, visit } from './studio_steps.ts'
 
 /** Tests the listening statistics in the studio, with reports as players send them. */
@@ -51,9 +52,7 @@ test('before anything was heard, the page explains what is counted', async () =>
 
 test('the page has the plays of posted reports, the most played tracks with covers, sources, and refused reports', async () => {
   ;({ collection_id } = await must(client.post('/v1/collection', { body: { title: 'Tidal Rooms' } })))
-  const song = await makeAudio('mp3', { seconds: 12, channels: 1 })
-  ;({ track_id } = await upload(client, collection_id, 'song.mp3', song))
-  await settle(client, track_id)
+  ;({ track_id } = await copyTrack(stack, collection_id, 'song.mp3', SONG))
   // Half of twenty visits stop after four of twelve seconds, which is less than a play.
   const listeners = await Listeners.join(client, stack.base_url, collection_id, track_id)
   for (let visits = 0; visits < 20; visits++) await listeners.hear(visits % 2 ? 4 : 12)

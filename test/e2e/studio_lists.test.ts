@@ -20,7 +20,7 @@ let problems: string[]
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  collection = await makeDemoTape(client)
+  collection = await makeDemoTape(stack)
   ;({ page, problems } = await openTab(browser))
   await signIn(page, stack)
   await visit(page, `#/collection/${collection}`, 'Demo tape')

@@ -7,6 +7,7 @@ import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
+import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { expectNoOverflow, openTab, refuse, signIn, TIMEOUT, untilStill, visit } from './studio_steps.ts'
@@ -49,17 +50,15 @@ test('an organization without content sees how to upload, and code whose key is 
 
 test('the first view takes at most 12 requests, and shows figures, things that need attention, and the newest collections', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Tidal Rooms' } }))
-  const song = await makeAudio('mp3', { seconds: 1, channels: 1 })
-  const [{ track_id }, { track_id: failed }] = await Promise.all([
-    upload(client, collection_id, 'song.mp3', song),
-    upload(client, collection_id, 'diary.mp3', Buffer.from('Dear diary\0'.repeat(200))),
-  ])
+  await copyTrack(stack, collection_id, 'song.mp3', SONG)
+  const diary = Buffer.from('Dear diary\0'.repeat(200))
+  const { track_id: failed } = await upload(client, collection_id, 'diary.mp3', diary)
   const expires_at = new Date(Date.now() + 2 * 24 * 3600_000).toISOString()
   await must(client.post('/v1/share', { body: { scope: 'collection', id: collection_id, expires_at } }))
   const root = createClient({ base_url: stack.base_url, api_key: stack.root_key })
   const params = { organization_id: stack.organization_id }
   await must(root.put('/v1/organization/{organization_id}', { params, body: { max_bytes: 1000 } }))
-  await Promise.all([track_id, failed].map((id) => settle(client, id)))
+  await settle(client, failed)
 
   let requests = 0
   page.on('request', (request) => request.url().startsWith(`${stack.base_url}/v1/`) && requests++)

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { createClient } from '../../src/client/index.ts'
 import type { System } from '../../src/contract/system.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
@@ -21,8 +20,7 @@ const { SCREENSHOTS } = process.env
 
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
-  const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  places = await fillOrganization(client, stack.base_url)
+  places = await fillOrganization(stack)
 })
 afterAll(async () => {
   await closePages()

@@ -2,10 +2,10 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
-import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
+import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
-import { must, settle, upload } from './steps.ts'
+import { must } from './steps.ts'
 import { namesOf, openTab, rowOf, signIn, TIMEOUT, visit } from './studio_steps.ts'
 
 /** Tests how a playlist is built. */
@@ -20,10 +20,7 @@ beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))
-  const song = await makeAudio('mp3', { seconds: 1, channels: 1 })
-  const names = ['first', 'second', 'third']
-  const tracks = await Promise.all(names.map((name) => upload(client, collection_id, `${name}.mp3`, song)))
-  await Promise.all(tracks.map(({ track_id }) => settle(client, track_id)))
+  for (const name of ['first', 'second', 'third']) await copyTrack(stack, collection_id, `${name}.mp3`, SONG)
   ;({ page, problems } = await openTab(browser))
   await signIn(page, stack)
 })

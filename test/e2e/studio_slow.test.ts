@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
+import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, send, settle, upload } from './steps.ts'
 import { choose, editText, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
@@ -22,8 +23,7 @@ beforeAll(async () => {
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
   playlist = (await must(client.post('/v1/playlist', { body: { title: 'Mix' } }))).playlist_id
-  const { track_id } = await upload(client, collection, 'song.mp3', await makeAudio('mp3', { seconds: 5 }))
-  expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
+  const { track_id } = await copyTrack(stack, collection, 'song.mp3', SONG)
   const params = { playlist_id: playlist }
   await must(client.post('/v1/playlist/{playlist_id}/track', { params, body: { track_ids: [track_id] } }))
   ;({ page } = await openTab(browser))
@@ -233,8 +233,7 @@ test('a replaced file shows its new loudness or its new error', async () => {
 
 test('a list that was read before a deletion does not show the track again', async () => {
   const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Old reads' } }))
-  const { track_id } = await upload(client, collection_id, 'gone.mp3', await makeAudio('mp3', { seconds: 2 }))
-  await settle(client, track_id)
+  await copyTrack(stack, collection_id, 'gone.mp3', SONG)
   await visit(page, `#/collection/${collection_id}`, 'Old reads')
   await rowOf(page, 'gone').waitFor(TIMEOUT)
   await visit(page, '#/library', 'Library')

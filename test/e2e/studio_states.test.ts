@@ -20,7 +20,7 @@ let places: StudioPages
 beforeAll(async () => {
   ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  places = await fillOrganization(client, stack.base_url)
+  places = await fillOrganization(stack)
 })
 afterAll(async () => {
   await closePages()
