@@ -9,7 +9,7 @@ import { must, settle, TIMEOUT, upload } from './steps.ts'
 
 /**
  * Small files that decode to long audio: silence in FLAC whose header states no length. The limits of the slots are 60 and 30 seconds here, instead of
- * an hour and ten minutes. Each test continues in the state that the previous one left.
+ * an hour and ten minutes.
  */
 
 let stack: Stack
@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stack?.dispose())
 
 const silence = async (minutes: number) =>
-  withoutFlacLength(await makeAudio('flac', { seconds: minutes * 60, rate: 8000, channels: 1, expression: '0' }))
+  withoutFlacLength(await makeAudio('flac', { seconds: minutes * 60, rate: 16_000, channels: 1, expression: '0' }))
 const collectionOf = async (client: Client) =>
   (await must(client.post('/v1/collection', { body: { title: 'Silence' } }))).collection_id
 
