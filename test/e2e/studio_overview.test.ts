@@ -33,6 +33,7 @@ afterAll(async () => {
 
 const chart = (name: string | RegExp) => page.getByRole('slider', { name })
 const tip = () => page.locator('.chart-tip')
+const plays = () => page.locator('.time-chart .chart-plot-head').filter({ hasText: 'Plays' }).textContent()
 
 test('an organization without content sees how to upload, and code whose key is hidden until it is shown', async () => {
   await page.getByRole('heading', { name: 'Upload your first files' }).waitFor(TIMEOUT)
@@ -110,7 +111,6 @@ test('statistics that could not be read are not shown as zeros, and can be read 
   await page.reload()
   const again = page.locator('main').getByRole('button', { name: 'Try again' })
   await again.waitFor(TIMEOUT)
-  const plays = () => page.locator('.time-chart .chart-plot-head').filter({ hasText: 'Plays' }).textContent()
   expect(await plays()).toBe('Plays–')
   const line = page.locator('.figure-row > div').filter({ hasText: 'Plays' }).locator('polyline')
   expect(await line.getAttribute('points')).toBe('')
@@ -129,6 +129,8 @@ test('the chart shows a day to the pointer, the arrow keys and a finger, and has
   const slider = chart('Activity by day')
   await slider.waitFor(TIMEOUT)
   await untilStill(page)
+  // The chart is shown before the statistics have been read.
+  await expect.poll(plays, TIMEOUT).toBe('Plays0 in 30 days')
   const { width } = (await slider.boundingBox())!
   await slider.hover({ position: { x: width - 3, y: 60 } })
   expect(await tip().textContent()).toContain(`Uploads ${usage.days.at(-1)!.uploads}`)
