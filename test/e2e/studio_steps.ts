@@ -119,9 +119,8 @@ export const requestsIn = (place: { locator: Page['locator'] }, part: string): P
     return urls.filter((url) => url.includes(wanted))
   }, part)
 
-/** Expects that the page does not overflow horizontally. */
-export async function expectNoOverflow(page: Page, name: string): Promise<void> {
-  const { width } = page.viewportSize()!
+/** Expects that the page does not overflow horizontally. `width` is that of the screen in pixels. */
+export async function expectNoOverflow(page: Page, name: string, width = page.viewportSize()!.width): Promise<void> {
   const found = await page.evaluate(() => document.documentElement.scrollWidth)
   expect([name, found]).toEqual([name, width])
 }
@@ -143,5 +142,6 @@ export async function untilStill(page: Page): Promise<void> {
     [...document.querySelectorAll('.track-table:not(.no-wave) .track[data-status=ready]')].every((row) =>
       row.querySelector('.wave path, canvas'),
     )
-  await page.waitForFunction(still, undefined, TIMEOUT)
+  // Polling on each frame would force the page to paint.
+  await page.waitForFunction(still, undefined, { ...TIMEOUT, polling: 50 })
 }
