@@ -161,19 +161,21 @@ test('a removed player stops loading in both of its audio elements', async () =>
   // The next track is preloaded within the last 20 seconds of a track.
   const opened = await open()
   const { page } = opened
-  const spare = await page.evaluateHandle(() => {
+  const elements = await page.evaluateHandle(() => {
     const load = Reflect.get(HTMLMediaElement.prototype, 'load')
-    const loading: HTMLMediaElement[] = []
+    const all = new Set<HTMLMediaElement>([
+      document.querySelector('tonearm-player')!.shadowRoot!.querySelector('audio')!,
+    ])
     HTMLMediaElement.prototype.load = function () {
-      loading.push(this)
+      all.add(this)
       load.call(this)
     }
-    return loading
+    return all
   })
   await opened.call('play')
   await opened.untilTime(0.5)
-  const sources = () => spare.evaluate((all) => all.filter((audio) => audio.hasAttribute('src')).length)
-  await expect.poll(sources, PATIENCE).toBe(1)
+  const sources = () => elements.evaluate((all) => [...all].filter((audio) => audio.hasAttribute('src')).length)
+  await expect.poll(sources, PATIENCE).toBe(2)
   await page.evaluate(() => document.querySelector('tonearm-player')!.remove())
   await expect.poll(sources, PATIENCE).toBe(0)
   await opened.close()
