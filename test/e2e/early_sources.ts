@@ -89,7 +89,7 @@ export async function aTrack(client: Client) {
     async expectSeparate() {
       await vi.waitFor(
         async () => expect((await observe())?.track).toMatchObject({ status: 'ready', file_name: 'b.wav' }),
-        { ...TIMEOUT, interval: 20 },
+        { ...TIMEOUT, interval: 50 },
       )
       expect(await settle(client, track_id)).toMatchObject({ duration: SOURCES['b.wav'].seconds })
       for (const { track, variants } of seen.values()) {
