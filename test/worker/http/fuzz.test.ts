@@ -12,7 +12,7 @@ import { toJson } from '../support/fuzz_value.ts'
 import { keyOf, operationNames, requestOf } from '../support/requests.ts'
 
 /** Number of malformed requests to each operation. Every run sends the same requests. */
-const ENOUGH = 120
+const ENOUGH = 200
 
 /** The real bindings without a limit of requests per minute. */
 const bindings: Env = { ...recordingBindings, API_RATE_LIMIT: { limit: async () => ({ success: true }) } }

@@ -55,11 +55,11 @@ export function hostileBodies(schema: z.ZodObject, valid: object, random: () => 
     ...sample(
       random,
       fields.flatMap(([name]) => HOSTILE.map((value) => wrong(name, value))),
-      80,
+      130,
     ),
   ]
   const missing = required.map((name) => Object.fromEntries(Object.entries(valid).filter(([key]) => key !== name)))
-  const several = Array.from({ length: 40 }, () =>
+  const several = Array.from({ length: 80 }, () =>
     fields.reduce((body, [name]) => (random() < 0.5 ? { ...body, [name]: pick(random, HOSTILE) } : body), valid),
   )
   const comma = Object.keys(valid).length > 0 ? ',' : ''
@@ -98,7 +98,7 @@ export function hostileQueries(schema: z.ZodType, random: () => number): [string
     [name, '2'],
   ])
   const odd = [...KEYS, 'limit[]', 'LIMIT', 'offset.a'].map((name): [string, string][] => [[name.slice(0, 500), '1']])
-  const several = Array.from({ length: 90 }, () => names.map((name): [string, string] => [name, pick(random, all)]))
+  const several = Array.from({ length: 170 }, () => names.map((name): [string, string] => [name, pick(random, all)]))
   return [...sample(random, single, 60), ...twice, ...odd, ...several]
 }
 
@@ -108,7 +108,7 @@ export function hostileIds(valid: string, random: () => number): string[] {
   const notorious = HOSTILE.filter(
     (value): value is string => typeof value === 'string' && value !== '' && !value.startsWith('\u0001'),
   )
-  const mutated = Array.from({ length: 110 }, () => {
+  const mutated = Array.from({ length: 220 }, () => {
     const at = Math.floor(random() * valid.length)
     const remainder = valid.slice(at + Math.floor(random() * 3))
     return valid.slice(0, at) + pick(random, ALPHABET) + remainder
