@@ -101,7 +101,7 @@ const step = (name: string, ...command: [string, ...string[]]): Step => ({ name,
 // The longest steps start first.
 const steps: Step[] = [
   step('build', 'node', 'scripts/build.ts'),
-  ...projects.map((project) => step(`types of ${project}`, 'tsc', '-p', project)),
+  ...projects.map((project) => step(`types of ${project}`, 'tsc', '--singleThreaded', '-p', project)),
   step('lint', 'oxlint', '--type-aware', '--deny-warnings'),
   step('spelling', 'cspell', 'lint', '--no-progress', '--no-summary'),
   {

@@ -35,7 +35,7 @@ function pauseTranscoder() {
 }
 
 /** A tone of one second followed by silence. It is so long that its processing can be paused after the preliminary file is playable. */
-const LONG_SIGNAL: Signal = { seconds: 301, rate: 16_000, channels: 1, expression: `lt(t,1)*${tone(440, -12)}` }
+const LONG_SIGNAL: Signal = { seconds: 301, rate: 8000, channels: 1, expression: `lt(t,1)*${tone(440, -12)}` }
 
 /** Creates a track with a long file, and pauses its processing when the preliminary file is playable. `goOn` resumes processing. */
 async function aLongTrack(format: Format, flags: string[], body?: object) {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stack?.dispose())
 
 const silence = async (minutes: number) =>
-  withoutFlacLength(await makeAudio('flac', { seconds: minutes * 60, rate: 16_000, channels: 1, expression: '0' }))
+  withoutFlacLength(await makeAudio('flac', { seconds: minutes * 60, rate: 8000, channels: 1, expression: '0' }))
 const collectionOf = async (client: Client) =>
   (await must(client.post('/v1/collection', { body: { title: 'Silence' } }))).collection_id
 
