@@ -36,11 +36,13 @@ export async function isRunning(pid: number): Promise<boolean> {
 /** Timeout for waiting on another process. */
 export const WAIT = { timeout: 60_000, interval: 20 }
 
+/** The command of an ffmpeg that encodes. The launcher, which confines and then becomes it, does not match, so the confinement is in effect. */
+export const ENCODER = /^(?!.*launch\.pl).*filter_complex/
+
 /** Waits until a service is encoding, then returns the process id of its ffmpeg. */
 export async function encoderOf(running: Service): Promise<number> {
   const found = await vi.waitFor(async () => {
-    // The pattern matches only ffmpeg itself, and not the launcher that confines and then becomes it, so the confinement is in effect.
-    const children = await childrenOf(running.pid, /^(?!.*launch\.pl).*filter_complex/)
+    const children = await childrenOf(running.pid, ENCODER)
     expect(children).toHaveLength(1)
     return children
   }, WAIT)

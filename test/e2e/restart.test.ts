@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'v
 import { readSettings } from '../../scripts/shared/settings.ts'
 import { databaseFile } from '../../scripts/start/service.ts'
 import { type Client, createClient } from '../../src/client/index.ts'
-import { childrenOf } from '../container/processes.ts'
+import { childrenOf, ENCODER } from '../container/processes.ts'
 import { makeAudio } from '../support/audio.ts'
 import { processesOf, run, startStack, type Stack } from '../support/stack.ts'
 import { noiseWav } from '../support/wav.ts'
@@ -55,8 +55,8 @@ afterAll(() => stack?.dispose())
 const statusOf = async (track_id: string) =>
   (await must(client.get('/v1/track/{track_id}', { params: { track_id } }))).track.status
 
-/** The ids of the processes that encode now. The programs that confine and then start ffmpeg have the same arguments. */
-const encoders = () => childrenOf(stack.transcoder(), /^(?!.*setpriv).*filter_complex/)
+/** Returns the ids of the processes that encode now. */
+const encoders = () => childrenOf(stack.transcoder(), ENCODER)
 const OFTEN = { ...TIMEOUT, interval: 20 }
 
 /** Uploads a track and waits until it is encoded. */
