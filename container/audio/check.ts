@@ -64,7 +64,8 @@ async function readEnds(files: WrittenFile[], { directory, tools, signal }: Chec
   const exit = await run(tools.ffmpeg, [...flags, ...inputs, ...output], limits)
   signal.throwIfAborted()
   if (exit.timedOut) throw new JobError('timed_out', 'The check of a finished file took too long.', true)
-  if (exit.code !== 0) return null
+  // ffmpeg only warns about a file in which it cannot seek, and decodes it from the start.
+  if (exit.code !== 0 || exit.stderr.includes('could not seek to position')) return null
   // Each line of the output that is not a comment describes a frame, and starts with the number of its stream.
   const frames = exit.stdout
     .toString()

@@ -45,12 +45,13 @@ type Wrapper = (layers: Layer[]) => string[]
 // writable. With the layer `files`, all other paths, including /proc, are blocked.
 function launcher(binaries: Binaries, workDir: string): Wrapper {
   const binaryDirs = [binaries.ffmpeg, binaries.ffprobe].map((path) => dirname(realpathSync(path)))
-  const executable = ['/usr', '/bin', '/lib', '/lib64', ...binaryDirs].join(':')
+  const executables = ['/usr', '/bin', '/lib', '/lib64', ...binaryDirs].join('\n')
   return (layers) =>
-    layers.length === 0 ? [] : ['perl', LAUNCHER, process.arch, layers.join(','), workDir, executable]
+    layers.length === 0 ? [] : ['perl', LAUNCHER, process.arch, layers.join(','), workDir, executables]
 }
 
 async function usableLayers(binaries: Binaries, workDir: string, wrapper: Wrapper): Promise<Layer[]> {
+  if (process.platform !== 'linux') return []
   // In the order in which they are applied. A namespace needs privileges that later layers drop.
   const all: Layer[] = ['batch', 'limits', 'network', 'no_new_privs', 'files']
   if (process.getuid?.() === 0) all.push('user')

@@ -1,15 +1,17 @@
 # Drops rights and then becomes another program, in the same process (docs/decisions/0017):
 #
-#   perl launch.pl ARCHITECTURE LAYER,LAYER,... WRITABLE EXECUTABLE:EXECUTABLE:... PROGRAM ARGUMENT ...
+#   perl launch.pl ARCHITECTURE LAYER,LAYER,... WRITABLE EXECUTABLES PROGRAM ARGUMENT ...
 #
 # ARCHITECTURE is x64 or arm64. With the layer "files", the program may create and delete files only in the directory WRITABLE, and read and execute
-# only what is below the EXECUTABLE paths. Exits with 125 if a right cannot be dropped, and with 127 if the program cannot be executed.
+# only what is below the paths EXECUTABLES, one per line. Exits with 125 if a right cannot be dropped, and with 127 if the program cannot be executed.
 #
 # This is Perl, because every Debian has it. It uses no module, so that it starts in a few milliseconds.
 use strict;
 use warnings;
 
-my ($architecture, $layers, $writable, $executable, @command) = @ARGV;
+my ($architecture, $layers, $writable, $executables, @command) = @ARGV;
+# The numbers of system calls have other meanings elsewhere.
+$^O eq 'linux' or fail('not Linux');
 
 my @NAMES = qw(sched_setscheduler prlimit64 unshare prctl capset setgroups setresgid setresuid);
 my %NUMBERS = (
@@ -88,19 +90,25 @@ sub files {
         sysopen(my $file, $path, $O_PATH) or return;
         must('landlock_add_rule', $rules, $PATH_BENEATH, pack('Ql', $rights & $known, fileno($file)), 0);
     };
-    $allow->($_, $EXECUTE | $READ | $READ_DIR) for split(/:/, $executable);
+    $allow->($_, $EXECUTE | $READ | $READ_DIR) for split(/\n/, $executables);
     $allow->('/etc/ld.so.cache', $READ);
     # The C++ library of the ffprobe from npm aborts without it.
     $allow->('/dev/urandom', $READ);
     $allow->('/dev/null', $READ | $WRITE | $TRUNCATE);
     $allow->($writable, $READ | $WRITE | $TRUNCATE | $READ_DIR | $MAKE_REG | $REMOVE_FILE);
+    # Landlock requires this, also if the layer that sets it does not work.
+    must('prctl', $PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     must('landlock_restrict_self', $rules, 0);
 }
 
 # Only root can become another user.
 sub user {
-    # Numbers of capabilities that this kernel does not know are refused.
-    for my $capability (0 .. 63) { last if syscall($number{prctl}, $PR_CAPBSET_DROP, $capability, 0, 0, 0) < 0 }
+    # The kernel refuses the first number that is not a capability.
+    my $EINVAL = 22;
+    for my $capability (0 .. 63) {
+        next if syscall($number{prctl}, $PR_CAPBSET_DROP, $capability, 0, 0, 0) == 0;
+        $! == $EINVAL ? last : fail("bounding set: $!");
+    }
     must('setgroups', 0, 0);
     must('setresgid', $NOBODY, $NOBODY, $NOBODY);
     must('prctl', $PR_SET_KEEPCAPS, 1, 0, 0, 0);

@@ -118,7 +118,7 @@ async function sizesOf(commit: string): Promise<Measured['sizes']> {
   mkdirSync(directory, { recursive: true })
   try {
     const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 30 })
-    execFileSync('tar', ['-x'], { cwd: directory, input: archive })
+    execFileSync('tar', ['-xf', '-'], { cwd: directory, input: archive })
     symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
     await run(process.execPath, ['scripts/build.ts'], { cwd: directory })
     const wrangler = join(root, 'node_modules/wrangler/bin/wrangler.js')
@@ -138,7 +138,13 @@ async function sizesOf(commit: string): Promise<Measured['sizes']> {
 }
 
 const commit = baseCommit()
-const base = commit && (await sizesOf(commit).catch(() => null))
+let reason = 'there is no base commit'
+const base =
+  commit &&
+  (await sizesOf(commit).catch((error: Error) => {
+    reason = `${commit.slice(0, 8)} could not be built: ${error.message.split('\n')[0]}`
+    return null
+  }))
 const { sizes, faults } = await measure(root)
 for (const [name, ceiling] of Object.entries(CEILINGS) as [Name, number][]) {
   const bytes = sizes[name] ?? 0
@@ -150,9 +156,7 @@ for (const [name, ceiling] of Object.entries(CEILINGS) as [Name, number][]) {
   )
   if (!isFine) process.exitCode = 1
 }
-console.log(
-  base ? `       difference to ${commit.slice(0, 8)}` : '       no difference: the base commit could not be built',
-)
+console.log(base ? `       difference to ${commit.slice(0, 8)}` : `       no difference: ${reason}`)
 for (const fault of faults) {
   console.log(`FAILED ${fault}`)
   process.exitCode = 1

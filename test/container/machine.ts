@@ -16,6 +16,15 @@ export const noMounts = works(unshare, ...flags, 'mount', '-t', 'tmpfs', 'tmpfs'
   ? null
   : 'a disk of its own takes CAP_SYS_ADMIN (docker run --privileged) or user namespaces (sysctl user.max_user_namespaces)'
 
+/** Landlock is a part of the kernel, so it is the same in an image. */
+export const noLandlock = works(
+  'perl',
+  '-e',
+  `exit(${process.platform === 'linux' ? 'syscall(444, 0, 0, 1)' : '-1'} < 1)`,
+)
+  ? null
+  : 'Landlock is missing: it takes Linux 5.13 with "landlock" in /sys/kernel/security/lsm'
+
 /** The service in the image uses the Perl of the image, so this machine needs none. */
 export const noLimits =
   process.env.SERVICE_COMMAND || (process.platform === 'linux' && works('perl', '-e', '1'))

@@ -18,7 +18,9 @@ export async function findings(page: Page, rules?: string[]): Promise<string[]> 
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await readFile(path, 'utf8'))
   const violations = await page.evaluate(async (runOnly) => {
     const { axe } = window as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } }
-    return (await axe.run({ resultTypes: ['violations'], ...(runOnly && { runOnly }) })).violations
+    return (
+      await axe.run({ resultTypes: ['violations'], selectors: false, preload: false, ...(runOnly && { runOnly }) })
+    ).violations
   }, rules)
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('; ')}`,

@@ -8,7 +8,7 @@ import { showLog } from '../support/logs.ts'
 
 test.runIf(process.platform === 'linux')('after any process is killed, every track has its correct file', async () => {
   // The limits only detect a hang. A file whose runtime is killed waits two minutes for the end of the lease, on a slow machine after each kill.
-  const limits = ['--limit', '900', '--patience', '900']
+  const limits = ['--limit', '600', '--patience', '600']
   const kills = ['--every', '4', '--kills', '3', '--parts', 'runtime,ffmpeg,transcoder']
   const args = ['--uploads', '4', '--pace', '2', ...kills, ...limits, '--verbose']
   const script = join(import.meta.dirname, '../../bench/chaos/chaos.ts')

@@ -127,7 +127,7 @@ test('a text file behind long files on every slot is rejected without waiting, a
   expect(tracks.map(({ status }) => status)).toEqual([...rates.map(() => 'processing'), 'failed'])
 
   await must(client.delete('/v1/collection/{collection_id}', { params }))
-  expect(await encoders()).toEqual([])
+  expect(await childrenOf(stack.transcoder(), /filter_complex/)).toEqual([])
 })
 
 test('an aborted cover upload is not logged as an error', async () => {

@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, describe, expect, it } from 'vitest'
+
+import { noLandlock, noLimits } from './machine.ts'
+
+/** The launcher that drops rights and becomes ffmpeg (docs/decisions/0017). */
+
+const LAUNCHER = join(import.meta.dirname, '../../container/process/launch.pl')
+const writable = mkdtempSync(join(tmpdir(), 'tonearm-launch-'))
+afterAll(() => rmSync(writable, { recursive: true }))
+
+const EXECUTABLES = ['/usr', '/bin', '/lib', '/lib64'].join('\n')
+const through = (...layers: string[]) => ['perl', LAUNCHER, process.arch, layers.join(','), writable, EXECUTABLES]
+/** The start of a command that an ordinary user runs. The tests may run as root, which may do more. */
+const asUser = process.getuid?.() === 0 ? through('user') : []
+
+function run(...command: string[]) {
+  const { status, stdout, stderr } = spawnSync(command[0]!, command.slice(1), { encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+describe.skipIf(noLimits !== null)('the launcher', () => {
+  it.each(['batch', 'limits', 'no_new_privs'])('applies the layer %s alone, as an ordinary user', (layer) => {
+    expect(run(...asUser, ...through(layer), 'true')).toEqual({ status: 0, stdout: '', stderr: '' })
+  })
+
+  it('applies the layer files alone, as an ordinary user', ({ skip }) => {
+    skip(noLandlock !== null, noLandlock ?? '')
+    expect(run(...asUser, ...through('files'), 'cat', '/etc/passwd')).toMatchObject({ status: 1, stdout: '' })
+    expect(run(...asUser, ...through('batch'), 'cat', '/etc/passwd')).toMatchObject({ status: 0 })
+  })
+
+  it('allows files in one directory, and only reading and starting elsewhere', ({ skip }) => {
+    skip(noLandlock !== null, noLandlock ?? '')
+    const file = join(writable, 'file')
+    const script = `echo one > ${file} && echo two > ${file} && cat ${file} && rm ${file}; mkdir ${file}; echo > ${writable}-x`
+    const { stdout, stderr } = run(...through('files'), 'sh', '-c', script)
+    expect(stdout).toBe('two\n')
+    expect(stderr.match(/denied/g)).toHaveLength(2)
+  })
+
+  it('adds no open file and no variable to those of the program', ({ skip }) => {
+    skip(noLandlock !== null, noLandlock ?? '')
+    const list = ['perl', '-e', 'for (3 .. 255) { print "$_ " if open(my $file, "<&=", $_) } print sort keys %ENV']
+    expect(run(...through('limits', 'no_new_privs', 'files'), ...list)).toEqual(run(...list))
+  })
+
+  it('exits with 125 and the reason if a layer does not work, and with 127 if the program does not start', () => {
+    // The first layer takes the rights that the second one needs.
+    const layers = process.getuid?.() === 0 ? ['user', 'user'] : ['user']
+    expect(run(...through(...layers), 'true')).toMatchObject({
+      status: 125,
+      stderr: expect.stringMatching(/^launch\.pl: [\w ]+: Operation not permitted\n$/),
+    })
+    expect(run(...through('batch'), '/nonexistent')).toEqual({
+      status: 127,
+      stdout: '',
+      stderr: 'launch.pl: /nonexistent: No such file or directory\n',
+    })
+  })
+})
