@@ -1,52 +1,74 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
-import { createClient } from '../../src/client/index.ts'
+import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio, makeImage } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { type HostPage, startHostPage } from '../support/host_page.ts'
+import { copyTrack, SONG } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { choose, editText, holdSave, namesOf, openTab, TIMEOUT, rowOf, untilPlaying, visit } from './studio_steps.ts'
+import {
+  choose,
+  editText,
+  holdSave,
+  namesOf,
+  newContext,
+  newTab,
+  openTab,
+  rowOf,
+  signInAfter,
+  type Studio,
+  TIMEOUT,
+  untilPlaying,
+  visit,
+} from './studio_steps.ts'
 
-/** The studio, from sign-in to a player on a third-party page. Each test continues in the state that the previous one left. */
+/** The studio, from sign-in to a player on a third-party page. Each test has an organization of its own. */
 
 let stack: Shared
 let browser: Browser
+let context: BrowserContext
+let studio: Studio | undefined
 let page: Page
+let client: Client
 let host: HostPage
-let directory: string
 let problems: string[]
-let collection: string
-let embed: string
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'tonearm-studio-'))
-  const songs = { 'first.mp3': 'sin(t)', 'second.mp3': 'abs(sin(t/2))', 'third.mp3': '1' }
-  for (const [name, shape] of Object.entries(songs)) {
-    const expression = `0.5*sin(2*PI*330*t)*${shape}`
-    await writeFile(join(directory, name), await makeAudio('mp3', { seconds: 12, channels: 1, expression }))
-  }
-  await writeFile(join(directory, 'cover.png'), await makeImage('png'))
-  ;[stack, browser, host] = await Promise.all([joinStack(), joinBrowser(), startHostPage()])
-  ;({ page, problems } = await openTab(browser, { permissions: ['clipboard-read', 'clipboard-write'] }))
+  ;[browser, host] = await Promise.all([joinBrowser(), startHostPage()])
+  context = await newContext(browser, { permissions: ['clipboard-read', 'clipboard-write'] })
 })
-afterAll(async () => {
-  await closePages()
-  await host?.close()
-  await stack?.dispose()
-  if (directory) await rm(directory, { recursive: true, force: true })
+beforeEach(async ({ onTestFailed }) => {
+  onTestFailed(() => (studio = undefined))
+  problems = []
+  stack = await joinStack()
+  client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
 })
+afterEach(() => expect(problems).toEqual([]))
+afterAll(closePages)
+afterAll(() => host?.close())
 
-const files = (...names: string[]) => names.map((name) => join(directory, name))
-const client = () => createClient({ base_url: stack.base_url, api_key: stack.api_key })
-const listed = async () => {
-  const params = { collection_id: collection }
-  return (await must(client().get('/v1/collection/{collection_id}/track', { params }))).tracks
+async function openStudio(api_key = stack.api_key): Promise<void> {
+  studio = await signInAfter(studio, context, { ...stack, api_key })
+  ;({ page, problems } = studio)
+}
+/** Opens the page of a collection with some tracks. */
+async function openDemoTape(...names: string[]): Promise<string> {
+  const { collection_id } = await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))
+  for (const name of names) await copyTrack(stack, collection_id, `${name}.mp3`, SONG)
+  await openStudio()
+  await visit(page, `#/collection/${collection_id}`, 'Demo tape')
+  return collection_id
+}
+/** Opens the form to sign in, in a new tab. */
+async function openForm(): Promise<void> {
+  studio = undefined
+  ;({ page, problems } = await newTab(context))
+  await page.goto(stack.base_url)
 }
 /** Presses a copy button and returns the copied text. */
 async function copied(label: string): Promise<string> {
@@ -56,12 +78,12 @@ async function copied(label: string): Promise<string> {
 }
 
 test('an invalid key and a key of another type are rejected with a reason', async () => {
-  await page.goto(stack.base_url)
+  await openForm()
   const key = page.getByLabel('Server key')
   await key.fill('ta_sk_wrong')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('This key is not valid.').waitFor()
-  const { secret } = await must(client().post('/v1/api_key', { body: { title: 'Listener', type: 'player' } }))
+  const { secret } = await must(client.post('/v1/api_key', { body: { title: 'Listener', type: 'player' } }))
   await key.fill(secret)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('The studio needs a server key').waitFor()
@@ -70,37 +92,38 @@ test('an invalid key and a key of another type are rejected with a reason', asyn
 })
 
 test('a server key signs in and is kept only in this tab', async () => {
+  await openForm()
   await page.getByLabel('Server key').fill(stack.api_key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { name: 'Upload your first files' }).waitFor()
-  const storedKeys = await page.evaluate(() => [
-    Object.values(sessionStorage),
-    Object.values(localStorage),
-    document.cookie,
-  ])
-  expect(storedKeys).toEqual([[stack.api_key], [], ''])
+  const readKeys = () => [Object.values(sessionStorage), Object.values(localStorage), document.cookie]
+  expect(await page.evaluate(readKeys)).toEqual([[stack.api_key], [], ''])
 })
 
 test('a new collection accepts three dropped files, which are uploaded and processed', async () => {
+  const songs = { 'first.mp3': 'sin(t)', 'second.mp3': 'abs(sin(t/2))', 'third.mp3': '1' }
+  const dropped = await Promise.all(
+    Object.entries(songs).map(async ([name, shape]) => {
+      const audio = await makeAudio('mp3', { seconds: 12, channels: 1, expression: `0.5*sin(2*PI*330*t)*${shape}` })
+      return [name, audio.toString('base64')] as const
+    }),
+  )
+  await openStudio()
   await visit(page, '#/library', 'Library')
   await page.getByRole('button', { name: 'New collection' }).first().click()
   await page.getByLabel('Title', { exact: true }).fill('Demo tape')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Demo tape' }).waitFor()
-  collection = new URL(page.url()).hash.split('/')[2] ?? ''
   // The upload engine must not poll the tracks, because the page does.
   const followed: string[] = []
   page.on('request', (request) => {
     if (request.method() === 'GET' && request.url().includes('/v1/upload/')) followed.push(request.url())
   })
-  const dropped = await Promise.all(
-    files('first.mp3', 'second.mp3', 'third.mp3').map(async (path) => (await readFile(path)).toString('base64')),
-  )
   const transfer = await page.evaluateHandle((contents) => {
     const data = new DataTransfer()
-    for (const [at, text] of contents.entries()) {
+    for (const [name, text] of contents) {
       const bytes = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0))
-      data.items.add(new File([bytes], ['first.mp3', 'second.mp3', 'third.mp3'][at]!, { type: 'audio/mpeg' }))
+      data.items.add(new File([bytes], name, { type: 'audio/mpeg' }))
     }
     return data
   }, dropped)
@@ -117,6 +140,7 @@ test('a new collection accepts three dropped files, which are uploaded and proce
 })
 
 test('title, subtitle and color are saved while the user edits them, and shown in a player', async () => {
+  const params = { collection_id: await openDemoTape('first') }
   // A change that is made while the previous one is being saved is not a conflict.
   const save = await holdSave(page, '**/v1/collection/*')
   await editText(page, 'Title', 'Demo tape 2')
@@ -127,20 +151,19 @@ test('title, subtitle and color are saved while the user edits them, and shown i
   save.release()
   await page.getByRole('heading', { level: 1, name: 'Demo tape 2' }).waitFor()
   await page.locator('.preview tonearm-player').getByText('Ines Calder').first().waitFor(TIMEOUT)
-  const saved = async () =>
-    (await must(client().get('/v1/collection/{collection_id}', { params: { collection_id: collection } }))).collection
+  const saved = async () => (await must(client.get('/v1/collection/{collection_id}', { params }))).collection
   await expect.poll(saved, TIMEOUT).toMatchObject({
     title: 'Demo tape 2',
     player_subtitle: 'Ines Calder',
     player_color: '#C0392B',
     theme: ['#2B3440'],
   })
-  await page.unroute('**/v1/collection/*')
-  expect(problems).toEqual([])
 })
 
 test('a new cover appears on the page and in the list of collections', async () => {
-  await page.setInputFiles('.cover-box input[type=file]', files('cover.png')[0]!)
+  await openDemoTape('first')
+  const cover = { name: 'cover.png', mimeType: 'image/png', buffer: await makeImage('png') }
+  await page.setInputFiles('.cover-box input[type=file]', cover)
   const redLeft = (selector: string) =>
     page.waitForFunction(
       (place) => {
@@ -157,8 +180,8 @@ test('a new cover appears on the page and in the list of collections', async () 
   await redLeft('.cover-card img')
 })
 
-test('a play session is created, and its codes can be copied', async () => {
-  await visit(page, `#/collection/${collection}`, 'Demo tape 2')
+test('a play session is created, its codes can be copied, and its frame plays on a page of another origin', async () => {
+  await openDemoTape('first', 'second', 'third')
   await page.getByRole('button', { name: 'Share', exact: true }).click()
   await page.getByText('Temporary link').click(TIMEOUT)
   await page.getByLabel('Ends after').selectOption({ label: '1 hour' })
@@ -167,21 +190,18 @@ test('a play session is created, and its codes can be copied', async () => {
   await page.getByRole('button', { name: 'Create play session' }).click()
   const link = await copied('Temporary address')
   expect(link).toMatch(new RegExp(`^${stack.base_url}/embed/[0-9a-f-]{36}$`))
-  embed = await copied('Frame')
-  expect(embed).toContain(`<iframe src="${link}" title="Demo tape 2" width="480" height="440"`)
+  const embed = await copied('Frame')
+  expect(embed).toContain(`<iframe src="${link}" title="Demo tape" width="480" height="440"`)
   const play_session_id = await copied('Play session')
-  const { play_session } = await must(
-    client().get('/v1/play_session/{play_session_id}', { params: { play_session_id } }),
-  )
+  const params = { play_session_id }
+  const { play_session } = await must(client.get('/v1/play_session/{play_session_id}', { params }))
   expect(play_session).toMatchObject({ variants: ['mp3-128'], is_downloadable: true })
   const remaining = Date.parse(play_session.expires_at) - Date.now()
   expect([remaining > 3000_000, remaining <= 3600_000]).toEqual([true, true])
   expect(await copied('Player element')).toContain(`play-session-id="${play_session_id}" download>`)
   await page.goBack()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
-})
 
-test('the frame plays on a page of another origin', async () => {
   const { page: other, problems: faults } = await openTab(browser)
   const example = await readFile(join(import.meta.dirname, '../../examples/embed.html'), 'utf8')
   host.show(example.replace(/<iframe[^]*<\/iframe>/, embed))
@@ -190,16 +210,17 @@ test('the frame plays on a page of another origin', async () => {
   await frame.getByRole('button', { name: 'Play', exact: true }).click(TIMEOUT)
   await untilPlaying(frame, 0.3)
   const inner = other.frames().find((candidate) => candidate.url().startsWith(stack.base_url))
-  expect(await inner?.title()).toBe('Demo tape 2')
+  expect(await inner?.title()).toBe('Demo tape')
   expect(faults).toEqual([])
   await other.context().close()
 })
 
 test('a new key is shown once, and its player works on the allowed page until the key is revoked', async () => {
+  await openDemoTape('first')
   await visit(page, '#/keys', 'Keys')
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByLabel('Title', { exact: true }).fill('Shop')
-  await page.getByLabel('Opens').selectOption({ label: 'Demo tape 2' })
+  await page.getByLabel('Opens').selectOption({ label: 'Demo tape' })
   await page.getByLabel('Sites').fill(`${host.origin}/`)
   await page.getByRole('button', { name: 'Create key' }).click()
   const secret = await copied('Secret')
@@ -227,7 +248,7 @@ test('a new key is shown once, and its player works on the allowed page until th
   expect(faults).toEqual([])
   await shop.context().close()
 
-  await page.getByRole('row', { name: /Shop/ }).getByRole('link', { name: 'Demo tape 2' }).waitFor(TIMEOUT)
+  await page.getByRole('row', { name: /Shop/ }).getByRole('link', { name: 'Demo tape' }).waitFor(TIMEOUT)
   await choose(page, 'More for Shop', 'Revoke key …')
   await page.getByRole('button', { name: 'Revoke key', exact: true }).click()
   await page.getByRole('row', { name: /Shop/ }).waitFor({ state: 'detached' })
@@ -235,39 +256,34 @@ test('a new key is shown once, and its player works on the allowed page until th
   await expect.poll(async () => (await revoked.get('/v1/variant')).ok, TIMEOUT).toBe(false)
 })
 
-test('a deleted track is back after Undo, and a key revoked elsewhere asks for another one over the page', async () => {
-  await visit(page, `#/collection/${collection}`, 'Demo tape 2')
-  const before = await namesOf(page)
+test('a deleted track is back after Undo', async () => {
+  const params = { collection_id: await openDemoTape('first', 'second', 'third') }
+  const listed = async () => (await must(client.get('/v1/collection/{collection_id}/track', { params }))).tracks
+  await rowOf(page, 'third').waitFor(TIMEOUT)
   await choose(page, 'More for second', 'Delete track')
   await expect.poll(async () => (await listed()).length, TIMEOUT).toBe(2)
   await page.getByRole('button', { name: 'Undo' }).click()
-  await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
+  await expect.poll(() => namesOf(page), TIMEOUT).toEqual(['first', 'second', 'third'])
   expect(await listed()).toHaveLength(3)
   await choose(page, 'More for second', 'Delete track')
   await expect.poll(async () => (await listed()).length, TIMEOUT).toBe(2)
   await rowOf(page, 'second').waitFor({ state: 'detached' })
-  expect(problems).toEqual([])
+})
 
-  const spare = await must(client().post('/v1/api_key', { body: { title: 'Spare', type: 'server' } }))
-  const { page: other } = await openTab(browser)
-  await other.goto(`${stack.base_url}/#key=${spare.secret}`)
-  await other.getByRole('heading', { level: 1, name: 'Overview' }).waitFor(TIMEOUT)
-  await must(client().delete('/v1/api_key/{api_key_id}', { params: { api_key_id: spare.api_key_id } }))
-  await expect
-    .poll(async () => {
-      await other
-        .getByRole('link', { name: 'Variants' })
-        .click({ timeout: 1000 })
-        .catch(() => {})
-      await other
-        .getByRole('link', { name: 'Playlists' })
-        .click({ timeout: 1000 })
-        .catch(() => {})
-      return await other.getByText('This key is no longer valid.').isVisible()
-    }, TIMEOUT)
-    .toBe(true)
-  await other.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
-  await other.getByRole('heading', { level: 1, name: 'Tonearm studio' }).waitFor(TIMEOUT)
-  expect(await other.evaluate(() => Object.values(sessionStorage))).toEqual([])
-  await other.context().close()
+test('a key revoked elsewhere asks for another one over the page', async () => {
+  const spare = await must(client.post('/v1/api_key', { body: { title: 'Spare', type: 'server' } }))
+  await openStudio(spare.secret)
+  await must(client.delete('/v1/api_key/{api_key_id}', { params: { api_key_id: spare.api_key_id } }))
+  const isAsked = async () => {
+    for (const name of ['Variants', 'Playlists'])
+      await page.click(`a:text-is("${name}")`, { timeout: 1000 }).catch(() => {})
+    return await page.getByText('This key is no longer valid.').isVisible()
+  }
+  await expect.poll(isAsked, TIMEOUT).toBe(true)
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Tonearm studio' }).waitFor(TIMEOUT)
+  expect(await page.evaluate(() => Object.values(sessionStorage))).toEqual([])
+  // The browser logs the rejected requests.
+  problems.length = 0
+  studio = undefined
 })

@@ -1,34 +1,43 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
-import { joinStack, type Shared } from './shared_stack.ts'
+import { joinStack } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { makeDemoTape } from './studio_library.ts'
-import { choose, hold, namesOf, openTab, TIMEOUT, rowOf, signIn, untilPlaying, visit } from './studio_steps.ts'
+import { choose, hold, namesOf, newTab, rowOf, signIn, TIMEOUT, untilPlaying, visit } from './studio_steps.ts'
 
-/** The studio's lists of tracks: waveforms, order, playback and details. Each test continues in the state that the previous one left. */
+/** The studio's lists of tracks: waveforms, order, playback and details. If a test fails, the next one uses another organization. */
 
-let stack: Shared
-let browser: Browser
+let context: BrowserContext
+let isOpen = false
 let page: Page
 let client: Client
 let collection: string
 let problems: string[]
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
+  context = await (await joinBrowser()).newContext({ viewport: { width: 1200, height: 900 } })
+})
+beforeEach(async ({ onTestFailed }) => {
+  onTestFailed(() => void (isOpen = false))
+  if (!isOpen) await openLibrary()
+  await visit(page, '#/library', 'Library')
+  await visit(page, `#/collection/${collection}`, 'Demo tape')
+  await rowOf(page, 'third').waitFor(TIMEOUT)
+})
+afterEach(() => expect(problems).toEqual([]))
+afterAll(closePages)
+
+async function openLibrary(): Promise<void> {
+  const stack = await joinStack()
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   collection = await makeDemoTape(stack)
-  ;({ page, problems } = await openTab(browser))
+  ;({ page, problems } = await newTab(context))
   await signIn(page, stack)
-  await visit(page, `#/collection/${collection}`, 'Demo tape')
-})
-afterAll(async () => {
-  await closePages()
-  await stack?.dispose()
-})
+  isOpen = true
+}
 
 const listed = async () => {
   const params = { collection_id: collection }
@@ -107,7 +116,6 @@ test('rows can be moved by keyboard, menu and dragging, and the service stores t
 })
 
 test('the playing track is marked, continues to play across pages, and can be paused in its row', async () => {
-  await visit(page, `#/collection/${collection}`, 'Demo tape')
   await rowOf(page, 'second').getByRole('button', { name: 'Play second' }).click(TIMEOUT)
   await untilPlaying(page.locator('.dock'), 0.3)
   await page.locator('.track[data-status][aria-current=true]').filter({ hasText: 'second' }).waitFor()
@@ -122,8 +130,6 @@ test('the playing track is marked, continues to play across pages, and can be pa
 })
 
 test('selected tracks are deleted and moved together, and both can be undone', async () => {
-  await visit(page, `#/collection/${collection}`, 'Demo tape')
-  await rowOf(page, 'third').waitFor(TIMEOUT)
   const before = await namesOf(page)
   const bar = page.getByRole('toolbar', { name: 'Selected tracks' })
   const pick = (name: string) => page.getByRole('checkbox', { name: `Select ${name}` })
@@ -169,7 +175,7 @@ test('selected tracks are deleted and moved together, and both can be undone', a
   await page.keyboard.press('Alt+ArrowUp')
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
 
-  const other = await must(client.post('/v1/collection', { body: { title: 'Other tape' } }))
+  await must(client.post('/v1/collection', { body: { title: 'Other tape' } }))
   const previewed = () =>
     page
       .locator('.preview tonearm-player')
@@ -193,13 +199,9 @@ test('selected tracks are deleted and moved together, and both can be undone', a
   await page.getByRole('button', { name: 'Undo' }).click()
   await expect.poll(async () => (await listed()).length, TIMEOUT).toBe(3)
   await expect.poll(() => namesOf(page), TIMEOUT).toEqual(before)
-  await must(client.delete('/v1/collection/{collection_id}', { params: { collection_id: other.collection_id } }))
-  expect(problems).toEqual([])
 })
 
 test('keys work from outside of the table and from its checkboxes, and a button keeps the focus', async () => {
-  await visit(page, '#/library', 'Library')
-  await visit(page, `#/collection/${collection}`, 'Demo tape')
   const [first] = await namesOf(page)
   await page.keyboard.press('j')
   await expectFocus(first!)
@@ -223,7 +225,6 @@ test('keys work from outside of the table and from its checkboxes, and a button 
   await page.keyboard.press('Enter')
   await (await download).cancel()
   await expect.poll(() => zip.evaluate((button) => button === document.activeElement), TIMEOUT).toBe(true)
-  expect(problems).toEqual([])
 })
 
 test('a track shows its files with sizes, its loudness and its source', async () => {
@@ -236,7 +237,6 @@ test('a track shows its files with sizes, its loudness and its source', async ()
 })
 
 test('a deleted track moves to the trash, from where it is restored in place or deleted permanently', async () => {
-  await visit(page, `#/collection/${collection}`, 'Demo tape')
   const measured = rowOf(page, 'second').locator('.loudness', { hasText: 'LUFS' })
   await measured.waitFor({ state: 'attached', ...TIMEOUT })
   const before = await namesOf(page)
@@ -287,5 +287,6 @@ test('a deleted track moves to the trash, from where it is restored in place or 
   await must(client.delete('/v1/trash'))
   await restore.click()
   await page.getByText('Nothing here').waitFor(TIMEOUT)
-  expect(problems).toEqual([expect.stringContaining('404')])
+  expect(problems.splice(0)).toEqual([expect.stringContaining('404')])
+  isOpen = false
 })

@@ -1,39 +1,48 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 
 import { type Client, createClient } from '../../src/client/index.ts'
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
+import { copyTrack, type Song } from './library.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
-import { choose, openTab, TIMEOUT, rowOf, signIn, visit } from './studio_steps.ts'
+import { choose, newContext, rowOf, signInAfter, type Studio, TIMEOUT, visit } from './studio_steps.ts'
 
-/** Custom variants in the studio, and updating tracks to them. Each test continues in the state that the previous one left. */
+/** Custom variants in the studio, and updating tracks to them. Each test has an organization of its own. */
+
+/** A lossless song, because a FLAC preview is not created from a lossy one. */
+const SONG: Song = ['flac', { seconds: 8, channels: 1 }]
 
 let stack: Shared
-let browser: Browser
+let context: BrowserContext
+let studio: Studio | undefined
 let page: Page
 let client: Client
-let collection: string
-let cut: string
 let problems: string[]
 
 beforeAll(async () => {
-  ;[stack, browser] = await Promise.all([joinStack(), joinBrowser()])
+  context = await newContext(await joinBrowser())
+})
+beforeEach(async ({ onTestFailed }) => {
+  onTestFailed(() => (studio = undefined))
+  stack = await joinStack()
   client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
-  collection = (await must(client.post('/v1/collection', { body: { title: 'Demo tape' } }))).collection_id
-  const song = await makeAudio('flac', { seconds: 8 })
-  const intact = await upload(client, collection, 'whole.flac', song)
-  cut = (await upload(client, collection, 'cut.flac', song.subarray(0, song.length / 2))).track_id
-  expect(await settle(client, intact.track_id)).toMatchObject({ status: 'ready' })
-  await settle(client, cut)
-  ;({ page, problems } = await openTab(browser))
-  await signIn(page, stack)
+  studio = await signInAfter(studio, context, stack)
+  ;({ page, problems } = studio)
 })
-afterAll(async () => {
-  await closePages()
-  await stack?.dispose()
-})
+afterEach(() => expect(problems).toEqual([]))
+afterAll(closePages)
+
+async function aCollection(title: string): Promise<string> {
+  return (await must(client.post('/v1/collection', { body: { title } }))).collection_id
+}
+/** Creates a variant for playback and a preview. */
+async function addVariants(): Promise<void> {
+  const hook = { name: 'Hook', type: 'preview', codec: 'flac', start: 2.5, length: 3 } as const
+  for (const body of [{ name: 'Radio', codec: 'mp3', bitrate: 96, channels: 1 } as const, hook])
+    await must(client.post('/v1/variant', { body }))
+}
 
 const customSection = () => page.getByRole('region', { name: 'Your own' })
 const dialog = () => page.getByRole('dialog')
@@ -58,6 +67,7 @@ test('the default variants show their formats and sizes and cannot be changed', 
 })
 
 test('an invalid variant shows each error at its field', async () => {
+  await visit(page, '#/variants', 'Variants')
   await page.getByRole('button', { name: 'New variant' }).click()
   await field('Bitrate in kbit/s').fill('123')
   await field('Name').fill('Radio')
@@ -72,12 +82,18 @@ test('an invalid variant shows each error at its field', async () => {
   await field('Bitrate in kbit/s').fill('64')
   await create()
   await expect.poll(() => noteOf('Index'), TIMEOUT).toContain('There is a variant with the index mp3-128 already')
+  await field('Index').fill('')
+  await create()
+  await customSection().getByText('Radio').waitFor(TIMEOUT)
   // The browser logs each failed response.
   problems.length = 0
 })
 
 test('a variant and a preview can be created, and one of them can be edited', async () => {
-  await field('Index').fill('')
+  await visit(page, '#/variants', 'Variants')
+  await page.getByRole('button', { name: 'New variant' }).click()
+  await field('Name').fill('Radio')
+  await field('Bitrate in kbit/s').fill('64')
   await field('Channels').selectOption({ label: 'Mono' })
   await create()
   const radio = customSection().getByRole('row').filter({ hasText: 'Radio' })
@@ -113,6 +129,9 @@ test('a variant and a preview can be created, and one of them can be edited', as
 })
 
 test('updating a collection gives its tracks the new files', async () => {
+  const collection = await aCollection('Demo tape')
+  for (const name of ['whole.flac', 'other.flac']) await copyTrack(stack, collection, name, SONG)
+  await addVariants()
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   // Holds the progress requests of the page, so that the update cannot end before its message and its progress bar have been checked.
   const seen = Promise.withResolvers<void>()
@@ -136,18 +155,30 @@ test('updating a collection gives its tracks the new files', async () => {
 })
 
 test('a damaged file plays, and its page lists the warnings', async () => {
+  const collection = await aCollection('Demo tape')
+  const song = await makeAudio(...SONG)
+  const { track_id } = await upload(client, collection, 'cut.flac', song.subarray(0, song.length / 2))
+  await settle(client, track_id)
   await visit(page, `#/collection/${collection}`, 'Demo tape')
   await rowOf(page, 'cut').getByRole('link', { name: 'cut: look at the warnings' }).click(TIMEOUT)
   const warningList = page.getByRole('region', { name: 'Warnings' })
   await warningList.waitFor(TIMEOUT)
   expect(await page.getByRole('button', { name: 'Play', exact: true }).isEnabled()).toBe(true)
-  const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id: cut } }))
+  const { track } = await must(client.get('/v1/track/{track_id}', { params: { track_id } }))
   const warnings = track.info.warnings as { message: string }[]
   expect(warnings.length).toBeGreaterThan(0)
   expect(await warningList.getByRole('listitem').allTextContents()).toEqual(warnings.map(({ message }) => message))
 })
 
 test('a variant is deleted with its files after a confirmation', async () => {
+  await addVariants()
+  const { track_id } = await upload(client, await aCollection('Demo tape'), 'song.flac', await makeAudio(...SONG))
+  await settle(client, track_id)
+  const files = async () => {
+    const { variants } = await must(client.get('/v1/track/{track_id}/variant', { params: { track_id } }))
+    return variants.map(({ index }) => index)
+  }
+  expect(await files()).toContain('hook')
   await visit(page, '#/variants', 'Variants')
   await choose(page, 'More for Hook', 'Delete variant …')
   await dialog().getByRole('button', { name: 'Cancel' }).click()
@@ -158,28 +189,26 @@ test('a variant is deleted with its files after a confirmation', async () => {
     .getByText('Hook')
     .waitFor({ state: 'detached', ...TIMEOUT })
   // Waits until the files are deleted, because a queue deletes them and the page reads its list only once.
-  const files = async () =>
-    (await must(client.get('/v1/track/{track_id}/variant', { params: { track_id: cut } }))).variants
-  await expect.poll(async () => (await files()).map(({ index }) => index), TIMEOUT).not.toContain('hook')
-  await visit(page, `#/track/${cut}`, 'cut')
+  await expect.poll(files, TIMEOUT).not.toContain('hook')
+  await visit(page, `#/track/${track_id}`, 'song')
   await page.getByRole('row').filter({ hasText: 'radio' }).waitFor(TIMEOUT)
   expect(await page.getByRole('row').filter({ hasText: 'hook' }).count()).toBe(0)
 })
 
 test('all collections are updated at once after a confirmation', async () => {
-  const params = {
-    collection_id: (await must(client.post('/v1/collection', { body: { title: 'B-sides' } }))).collection_id,
-  }
+  await copyTrack(stack, await aCollection('Demo tape'), 'song.flac', SONG)
+  const params = { collection_id: await aCollection('B-sides') }
   await visit(page, '#/variants', 'Variants')
   await page.getByRole('button', { name: 'Update all tracks' }).click()
   await dialog().getByRole('button', { name: 'Update' }).click()
   await page.locator('#announcer').getByText('2 collections will be updated').waitFor(TIMEOUT)
   const { reprocess } = await must(client.get('/v1/collection/{collection_id}/reprocess', { params }))
   expect(reprocess).toMatchObject({ all: false, failed: 0 })
-  expect(problems).toEqual([])
 })
 
 test('a partial update reports its progress and the reason', async () => {
+  for (const title of ['Demo tape', 'B-sides']) await aCollection(title)
+  await visit(page, '#/variants', 'Variants')
   let first = ''
   await page.route('**/v1/collection/*/reprocess', (route) => {
     const url = route.request().url()
@@ -189,4 +218,6 @@ test('a partial update reports its progress and the reason', async () => {
   await dialog().getByRole('button', { name: 'Update' }).click()
   const announcement = '1 collection started, then: The service cannot be reached'
   await page.locator('#announcer').getByText(announcement).waitFor(TIMEOUT)
+  // The browser logs each aborted request.
+  problems.length = 0
 })
