@@ -75,7 +75,7 @@ export default defineConfig({
         },
       },
       {
-        test: { name: 'contract', include: ['test/contract/**/*.test.ts'], environment: 'node' },
+        test: { name: 'contract', include: ['test/contract/**/*.test.ts'], environment: 'node', testTimeout: 60_000 },
       },
       {
         test: {

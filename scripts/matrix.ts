@@ -19,7 +19,7 @@ import { root } from './shared/settings.ts'
 
 /**
  * `npm run matrix`: runs the tests on simulated machines. Each row is a clean clone of the last commit, in which `npm ci` and `npm test`
- * run under the conditions of the row. A row takes 8 minutes on two cores.
+ * run under the conditions of the row. A row takes as long as `npm test`, and a minute for `npm ci`.
  *   npm run matrix                                          all rows
  *   npm run matrix -- user+path west                        only these two rows
  *   npm run matrix -- docker --tests "confine disk"         only test files that match one of these names

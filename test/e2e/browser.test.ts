@@ -9,7 +9,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
 import { newContext, newTab, signInAfter, type Studio, TIMEOUT, untilPlaying, visit } from './studio_steps.ts'
 
-/** Tests the page at `/` in a real Chromium. Each test has an organization of its own. */
+/** Tests the page at `/` in a real Chromium. Each test has a separate organization. */
 
 let stack: Shared
 let context: BrowserContext

@@ -13,7 +13,7 @@ import { anOrganization, type Shared } from './shared_stack.ts'
 import { must, settle, TIMEOUT, upload } from './steps.ts'
 
 /**
- * Ready tracks for tests that are not about processing. The pipeline processes each audio once per run and stack, in an organization of its own, when a
+ * Ready tracks for tests that are not about processing. The pipeline processes each audio once per run and stack, in a separate organization, when a
  * test first needs it. Each test gets a copy.
  */
 
@@ -25,7 +25,7 @@ export const SONG: Song = ['mp3', { seconds: 12, channels: 1 }]
 type Place = Pick<Shared, 'base_url' | 'root_key' | 'api_key'>
 type Row = PathOwner & { index: string; files: string; cover_path: string | null }
 
-/** Creates a ready track in a collection. Resolves to what `upload` does. */
+/** Creates a ready track in a collection. Resolves to the created track with its upload handles. */
 export async function copyTrack(stack: Place, collection_id: string, file_name: string, song: Song) {
   const client = createClient({ base_url: stack.base_url, api_key: stack.api_key })
   const [made, created] = await Promise.all([

@@ -27,7 +27,7 @@ import {
   visit,
 } from './studio_steps.ts'
 
-/** The studio, from sign-in to a player on a third-party page. Each test has an organization of its own. */
+/** The studio, from sign-in to a player on a third-party page. Each test has a separate organization. */
 
 let stack: Shared
 let browser: Browser
@@ -275,8 +275,8 @@ test('a key revoked elsewhere asks for another one over the page', async () => {
   await openStudio(spare.secret)
   await must(client.delete('/v1/api_key/{api_key_id}', { params: { api_key_id: spare.api_key_id } }))
   const isAsked = async () => {
-    for (const name of ['Variants', 'Playlists'])
-      await page.click(`a:text-is("${name}")`, { timeout: 1000 }).catch(() => {})
+    const links = ['Variants', 'Playlists'].map((name) => page.getByRole('link', { name }))
+    for (const link of links) await link.click({ timeout: 1000 }).catch(() => {})
     return await page.getByText('This key is no longer valid.').isVisible()
   }
   await expect.poll(isAsked, TIMEOUT).toBe(true)

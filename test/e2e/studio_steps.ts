@@ -22,7 +22,7 @@ const SIZE = { width: 1200, height: 900 }
 export const newContext = (browser: Browser, options: BrowserContextOptions = {}) =>
   browser.newContext({ viewport: SIZE, ...options })
 
-/** Opens a tab, in a context of its own, that records the errors of its page. */
+/** Opens a tab, in a new context, that records the errors of its page. */
 export async function openTab(browser: Browser, options?: BrowserContextOptions): Promise<Studio> {
   return newTab(await newContext(browser, options))
 }

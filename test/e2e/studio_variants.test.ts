@@ -9,7 +9,7 @@ import { joinStack, type Shared } from './shared_stack.ts'
 import { must, settle, upload } from './steps.ts'
 import { choose, newContext, rowOf, signInAfter, type Studio, TIMEOUT, visit } from './studio_steps.ts'
 
-/** Custom variants in the studio, and updating tracks to them. Each test has an organization of its own. */
+/** Custom variants in the studio, and updating tracks to them. Each test has a separate organization. */
 
 /** A lossless song, because a FLAC preview is not created from a lossy one. */
 const SONG: Song = ['flac', { seconds: 8, channels: 1 }]

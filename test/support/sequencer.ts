@@ -13,14 +13,7 @@ const FIRST = [
 ]
 
 /** The files of other projects that take longest or mostly wait. */
-const LONG = [
-  'e2e/restart',
-  'e2e/chaos',
-  'e2e/deploy',
-  'container/transfer',
-  'container/files',
-  'container/jobs',
-]
+const LONG = ['e2e/restart', 'e2e/chaos', 'e2e/deploy', 'container/transfer', 'container/files', 'container/jobs']
 
 /**
  * Orders the test files so that the cores are always busy: files that mostly wait start first, together with those of the

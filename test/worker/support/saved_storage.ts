@@ -69,7 +69,7 @@ const readObjects = async () =>
   )
 
 /**
- * Returns a function that calls `create` the first time, and afterwards replaces the contents of the storage by what `create` had stored, which takes
+ * Returns a function that calls `create` the first time, and afterwards replaces the contents of the storage by the rows and files that `create` had stored, which takes
  * a tenth of the time. All tests then use the same ids and keys. Durable Objects and the memory of the Worker are not restored. Tests that
  * delete or process these rows use `quietBindings`, because work in the background would also delete the rows that the next test restores.
  */
