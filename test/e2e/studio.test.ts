@@ -276,7 +276,7 @@ test('a key revoked elsewhere asks for another one over the page', async () => {
   await must(client.delete('/v1/api_key/{api_key_id}', { params: { api_key_id: spare.api_key_id } }))
   const isAsked = async () => {
     const links = ['Variants', 'Playlists'].map((name) => page.getByRole('link', { name }))
-    for (const link of links) await link.click({ timeout: 1000 }).catch(() => {})
+    for (const link of links) await link.click({ timeout: 3000 }).catch(() => {})
     return await page.getByText('This key is no longer valid.').isVisible()
   }
   await expect.poll(isAsked, TIMEOUT).toBe(true)
