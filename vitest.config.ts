@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     // Many tests wait for a process, a lease or a queue, so two cores serve four files. Six take longer, because they slow each other down.
     maxWorkers: 4,
-    sequence: { sequencer: WaitingFirst },
+    sequence: { sequencer: WaitingFirst, groupOrder: 1 },
     silent: 'passed-only',
     globalSetup: ['./test/support/skipped.ts'],
     projects: [
@@ -61,6 +61,9 @@ export default defineConfig({
           setupFiles: ['./test/worker/support/setup.ts'],
           globalSetup: ['./test/support/receiver.ts'],
           isolate: false,
+          // These tests never wait, and each process starts a workerd and compiles the Worker. vitest runs projects with another number of processes apart.
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
           // Only against hangs: a test of 15 s takes minutes on busy cores.
           testTimeout: 300_000,
           hookTimeout: 180_000,

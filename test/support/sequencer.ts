@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** The files that start first. The two e2e files mostly wait, so the longest Worker files can use the cores. */
+/** The files of each project that start first: those that take longest, or mostly wait. */
 const FIRST = [
   'e2e/player_session',
   'e2e/player_early',
@@ -16,8 +16,8 @@ const FIRST = [
 const LONG = ['e2e/restart', 'e2e/chaos', 'e2e/deploy', 'container/transfer', 'container/files', 'container/jobs']
 
 /**
- * Orders the test files so that the cores are always busy: files that mostly wait start first, together with those of the
- * Worker, which never wait. The files of a project follow each other, because only then do they share processes.
+ * Orders the test files so that the cores are always busy: files that mostly wait start first. The Worker's files run before all others
+ * (vitest.config.ts). The files of a project follow each other, because only then do they share processes.
  */
 export class WaitingFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
