@@ -11,7 +11,7 @@ import { closePages, joinBrowser } from '../support/browser.ts'
 import { findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
 import { must } from './steps.ts'
-import { editText, namesOf, openTab, signIn, TIMEOUT, visit } from './studio_steps.ts'
+import { editText, namesOf, openTab, signIn, TIMEOUT, untilStill, visit } from './studio_steps.ts'
 
 /** Tests uploads in the studio: dropped files and folders, the tray, and a key that is refused meanwhile. */
 
@@ -36,6 +36,8 @@ afterAll(async () => {
 
 /** Drops a file or folder of this machine on the window, as a file manager does. */
 async function drop(path: string) {
+  // Chromium forgets a drag if the element below the pointer changes.
+  await untilStill(page)
   const session = await page.context().newCDPSession(page)
   const data = { items: [], files: [path], dragOperationsMask: 1 }
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
