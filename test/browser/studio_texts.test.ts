@@ -18,7 +18,7 @@ const NUMBERS = new Map(
     const rules = new Intl.PluralRules(locale)
     const numbers = Map.groupBy(Array(1001).keys(), (n) => rules.select(n))
     numbers.delete('zero')
-    return [locale as string, numbers]
+    return [locale, numbers]
   }),
 )
 

@@ -93,6 +93,11 @@ describe('plan', () => {
     expect(skipped).toEqual([{ index: 'lossless', reason: 'The source is mp3, which is lossy.' }])
   })
 
+  it('never has more channels than the source', () => {
+    const channelsOf = (channels: number) => plan([aac(160)], { ...cd, channels }).encodes[0]!.channels
+    expect([1, 2, 6].map(channelsOf)).toEqual([1, 2, 2])
+  })
+
   it('halves the bitrate for mono, unless the variant is mono by definition', () => {
     const mono = { ...cd, channels: 1 }
     const speech = { ...aac(64), channels: 1 as const }
