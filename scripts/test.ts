@@ -33,7 +33,7 @@ function expandWords(given: string[]): string[] {
     const found = named.filter(({ words }) => textOf(words).includes(textOf(wordsIn(argument))))
     if (found.length > 0) return found.map(({ path }) => `test/${path}`)
     const all = [...new Set(named.flatMap(({ words }) => words))].toSorted()
-    throw new Error(`No test file has "${argument}" in its path. The words: ${all.join(' ')}`)
+    throw new Error(`No test file has "${argument}" in its path.\nThe words: ${all.join(' ')}`)
   })
 }
 

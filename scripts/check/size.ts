@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -137,6 +137,10 @@ async function sizesOf(commit: string): Promise<Measured['sizes']> {
   }
 }
 
+if (!existsSync(join(root, 'dist/worker/index.js'))) {
+  console.error('There is no build to measure: npm run check -- build deploy sizes')
+  process.exit(1)
+}
 const commit = baseCommit()
 let reason = 'there is no base commit'
 const base =
