@@ -22,7 +22,7 @@ const wordsIn = (path: string) => path.split(/[/_\\]/)
 /** Joins words, in the singular, so that one list of words contains another if its text does. */
 const textOf = (words: string[]) => ` ${words.map((word) => word.replace(/s$/, '')).join(' ')} `
 
-/** Replaces each word by the test files that have it in their path. Throws if there are none. */
+/** Replaces each word with the test files that have it in their path. Throws if no file has it. */
 function expandWords(given: string[]): string[] {
   const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.test.ts'))

@@ -84,7 +84,7 @@ describe('one failing database call in twenty', () => {
     const failing = bindings(atRate(0.05, 14))
     followWith(failing)
     const ids = []
-    for (let n = 0; n < 20; n++) {
+    for (let n = 0; n < 40; n++) {
       const track_id = await aWaitingTrack(key, collection_id)
       const { upload_path } = await trackRow(track_id)
       await env.MEDIA.put(upload_path, 'RIFF\0audio')
@@ -95,7 +95,7 @@ describe('one failing database call in twenty', () => {
     }
     await eventually(async () => (await query(`select 1 from jobs where state = 'open'`)).length === 0)
     for (const id of ids) expect((await trackRow(id)).status).toBe('ready')
-    expect(await query('select max(attempt) as most, count(*) as jobs from jobs')).toEqual([{ most: 1, jobs: 20 }])
+    expect(await query('select max(attempt) as most, count(*) as jobs from jobs')).toEqual([{ most: 1, jobs: 40 }])
     // The deletion removes all files, although some of its calls fail.
     onTestFinished(() => void vi.useRealTimers())
     await ok('DELETE', `/v1/collection/${collection_id}`, { key })

@@ -16,7 +16,7 @@ import {
 beforeEach(allowReceivers)
 afterEach(() => void vi.useRealTimers())
 
-const EVENTS = 400
+const EVENTS = 1000
 const SUBJECTS = 50
 
 /** The bindings of a worker that dies during its n-th database call, before or after the call executes. */
@@ -32,7 +32,7 @@ function dying(n: number, moment: 'before' | 'after'): Env {
  */
 const POINTS = [1, 2, 3, 4, 5, 6, 7, 8, 13, 40]
 
-it('a killed worker loses none of 400 events, repeats deliveries with the same id, and keeps the order for ordered endpoints', async () => {
+it('a killed worker loses none of 1,000 events, repeats deliveries with the same id, and keeps the order for ordered endpoints', async () => {
   const { organization_id, receiver, key, id } = await aSubscriber('ok', { events: ['track.*', 'collection.*'] })
   const ordered = aReceiver('ok')
   const subscription = { url: ordered.url, events: ['collection.*'], is_ordered: true }
@@ -51,8 +51,6 @@ it('a killed worker loses none of 400 events, repeats deliveries with the same i
       vi.setSystemTime(Date.now() + 31_000)
     }
   }
-  // The last worker also had deliveries to send.
-  expect(await query(`select 1 from webhook_deliveries where state = 'pending'`)).not.toEqual([])
   // This also completes a delivery that was claimed for a message of an earlier test.
   for (const endpoint_id of [id, ordered_id]) await allAttempts(endpoint_id)
   const states = await query<{ state: string; count: number }>(
