@@ -26,7 +26,7 @@ beforeEach(() => {
   position = 0
   token = 'first'
   heard = new Heard(() => token, 'example.com')
-  heard.start(now, 'a')
+  heard.start(now, 'a', STOPPED)
 })
 
 /** Plays for some seconds of the clock, with an event every quarter of a second. */
@@ -56,7 +56,7 @@ export function end() {
   position = 0
 }
 export function track(id: string, at?: number) {
-  heard.start(now, id, at === undefined ? undefined : RUNNING, at)
+  heard.start(now, id, at === undefined ? STOPPED : RUNNING, at)
   position = at ?? 0
 }
 export const read = (report = heard.report(now)!) => JSON.parse(report.body) as Body

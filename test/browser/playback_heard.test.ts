@@ -83,6 +83,25 @@ describe('the seconds that were heard', () => {
     end()
     expect(ranges()).toEqual([[[20, 25.5]]])
   })
+  test('include the start of a track that had to load, and whose first event is late', async () => {
+    await start()
+    const { element, pair, store, observe, end } = await aModule()
+    const next = new FakeAudio()
+    pair.both.push(next)
+    await element.play()
+    observe(0, performance.now())
+    await run(2, element)
+    pair.audio = next
+    store.onEvent!('trackchange')
+    next.src = 'https://r2/three'
+    await settle()
+    next.paused = false
+    await vi.advanceTimersByTimeAsync(200)
+    next.advance(0.2)
+    await run(3, next)
+    end()
+    expect(ranges()).toEqual([[[0, 2]], [[0, 3.2]]])
+  })
   test('exclude skipped and restored positions, and pauses', async () => {
     await start({ start: { position: 20 } })
     await playback.play()

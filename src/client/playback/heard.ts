@@ -177,12 +177,12 @@ export class Heard {
     this.#source = source
   }
 
-  /** Starts a track. `motion`: how it plays, if it plays at once from the position on. */
-  start(now: number, track: string, motion?: Motion, position = 0): void {
+  /** Starts a track at a position. `motion` is not running if the track has to load first. */
+  start(now: number, track: string, motion: Motion, position = 0): void {
     this.leave(now)
     this.#open = null
     this.#track = track
-    if (motion) this.#last = { at: now, position, ...motion }
+    this.#last = { at: now, position, ...motion }
   }
 
   /** Adds the time since the last call, if playback ran to this position by itself. */
@@ -197,9 +197,10 @@ export class Heard {
     }
   }
 
-  /** Playback leaves its position, by a seek or for another file: it ran until now. */
-  leave(now: number): void {
+  /** Playback leaves its position, by a seek or for another file: it ran until now. `isEmpty`: a track that loads still starts at its position. */
+  leave(now: number, isEmpty = false): void {
     const last = this.#last
+    if (isEmpty && !last?.isRunning) return
     this.#last = null
     if (!last?.isRunning) return
     const added = Math.min(now - last.at, LONGEST_GUESS)
@@ -302,9 +303,8 @@ export class Heard {
     const isFinal = entries.map((entry) => entry !== this.#open)
     const sent = (isDone: boolean) => {
       if (visit !== this.#visit) return
-      this.#wait = 0
+      this.#wait = this.#asleep = 0
       this.#sentAt = now
-      this.#asleep = 0
       if (isWhole) this.#sent = Math.max(this.#sent, total)
       for (const [i, listen] of listens.entries())
         Object.assign(entries[i]!, { sent: listen, ...(isDone && isFinal[i] && { isDone }) })

@@ -39,7 +39,7 @@ export function reportHeard(core: EngineContext, position: number, since: number
     const { audio, delay } = pair
     const now = clock()
     const { playbackRate: rate } = audio
-    if (audio.seeking || audio.readyState === 0) heard.leave(now)
+    if (audio.seeking || audio.readyState === 0) heard.leave(now, !audio.seeking)
     // The end of a track is measured at the event of the playback.
     if (!audio.ended && audio.readyState > 0)
       heard.at(now, Math.max(0, audio.currentTime - delay * rate), motionOf(audio))
@@ -54,9 +54,7 @@ export function reportHeard(core: EngineContext, position: number, since: number
   measure()
   store.onEvent = (name) => {
     if (name === 'ended' && isOn()) heard.end(clock(), pair.audio.currentTime)
-    // If the element has preloaded the track, the track continues at once from its beginning.
-    if (name === 'trackchange')
-      heard.start(clock(), trackId(), pair.audio.readyState > 0 ? motionOf(pair.audio) : undefined)
+    if (name === 'trackchange') heard.start(clock(), trackId(), motionOf(pair.audio))
     if (name === 'pause') measure()
     if (heard.isDue(clock(), name === 'pause')) send()
   }
