@@ -5,6 +5,8 @@
 
 /** Approximate seconds between `play()` and the first sound. */
 const START = 0.03
+/** Seconds of the track that may be skipped or repeated. */
+const TOLERANCE = 0.25
 const LOAD_TIMEOUT = 20_000
 
 /**
@@ -28,10 +30,11 @@ export async function takeOver(
   await new Promise((resolve) => setTimeout(resolve, remaining * 1000))
   if (!isWanted() || now.paused) return false
   // `now` may have stalled during the sleep.
-  if (Math.abs(now.currentTime - at) > 0.25) next.currentTime = now.currentTime
+  if (Math.abs(now.currentTime - at) > TOLERANCE) next.currentTime = now.currentTime
   next.playbackRate = now.playbackRate
   return await next.play().then(
-    () => isWanted() || (next.pause(), false),
+    // `now` may have played on while `next` was waiting for its sound.
+    () => (isWanted() && Math.abs(now.currentTime - next.currentTime) < TOLERANCE) || (next.pause(), false),
     () => false,
   )
 }
