@@ -33,7 +33,7 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations(path.join(import.meta.dirname, 'drizzle')),
-                ROOT_KEY: 'test-root-key',
+                ROOT_KEY: secret(),
                 SIGNING_SECRET: secret(),
                 TRANSCODER_SECRET: secret(),
                 R2_ACCESS_KEY_ID: 'test-access-key',

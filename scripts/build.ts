@@ -24,6 +24,7 @@ const target = join(root, 'dist/public')
 const HEADERS = `/*
   X-Content-Type-Options: nosniff
   Referrer-Policy: no-referrer
+  Strict-Transport-Security: max-age=31536000
 /
   Cache-Control: no-cache
   Cross-Origin-Opener-Policy: same-origin

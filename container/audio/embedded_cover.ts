@@ -4,11 +4,18 @@ import type { Sniffed } from '../../src/contract/sniff.ts'
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
-import { type Cover, cutCover } from './cover.ts'
+import type { Cover, DecodeCover } from './cover_decoder.ts'
 import { inputFlags, MAX_ALLOC } from './source/input.ts'
 import type { Source } from './source/probe.ts'
 
-type Request = { source: Source; sniffed: Sniffed; path: string; tools: Tools; signal: AbortSignal }
+type Request = {
+  source: Source
+  sniffed: Sniffed
+  path: string
+  tools: Tools
+  decodeCover: DecodeCover
+  signal: AbortSignal
+}
 
 type Embedded = { cover: Cover | null; warnings: Warning[] }
 
@@ -19,7 +26,7 @@ export async function embeddedCover(request: Request): Promise<Embedded> {
   return withWarning(signal, async () => {
     const image = await extractPicture(request, source.picture!)
     if (!image) throw new JobError('unsupported_image', 'The embedded picture cannot be read.')
-    return cutCover(image)
+    return request.decodeCover(image, signal)
   })
 }
 

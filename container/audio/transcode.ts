@@ -9,6 +9,7 @@ import type { Tools } from '../process/ffmpeg.ts'
 import { download, type DownloadLimits } from '../transfer/download.ts'
 import { SOURCE_FILE } from './command.ts'
 import { uploadCover } from './cover.ts'
+import type { DecodeCover } from './cover_decoder.ts'
 import { type EarlyRequest, startEarly } from './early.ts'
 import { embeddedCover, withWarning } from './embedded_cover.ts'
 import { type EncodeResult, encode, recut } from './encode.ts'
@@ -29,6 +30,7 @@ import { decodeWarnings } from './warnings.ts'
 
 export type TranscodeContext = {
   tools: Tools
+  decodeCover: DecodeCover
   directory: string
   signal: AbortSignal
   emit: (event: JobEvent) => void
@@ -41,7 +43,7 @@ export type TranscodeContext = {
 
 /** Runs one job from download to upload, in an empty directory. */
 export async function transcode(job: TranscodeJob, context: TranscodeContext): Promise<JobResult> {
-  const { tools, directory, signal, emit, nice } = context
+  const { tools, decodeCover, directory, signal, emit, nice } = context
   if (job.source.size === 0) throw new JobError('empty_file', 'The file is empty.')
   await reserveSpace(directory, requiredSpace(job))
   const progress = createProgress(emit)
@@ -60,7 +62,7 @@ export async function transcode(job: TranscodeJob, context: TranscodeContext): P
   slotLimit.check(source.duration ?? 0)
   const planned = plan(job.variants, source)
   const usesEmbeddedPicture = job.tags?.from_source && !job.picture?.wins
-  const coverRequest = { source, sniffed, path, tools, signal }
+  const coverRequest = { source, sniffed, path, tools, decodeCover, signal }
   const embedding =
     job.cover || usesEmbeddedPicture ? embeddedCover(coverRequest) : Promise.resolve({ cover: null, warnings: [] })
   const labels = embedding.then(async ({ cover }) => {

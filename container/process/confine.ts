@@ -6,7 +6,7 @@ import { JOB_PREFIX, makeDirectory } from '../disk.ts'
 import type { Binaries, Tools } from './ffmpeg.ts'
 import { run } from './run.ts'
 
-/** A restriction of ffmpeg, which `launch.pl` applies (docs/decisions/0017). */
+/** A restriction of a program, which `launch.pl` applies (docs/decisions/0017). */
 type Layer = 'batch' | 'limits' | 'network' | 'no_new_privs' | 'files' | 'user'
 
 export type Confined = {
@@ -25,41 +25,54 @@ const NOBODY = 65534
 
 /** Restricts ffmpeg as far as this machine allows (docs/decisions/0017). Tests the layers by running ffmpeg, and omits those that fail. */
 export async function confine(binaries: Binaries, workDir: string): Promise<Confined> {
-  const wrapper = launcher(binaries, workDir)
-  const confined = await usableLayers(binaries, workDir, wrapper)
-  const command = wrapper(confined)
+  const readable = [binaries.ffmpeg, binaries.ffprobe].map((path) => dirname(realpathSync(path)))
+  const { launch, layers } = await confineProgram({ writable: workDir, readable }, (start, tried) =>
+    transcodes(binaries, workDir, start, ownerUnder(tried)),
+  )
   return {
     tools: {
       version: binaries.version,
-      ffmpeg: [...command, binaries.ffmpeg],
-      ffprobe: [...command, binaries.ffprobe],
+      ffmpeg: [...launch, binaries.ffmpeg],
+      ffprobe: [...launch, binaries.ffprobe],
     },
-    confined,
-    owner: ownerUnder(confined),
+    confined: layers,
+    owner: ownerUnder(layers),
   }
 }
 
-type Wrapper = (layers: Layer[]) => string[]
+/**
+ * Paths that a program may use in addition to those of the system's programs: a directory in which it may create files, and directories that it may read
+ * and execute. With the layer `files`, all other paths, including /proc, are blocked.
+ */
+type Access = { writable: string | null; readable: string[] }
 
-// Returns a function that returns the start of a command: the launcher with some layers. Programs and libraries are readable, and the work directory is
-// writable. With the layer `files`, all other paths, including /proc, are blocked.
-function launcher(binaries: Binaries, workDir: string): Wrapper {
-  const binaryDirs = [binaries.ffmpeg, binaries.ffprobe].map((path) => dirname(realpathSync(path)))
-  const executables = ['/usr', '/bin', '/lib', '/lib64', ...binaryDirs].join('\n')
-  return (layers) =>
-    layers.length === 0 ? [] : ['perl', LAUNCHER, process.arch, layers.join(','), workDir, executables]
+/**
+ * Returns the layers that work on this machine, and the start of a command that applies them. `works` runs the program behind such a start, and returns
+ * whether the program did its work.
+ */
+export async function confineProgram(
+  { writable, readable }: Access,
+  works: (launch: string[], layers: Layer[]) => Promise<boolean>,
+): Promise<{ launch: string[]; layers: Layer[] }> {
+  const executables = ['/usr', '/bin', '/lib', '/lib64', ...readable].join('\n')
+  const launch = (layers: Layer[]) =>
+    layers.length === 0 ? [] : ['perl', LAUNCHER, process.arch, layers.join(','), writable ?? '', executables]
+  const layers = await usableLayers(launch, (tried) => works(launch(tried), tried))
+  return { launch: launch(layers), layers }
 }
 
-async function usableLayers(binaries: Binaries, workDir: string, wrapper: Wrapper): Promise<Layer[]> {
+async function usableLayers(
+  launch: (layers: Layer[]) => string[],
+  works: (layers: Layer[]) => Promise<boolean>,
+): Promise<Layer[]> {
   if (process.platform !== 'linux') return []
   // In the order in which they are applied. A namespace needs privileges that later layers drop.
   const all: Layer[] = ['batch', 'limits', 'network', 'no_new_privs', 'files']
   if (process.getuid?.() === 0) all.push('user')
-  const works = (layers: Layer[]) => transcodes(binaries, workDir, layers, wrapper)
   if (await works(all)) return all
-  const isUsable = await Promise.all(all.map((layer) => succeeds([...wrapper([layer]), 'true'])))
+  const isUsable = await Promise.all(all.map((layer) => succeeds([...launch([layer]), 'true'])))
   const usable = all.filter((_, i) => isUsable[i])
-  // If ffmpeg also fails without layers, for example because the disk is full, the layers are not the cause.
+  // If the program also fails without layers, for example because the disk is full, the layers are not the cause.
   if ((await works(usable)) || !(await works([]))) return usable
   const applied: Layer[] = []
   for (const layer of usable) if (await works([...applied, layer])) applied.push(layer)
@@ -78,11 +91,15 @@ const WAV = Buffer.concat([
 ])
 
 /** Whether, with these layers, ffprobe can read a file in a job's directory and ffmpeg can write one. */
-async function transcodes(binaries: Binaries, workDir: string, layers: Layer[], wrapper: Wrapper): Promise<boolean> {
-  const command = wrapper(layers)
+async function transcodes(
+  binaries: Binaries,
+  workDir: string,
+  command: string[],
+  owner: number | null,
+): Promise<boolean> {
   const directory = join(workDir, `${JOB_PREFIX}trial`)
   try {
-    await makeDirectory(directory, ownerUnder(layers))
+    await makeDirectory(directory, owner)
     await writeFile(join(directory, 'src'), WAV)
     const [read, written] = await Promise.all([
       succeeds([...command, binaries.ffprobe, '-v', 'error', `file:${join(directory, 'src')}`]),

@@ -27,6 +27,8 @@ export type RunOptions = {
    * every core. The default is 1, which is meant for short processes.
    */
   nice?: number
+  /** All bytes of stdin, which is empty by default. */
+  stdin?: Buffer
   /** Maximum number of bytes of stdout; ignored with `onStdout`. */
   stdoutLimit?: number
   /** Receives stdout in chunks. If it returns false, the process is killed. */
@@ -53,7 +55,7 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
     const child = spawn(binary!, [...wrapperArgs, ...args], {
       cwd: options.cwd,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       env: ENVIRONMENT,
     })
     const { pid } = child
@@ -78,6 +80,9 @@ export function run(program: Program, args: string[], options: RunOptions): Prom
     options.signal?.addEventListener('abort', kill)
     if (options.signal?.aborted) kill()
 
+    // A program that ends early does not read all of it.
+    child.stdin.on('error', () => {})
+    child.stdin.end(options.stdin)
     child.stdout.on('data', (chunk: Buffer) => {
       if (options.onStdout) return void (options.onStdout(chunk) || kill())
       stdoutBytes += chunk.length

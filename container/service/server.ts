@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { serve } from '@hono/node-server'
 
+import { createCoverDecoder } from '../audio/cover_decoder.ts'
 import { transcode } from '../audio/transcode.ts'
 import { cleanWorkDir, checkSpace, JOB_PREFIX, makeDirectory, openWorkDir } from '../disk.ts'
 import { armFailpoints } from '../failpoint.ts'
@@ -16,7 +17,10 @@ import { Jobs } from './jobs.ts'
 import { createRoutes } from './routes.ts'
 import { readSettings } from './settings.ts'
 
-const { settings, binaries } = await prepare().catch((error: unknown) => giveUp(error, 2))
+/** The bundle of `decode_cover.ts`, which `container/bundle.ts` writes next to that of this file. */
+const DECODER = join(import.meta.dirname, 'decode_cover.js')
+
+const { settings, binaries, decodeCover } = await prepare().catch((error: unknown) => giveUp(error, 2))
 const { workDir, timeoutSeconds, limits, slotSeconds } = settings
 cleanWorkDir(workDir)
 armFailpoints(workDir)
@@ -34,7 +38,7 @@ const jobs = new Jobs(
     const directory = join(workDir, `${JOB_PREFIX}${job.job_id}`)
     await makeDirectory(directory, owner)
     try {
-      return await transcode(job, { ...options, tools: { ...tools, timeoutSeconds }, directory, limits })
+      return await transcode(job, { ...options, tools: { ...tools, timeoutSeconds }, decodeCover, directory, limits })
     } finally {
       await rm(directory, { recursive: true, force: true })
     }
@@ -42,7 +46,7 @@ const jobs = new Jobs(
   (job, running) => checkSpace(workDir, job, running),
   slotSeconds,
 )
-const covers = createCovers(workDir, limits)
+const covers = createCovers(workDir, limits, decodeCover)
 const routes = createRoutes({ jobs, covers, version, confined, secret: settings.secret, signal: shutdown.signal })
 
 const server = serve(
@@ -81,7 +85,7 @@ function exit(): never {
 async function prepare() {
   const settings = readSettings(process.env)
   openWorkDir(settings.workDir)
-  return { settings, binaries: await findTools(settings) }
+  return { settings, binaries: await findTools(settings), decodeCover: createCoverDecoder(DECODER) }
 }
 
 /** Exit code 2 means that a restart would also fail (scripts/start.ts). */

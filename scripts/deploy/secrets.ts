@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 
 import { AwsClient } from 'aws4fetch'
 
+import { MIN_ROOT_KEY } from '../../src/contract/facts.ts'
 import { root } from '../shared/settings.ts'
 import { type Account, callApi, Refusal, type AccountState } from './account.ts'
 import type { Plan } from './plan.ts'
@@ -127,9 +128,14 @@ export function savedRootKey(plan: Plan, account_id: string): string | undefined
 export const deleteSavedRootKey = (plan: Plan, account_id: string) =>
   rmSync(pathOfKey(plan, account_id), { force: true })
 
-/** Throws if ROOT_KEY would be generated in CI, because the key would appear in the log or be lost with the machine. */
+/** Throws if ROOT_KEY is short, or if it would be generated in CI, because the key would appear in the log or be lost with the machine. */
 export function requireRootKey(found: AccountState): void {
-  if (!process.env.CI || process.env.ROOT_KEY || hasSecret(found, 'ROOT_KEY')) return
+  const { CI, ROOT_KEY } = process.env
+  if (ROOT_KEY && ROOT_KEY.length < MIN_ROOT_KEY)
+    throw new Refusal(
+      `ROOT_KEY has fewer than ${MIN_ROOT_KEY} characters: make another (openssl rand -hex 32) and keep it.\nNothing was changed.`,
+    )
+  if (!CI || ROOT_KEY || hasSecret(found, 'ROOT_KEY')) return
   throw new Refusal(
     'In CI the key of the operator is given: make one (openssl rand -hex 32), keep it, and set it as ROOT_KEY.\nNothing was changed.',
   )

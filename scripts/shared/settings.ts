@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 
+import { MIN_ROOT_KEY } from '../../src/contract/facts.ts'
 import { readPort } from './port.ts'
 import { readSecrets } from './secrets.ts'
 
@@ -20,7 +21,7 @@ export const SETTINGS = {
   ROOT_KEY: {
     standard: '',
     meaning:
-      "the operator's key, which creates organizations; without it, the one that the first start writes to `.dev.vars`",
+      "the operator's key of at least 24 characters, which creates organizations; without it, the one that the first start writes to `.dev.vars`",
   },
   EMPTY: {
     standard: '',
@@ -47,6 +48,8 @@ export function readSettings(): Settings {
   if (port === transcoderPort) throw new Error(`PORT and TRANSCODER_PORT are both ${port}; they must differ`)
   const secrets = readSecrets(DEV_VARS)
   if (process.env.ROOT_KEY) secrets.ROOT_KEY = process.env.ROOT_KEY
+  if (secrets.ROOT_KEY!.length < MIN_ROOT_KEY)
+    throw new Error(`ROOT_KEY has fewer than ${MIN_ROOT_KEY} characters: set another (openssl rand -hex 32)`)
   const stateDir = resolve(root, process.env.STATE_DIR || SETTINGS.STATE_DIR.standard)
   return {
     port,

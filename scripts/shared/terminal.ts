@@ -60,7 +60,7 @@ export function selectTranscoderLine(line: string): string | undefined {
   if (!line.startsWith('{')) return line
   try {
     const { time: _time, event, ...fields } = JSON.parse(line) as Record<string, unknown>
-    if (event === 'started' || event === 'stopped' || event === 'job_started') return undefined
+    if (['started', 'stopped', 'job_started', 'covers_confined'].includes(String(event))) return undefined
     const words = Object.entries(fields).map(
       ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     )

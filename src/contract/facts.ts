@@ -102,6 +102,8 @@ export const MAX_SHARE_TEXT = 5000
 export const MAX_SHARE_LINKS = 4
 export const MAX_LINK_TITLE = 80
 export const MAX_LINK_URL = 2048
+/** Minimum length of ROOT_KEY, with which a caller may do everything. */
+export const MIN_ROOT_KEY = 24
 /** The start of the key of a share's page. Its slug follows. */
 export const SHARE_KEY = 'ta_sh_'
 /**

@@ -7,7 +7,7 @@ import { SERVICE_ERRORS } from './track_errors.ts'
 /**
  * The parts that `/v1/system` lists if they fail. `/health` lists the same ones except `listening`, without which the service still plays.
  * `database_full`: requests that add rows are rejected.
- * `configuration`: the Worker lacks a setting. `migrations`: the database lacks a migration. `media`: the domain of the files serves them without a token.
+ * `configuration`: the Worker lacks a setting, or ROOT_KEY is short. `migrations`: the database lacks a migration. `media`: the domain of the files serves them without a token.
  * `restore`: a restore has not finished. `listening`: folds of listening reports are overdue.
  */
 export const SystemPart = z.enum([
@@ -26,7 +26,7 @@ export type SystemPart = z.infer<typeof SystemPart>
 /** The state of the service. Open jobs are all counted; ended jobs and failures are counted only if the job started in the last 24 hours. */
 export const System = named('System', {
   failing: z.array(SystemPart),
-  /** The names of the settings that the Worker lacks, and of the migration that the database lacks. */
+  /** The names of the settings that the Worker lacks, with the length of ROOT_KEY if it is short, and of the migration that the database lacks. */
   missing: z.array(z.string()),
   database: z.object({
     answers: z.boolean(),

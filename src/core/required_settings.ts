@@ -1,3 +1,5 @@
+import { MIN_ROOT_KEY } from '../contract/facts.ts'
+
 /** Settings without which the Worker does not work. All other variables may be empty (docs/decisions/0074). */
 const REQUIRED = [
   'ROOT_KEY',
@@ -19,3 +21,9 @@ const ZONE = ['MEDIA_BASE_URL', 'MEDIA_KEY'] as const satisfies (keyof Env)[]
 /** Returns the names of the required settings that are not set or empty. */
 export const missingSettings = (env: Env): string[] =>
   [...REQUIRED, ...(env.MEDIA_DELIVERY === 'zone' ? ZONE : [])].filter((name) => !env[name])
+
+/** Returns what the operator must set: the missing settings, and a longer ROOT_KEY if it is short. With a short one, the Worker works. */
+export const neededSettings = (env: Env): string[] => [
+  ...missingSettings(env),
+  ...(env.ROOT_KEY && env.ROOT_KEY.length < MIN_ROOT_KEY ? [`ROOT_KEY with at least ${MIN_ROOT_KEY} characters`] : []),
+]

@@ -1,26 +1,36 @@
 import type { Hono } from 'hono'
 
 import { transcoderSlots } from '../adapters/transcoder/client.ts'
-import { missingSettings } from '../core/required_settings.ts'
+import type { SystemPart } from '../contract/system.ts'
+import { neededSettings } from '../core/required_settings.ts'
 import { failingRows } from '../resources/operator/system.ts'
 import type { AppEnv } from './context.ts'
 
-/** Milliseconds for which a healthy result is cached. The cache is necessary because the endpoint is public and has no rate limit. */
+/** Milliseconds for which the state of the database is reused, because the endpoint is public and has no rate limit. */
 const HEALTHY_FOR = 5000
+const FAILING_FOR = 2000
 
 /**
  * `GET /health` responds with 503 and the failing parts if the service is not healthy. It needs no key and returns nothing else; `GET /v1/system`
  * returns the details.
  */
 export function mountHealth(app: Hono<AppEnv>): void {
-  let healthy_at = 0
+  let known: { rows: SystemPart[]; at: number } = { rows: [], at: 0 }
+  const readRows = async (env: Env) => {
+    const age = Date.now() - known.at
+    if (env.REUSE_ANSWERS === 'true' && age >= 0 && age < (known.rows.length > 0 ? FAILING_FOR : HEALTHY_FOR))
+      return known.rows
+    const rows = await failingRows(env)
+    known = { rows, at: Date.now() }
+    return rows
+  }
   app.get('/health', async (c) => {
-    const age = Date.now() - healthy_at
-    const isCached = c.env.REUSE_ANSWERS === 'true' && age >= 0 && age < HEALTHY_FOR
-    const [rows, slots] = await Promise.all([isCached ? [] : failingRows(c.env), transcoderSlots(c.env)])
-    if (!isCached && rows.length === 0) healthy_at = Date.now()
-    const configuration = missingSettings(c.env).length > 0 ? ['configuration'] : []
-    const failing = [...configuration, ...rows, ...(slots > 0 ? [] : ['transcoder'])]
+    const [rows, slots] = await Promise.all([readRows(c.env), transcoderSlots(c.env)])
+    const failing = [
+      ...(neededSettings(c.env).length > 0 ? ['configuration'] : []),
+      ...rows,
+      ...(slots > 0 ? [] : ['transcoder']),
+    ]
     const ok = failing.length === 0
     return c.json(ok ? { ok } : { ok, failing }, ok ? 200 : 503, { 'cache-control': 'no-store' })
   })

@@ -18,11 +18,10 @@ export function mountMetrics(app: Hono<AppEnv>): void {
     if (!METRICS_KEY)
       throw new ApiError('not_configured', 'METRICS_KEY is not set: npx wrangler secret put METRICS_KEY')
     const secret = /^bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1] ?? ''
+    await limitGuesses(c.env, clientOf(c.env, c.req.raw.headers))
     // The hashes are compared, so that the time of the comparison reveals nothing about the key.
-    if ((await sha256(secret)) !== (await sha256(METRICS_KEY))) {
-      await limitGuesses(c.env, clientOf(c.env, c.req.raw.headers))
+    if ((await sha256(secret)) !== (await sha256(METRICS_KEY)))
       throw unauthorized('Send METRICS_KEY in the header Authorization: Bearer <METRICS_KEY>')
-    }
     const text = await readMetrics({ env: c.env, db: openDatabase(c.env.DB), now: Date.now() })
     return c.text(text, 200, {
       'content-type': 'text/plain; version=0.0.4; charset=utf-8',

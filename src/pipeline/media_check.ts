@@ -4,18 +4,18 @@ import { log } from '../core/log.ts'
 
 /** Checks that the domain of the files refuses requests without a token (docs/decisions/0088), because its rule may have been changed or deleted. */
 
-const DAY = 24 * 3600_000
+const HOUR = 3600_000
 const TIMEOUT = 10_000
 
 /** Statuses of Cloudflare if the domain does not serve anything. */
 const isUnanswered = (status: number) => status === 409 || status === 429 || status >= 500
 
 /**
- * Whether the domain must be checked: once a day, and in every sweep while it is open. It is also checked if MEDIA_DELIVERY is `r2`, as long as its
+ * Whether the domain must be checked: every hour, and in every sweep while it is open. It is also checked if MEDIA_DELIVERY is `r2`, as long as its
  * address is known, because the bucket may still have the domain.
  */
 export const isMediaDue = ({ MEDIA_BASE_URL }: Env, { beats, media }: Vitals, now: number): boolean =>
-  Boolean(MEDIA_BASE_URL) && (media?.is_open === true || Math.abs(now - (beats.media ?? 0)) >= DAY)
+  Boolean(MEDIA_BASE_URL) && (media?.is_open === true || Math.abs(now - (beats.media ?? 0)) >= HOUR)
 
 /**
  * Requests a file that does not exist without a token. Any response but 403 means that the request has passed the rule. Without a response, the next

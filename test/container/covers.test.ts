@@ -1,8 +1,13 @@
+import { readFile, readlink } from 'node:fs/promises'
+
 import sharp from 'sharp'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 
 import { CoverAnswer } from '../../src/contract/job.ts'
 import { type ImageFormat, makeImage, makeRotatedImage, truncate } from '../support/audio.ts'
+import { pngBomb } from './bombs.ts'
+import { noLandlock, noLimits } from './machine.ts'
+import { childrenOf } from './processes.ts'
 import { JSON_BODY } from './service.ts'
 import { shareService } from './shared.ts'
 
@@ -28,6 +33,54 @@ async function cut(image: Buffer, change: { size?: number; status?: number; read
   const answer = CoverAnswer.parse(await response.json())
   const square = (size: string) => storage.files.get(`${name}/${size}`)!
   return { status: response.status, answer, square, name }
+}
+
+/** The command of a process that decodes a cover, after the launcher has become Node. */
+const DECODER = /^(?!.*launch\.pl).*decode_cover/
+
+/** Starts a cover job and stops the process that decodes its picture. `end` sends a signal to the process and returns the result of the job. */
+async function holdDecoder() {
+  const image = await makeImage('png', 2000, 2000)
+  const stop = async (isOver: () => boolean) => {
+    while (!isOver()) {
+      const [pid] = await childrenOf(service.pid, DECODER)
+      if (pid === undefined) continue
+      process.kill(pid, 'SIGSTOP')
+      return pid
+    }
+    return undefined
+  }
+  // The process may end before it is found.
+  for (let attempt = 0; attempt < 20; attempt++) {
+    let isOver = false
+    const answer = cut(image).finally(() => (isOver = true))
+    const pid = await stop(() => isOver).catch(() => undefined)
+    if (pid !== undefined)
+      return {
+        pid,
+        end: (signal: NodeJS.Signals) => {
+          process.kill(pid, signal)
+          process.kill(pid, 'SIGCONT')
+          return answer
+        },
+      }
+    await answer
+  }
+  throw new Error('no process was found')
+}
+
+const frameOf = (background: string) =>
+  sharp({ create: { width: 90, height: 90, channels: 3, background } })
+    .png()
+    .toBuffer()
+
+/** An AVIF whose header states a width and height (ISO/IEC 23008-12 §6.5.3). */
+async function avifOf(edge: number): Promise<Buffer> {
+  const image = await makeImage('avif')
+  const at = image.indexOf('ispe') + 8
+  image.writeUInt32BE(edge, at)
+  image.writeUInt32BE(edge, at + 4)
+  return image
 }
 
 /** The mean color of a region of a square image. `left` and `top` are fractions of the edge length. */
@@ -84,6 +137,15 @@ describe('a cover', () => {
     expect(answer).toMatchObject({ ok: true, result: { image_colors: [{ hex: '#FFFFFF', area: 1 }] } })
   })
 
+  it('is the first frame of an animation', async () => {
+    const frames = await Promise.all(['#ff0000', '#0000ff'].map((color) => frameOf(color)))
+    const animation = await sharp(frames, { join: { animated: true } })
+      .gif()
+      .toBuffer()
+    const { answer } = await cut(animation)
+    expect(answer).toMatchObject({ ok: true, result: { image_colors: [{ hex: '#FF0000', area: 1 }] } })
+  })
+
   it('is enlarged when it is smaller than the squares', async () => {
     const { square } = await cut(await makeImage('png', 16, 16))
     expect(await sharp(square('regular')).metadata()).toMatchObject({ width: 400, height: 400 })
@@ -133,6 +195,9 @@ describe('an unusable cover', () => {
     ],
     ['half a JPEG', 422, 'unsupported_image', async () => truncate(await makeImage('jpeg'), 0.5)],
     ['more than 40 megapixels', 422, 'image_too_large', () => makeImage('png', 8000, 5200)],
+    ['a small PNG of a gigabyte', 422, 'image_too_large', async () => pngBomb(20_000)],
+    ['an AVIF that states 60,000 by 60,000 pixels', 422, 'image_too_large', async () => avifOf(60_000)],
+    ['half an AVIF', 422, 'unsupported_image', async () => truncate(await makeImage('avif'), 0.5)],
   ])('%s is rejected with %i %s', async (_, status, code, make) => {
     const { answer, ...response } = await cut(await make())
     expect(response.status).toBe(status)
@@ -161,6 +226,55 @@ describe('an unusable cover', () => {
     const response = await fetch(`${service.url}/covers`, { method: 'POST', headers: JSON_BODY, body: '{}' })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ ok: false, code: 'invalid' })
+  })
+})
+
+describe('the process that decodes a cover', () => {
+  // The first picture also starts processes that test the restrictions.
+  beforeAll(async () => void (await cut(await makeImage('png', 9, 9))))
+
+  it('has the restrictions that the service logs', async ({ skip }) => {
+    skip(noLimits !== null, noLimits ?? '')
+    const { pid, end } = await holdDecoder()
+    const proc = (name: string) => readFile(`/proc/${pid}/${name}`, 'latin1')
+    const [status, environment, limits] = await Promise.all([proc('status'), proc('environ'), proc('limits')])
+    const [network, serviceNetwork] = await Promise.all(
+      [pid, service.pid].map((process) => readlink(`/proc/${process}/ns/net`)),
+    )
+    const { status: end_status } = await end('SIGCONT')
+    const { confined } = service.logs.find(({ event }) => event === 'covers_confined') as { confined: string[] }
+
+    expect(end_status).toBe(200)
+    expect(
+      environment
+        .split('\0')
+        .filter(Boolean)
+        .map((line) => line.split('=')[0]),
+    ).toEqual(['PATH', 'GCONV_PATH'])
+    expect(confined).toEqual(expect.arrayContaining(['limits', 'no_new_privs']))
+    expect(status).toMatch(/NoNewPrivs:\s1\n/)
+    expect(limits).toMatch(/Max address space\s+3221225472 /)
+    expect(confined.includes('files')).toBe(noLandlock === null)
+    expect(confined.includes('network')).toBe(network !== serviceNetwork)
+    if (confined.includes('user')) {
+      expect(status).toMatch(/Uid:\s65534\s65534\s65534\s65534\n/)
+      expect(status).toMatch(/CapEff:\s0{16}\n/)
+    }
+  })
+
+  it('may crash, which rejects the image and nothing else', async () => {
+    const { end } = await holdDecoder()
+    const { status, answer } = await end('SIGSEGV')
+    expect(status).toBe(422)
+    expect(answer).toMatchObject({ error: { code: 'unsupported_image', retryable: false } })
+    expect((await cut(await makeImage('png'))).status).toBe(200)
+  })
+
+  it('causes a retryable error if it is killed from outside', async () => {
+    const { end } = await holdDecoder()
+    const { status, answer } = await end('SIGKILL')
+    expect(status).toBe(500)
+    expect(answer).toMatchObject({ error: { code: 'internal', retryable: true } })
   })
 })
 

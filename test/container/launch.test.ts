@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { afterAll, describe, expect, it } from 'vitest'
 
-import { noLandlock, noLimits } from './machine.ts'
+import { createCoverDecoder } from '../../container/audio/cover_decoder.ts'
+import { noLandlock, noLimits, noNetworks } from './machine.ts'
 
 /** The launcher that drops rights and becomes ffmpeg (docs/decisions/0017). */
 
@@ -60,6 +62,65 @@ describe.skipIf(noLimits !== null)('the launcher', () => {
       status: 127,
       stdout: '',
       stderr: 'launch.pl: /nonexistent: No such file or directory\n',
+    })
+  })
+})
+
+/**
+ * Returns a program that a faulty image decoder could become: it reads a file and the environment of its parent, writes a file, and opens a connection. The icon
+ * of its cover reports what worked.
+ */
+const spy = (secret: string, port: number) => `
+const { readFileSync, writeFileSync } = require('node:fs')
+const attempt = (act) => { try { act(); return 'worked' } catch (error) { return error.code } }
+const report = {
+  environment: Object.keys(process.env).sort(),
+  file: attempt(() => readFileSync(${JSON.stringify(secret)})),
+  parent: attempt(() => readFileSync('/proc/' + process.ppid + '/environ')),
+  write: attempt(() => writeFileSync(__filename + process.pid, '')),
+  input: readFileSync(0).length,
+}
+const answer = (network) => {
+  const file = (text) => Buffer.from(text).toString('base64')
+  const squares = { icon: file(JSON.stringify({ ...report, network })), small: file('x'), regular: file('x') }
+  console.log(JSON.stringify({ image_colors: [], squares }))
+  process.exit()
+}
+const socket = require('node:net').connect(${port}, '127.0.0.1', () => answer('worked'))
+socket.on('error', (error) => answer(error.code))`
+
+describe.skipIf(noLimits !== null)('the process that decodes a cover', () => {
+  const code = mkdtempSync(join(tmpdir(), 'tonearm-code-'))
+  const server = createServer().listen(0, '127.0.0.1')
+  afterAll(() => {
+    server.close()
+    rmSync(code, { recursive: true })
+  })
+
+  it('reads neither files nor the environment of the service, writes nothing and reaches no network', async ({
+    skip,
+  }) => {
+    skip(noLandlock !== null, noLandlock ?? '')
+    skip(noNetworks !== null, noNetworks ?? '')
+    const [program, secret] = [join(code, 'spy.cjs'), join(writable, 'secret')]
+    writeFileSync(secret, 'secret')
+    for (const path of [code, writable]) chmodSync(path, 0o777)
+    writeFileSync(program, spy(secret, (server.address() as AddressInfo).port))
+    const picture = Buffer.from('GIF89a')
+    const reportOf = (icon: string) => JSON.parse(Buffer.from(icon, 'base64').toString()) as object
+
+    const bare = spawnSync(process.execPath, [program], { input: picture, encoding: 'utf8' })
+    const worked = { file: 'worked', parent: 'worked', write: 'worked', network: 'worked' }
+    expect(reportOf(JSON.parse(bare.stdout).squares.icon)).toMatchObject(worked)
+
+    const { squares } = await createCoverDecoder(program)(picture, new AbortController().signal)
+    expect(JSON.parse(squares.icon.toString())).toEqual({
+      environment: ['GCONV_PATH', 'PATH'],
+      file: 'EACCES',
+      parent: 'EACCES',
+      write: 'EACCES',
+      input: picture.length,
+      network: 'ENETUNREACH',
     })
   })
 })

@@ -16,6 +16,10 @@ export const noMounts = works(unshare, ...flags, 'mount', '-t', 'tmpfs', 'tmpfs'
   ? null
   : 'a disk of its own takes CAP_SYS_ADMIN (docker run --privileged) or user namespaces (sysctl user.max_user_namespaces)'
 
+export const noNetworks = works(unshare, ...flags.filter((flag) => flag !== '--mount'), '--net', 'true')
+  ? null
+  : 'a network of its own takes CAP_SYS_ADMIN (docker run --privileged) or user namespaces (sysctl user.max_user_namespaces)'
+
 /** Landlock is a part of the kernel, so it is the same in an image. */
 export const noLandlock = works(
   'perl',

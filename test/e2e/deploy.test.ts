@@ -104,6 +104,12 @@ describe('a deployment reports missing prerequisites before it changes anything'
       [],
       { CI: 'true' },
     ],
+    [
+      'a long ROOT_KEY',
+      /FAILED: ROOT_KEY has fewer than 24 characters.*\nNothing was changed/,
+      [],
+      { ROOT_KEY: 'admin' },
+    ],
   ]
   test.each(cases)('%s', (_, says, args, environment) => expectRefusal([says], [...IMAGE, ...args], environment))
 

@@ -46,6 +46,13 @@ test.each([
   expect(start.output()).toMatch(says)
 })
 
+test('npm start reports a short ROOT_KEY', async () => {
+  const [PORT, TRANSCODER_PORT] = await freePorts()
+  const start = run({ PORT, TRANSCODER_PORT, STATE_DIR: join(directory, 'short'), ROOT_KEY: 'admin' })
+  expect(await start.exited).toBe(1)
+  expect(start.output()).toContain('ROOT_KEY has fewer than 24 characters')
+})
+
 test('only one of three simultaneous starts on one STATE_DIR succeeds', async () => {
   const STATE_DIR = join(directory, 'race')
   const starts = await Promise.all([1, 2, 3].map(() => begin(STATE_DIR)))

@@ -37,7 +37,10 @@ test('static files have their security headers', async () => {
   const studio = await headersOf('/')
   const script = /src="(\/assets\/[^"]+)"/.exec(await (await fetch(stack.base_url)).text())?.[1] ?? ''
   for (const path of ['/', '/docs/', '/elements/player.js', '/cover/icon.jpg', script])
-    expect([path, (await headersOf(path)).get('x-content-type-options')]).toEqual([path, 'nosniff'])
+    expect(Object.fromEntries(await headersOf(path)), path).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'strict-transport-security': 'max-age=31536000',
+    })
   for (const headers of [studio, await headersOf('/docs/')]) {
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
     expect(headers.get('permissions-policy')).toBe('camera=(), geolocation=(), microphone=()')

@@ -10,14 +10,15 @@ import { limitGuesses } from './limit_key.ts'
 import { clientOf } from './limit_rate.ts'
 
 async function principalOf(env: Env, keys: KeyCache, secret: string, request: Request): Promise<Principal> {
-  const hash = await sha256(secret)
-  // The hashes are compared, so that the time of the comparison reveals nothing about the secret.
-  if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
   if (isShareKey(secret)) return shareOf(env, keys, secret, request)
-  if (!isSecret(secret)) throw unauthorized('This API key is not valid')
+  const hash = await sha256(secret)
   const cached = keys.get(hash)
   if (cached) return cached
+  // Before the key is compared, so that a client that has guessed too often cannot find out that a guess is right.
   await limitGuesses(env, clientOf(env, request.headers))
+  // The hashes are compared, so that the time of the comparison reveals nothing about the secret.
+  if (env.ROOT_KEY && hash === (await sha256(env.ROOT_KEY))) return ROOT
+  if (!isSecret(secret)) throw unauthorized('This API key is not valid')
   return readKey(env, keys, hash)
 }
 

@@ -20,7 +20,7 @@ export async function limitKey(env: Env, principal: Principal, client: string): 
     throw tooMany()
 }
 
-/** Throws a 429 if a client tries too many unknown keys. */
+/** Counts a key that the isolate does not know yet. Throws a 429 if a client tries too many. */
 export async function limitGuesses(env: Env, client: string): Promise<void> {
   if (client && !(await env.API_RATE_LIMIT.limit({ key: `guess:${client}` })).success) throw tooMany()
 }

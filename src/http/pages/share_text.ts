@@ -2,9 +2,12 @@ import { type Html, html } from './html.ts'
 
 /** The texts that the maker of a share writes on its page. Loaded only for a share that has some. */
 
-/** The part of Markdown that texts may use. Everything else is shown as it was written. */
+/**
+ * The part of Markdown that texts may use. Everything else is shown as it was written. A mark without an end is read only up to the next start of one, so the
+ * time is linear in the length of the text. URLs may contain pairs of parentheses.
+ */
 const MARKS =
-  /\*\*(?<strong>[^*]+)\*\*|\*(?<em>[^*\s][^*]*)\*|\[(?<label>[^\]]+)\]\((?<url>(?:https?:\/\/|mailto:)[^\s)]+)\)/g
+  /\*\*(?<strong>[^*]+)\*\*|\*(?<em>[^*\s][^*]*)\*|\[(?<label>[^[\]]+)\]\((?<url>(?:https?:\/\/|mailto:)(?:[^\s()]|\([^\s()]*\))+)\)/g
 
 const link = (url: string, label: string) =>
   html`<a href="${url}" target="_blank" rel="nofollow noopener noreferrer">${label}</a>`

@@ -39,7 +39,7 @@ const actions: Actions = {
 
   async rows({ db, env }, { walk: name, after, ids }) {
     if (name === LISTENING) return readListening(env, after)
-    const walk = WALKS[name]
+    const walk = Object.hasOwn(WALKS, name) && WALKS[name]
     if (!walk) throw invalid('walk', `must be one of ${Object.keys(WALKS).join(', ')}`)
     if (after && after.length !== walk.key.length) throw invalid('after', `must have ${walk.key.length} values`)
     return readRows(db.$client, walk, after, MAX_ROWS, ids)

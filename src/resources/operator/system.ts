@@ -14,7 +14,7 @@ import { TRANSIENT_ERRORS, type System, type SystemPart, type systemOperations }
 import { schemaFault } from '../../core/configuration.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { missingSettings } from '../../core/required_settings.ts'
+import { neededSettings } from '../../core/required_settings.ts'
 import { timestamp } from '../../core/time.ts'
 import { startTranscode } from '../../pipeline/transcode/start.ts'
 
@@ -154,7 +154,7 @@ export async function readSystem(
   period: number,
 ): Promise<System> {
   const [databaseCheck, slots] = await Promise.all([timeVitals(db), transcoderSlots(env)])
-  const missing = missingSettings(env)
+  const missing = neededSettings(env)
   const [open, ended, failures] = databaseCheck
     ? await ifMigrated(readJobs(db, now - period), [[], [], []])
     : [[], [], []]

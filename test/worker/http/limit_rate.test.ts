@@ -73,6 +73,20 @@ it('the rate limit refuses a client that guesses ids, without querying the datab
   expect(await read(bindings, `/v1/play/${play_session_id}`, '192.0.2.67')).toBe(200)
 })
 
+it('the rate limit refuses a client that guesses the root key or METRICS_KEY, even if it then sends the right one', async () => {
+  const METRICS_KEY = 'metrics-key'
+  const right = { '/v1/system': env.ROOT_KEY, '/v1/system/metrics': METRICS_KEY }
+  for (const [path, key] of Object.entries(right)) {
+    const bindings: Env = { ...limited(), METRICS_KEY, API_RATE_LIMIT: fakeRateLimit(3) }
+    const send = (client: string, secret = 'guessed') =>
+      read(bindings, path, client, { authorization: `Bearer ${secret}` })
+    const answers = []
+    for (let at = 0; at < 4; at++) answers.push(await send('192.0.2.66'))
+    expect([...answers, await send('192.0.2.66', key)]).toEqual([401, 401, 401, 429, 429])
+    expect(await send('192.0.2.67', key)).toBe(200)
+  }
+})
+
 it('the rate limit ignores addresses that clients claim themselves if no header is trusted, and accepts another trusted header', async () => {
   const guess = (bindings: Env, at: number) => {
     const headers = { 'x-real-ip': `203.0.113.${at}`, 'x-forwarded-for': `203.0.113.${at}` }

@@ -86,7 +86,8 @@ describe('the endpoint', () => {
     expect((await call('POST', '/v1/system/backup', { body: { action: 'describe' } })).status).toBe(401)
     expect(await refusal('describe', { more: 1 })).toBe('400 invalid_request')
     expect(await refusal('unknown' as Action, {})).toBe('400 invalid_request')
-    expect(await refusal('rows', { walk: 'sqlite_schema', after: null })).toBe('400 invalid_request')
+    for (const walk of ['sqlite_schema', '__proto__', 'constructor'])
+      expect(await refusal('rows', { walk, after: null }), walk).toBe('400 invalid_request')
     expect(await refusal('rows', { walk: 'events', after: ['one'] })).toBe('400 invalid_request')
     for (const place of ['0:200', '[0', '{}', '[0,[1]]', '["0"]', '[0,1,2,3,4,5,6,7]']) {
       const after = ['0003c1b2-0000-4000-8000-000000000000', 0, place]

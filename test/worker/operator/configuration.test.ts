@@ -57,6 +57,21 @@ describe('a Worker without a setting', () => {
     }
   })
 
+  it('works with a short ROOT_KEY, but its health fails until the key is replaced', async () => {
+    const key = 'k'.repeat(23)
+    const bindings = { ...env, ROOT_KEY: key }
+    const health = async (ROOT_KEY: string) =>
+      (await call('GET', '/health', { bindings: { ...env, ROOT_KEY } })).body.failing
+    expect(await health(key)).toContain('configuration')
+    expect(await health(`${key}k`)).not.toContain('configuration')
+    const { system } = await ok('GET', '/v1/system', { key, bindings })
+    expect(system).toMatchObject({
+      missing: ['ROOT_KEY with at least 24 characters'],
+      failing: expect.arrayContaining(['configuration']),
+    })
+    await ok('POST', '/v1/organization', { key, body: { name: 'Shop' }, bindings })
+  })
+
   it('still answers the preflight of browsers, so that pages can read the 503', async () => {
     const request = new Request('https://tonearm.test/v1/collection', { method: 'OPTIONS' })
     expect((await worker.fetch(request, without('SIGNING_SECRET'), createExecutionContext())).status).toBe(204)

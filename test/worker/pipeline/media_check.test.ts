@@ -2,11 +2,11 @@ import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, expect, inject, it, type MockInstance, vi } from 'vitest'
 
 import { System } from '../../../src/contract/system.ts'
-import { call, DAY, ok, query } from '../support/api.ts'
+import { call, HOUR, ok, query } from '../support/api.ts'
 import { runSweep, stopTime } from '../support/fixtures.ts'
 import { startTranscoder } from '../support/transcoder.ts'
 
-/** The daily request of the sweep for a file without a token (docs/decisions/0088), to a server that answers over HTTP. */
+/** The hourly request of the sweep for a file without a token (docs/decisions/0088), to a server that answers over HTTP. */
 
 const MINUTE = 60_000
 const zone: Env = { ...env, MEDIA_DELIVERY: 'zone', MEDIA_BASE_URL: inject('receivers'), MEDIA_KEY: 'f00d'.repeat(16) }
@@ -36,7 +36,7 @@ beforeEach(() => {
 })
 afterEach(() => answerWith(403))
 
-it('a sweep requests a file without a token once a day, and the system shows the time', async () => {
+it('a sweep requests a file without a token every hour, and the system shows the time', async () => {
   const started = Date.now()
   expect((await system()).media).toEqual({ delivery: 'zone', checked_at: null, is_open: false })
   await runSweep(zone)
@@ -45,10 +45,10 @@ it('a sweep requests a file without a token once a day, and the system shows the
     checked_at: new Date(started).toISOString(),
     is_open: false,
   })
-  vi.setSystemTime(started + DAY - 1)
+  vi.setSystemTime(started + HOUR - 1)
   await runSweep(zone)
   expect(requests).toHaveLength(1)
-  vi.setSystemTime(started + DAY)
+  vi.setSystemTime(started + HOUR)
   await runSweep(zone)
   expect(requests).toHaveLength(2)
   const [first, second] = requests
