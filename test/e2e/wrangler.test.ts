@@ -85,6 +85,7 @@ describe('in a clean clone after npm ci', () => {
     await transcoder.printed('Ctrl-C stops the transcoder.')
     const doctor = run('npm run doctor', ports)
     expect(await doctor.ended, doctor.output()).toBe(0)
+    expect(doctor.output()).toMatch(/^(ok {6}|- {7})ffmpeg \S+(:| of )/m)
     expect(doctor.output()).toMatch(/ok {6}transcode: [^]*ok {6}a part of the audio[^]*All is well\./)
   })
 })
