@@ -13,6 +13,9 @@ interface Namespace {
   class?: string | null
 }
 
+/** Number of namespaces of the account that are read at once. */
+const PAGE = 100
+
 /** Returns the classes that exist after all migrations. */
 function classesAfter(migrations: ClassMigration[]): Set<string> {
   const classes = new Set<string>()
@@ -26,8 +29,11 @@ function classesAfter(migrations: ClassMigration[]): Set<string> {
 
 /** Returns the classes of the deployed Worker that have a namespace. */
 async function deployedClasses(plan: Plan, { id, token }: Account): Promise<string[]> {
-  const path = `/accounts/${id}/workers/durable_objects/namespaces?per_page=1000`
-  const namespaces = await callApi<Namespace[]>(token, 'GET', path)
+  const namespaces: Namespace[] = []
+  for (let page = 1; namespaces.length === (page - 1) * PAGE; page++) {
+    const path = `/accounts/${id}/workers/durable_objects/namespaces?per_page=${PAGE}&page=${page}`
+    namespaces.push(...(await callApi<Namespace[]>(token, 'GET', path)))
+  }
   return namespaces.flatMap((found) => (found.script === plan.name && found.class ? [found.class] : [])).toSorted()
 }
 

@@ -144,6 +144,10 @@ test('a version with a new class says that no rollback passes it, and the versio
   expect(worker().migration_tag).toBe('v2')
 
   account.brokenPath = ''
+  // The account has more classes than a page of the list.
+  const others = Array.from({ length: 120 }, (_, i) => `Other${i}`)
+  account.workers.set('another', { vars: {}, secrets: {}, bindings: [], versions: [], served: [], classes: others })
+  account.workers = new Map([...account.workers].toReversed())
   const back = await deployWith(plain)
   expect(back.output).toMatch(
     /the deployed Worker is newer \(v2\)\. Rooms stays without code; its objects keep their data\n/,

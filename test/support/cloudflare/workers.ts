@@ -189,10 +189,13 @@ export const workers: Routes = {
     const script = { id, tag: 't', last_deployed_from: 'wrangler', migration_tag }
     return { id, default_environment: { environment: 'production', script } }
   },
-  'GET /workers/durable_objects/namespaces': ({ account }) =>
-    [...account.workers].flatMap(([script, { classes }]) =>
+  'GET /workers/durable_objects/namespaces': ({ account, query }) => {
+    const [size, page] = ['per_page', 'page'].map((name) => Number(query.get(name)))
+    const all = [...account.workers].flatMap(([script, { classes }]) =>
       classes.map((name) => ({ id: `${script}_${name}`, name: `${script}_${name}`, script, class: name })),
-    ),
+    )
+    return all.slice(size! * (page! - 1), size! * page!)
+  },
   'GET /workers/scripts/:name/secrets': (call) =>
     Object.keys(workerOf(call).secrets).map((name) => ({ name, type: 'secret_text' })),
   'PUT /workers/scripts/:name/secrets': (call) => changeSecret(call, call.body.name, call.body.text),
