@@ -7,6 +7,7 @@ import { withConfig } from './deploy/config.ts'
 import { enableReplication } from './deploy/database.ts'
 import { attachMediaDomain, retireKeys } from './deploy/media_domain.ts'
 import { migrate } from './deploy/migrate.ts'
+import { placesOf } from './deploy/place.ts'
 import { isBuiltHere, type Plan, readPlan } from './deploy/plan.ts'
 import { preflight } from './deploy/preflight.ts'
 import { configureBucket, createResources } from './deploy/resources.ts'
@@ -97,7 +98,7 @@ async function upload(
   database: string,
   secrets: Record<string, string>,
 ): Promise<void> {
-  const vars = { ...plan.vars, S3_ENDPOINT: endpointOf(plan, account.id) }
+  const vars = { ...plan.vars, ...placesOf(plan, found), S3_ENDPOINT: endpointOf(plan, account.id) }
   const isKept = ([name, value]: [string, string]) =>
     !value &&
     ADDRESSES.includes(name) &&
@@ -115,7 +116,7 @@ async function upload(
     const secretArguments = Object.keys(secrets).length > 0 ? ['--secrets-file', file] : []
     const args = [...varArguments, ...domain, ...rollout, ...secretArguments]
     const run = (config: string) => runWrangler(account.id, 'deploy', '--config', config, ...args)
-    const isDeployed = await withConfig(plan, database, run)
+    const isDeployed = await withConfig(plan, found, database, run)
     if (isDeployed) return
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,7 @@ import { EVENTS } from '../src/contract/event.ts'
 import { codecOf, CODECS, type AudioCodec } from '../src/contract/facts.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../src/contract/track_errors.ts'
 import { amount, standardLimits } from './shared/limits.ts'
-import { ADDRESSES, root, SETTINGS } from './shared/settings.ts'
+import { ADDRESSES, PLACES, root, SETTINGS } from './shared/settings.ts'
 
 /**
  * `npm run docs`: generates the tables of docs/errors.md, docs/events.md, docs/limits.md, docs/settings.md and docs/variants.md from the
@@ -50,7 +50,7 @@ function wranglerLines(from: string, to: string, line: RegExp): Record<string, s
 }
 const vars = wranglerLines('[vars]\n', '\n\n', /^(?<name>\w+) = "(?<standard>.*?)" # (?<meaning>.+)$/)
 const declared = wranglerLines('required = [\n', ']', /^"(?<name>\w+)", # (?<meaning>.+)$/)
-const addresses = declared.filter(({ name }) => ADDRESSES.includes(name!))
+const addresses = declared.filter(({ name }) => [...ADDRESSES, ...PLACES].includes(name!))
 const secrets = declared.filter((secret) => !addresses.includes(secret))
 const setting = ({ name, standard, meaning }: Record<string, string | undefined>) => [
   code(name ?? ''),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
+import { adviceOn } from '../container/process/ffmpeg.ts'
 import { createClient, waitForTrack } from '../src/client/index.ts'
 import { FILL_WARNING } from '../src/contract/facts.ts'
 import { request, checkPlayback, checkUpload } from './deploy/bucket_checks.ts'
@@ -9,7 +10,7 @@ import { checkListening } from './deploy/listening_check.ts'
 import { checkMedia } from './deploy/media_checks.ts'
 import { check, countFailures, expect, unwrap } from './deploy/report_check.ts'
 import { makePng, makeWav } from './deploy/sample_files.ts'
-import { SETTINGS } from './shared/settings.ts'
+import { readSettings, SETTINGS } from './shared/settings.ts'
 
 /**
  * `ROOT_KEY=… npm run doctor -- --url …`: tests a deployment by uploading, processing and playing one second of audio, and by a listening
@@ -49,6 +50,21 @@ function localKey(): string {
   } catch {
     return ''
   }
+}
+
+/** Prints the version and the age of the ffmpeg of `npm start`. */
+async function reportFfmpeg(): Promise<void> {
+  const { transcoderPort, secrets } = readSettings()
+  const headers = { authorization: `Bearer ${secrets.TRANSCODER_SECRET}` }
+  const response = await request(`http://127.0.0.1:${transcoderPort}/health`, { headers }).catch(() => undefined)
+  const { ffmpeg, ffmpeg_year = null } = ((await response?.json().catch(() => undefined)) ?? {}) as Partial<{
+    ffmpeg: string
+    ffmpeg_year: number | null
+  }>
+  const advice = adviceOn(ffmpeg_year)
+  if (advice) console.log(`-       ffmpeg ${ffmpeg}: ${advice}`)
+  else if (ffmpeg) console.log(`ok      ffmpeg ${ffmpeg}${ffmpeg_year ? ` of ${ffmpeg_year}` : ''}`)
+  else console.log(`-       ffmpeg: not read, because no transcoder answers on port ${transcoderPort}`)
 }
 
 /**
@@ -174,6 +190,7 @@ async function runChecks(): Promise<void> {
       expect(skew < CLOCK_SKEW, `${Math.round(skew / 1000)} s away from the service's`)
       return ['', true]
     })
+  if (!values.url) await reportFfmpeg()
   if (root_key) await checkSystem(root_key)
   if (root_key && !process.env.TONEARM_KEY && values.url) await inOwnOrganization(root_key, checkService)
   else await checkService()

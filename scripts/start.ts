@@ -13,19 +13,13 @@ import { printReady } from './start/ready_message.ts'
 import { startMigration, startTranscoder, startWorker, sweep, SWEEP_INTERVAL } from './start/service.ts'
 import { explainDatabaseFault } from './start/state_faults.ts'
 import { lockState } from './start/state_lock.ts'
+import { createWatchdog, READY_TIMEOUT, type Watchdog } from './start/watchdog.ts'
 
 /**
  * `npm start`: runs the whole system on this machine until Ctrl-C (docs/architecture.md#commands). shared/settings.ts lists its settings.
  */
 
-const READY_TIMEOUT = 90_000
 const RESTART_DELAY = 1000
-/** Milliseconds between two probes of the Worker, which are also the maximum time of one. */
-const PROBE_INTERVAL = 5000
-/** Milliseconds without an answer after which the Worker is restarted. */
-const SILENCE = 30_000
-/** The same after wrangler reported a crash of workerd or a connection was refused: wrangler recovers within a second, or never. */
-const SILENCE_AFTER_CRASH = 5000
 
 const children = new Set<Child>()
 let stopping = false
@@ -90,15 +84,22 @@ async function build(): Promise<void> {
 }
 
 let isReady = false
+let watchdog: Watchdog
+
+const whenUnresponsive = (child: Child) =>
+  watchdog.whenUnresponsive(
+    child.pid,
+    () => children.has(child),
+    () => print('The worker does not answer, but it is busy; it is not restarted.'),
+  )
 
 /** Starts a child and restarts it whenever it ends. Throws if it ends before the system is ready. */
 async function keepRunning(name: 'transcoder' | 'worker', spawnChild: () => Child): Promise<void> {
   for (let delay = RESTART_DELAY; !isStopping(); delay = Math.min(delay * 2, 15_000)) {
     const startedAt = Date.now()
-    if (name === 'worker') [isServing, crashedAt] = [false, null]
     const child = register(spawnChild())
     process.send?.({ [name]: child.pid })
-    const ending = name === 'worker' ? await Promise.race([child.exited, whenUnresponsive(child)]) : await child.exited
+    const ending = await (name === 'worker' ? Promise.race([child.exited, whenUnresponsive(child)]) : child.exited)
     if (stopping) return
     await Promise.all([child.stop(), child.closed])
     // Exit code 2 means that a restart would also fail (container/service/server.ts).
@@ -113,47 +114,6 @@ async function keepRunning(name: 'transcoder' | 'worker', spawnChild: () => Chil
   }
 }
 
-let health = ''
-/** Whether the current Worker has answered. */
-let isServing = false
-/** When wrangler first reported a crash, or a connection was first refused, since the last answer. */
-let crashedAt: number | null = null
-let wake = new AbortController()
-
-/** Ends the wait for the next probe, because wrangler has reported a crash of workerd. */
-function onCrash(): void {
-  crashedAt ??= Date.now()
-  wake.abort()
-  wake = new AbortController()
-}
-
-/**
- * Resolves with the reason when the Worker no longer responds. Wrangler restarts a workerd process that crashed, but if it was the proxy, every later
- * request waits forever.
- */
-async function whenUnresponsive(child: Child): Promise<string> {
-  let deadline = Date.now() + READY_TIMEOUT
-  for (;;) {
-    if (isServing && crashedAt !== null) deadline = Math.min(deadline, crashedAt + SILENCE_AFTER_CRASH)
-    const startedAt = Date.now()
-    if (!children.has(child) || startedAt >= deadline) break
-    const timeout = Math.min(PROBE_INTERVAL, Math.max(1000, Math.round((deadline - startedAt) / 2)))
-    const signal = AbortSignal.any([wake.signal, AbortSignal.timeout(timeout)])
-    const answer = await fetch(health, { signal }).catch((error: Error) => error)
-    if (answer instanceof Response) {
-      await answer.body?.cancel()
-      isServing = true
-      crashedAt = null
-      deadline = Date.now() + SILENCE
-    } else if (isServing && isRefusal(answer)) crashedAt ??= startedAt
-    const pause = answer instanceof Response ? PROBE_INTERVAL : Math.min(timeout, 1000)
-    await sleep(Math.max(0, pause - (Date.now() - startedAt)), undefined, { signal: wake.signal }).catch(() => {})
-  }
-  return crashedAt === null ? `no answer for ${SILENCE / 1000} s` : 'no answer after a crash'
-}
-
-const isRefusal = ({ cause }: Error) => cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED'
-
 async function waitUntilReady({ base_url }: Settings): Promise<void> {
   let lastAnswer = 'no answer'
   for (const deadline = Date.now() + READY_TIMEOUT; Date.now() < deadline; await sleep(200)) {
@@ -161,7 +121,7 @@ async function waitUntilReady({ base_url }: Settings): Promise<void> {
       const response = await fetch(`${base_url}/health`, { signal: AbortSignal.timeout(5000) })
       const text = await response.text()
       lastAnswer = `${response.status} ${text}`
-      isServing ||= response.ok
+      if (response.ok) watchdog.answered()
       const { failing = [] } = JSON.parse(text) as { failing?: string[] }
       // An unfinished restore is continued by `npm run restore`, which needs the service.
       if (response.ok || failing.join() === 'restore') return
@@ -181,7 +141,7 @@ async function sweepForever({ base_url }: Settings): Promise<void> {
 
 async function start(): Promise<void> {
   const settings = readSettings()
-  health = `${settings.base_url}/health`
+  watchdog = createWatchdog(`${settings.base_url}/health`)
   lockState(settings.stateDir, settings.base_url)
   await requireFreePort('PORT', settings.port)
   await requireFreePort('TRANSCODER_PORT', settings.transcoderPort)
@@ -192,7 +152,7 @@ async function start(): Promise<void> {
   keepRunning('transcoder', () => startTranscoder(settings)).catch(fail)
   await Promise.all([isBuilt ? undefined : build(), migrate(settings)])
   if (stopping) return
-  keepRunning('worker', () => startWorker(settings, onCrash)).catch(fail)
+  keepRunning('worker', () => startWorker(settings, watchdog.crashed)).catch(fail)
   await waitUntilReady(settings)
   const demo = settings.isEmpty ? undefined : await findOrCreateDemo(settings)
   if (stopping) return

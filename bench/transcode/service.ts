@@ -10,9 +10,9 @@ import { type Run, withContestant } from './contestant.ts'
 export async function runService(job: TranscodeJob, signal: AbortSignal): Promise<Run> {
   await bundleTranscoder()
   return withContestant(TRANSCODER, signal, async ({ line, measure }) => {
+    // Without Landlock, warnings come first. If the service does not start, its output ends.
     let started = await line()
-    if (started.event === 'files_not_confined') started = await line()
-    if (started.event !== 'started') throw new Error(`the service did not start: ${String(started.message)}`)
+    while (started.event !== 'started') started = await line()
     const url = `http://127.0.0.1:${Number(started.port)}`
     // Container hosts also send a health check. This request also loads the HTTP client of the bench before the measurement starts.
     await (await fetch(`${url}/health`, { signal })).text()

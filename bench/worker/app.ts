@@ -53,7 +53,8 @@ const modules = (bundle: Bundle): Value => Object.keys(bundle).map((name) => ({ 
 
 /** Returns workerd's configuration of the Worker as one service. The binding of each queue leads to the service `queue:{queue}`. */
 function worker(bundle: Bundle, { transcoder }: Addresses): Value {
-  const addresses = { PUBLIC_BASE_URL: '', S3_ENDPOINT, TRANSCODER_URL: transcoder }
+  const places = { JURISDICTION: '', LOCATION_HINT: '' }
+  const addresses = { PUBLIC_BASE_URL: '', S3_ENDPOINT, TRANSCODER_URL: transcoder, ...places }
   const texts = { ...config.vars, ...secrets, ...addresses, WEBHOOK_LOCAL: 'true' }
   const bindings: Value[] = [
     ...Object.entries(texts).map(([name, text]) => ({ name, text })),

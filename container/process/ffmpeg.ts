@@ -3,8 +3,17 @@ import { delimiter, dirname, join } from 'node:path'
 
 import { type Program, run } from './run.ts'
 
-/** Paths of the two binaries, and the version that `ffmpeg -version` prints. */
-export type Binaries = { ffmpeg: string; ffprobe: string; version: string }
+/** Paths of the two binaries, and the version and the year of the build that `ffmpeg -version` prints. */
+export type Binaries = { ffmpeg: string; ffprobe: string; version: string; year: number | null }
+
+/** Years after which a build of ffmpeg lacks the fixes of several releases. A release gets fixes for about three years. */
+const OLD = 3
+
+/** Returns the advice to replace an old ffmpeg; null if it is not old. */
+export const adviceOn = (year: number | null, now = new Date()): string | null =>
+  year === null || now.getFullYear() - year < OLD
+    ? null
+    : `This ffmpeg is from ${year}, and decodes files of strangers. Install a current one (apt install ffmpeg, brew install ffmpeg), or set FFMPEG_PATH (docs/start.md#ffmpeg)`
 
 /** The commands that run the two binaries, with the wrappers that `confine` adds. */
 export type Tools = { ffmpeg: Program; ffprobe: Program; version: string; timeoutSeconds?: number | undefined }
@@ -20,15 +29,18 @@ export async function findTools(configured: ConfiguredPaths): Promise<Binaries> 
   const ffprobe =
     configured.ffprobePath ?? sibling ?? onPath('ffprobe') ?? (await fromNpm('@ffprobe-installer/ffprobe'))
   if (!ffprobe) throw new Error('ffprobe not found: set FFPROBE_PATH or npm install @ffprobe-installer/ffprobe')
-  const [version] = await Promise.all([versionOf(ffmpeg, 'FFMPEG_PATH'), versionOf(ffprobe, 'FFPROBE_PATH')])
-  return { ffmpeg, ffprobe, version }
+  const [{ version, year }] = await Promise.all([versionOf(ffmpeg, 'FFMPEG_PATH'), versionOf(ffprobe, 'FFPROBE_PATH')])
+  return { ffmpeg, ffprobe, version, year }
 }
 
-async function versionOf(binary: string, variable: string): Promise<string> {
+/** The version is often a commit, but the copyright names the year in which the source was last changed. */
+async function versionOf(binary: string, variable: string): Promise<Pick<Binaries, 'version' | 'year'>> {
   const exit = await run(binary, ['-version'], { timeoutSeconds: 30, stdoutLimit: 65536 }).catch(() => null)
-  const version = exit?.code === 0 && /version (\S+)/.exec(exit.stdout.toString())?.[1]
+  const text = exit?.code === 0 ? exit.stdout.toString() : ''
+  const version = /version (\S+)/.exec(text)?.[1]
   if (!version) throw new Error(`${binary} does not run: set ${variable} to a working binary, or unset it`)
-  return version
+  const year = /Copyright \(c\) \d{4}-(\d{4})/.exec(text)?.[1]
+  return { version, year: year ? Number(year) : null }
 }
 
 function onPath(name: string): string | undefined {

@@ -16,6 +16,8 @@ type Service = {
   jobs: Jobs
   covers: ReturnType<typeof createCovers>
   version: string
+  /** The year of ffmpeg's build; null if it does not print one. */
+  year: number | null
   /** Names of the restrictions that `confine` applied to ffmpeg. */
   confined: string[]
   secret: string | undefined
@@ -34,11 +36,12 @@ const REFUSALS: Record<RefusalReason, [code: Refusal['code'], seconds: string, m
 }
 
 /** Creates all routes of the service (src/contract/job.ts). */
-export function createRoutes({ jobs, covers, version, confined, secret, signal }: Service) {
+export function createRoutes({ jobs, covers, version, year, confined, secret, signal }: Service) {
   const app = new Hono<{ Bindings: HttpBindings }>()
   const health = (): TranscoderHealth => ({ ok: true, ...jobs.state() })
   // Every client may check whether the service is running, but only a client with the secret gets the details.
-  app.get('/health', (c) => c.json(knowsSecret(c, secret) ? { ...health(), ffmpeg: version, confined } : { ok: true }))
+  const details = { ffmpeg: version, ffmpeg_year: year, confined }
+  app.get('/health', (c) => c.json(knowsSecret(c, secret) ? { ...health(), ...details } : { ok: true }))
   app.use((c, next) => {
     if (knowsSecret(c, secret)) return next()
     return Promise.resolve(refuse(c, 401, 'unauthorized', 'The secret is missing or wrong.'))

@@ -10,7 +10,7 @@ import { cleanWorkDir, checkSpace, JOB_PREFIX, makeDirectory, openWorkDir } from
 import { armFailpoints } from '../failpoint.ts'
 import { log } from '../log.ts'
 import { confine } from '../process/confine.ts'
-import { findTools } from '../process/ffmpeg.ts'
+import { adviceOn, findTools } from '../process/ffmpeg.ts'
 import { killAll } from '../process/run.ts'
 import { createCovers } from './covers.ts'
 import { Jobs } from './jobs.ts'
@@ -31,6 +31,8 @@ if (!confined.includes('files'))
     message:
       'Landlock does not work here: ffmpeg can read every file that its user can read (docs/operate.md#confinement)',
   })
+const advice = adviceOn(binaries.year)
+if (advice) log('old_ffmpeg', { message: advice })
 
 const shutdown = new AbortController()
 const jobs = new Jobs(
@@ -47,7 +49,15 @@ const jobs = new Jobs(
   slotSeconds,
 )
 const covers = createCovers(workDir, limits, decodeCover)
-const routes = createRoutes({ jobs, covers, version, confined, secret: settings.secret, signal: shutdown.signal })
+const routes = createRoutes({
+  jobs,
+  covers,
+  version,
+  year: binaries.year,
+  confined,
+  secret: settings.secret,
+  signal: shutdown.signal,
+})
 
 const server = serve(
   {

@@ -26,7 +26,8 @@ const apiUrl = () => process.env.CLOUDFLARE_API_BASE_URL || 'https://api.cloudfl
 
 /** The state of the account before the deployment. */
 export interface AccountState {
-  bucket: boolean
+  /** Null if it does not exist. */
+  bucket: Bucket | null
   /** Ids of the existing queues, keyed by name. */
   queues: Record<string, string>
   /** Id of the database; null if there is none. */
@@ -41,6 +42,15 @@ export interface AccountState {
   media: MediaDomain | null
   /** R2's key pair, if the Worker does not have it yet or the environment contains a new one. */
   pair: { R2_ACCESS_KEY_ID?: string; R2_SECRET_ACCESS_KEY?: string }
+  /** Whether this deployment adds classes of Durable Objects. */
+  addsClasses: boolean
+  /** The last class migration of the deployed Worker, and its classes that this version lacks, if it is newer. */
+  newer: { tag: string; classes: string[] } | null
+}
+
+export interface Bucket {
+  /** The region that R2 chose, such as `WEUR`. */
+  location?: string
 }
 
 /** The domain at which the bucket's files open with a token (docs/media.md). */

@@ -4,8 +4,17 @@ import { parseArgs } from 'node:util'
 
 import { unstable_readConfig as readConfig } from 'wrangler'
 
-import { ADDRESSES, root } from '../shared/settings.ts'
+import { ADDRESSES, PLACES, root } from '../shared/settings.ts'
 import { Refusal } from './account.ts'
+
+/** A migration of the classes of Durable Objects. */
+export interface ClassMigration {
+  tag: string
+  new_classes?: string[]
+  new_sqlite_classes?: string[]
+  renamed_classes?: { from: string; to: string }[]
+  deleted_classes?: string[]
+}
 
 /** The settings of a deployment, from the arguments, the environment and wrangler.toml. */
 export interface Plan {
@@ -14,13 +23,17 @@ export interface Plan {
   account_id: string | undefined
   name: string
   bucket: string
-  /** Where bucket and database must stay, from `jurisdiction` of the bucket. */
+  /** Where bucket, database and objects of listening must stay, from `jurisdiction` of the bucket. */
   jurisdiction: string | undefined
+  /** The jurisdiction of the containers. */
+  containerJurisdiction: string | undefined
   /** Where bucket and database are created. Cloudflare ignores it if there is a jurisdiction. */
   location: string | undefined
   database: string
   /** Directory of the migrations. */
   migrations: string
+  /** `[[migrations]]` of wrangler.toml, the oldest first. */
+  classMigrations: ClassMigration[]
   /** Names of the queues. The first queue receives R2's events. */
   queues: string[]
   /** Path of a Dockerfile, or name of an image in a registry. */
@@ -62,7 +75,7 @@ const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --domain audio.example.com   a custom domain, of a zone in the account
   --media-domain media.example.com
                                a cached domain for files, of a zone with the Pro plan or above (docs/media.md)
-  --location weur              where bucket and database are created: wnam, enam, weur, eeur, apac or oc
+  --location weur              where bucket, database and listening are created: wnam, enam, weur, eeur, apac or oc
   --config wrangler.staging.toml
   --image docker.io/NAME/tonearm-transcoder:VERSION
   --var NAME:VALUE             one of [vars], PUBLIC_BASE_URL, S3_ENDPOINT or TRANSCODER_URL
@@ -71,7 +84,7 @@ const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
   --empty                      creates no organization and skips the doctor, so that a backup can be restored`
 
 /** The location hints that both D1 and R2 accept. */
-const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc']
+export const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc']
 
 /** The role of a queue is the last word of its name (src/pipeline/consume.ts). */
 const ROLES = ['ingest', 'transcode', 'task', 'webhook', 'dead']
@@ -133,13 +146,17 @@ export function readPlan(): Plan {
     name: wranglerConfig.name ?? '',
     bucket: bucket?.bucket_name ?? '',
     jurisdiction: bucket?.jurisdiction,
+    containerJurisdiction: container.constraints?.jurisdiction,
     location,
     database: database?.database_name ?? '',
     migrations: join(dirname(path), database?.migrations_dir ?? ''),
+    classMigrations: wranglerConfig.migrations,
     queues,
     image: published ?? container.image ?? '',
     max_instances: maxInstances(vars.TRANSCODER_INSTANCES),
-    secrets: (wranglerConfig.secrets?.required ?? []).filter((name: string) => !ADDRESSES.includes(name)),
+    secrets: (wranglerConfig.secrets?.required ?? []).filter(
+      (name: string) => ![...ADDRESSES, ...PLACES].includes(name),
+    ),
     vars,
     cleared: overrides.filter((override) => override.endsWith(':')).map((override) => override.slice(0, -1)),
     domain,

@@ -1,8 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
-import { type Account, ApiError, type Binding, callApi, findResource, type AccountState, Refusal } from './account.ts'
+import {
+  type Account,
+  ApiError,
+  type Binding,
+  type Bucket,
+  callApi,
+  findResource,
+  type AccountState,
+  Refusal,
+} from './account.ts'
+import { checkClasses } from './classes.ts'
 import { checkDatabase } from './database.ts'
 import { checkMediaDomain, requireMedia } from './media_domain.ts'
+import { checkPlace } from './place.ts'
 import { isBuiltHere, type Plan } from './plan.ts'
 import { check, countFailures, expect } from './report_check.ts'
 import { readKeyPair } from './secrets.ts'
@@ -12,7 +23,7 @@ import { findZone } from './zone.ts'
 /** Checks all requirements of a deployment without changing anything. Throws when a requirement is not met. */
 export async function preflight(plan: Plan, account: Account): Promise<AccountState> {
   const found: AccountState = {
-    bucket: false,
+    bucket: null,
     queues: {},
     database: null,
     bindings: null,
@@ -20,6 +31,8 @@ export async function preflight(plan: Plan, account: Account): Promise<AccountSt
     domain: plan.domain,
     media: null,
     pair: {},
+    addsClasses: false,
+    newer: null,
   }
   const before = countFailures()
   const isFine = () => countFailures() === before
@@ -74,7 +87,7 @@ async function checkNames(plan: Plan, account: Account, found: AccountState): Pr
   const renameAdvice = (kind: string) =>
     `another ${kind} has this name: choose others in a file of your own (docs/operate.md#a-second-one)`
   await check(`bucket ${plan.bucket}`, renameAdvice('bucket'), async () => {
-    found.bucket = Boolean(await findResource(token, `/accounts/${id}/r2/buckets/${plan.bucket}`, plan.jurisdiction))
+    found.bucket = await findResource<Bucket>(token, `/accounts/${id}/r2/buckets/${plan.bucket}`, plan.jurisdiction)
     return [state(found.bucket), true]
   })
   await check(`Worker ${plan.name}`, renameAdvice('Worker'), async () => {
@@ -83,6 +96,8 @@ async function checkNames(plan: Plan, account: Account, found: AccountState): Pr
     expect(found.bindings?.some(({ name }) => name === 'TRANSCODE_QUEUE') ?? true, 'is not Tonearm')
     return [state(found.bindings), true]
   })
+  await checkPlace(plan, found)
+  await checkClasses(plan, account, found)
   for (const queue of plan.queues)
     await check(`queue ${queue}`, renameAdvice('queue'), async () => {
       const list = await callApi<Queue[]>(token, 'GET', `/accounts/${id}/queues?name=${queue}`)

@@ -19,7 +19,7 @@ export async function createResources(plan: Plan, { id, token }: Account, found:
       await create<{ queue_id: string }>(`queue ${queue}`, '/queues', { queue_name: queue })
     ).queue_id
   const { location, jurisdiction } = plan
-  if (!found.bucket) await create(`bucket ${plan.bucket}`, '/r2/buckets', { name: plan.bucket, locationHint: location })
+  found.bucket ??= await create(`bucket ${plan.bucket}`, '/r2/buckets', { name: plan.bucket, locationHint: location })
   if (found.database) return found.database
   const body = { name: plan.database, primary_location_hint: location, jurisdiction }
   return (await create<{ uuid: string }>(`database ${plan.database}`, '/d1/database', body)).uuid

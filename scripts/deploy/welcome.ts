@@ -59,13 +59,19 @@ export async function runDoctor(plan: Plan, found: AccountState, database: strin
 To check again: ${again}`)
 }
 
-function rollbackAdvice(plan: Plan, { bindings }: AccountState, database: string): string {
+function rollbackAdvice(plan: Plan, { bindings, addsClasses }: AccountState, database: string): string {
   if (!bindings) return 'This is the first version, so there is none to return to.'
   const previous = bindings.find(({ type }) => type === 'd1')?.id
   if (previous && previous !== database)
     return 'The previous version is bound to another database, so a rollback is not possible.'
   const config = relative(root, plan.config)
   const option = config === 'wrangler.toml' ? '' : ` --config ${config}`
+  if (addsClasses)
+    return `This version added a class of Durable Objects, so Cloudflare refuses a rollback. To return to the previous version:
+
+  git checkout COMMIT && npm ci && npm run deploy${option && ` --${option}`}
+
+This does not change the rows and tables of the database (docs/operate.md#a-version-with-a-new-class).`
   return `To return to the previous version of the Worker, its variables and its secrets:
 
   npx wrangler rollback${option}

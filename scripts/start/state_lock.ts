@@ -80,7 +80,7 @@ function lockFile(path: string): DatabaseSync {
 
 const lockedMessage = (directory: string, owner: Owner | undefined) =>
   `Tonearm already runs on ${directory}${owner ? `: ${owner.base_url} (process ${owner.pid})` : ''}.
-Stop that one, or give this one data and ports of its own: PORT=9000 TRANSCODER_PORT=9001 STATE_DIR=.wrangler/other npm start`
+Stop that one, or give this one another port and other data: PORT=9000 STATE_DIR=.wrangler/other npm start`
 
 function readOwner(path: string): Owner | undefined {
   try {

@@ -108,6 +108,23 @@ describe('ffmpeg', () => {
   })
 })
 
+it('an ffmpeg of another decade is reported with its year, and a current one is not', async () => {
+  const year = new Date().getFullYear()
+  for (const [built, isOld] of [
+    [2018, true],
+    [year, false],
+  ] as const) {
+    const banner = `ffmpeg version N-1-g0 Copyright (c) 2000-${built} the FFmpeg developers`
+    const fake = await workspace.fakeFfmpeg(`[ "$1" != -version ] || exec echo '${banner}'; exec "$REAL" "$@"`)
+    const { url, logs } = await workspace.start(fake)
+    const health = (await (await fetch(`${url}/health`)).json()) as object
+    expect(health).toMatchObject({ ffmpeg: 'N-1-g0', ffmpeg_year: built })
+    const warning = logs.find(({ event }) => event === 'old_ffmpeg')?.message
+    if (isOld) expect(warning).toMatch(/^This ffmpeg is from 2018, .*apt install ffmpeg, .*FFMPEG_PATH/)
+    else expect(warning).toBeUndefined()
+  }
+})
+
 describe('the metadata and the name of a file', () => {
   const EVIL = '$(touch /tmp/evil)\n{"event":"evil"}\u001b[2J'
 

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +9,9 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 
 import { startChild } from '../../scripts/shared/child_process.ts'
 import { readSecrets } from '../../scripts/shared/secrets.ts'
+import { readSettings } from '../../scripts/shared/settings.ts'
 import { lockState } from '../../scripts/start/state_lock.ts'
+import { createWatchdog } from '../../scripts/start/watchdog.ts'
 
 /** How `npm start` locks the data on this machine and keeps it private. */
 
@@ -115,3 +119,46 @@ it('the output of a child process contains no secrets, neither the lines that ar
   expect(printed).toEqual(lines.map(([, shown]) => shown))
   expect(child.tail).toEqual(printed)
 })
+
+it('the transcoder has the port after PORT, and the keys of the environment replace those of the file', () => {
+  const keys = { ROOT_KEY: 'root', METRICS_KEY: 'metrics' }
+  const stub = (environment: Record<string, string>) => {
+    for (const name of ['PORT', 'TRANSCODER_PORT', 'ROOT_KEY', 'METRICS_KEY']) vi.stubEnv(name, environment[name])
+    return readSettings()
+  }
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(stub(keys)).toMatchObject({ port: 8787, transcoderPort: 8788, secrets: keys })
+  expect(stub({ PORT: '9000' })).toMatchObject({ port: 9000, transcoderPort: 9001 })
+  expect(stub({ PORT: '9000', TRANSCODER_PORT: '7' })).toMatchObject({ port: 9000, transcoderPort: 7 })
+  expect(stub({ PORT: '65535' })).toMatchObject({ port: 65_535, transcoderPort: 65_534 })
+  expect(Object.values(stub({}).secrets)).not.toContain('metrics')
+})
+
+/** A server that answers only its first request. Its child works until SIGUSR2. */
+const SILENT_SERVER = `const child = require('child_process').spawn(process.execPath, ['-e', 'for (;;);'])
+process.on('SIGUSR2', () => child.kill('SIGKILL'))
+process.on('exit', () => child.kill('SIGKILL'))
+process.on('SIGTERM', () => process.exit())
+let requests = 0
+require('http').createServer((_, response) => requests++ === 0 && response.end())
+  .listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
+
+it.runIf(process.platform === 'linux')(
+  'a Worker that is silent but busy is not restarted, until it is idle',
+  async () => {
+    const server = spawn(process.execPath, ['-e', SILENT_SERVER], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void server.kill())
+    const [port] = (await once(server.stdout, 'data')) as [Buffer]
+    const limits = { start: 60_000, probe: 200, silence: 400, afterCrash: 60_000, busy: 60_000 }
+    const { whenUnresponsive } = createWatchdog(`http://127.0.0.1:${String(port).trim()}/health`, limits)
+    const [pid, slow] = [server.pid!, Promise.withResolvers<string>()]
+    const ended = whenUnresponsive(
+      pid,
+      () => true,
+      () => slow.resolve('is slow'),
+    )
+    expect(await Promise.race([slow.promise, ended])).toBe('is slow')
+    server.kill('SIGUSR2')
+    expect(await ended).toMatch(/^no answer for \d+ s$/)
+  },
+)

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
@@ -69,4 +69,13 @@ describe('the structure rules', () => {
     put('src/studio/app.ts', '../elements/player/state.ts')
     expect(failures()).toEqual(['internals of an element that the studio imports: 1'])
   })
+})
+
+it('only one function opens the namespace of listening, which must follow the jurisdiction of the deployment', () => {
+  const root = join(import.meta.dirname, '../..')
+  const use = /\.LISTENING\b|\{[^{}]*\bLISTENING\b[^{}]*\}\s*(:\s*Env|=\s*[\w.]*env)\b/
+  const users = globSync('{src,scripts}/**/*.ts', { cwd: root }).filter((path) =>
+    use.test(readFileSync(join(root, path), 'utf8')),
+  )
+  expect(users).toEqual(['src/pipeline/listening/stub.ts'])
 })

@@ -59,7 +59,7 @@ describe('a deployment reports missing prerequisites before it changes anything'
   test('names that belong to another Worker, and a missing image', async () => {
     const { queues, workers } = cloudflare.account
     queues.set('tonearm-task', { queue_id: 'ab', consumer: 'shop' })
-    workers.set('tonearm', { vars: {}, secrets: {}, bindings: [], versions: [], served: [] })
+    workers.set('tonearm', { vars: {}, secrets: {}, bindings: [], versions: [], served: [], classes: [] })
     await expectRefusal(
       [
         /FAILED {2}queue tonearm-task: is consumed by the Worker shop/,

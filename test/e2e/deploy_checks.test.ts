@@ -22,6 +22,11 @@ import { joinStack } from './shared_stack.ts'
 
 const plain = aConfig()
 const european = aConfig((text) => text.replace(/^bucket_name = .*$/m, '$&\njurisdiction = "eu"'))
+const withClass = aConfig((text) =>
+  text
+    .replace('empty_worker.ts', 'newer_worker.ts')
+    .replace(/^\[\[containers\]\]$/m, '[[migrations]]\ntag = "v2"\nnew_sqlite_classes = ["Rooms"]\n$&'),
+)
 const uneven = aConfig((text) => text.replace('TRANSCODER_INSTANCES = "5"', 'TRANSCODER_INSTANCES = "7"'))
 let cloudflare: Cloudflare
 
@@ -30,6 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => cloudflare?.close())
 beforeEach(() => reset(cloudflare.account))
+const varsOf = () => cloudflare.account.workers.get('tonearm')?.vars
 
 test('a dry run of an empty account lists all migrations, and changes nothing', async () => {
   const { code, output, changes } = await deploy(cloudflare, [...IMAGE, '--dry-run'])
@@ -45,6 +51,7 @@ test('a deployment places bucket and database, and switches on read replication,
   expect(code).toBe(0)
   const { databases, buckets } = cloudflare.account
   expect(buckets.get('tonearm-media')).toMatchObject({ location: 'weur' })
+  expect(varsOf()).toMatchObject({ JURISDICTION: '', LOCATION_HINT: 'weur' })
   expect(databases.get('tonearm')).toMatchObject({ location: 'weur', jurisdiction: null, replication: 'auto' })
 
   // The database has rows, and its second migration is pending.
@@ -54,7 +61,8 @@ test('a deployment places bucket and database, and switches on read replication,
     insert into usage_days (organization_id, date) select 'o' || i, '2026-01-01' from n;
     with recursive n(i) as (select 1 union all select i + 1 from n where i < 1234)
     insert into collections (id, organization_id, title, metadata, theme, cover_colors, seq, created_at) select i, 'o1', '', '{}', '', '[]', i, 1 from n`)
-  const dry = await deploy(cloudflare, [...IMAGE, '--dry-run'])
+  const dry = await deploy(cloudflare, [...IMAGE, '--dry-run', '--location', 'apac'])
+  expect(dry.output).toMatch(/where the data is: bucket and listening in weur; --location has no effect any more\n/)
   expect(dry.output).toMatch(/read replication: is on\nok {6}migrations: to be applied: 0001_triggers.sql\n/)
   expect(dry.output).toMatch(
     /They name .*collections \(1,234 rows\).*usage_days \(more than 100,000 rows\).*the database has \d+\.\d MB\./,
@@ -78,6 +86,10 @@ test('a deployment goes on without read replication if D1 rejects it, and its da
   expect(first.code).toBe(0)
   const database = cloudflare.account.databases.get('tonearm')!
   expect(database.jurisdiction).toBe('eu')
+  expect(first.output).toMatch(
+    /where the data is: bucket, database and listening in the jurisdiction eu\n- {7}containers process audio outside of eu/,
+  )
+  expect(varsOf()).toMatchObject({ JURISDICTION: 'eu', LOCATION_HINT: '' })
 
   // A database outside the jurisdiction is refused.
   database.jurisdiction = null
@@ -87,6 +99,65 @@ test('a deployment goes on without read replication if D1 rejects it, and its da
   )
   expect(changes).toEqual([])
   expect(code).toBe(1)
+})
+
+test.each([
+  ['leave', european, plain, /has its data in the jurisdiction eu\. In no jurisdiction are another bucket/],
+  ['enter', plain, european, /has its data in no jurisdiction\. In the jurisdiction eu are another bucket/],
+])('a deployment cannot %s a jurisdiction, where its data would be missing', async (_, before, after, says) => {
+  const deployWith = (config: string, ...more: string[]) => deploy(cloudflare, [...IMAGE, '--config', config, ...more])
+  expect(await deployWith(before)).toMatchObject({ code: 0 })
+  for (const option of [['--dry-run'], []]) {
+    const { code, output, changes } = await deployWith(after, ...option)
+    expect(output).toMatch(says)
+    expect(output).toMatch(/→ put the jurisdiction .* back\. To move, deploy a second Tonearm .*restore a backup/)
+    expect({ code, changes }).toEqual({ code: 1, changes: [] })
+  }
+})
+
+test('a version with a new class says that no rollback passes it, and the version before it can be deployed again', async () => {
+  const { account } = cloudflare
+  const worker = () => account.workers.get('tonearm')!
+  const deployWith = (config: string, ...more: string[]) =>
+    deploy(cloudflare, [...CHECKED, '--config', config, ...more], { ROOT_KEY: worker()?.secrets.ROOT_KEY })
+  expect(await deployWith(plain, '--skip-doctor')).toMatchObject({ code: 0 })
+  expect(worker()).toMatchObject({ migration_tag: 'v1', classes: ['TranscoderContainer', 'Listening'] })
+  const again = await deployWith(plain, '--dry-run')
+  expect(again.output).toMatch(/ok {6}classes of Durable Objects: exist\n/)
+
+  const says =
+    /Rooms will be added\. After that, Cloudflare refuses a rollback to the deployed version: the way back is/
+  expect((await deployWith(withClass, '--dry-run')).output).toMatch(says)
+  account.brokenPath = '/v1/collection'
+  const failed = await deployWith(withClass)
+  expect(failed.output).toMatch(says)
+  expect(failed.output).toMatch(
+    /Cloudflare refuses a rollback\. To return [^]*git checkout COMMIT && npm ci && npm run deploy/,
+  )
+  expect(failed.output).not.toContain('npx wrangler rollback')
+  expect(worker()).toMatchObject({ migration_tag: 'v2', classes: ['TranscoderContainer', 'Listening', 'Rooms'] })
+  const rollback = await wrangler(cloudflare, ['rollback', '--config', plain, '--message', 'x', '--yes'])
+  expect(rollback.output).toContain('class lifecycle change')
+  // wrangler alone sends all migrations again.
+  const bare = await wrangler(cloudflare, ['deploy', '--config', plain, '--containers-rollout=none'])
+  expect(bare.output).toContain('that is already depended on by existing Durable Objects')
+  expect(worker().migration_tag).toBe('v2')
+
+  account.brokenPath = ''
+  // The account has more classes than a page of the list.
+  const others = Array.from({ length: 120 }, (_, i) => `Other${i}`)
+  account.workers.set('another', { vars: {}, secrets: {}, bindings: [], versions: [], served: [], classes: others })
+  account.workers = new Map([...account.workers].toReversed())
+  const back = await deployWith(plain)
+  expect(back.output).toMatch(
+    /the deployed Worker is newer \(v2\)\. Rooms stays without code; its objects keep their data\n/,
+  )
+  expect(back.output).toContain('All is well.')
+  expect(back.code).toBe(0)
+  expect(worker()).toMatchObject({ migration_tag: 'v2', classes: ['TranscoderContainer', 'Listening', 'Rooms'] })
+  const forth = await deployWith(withClass, '--skip-doctor')
+  expect(forth.output).toMatch(/classes of Durable Objects: exist\n/)
+  expect(forth.code).toBe(0)
 })
 
 test('an unknown location is refused', async () => {

@@ -26,6 +26,7 @@ export const aBucket = (...domains: string[]) => ({
   rules: [],
   domains: new Set(domains),
   isPublic: false,
+  jurisdiction: null,
 })
 
 /** Returns a function that reads an object of a stack's bucket. */

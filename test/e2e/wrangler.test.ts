@@ -72,7 +72,7 @@ describe('in a clean clone after npm ci', () => {
     expect(statSync(path('.dev.vars')).mode & 0o777).toBe(0o600)
     const vars = parseEnv(readFileSync(path('.dev.vars'), 'utf8'))
     const names =
-      'METRICS_KEY PUBLIC_BASE_URL R2_ACCESS_KEY_ID R2_SECRET_ACCESS_KEY ROOT_KEY S3_ENDPOINT SIGNING_SECRET TRANSCODER_SECRET TRANSCODER_URL WEBHOOK_LOCAL'
+      'JURISDICTION LOCATION_HINT METRICS_KEY PUBLIC_BASE_URL R2_ACCESS_KEY_ID R2_SECRET_ACCESS_KEY ROOT_KEY S3_ENDPOINT SIGNING_SECRET TRANSCODER_SECRET TRANSCODER_URL WEBHOOK_LOCAL'
     expect(Object.keys(vars).toSorted()).toEqual(names.split(' '))
     expect(await (await fetch(`http://localhost:${PORT}/`)).text()).toContain('<title>Tonearm')
     const health = await fetch(`http://localhost:${PORT}/health`)
@@ -85,6 +85,7 @@ describe('in a clean clone after npm ci', () => {
     await transcoder.printed('Ctrl-C stops the transcoder.')
     const doctor = run('npm run doctor', ports)
     expect(await doctor.ended, doctor.output()).toBe(0)
+    expect(doctor.output()).toMatch(/^(ok {6}|- {7})ffmpeg \S+(:| of )/m)
     expect(doctor.output()).toMatch(/ok {6}transcode: [^]*ok {6}a part of the audio[^]*All is well\./)
   })
 })

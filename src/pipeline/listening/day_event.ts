@@ -7,7 +7,7 @@ import { dateOf } from '../../core/time.ts'
 import { wakeIfSubscribed } from '../webhooks/due.ts'
 import { addCounts, noCounts, toResponse } from './counts.ts'
 import type { Shard } from './fold_times.ts'
-import { objectName } from './shards.ts'
+import { listeningStub } from './stub.ts'
 import type { Stats, StatsQuery } from './sums.ts'
 
 const DAY = 24 * 3600_000
@@ -45,8 +45,7 @@ async function recordDay(env: Env, { organization_id, shard }: Shard, day: numbe
   const others = Array.from({ length: row.shards }, (_, other) => other).filter((other) => other !== shard)
   const query: StatsQuery = { scope: 'organization', id: organization_id, from: day, to: day, by: 'day' }
   // The engine imports this file, so it cannot import call_object.ts.
-  const statsOf = (other: number) =>
-    env.LISTENING.getByName(objectName(organization_id, other)).call('stats', [query]) as Promise<Stats>
+  const statsOf = (other: number) => listeningStub(env, organization_id, other).call('stats', [query]) as Promise<Stats>
   const all = [own, ...(await Promise.all(others.map(statsOf)))]
   const refused = all.flatMap((stats) => Object.values(stats.refused)).reduce((sum, reports) => sum + reports, 0)
   const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())

@@ -31,6 +31,7 @@ export interface Account {
 
 export interface Bucket {
   location: string | undefined
+  jurisdiction: string | null
   cors: unknown
   rules: { queueId: string; rules: unknown[] }[]
   /** Domains at which the bucket is public. */
@@ -68,6 +69,10 @@ export interface Worker extends Bound {
   versions: Version[]
   /** Ids of the versions in the order in which they served. A rollback adds an earlier one again. */
   served: string[]
+  /** The last class migration. */
+  migration_tag?: string | undefined
+  /** The classes that have a namespace, and so may have objects. */
+  classes: string[]
 }
 
 interface Bound {
@@ -81,6 +86,8 @@ export interface Version extends Bound {
   id: string
   /** Which classes run in containers. */
   containers: unknown
+  /** The last class migration when it was uploaded. */
+  migration_tag: string | undefined
 }
 
 export interface Binding {
@@ -185,6 +192,8 @@ export class ApiError extends Error {
 export interface Call {
   words: string[]
   query: URLSearchParams
+  /** The jurisdiction in which R2 looks for the bucket. */
+  jurisdiction: string | null
   body: Body
   form: () => Promise<FormData>
   account: Account

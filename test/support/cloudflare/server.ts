@@ -99,6 +99,7 @@ export async function startFakeCloudflare(serve: (request: Request) => Promise<R
     const call: Call = {
       words: found.pattern.exec(route)!.slice(1),
       query: searchParams,
+      jurisdiction: (request.headers['cf-r2-jurisdiction'] as string | undefined) ?? null,
       body,
       form,
       account,

@@ -1,21 +1,43 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 
-import { type Account, type Call, type Database, ApiError, lookUp, type Queue, type Routes } from './account.ts'
+import {
+  type Account,
+  type Bucket,
+  type Call,
+  type Database,
+  ApiError,
+  lookUp,
+  type Queue,
+  type Routes,
+} from './account.ts'
 import { dump } from './dump.ts'
 
 /** Simulates R2, Queues and D1. */
 
-const bucketOf = ({ account, words }: Call) => lookUp(account.buckets, words[0], 10_006)
+/** Finds a bucket. Those of a jurisdiction are found only there. */
+function bucketOf({ account, words, jurisdiction }: Call) {
+  const bucket = lookUp(account.buckets, words[0], 10_006)
+  if (bucket.jurisdiction === jurisdiction) return bucket
+  throw new ApiError(404, 10_006, 'The specified bucket does not exist.')
+}
+
+/** R2 responds with the region in capitals. Without a hint, it is near the caller. */
+const describeBucket = (name: string, { location = 'enam', jurisdiction }: Bucket) => ({
+  name,
+  location: location.toUpperCase(),
+  jurisdiction: jurisdiction ?? 'default',
+})
 
 export const r2: Routes = {
-  'GET /r2/buckets/:name': (call) => ({ name: call.words[0], ...bucketOf(call) }),
+  'GET /r2/buckets/:name': (call) => describeBucket(call.words[0]!, bucketOf(call)),
   'DELETE /r2/buckets/:name': (call) => (bucketOf(call), call.account.buckets.delete(call.words[0]!), {}),
-  'POST /r2/buckets': ({ account, body: { name, locationHint } }) => {
+  'POST /r2/buckets': ({ account, jurisdiction, body: { name, locationHint: location } }) => {
     if (account.buckets.has(name))
       throw new ApiError(409, 10_004, 'The bucket you tried to create already exists, and you own it.')
-    account.buckets.set(name, { location: locationHint, cors: null, rules: [], domains: new Set(), isPublic: false })
-    return { name }
+    const bucket = { location, jurisdiction, cors: null, rules: [], domains: new Set<string>(), isPublic: false }
+    account.buckets.set(name, bucket)
+    return describeBucket(name, bucket)
   },
   'GET /r2/buckets/:name/cors': (call) => {
     const { cors } = bucketOf(call)

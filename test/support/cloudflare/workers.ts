@@ -11,16 +11,78 @@ interface Metadata {
   /** Kinds of bindings that the Worker keeps, unless the upload has one with the same name. */
   keep_bindings?: string[]
   containers?: unknown
+  main_module: string
+  /** Class migrations that this upload applies, after `old_tag`. */
+  migrations?: { old_tag?: string; new_tag: string; steps: { new_sqlite_classes?: string[] }[] }
+}
+
+/** Returns the names that a bundled module exports. */
+function exportsOf(code: string): Set<string> {
+  const [, names = ''] = /export\s*\{([^{}]*)\}[^{}]*$/.exec(code) ?? []
+  return new Set(
+    names.split(',').map((name) =>
+      name
+        .trim()
+        .split(/\s+as\s+/)
+        .at(-1)!,
+    ),
+  )
+}
+
+/** Applies class migrations by Cloudflare's rules (Durable Objects, Durable Objects migrations). Returns the new tag and all classes. */
+function migrateClasses(before: Worker | undefined, { migrations, bindings }: Metadata, exported: Set<string>) {
+  const classes = new Set(before?.classes)
+  const tag = before?.migration_tag
+  if (migrations && migrations.old_tag !== tag)
+    throw new ApiError(
+      412,
+      10_079,
+      `Actor migration tag precondition failed, got tag '${migrations.old_tag ?? ''}' when expected tag is '${tag ?? ''}'.`,
+    )
+  for (const name of migrations?.steps.flatMap(({ new_sqlite_classes = [] }) => new_sqlite_classes) ?? []) {
+    if (classes.has(name))
+      throw new ApiError(
+        400,
+        10_074,
+        `Cannot apply new-sqlite-class migration to class '${name}' that is already depended on by existing Durable Objects`,
+      )
+    if (!exported.has(name))
+      throw new ApiError(
+        400,
+        10_070,
+        `Cannot apply new-class migration to class '${name}' that is not exported by script`,
+      )
+    classes.add(name)
+  }
+  const lost = [...classes].find((name) => !exported.has(name))
+  if (lost)
+    throw new ApiError(
+      403,
+      10_064,
+      `New version of script does not export class '${lost}' which is depended on by existing Durable Objects.`,
+    )
+  const unknown = bindings.find(({ class_name }) => class_name && !classes.has(class_name))
+  if (unknown)
+    throw new ApiError(
+      400,
+      10_061,
+      `Cannot create binding for class '${unknown.class_name}' because it is not currently configured to implement Durable Objects.`,
+    )
+  return { migration_tag: migrations?.new_tag ?? tag, classes: [...classes] }
 }
 
 /** Accepts the upload of a Worker if all resources in its bindings exist. */
 async function putWorker({ account, words: [name = ''], form }: Call): Promise<unknown> {
   if (account.rules.failedUploads-- > 0) throw new ApiError(400, 10_021, 'Uncaught Error: the upload is refused.')
-  const part = (await form()).get('metadata')
-  const metadata = JSON.parse(part instanceof Blob ? await part.text() : String(part)) as Metadata
+  const parts = await form()
+  const textOf = async (part: FormDataEntryValue | null) => (part instanceof Blob ? part.text() : String(part))
+  const metadata = JSON.parse(await textOf(parts.get('metadata'))) as Metadata
   const before = account.workers.get(name)
+  const migrated = migrateClasses(before, metadata, exportsOf(await textOf(parts.get(metadata.main_module))))
   const existing = before ? allBindings(before) : []
-  const version: Version = { id: randomUUID(), vars: {}, secrets: {}, bindings: [], containers: metadata.containers }
+  const { containers } = metadata
+  const { migration_tag } = migrated
+  const version: Version = { id: randomUUID(), vars: {}, secrets: {}, bindings: [], containers, migration_tag }
   const uploaded = metadata.bindings.map((binding) =>
     binding.type === 'inherit' ? inherited(binding, existing) : binding,
   )
@@ -37,7 +99,8 @@ async function putWorker({ account, words: [name = ''], form }: Call): Promise<u
       throw new ApiError(400, 10_181, `The database of ${binding.name} does not exist.`)
   }
   const versions = [...(before?.versions ?? []), version]
-  account.workers.set(name, { ...boundOf(version), versions, served: [...(before?.served ?? []), version.id] })
+  const served = [...(before?.served ?? []), version.id]
+  account.workers.set(name, { ...boundOf(version), ...migrated, versions, served })
   return { id: name, tag: version.id, etag: version.id, startup_time_ms: 5, deployment_id: version.id }
 }
 
@@ -82,10 +145,13 @@ function describeVersion(version: Version) {
   }
 }
 
-/** Makes an uploaded version serve again, as a rollback does. Its bindings must still exist. */
+/** Makes an uploaded version serve again, as a rollback does. Its bindings and its class migration must still be those of the Worker. */
 function serveVersion(call: Call): unknown {
   const worker = workerOf(call)
   const version = versionOf(call, call.body.versions[0]?.version_id)
+  // Cloudflare documents the rule (Workers, Rollbacks), but not the code.
+  if (version.migration_tag !== worker.migration_tag)
+    throw new ApiError(400, 0, 'A Durable Object class lifecycle change has occurred since this version.')
   Object.assign(worker, boundOf(version))
   worker.served.push(version.id)
   return { id: version.id }
@@ -97,7 +163,8 @@ function changeSecret(call: Call, name: string, text?: string): unknown {
   const { [name]: _, ...others } = worker.secrets
   const secrets = text === undefined ? others : { ...others, [name]: text }
   const { containers } = worker.versions.at(-1) ?? { containers: undefined }
-  const version: Version = { ...boundOf(worker), secrets, id: randomUUID(), containers }
+  const { migration_tag } = worker
+  const version: Version = { ...boundOf(worker), secrets, id: randomUUID(), containers, migration_tag }
   Object.assign(worker, boundOf(version))
   worker.versions.push(version)
   worker.served.push(version.id)
@@ -118,11 +185,16 @@ const SUBDOMAIN = { enabled: true, previews_enabled: true }
 export const workers: Routes = {
   'GET /workers/scripts/:name/settings': (call) => ({ bindings: bindingsOf(workerOf(call)) }),
   'GET /workers/services/:name': ({ account, words: [id] }) => {
-    lookUp(account.workers, id, 10_090)
-    return {
-      id,
-      default_environment: { environment: 'production', script: { id, tag: 't', last_deployed_from: 'wrangler' } },
-    }
+    const { migration_tag } = lookUp(account.workers, id, 10_090)
+    const script = { id, tag: 't', last_deployed_from: 'wrangler', migration_tag }
+    return { id, default_environment: { environment: 'production', script } }
+  },
+  'GET /workers/durable_objects/namespaces': ({ account, query }) => {
+    const [size, page] = ['per_page', 'page'].map((name) => Number(query.get(name)))
+    const all = [...account.workers].flatMap(([script, { classes }]) =>
+      classes.map((name) => ({ id: `${script}_${name}`, name: `${script}_${name}`, script, class: name })),
+    )
+    return all.slice(size! * (page! - 1), size! * page!)
   },
   'GET /workers/scripts/:name/secrets': (call) =>
     Object.keys(workerOf(call).secrets).map((name) => ({ name, type: 'secret_text' })),
