@@ -46,8 +46,6 @@ export interface Context<D = Database> extends System<D> {
   base_url: string
   /** The seed of a request with an `Idempotency-Key` (src/adapters/crypto/seed.ts). */
   seed?: string
-  /** The country of a listener, for listening reports, as two letters (ISO 3166-1); null if it is unknown. */
-  country?: string | null
   /** Counts a download by a listener (docs/counting.md). */
   countDownload?: (downloaded: Downloaded) => void
   /** Allows the response to be cached for this organization, at most until the given time in milliseconds since 1970. */

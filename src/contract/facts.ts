@@ -48,10 +48,11 @@ export const MISS_RATE = 60
 /** Maximum listening reports per minute, for one listener of a play session. */
 export const HEARD_RATE = 300
 /**
- * Maximum bytes of a listening report, and maximum number of its listens, of the ranges of a listen, and of the characters of its source. A token is
- * valid for a day after its session was created, or until an hour after the session's end, whichever is later.
+ * Maximum bytes of a listening report, maximum of its numbers, and maximum number of its listens, of the ranges of a listen, and of the characters of
+ * its source. A token is valid for a day after its session was created, or until an hour after the session's end, whichever is later.
  */
 export const MAX_HEARD_BYTES = 4096
+export const MAX_HEARD_NUMBER = 1_000_000
 export const MAX_HEARD_LISTENS = 50
 export const MAX_HEARD_RANGES = 50
 export const MAX_HEARD_SOURCE = 100

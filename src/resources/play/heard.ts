@@ -1,5 +1,5 @@
-import type { Handlers } from '../../context.ts'
-import type { heardOperations } from '../../contract/heard.ts'
+import type { Handlers, System } from '../../context.ts'
+import type { HeardReport, heardOperations } from '../../contract/heard.ts'
 import { ApiError, describeError, notFound } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { listeningObject } from '../../pipeline/listening/call_object.ts'
@@ -18,8 +18,14 @@ function refused({ reason, path, message }: Refusal): ApiError {
   return new ApiError('invalid_request', `${text} The report was not counted; begin a new visit`, details)
 }
 
-export const heardHandlers: Handlers<typeof heardOperations> = {
-  async reportHeard({ params: { token }, body: report }, { env, now, country = null }) {
+/** The part of a report's request that is not in its contract. The country has two letters (ISO 3166-1), and is null if it is unknown. */
+type ReportContext = Pick<System, 'env' | 'now'> & { country?: string | null }
+
+export const heardHandlers = {
+  async reportHeard(
+    { params: { token }, body: report }: { params: { token: string }; body: HeardReport },
+    { env, now, country = null }: ReportContext,
+  ) {
     const { organization_id, session_id, created_at, scope, resource_id, share_id, listener, shards } =
       await verifyHeardToken(env, token, now)
     const shard = shardOf(report.visit, shards)
@@ -38,4 +44,4 @@ export const heardHandlers: Handlers<typeof heardOperations> = {
     if (outcome !== 'ok') throw refused(outcome)
     return {}
   },
-}
+} satisfies Handlers<typeof heardOperations>

@@ -1,11 +1,21 @@
+import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
+import { MAX_HEARD_BYTES } from '../../../src/contract/facts.ts'
+import { HeardReport } from '../../../src/contract/heard.ts'
+import { ApiError } from '../../../src/core/errors.ts'
+import { readReport } from '../../../src/http/api/heard_report.ts'
+import { parseJson } from '../../../src/http/api/json_body.ts'
+import worker from '../../../src/index.ts'
+import { heardHandlers } from '../../../src/resources/play/heard.ts'
 import { verifyHeardToken } from '../../../src/resources/play/heard_grant.ts'
 import { heardToken } from '../../../src/resources/play/heard_token.ts'
+import { randomFrom } from '../../support/random.ts'
 import { aPlaySession, call, DAY, expectError, HOUR, ok, query } from '../support/api.ts'
 import { aTenantWithTrack } from '../support/fixtures.ts'
-import { heardReport } from '../support/heard.ts'
+import { aListener as aListenerOfLongTrack, heardReport } from '../support/heard.ts'
+import { fuzzedReports } from '../support/heard_fuzz.ts'
 import { anAlbum, caching } from '../support/session_views.ts'
 import { aShare, fakeRateLimit, showPage } from '../support/share_visitor.ts'
 
@@ -137,6 +147,41 @@ describe('a report', () => {
     expect(answer.body).toMatchObject({ code: 'unavailable', reason: 'full', message })
   })
 
+  it('is accepted with escaped characters in its path', async () => {
+    const { heard_token, track_id } = await aListener()
+    const escaped = `%${heard_token.charCodeAt(0).toString(16)}${heard_token.slice(1)}`
+    expect((await call('POST', `/v1/heard/${escaped}`, { body: heardReport(track_id) })).status).toBe(204)
+  })
+
+  it('is answered 413 if it is too large, with and without a known length', async () => {
+    const { path, track_id } = await aListener()
+    const padded = (size: number) => new TextEncoder().encode(JSON.stringify(heardReport(track_id)).padEnd(size))
+    const inParts = (bytes: Uint8Array) =>
+      new ReadableStream<Uint8Array>({
+        start(stream) {
+          for (let at = 0; at < bytes.length; at += 1000) stream.enqueue(bytes.slice(at, at + 1000))
+          stream.close()
+        },
+      })
+    const statusOf = async (body: BodyInit) => {
+      const headers = { 'content-type': 'text/plain' }
+      const request = new Request(new URL(path, 'https://tonearm.test'), { method: 'POST', headers, body })
+      return (await worker.fetch(request, env, createExecutionContext())).status
+    }
+    const [fitting, large] = [padded(MAX_HEARD_BYTES), padded(MAX_HEARD_BYTES + 1)]
+    expect(await statusOf(fitting)).toBe(204)
+    expect(await statusOf(inParts(fitting))).toBe(204)
+    expect(await statusOf(large)).toBe(413)
+    expect(await statusOf(inParts(large))).toBe(413)
+  })
+
+  it('is answered 503 with the name of a setting that the Worker lacks', async () => {
+    const { path, track_id } = await aListener()
+    const bindings = { ...env, SIGNING_SECRET: '' }
+    const answer = await expectError(503, 'not_configured', 'POST', path, { body: heardReport(track_id), bindings })
+    expect(answer.message).toContain('SIGNING_SECRET')
+  })
+
   it('is limited per token and client', async () => {
     const { path, track_id, key, collection_id } = await aListener()
     const other = `/v1/heard/${(await aPlaySession(key, 'collection', collection_id)).heard_token}`
@@ -148,5 +193,59 @@ describe('a report', () => {
     const [one, two] = ['192.0.2.1', '192.0.2.2']
     expect([await send(path, one), await send(path, one), await send(path, one)]).toEqual([204, 204, 429])
     expect([await send(path, two), await send(other, one), await send(path, one)]).toEqual([204, 204, 429])
+  })
+})
+
+describe('the parser without zod', () => {
+  it('accepts the same of 10,000 fuzzed reports as the schema, and returns the same values', () => {
+    const texts = fuzzedReports(randomFrom(1), 10_000, '00011111-1111-4111-8111-11111111111a')
+    const values = texts.map((text) => JSON.parse(text) as unknown)
+    const expected = values.map((value) => HeardReport.safeParse(value).data ?? null)
+    const read = values.map((value) => readReport(value))
+    const differing = texts.filter((_, at) => JSON.stringify(read[at]) !== JSON.stringify(expected[at]))
+    expect(differing.slice(0, 5)).toEqual([])
+    expect(expected.filter((report) => report === null).length).toBeGreaterThan(3000)
+    expect(expected.filter((report) => report !== null).length).toBeGreaterThan(5000)
+  })
+
+  it('gives 300 fuzzed reports the response and the counts that they have with the schema', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const [sender, other] = [await aListenerOfLongTrack(), await aListenerOfLongTrack()]
+    const bindings = { ...env, HEARD_RATE_LIMIT: fakeRateLimit(Infinity) }
+    /** Counts a report that is parsed with the schema, for the other listener. Returns the status, the code and the reason of its response. */
+    const answerOf = async (text: string) => {
+      const bytes = new TextEncoder().encode(text)
+      if (bytes.length > MAX_HEARD_BYTES) return [413, 'payload_too_large']
+      try {
+        const { data, error } = HeardReport.safeParse(parseJson(bytes, 'application/json'))
+        const isUnknownField = error?.issues.every(({ code }) => code === 'unrecognized_keys')
+        if (error) return [400, isUnknownField ? 'unknown_field' : 'invalid_request']
+        const input = { params: { token: other.path.split('/').at(-1)! }, body: data }
+        await heardHandlers.reportHeard(input, { env, now: Date.now() })
+        return [204]
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        return [error.status, error.code, error.details.reason, error.message]
+      }
+    }
+    const kinds = new Set<string>()
+    const mark = '00011111-1111-4111-8111-111111111111'
+    for (const text of fuzzedReports(randomFrom(2), 300, mark)) {
+      // Reports that arrive at the same time wait for each other.
+      vi.setSystemTime(Date.now() + 1000)
+      const { status, body } = await call('POST', sender.path, {
+        body: text.replaceAll(mark, sender.track_id),
+        bindings,
+      })
+      const expected = await answerOf(text.replaceAll(mark, other.track_id))
+      const answer = [status, body?.code, body?.reason, body?.message].slice(0, expected.length)
+      expect([text, ...answer]).toEqual([text, ...expected])
+      kinds.add(answer.slice(0, 3).filter(Boolean).join(' '))
+    }
+    const common = ['204', '400 invalid_request', '400 invalid_request ranges', '400 unknown_field']
+    expect([...kinds].toSorted()).toEqual(expect.arrayContaining(common))
+    expect(await sender.sums()).toEqual(await other.sums())
+    expect(await sender.sums('track')).toEqual(await other.sums('track'))
   })
 })
