@@ -4,6 +4,7 @@ import type { QueryBudget } from './adapters/db/query_budget.ts'
 import type { Input, Operations, Output } from './contract/operation.ts'
 import type { PlayScope } from './contract/play.ts'
 import type { Principal } from './core/principal.ts'
+import type { HeardGrant } from './resources/play/heard_grant.ts'
 
 /** Everything that background work (queues and cron) may use. */
 export interface System<D = Database> {
@@ -38,6 +39,17 @@ export interface Downloaded {
   via: { scope: PlayScope; id: string; share: string | null }
 }
 
+/** The sender of a listening report, as the service sees it. */
+export interface Reporter {
+  grant: HeardGrant
+  /** The address; empty if it is not known. */
+  address: string
+  /** Two letters (ISO 3166-1); null if it is unknown. */
+  country: string | null
+  /** The host name of the page of another site that sent the report; null if there is none. */
+  site: string | null
+}
+
 /** Everything that a handler may use. For a play view, `db` is only an object with a D1 client. */
 export interface Context<D = Database> extends System<D> {
   principal: Principal
@@ -46,8 +58,8 @@ export interface Context<D = Database> extends System<D> {
   base_url: string
   /** The seed of a request with an `Idempotency-Key` (src/adapters/crypto/seed.ts). */
   seed?: string
-  /** The country of a listener, for listening reports, as two letters (ISO 3166-1); null if it is unknown. */
-  country?: string | null
+  /** The sender of a listening report. */
+  reporter?: Reporter
   /** Counts a download by a listener (docs/counting.md). */
   countDownload?: (downloaded: Downloaded) => void
   /** Allows the response to be cached for this organization, at most until the given time in milliseconds since 1970. */

@@ -1,6 +1,7 @@
 import type { IsolateCache } from '../adapters/cache/isolate_cache.ts'
 import { type Context, systemOf } from '../context.ts'
 import type { Principal } from '../core/principal.ts'
+import type { HeardGrant } from '../resources/play/heard_grant.ts'
 import { baseUrl } from './base_url.ts'
 
 export interface AppEnv {
@@ -10,6 +11,8 @@ export interface AppEnv {
     principal: Principal
     /** The organization of the request, for the request log. It is set as soon as it is known. */
     organization_id: string
+    /** The verified token of a listening report. */
+    heard_grant: HeardGrant
   }
 }
 

@@ -16,11 +16,11 @@ import { wake } from '../../pipeline/webhooks/due.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
 import { HEADERS, JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
-import { limitHeard, limitKey } from '../auth/limit_key.ts'
-import { clientOf, mayRead } from '../auth/limit_rate.ts'
+import { admitReport, limitKey } from '../auth/limit_key.ts'
+import { addressOf, clientOf, mayRead } from '../auth/limit_rate.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { countDownload } from '../count_download.ts'
-import { countryOf, hasOptedOut } from '../counted.ts'
+import { countryOf, hasOptedOut, siteOf } from '../counted.ts'
 import { encoder } from '../encode.ts'
 import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
@@ -149,7 +149,8 @@ export function mount(
     const emitsEvents = changes || operation.emitsEvents
     const secretOf = (c: Request) => c.req.param(operation.secret ?? '') ?? ''
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
-      if (operation.is_report) await limitHeard(c.env, secretOf(c), clientOf(c.env, c.req.raw.headers))
+      if (operation.is_report)
+        c.set('heard_grant', await admitReport(c.env, cache, secretOf(c), addressOf(c.env, c.req.raw.headers)))
       const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.env, c.req.raw.headers))
       c.set('principal', principal)
@@ -180,8 +181,11 @@ export function mount(
       }
       if (isPublic) {
         if (operation.is_report) {
+          const { raw } = c.req
+          const address = addressOf(env, raw.headers)
+          const reporter = { grant: c.get('heard_grant'), address, country: countryOf(raw), site: siteOf(env, raw) }
           const context = contextOf(c, LISTENER, cache, openDatabase(env.DB))
-          if (!hasOptedOut(c.req.raw)) await handler(input, { ...context, country: countryOf(c.req.raw) })
+          if (!hasOptedOut(raw)) await handler(input, { ...context, reporter })
           return new Response(null, { status: 204, headers: HEADERS })
         }
         return answerListener(

@@ -5,7 +5,6 @@ import { log } from '../../core/log.ts'
 import { listeningObject } from '../../pipeline/listening/call_object.ts'
 import type { Refusal } from '../../pipeline/listening/refusal.ts'
 import { shardOf } from '../../pipeline/listening/shards.ts'
-import { verifyHeardToken } from './heard_grant.ts'
 
 /** Returns the error response to a refused report. With 429 and 503, the report may be sent again; with 400, it must not be. */
 function refused({ reason, path, message }: Refusal): ApiError {
@@ -19,12 +18,13 @@ function refused({ reason, path, message }: Refusal): ApiError {
 }
 
 export const heardHandlers: Handlers<typeof heardOperations> = {
-  async reportHeard({ params: { token }, body: report }, { env, now, country = null }) {
-    const { organization_id, session_id, created_at, scope, resource_id, share_id, listener, shards } =
-      await verifyHeardToken(env, token, now)
-    const shard = shardOf(report.visit, shards)
+  async reportHeard({ body }, { env, reporter }) {
+    const { grant, country, site } = reporter!
+    const { organization_id, session_id, created_at, scope, resource_id, share_id, listener, shards } = grant
+    const shard = shardOf(body.visit, shards)
     const via = { scope, id: resource_id, share: share_id }
     const session = { id: session_id, created_at, via }
+    const report = site === null ? body : { ...body, source: site }
     const call = { organization_id, shard, report, session, listener, shards, country }
     const outcome = await listeningObject(
       env,
