@@ -53,9 +53,12 @@ export interface Context<D = Database> extends System<D> {
 }
 
 /**
- * The handlers of all operations. The types of their inputs and outputs come from the table of operations, so a missing or wrong handler does not
- * compile.
+ * The handlers of all operations, except that of listening reports (src/http/api/heard.ts). The types of their inputs and outputs come from the table of
+ * operations, so a missing or wrong handler does not compile.
  */
 export type Handlers<T extends Operations> = {
-  [K in keyof T]: (input: Input<T[K]>, context: Context) => Promise<Output<T[K]>>
+  [K in keyof T as T[K] extends { is_report: true } ? never : K]: (
+    input: Input<T[K]>,
+    context: Context,
+  ) => Promise<Output<T[K]>>
 }

@@ -22,11 +22,11 @@ type Respond = (request: ListenerRequest) => Promise<Response>
 type Route = [name: string, respond: Respond]
 
 /** Returns the route of a report and the function that answers it; null for another path. */
-function reportRoute(path: string): Route | null {
+function reportRoute(cache: IsolateCache, path: string): Route | null {
   const [, token] = /^\/v1\/heard\/([\w-]+)$/.exec(path) ?? []
   return token === undefined
     ? null
-    : ['/v1/heard/:token', async (request) => (await import('./api/heard.ts')).answerHeard(request, token)]
+    : ['/v1/heard/:token', async (request) => (await import('./api/heard.ts')).answerHeard(request, cache, token)]
 }
 
 /** Returns the route of a `GET` and the function that answers it; null if the app answers it. */
@@ -75,7 +75,7 @@ export function answerFirst(cache: IsolateCache, raw: Request, env: Env): Promis
   const { method } = raw
   if (method !== 'GET' && method !== 'POST') return null
   const path = new URL(raw.url).pathname
-  const [route, respond] = (method === 'GET' ? routeOf(cache, path) : reportRoute(path)) ?? []
+  const [route, respond] = (method === 'GET' ? routeOf(cache, path) : reportRoute(cache, path)) ?? []
   if (!route || !respond) return null
   // The app responds that the Worker is not configured. Play views need few settings, so they are tried.
   if (!route.startsWith('/v1/play/') && missingSettings(env).length > 0) return null

@@ -1,11 +1,11 @@
-import { MAX_HEARD_BYTES, MAX_STRING } from '../../contract/facts.ts'
+import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { MAX_HEARD_BYTES } from '../../contract/facts.ts'
 import type { HeardReport } from '../../contract/heard.ts'
-import { notFound } from '../../core/errors.ts'
-import { heardHandlers } from '../../resources/play/heard.ts'
+import { countReport } from '../../resources/play/heard.ts'
 import { HEADERS } from '../answer.ts'
-import { limitHeard } from '../auth/limit_key.ts'
-import { clientOf } from '../auth/limit_rate.ts'
-import { countryOf, hasOptedOut } from '../counted.ts'
+import { admitReport } from '../auth/limit_key.ts'
+import { addressOf } from '../auth/limit_rate.ts'
+import { countryOf, hasOptedOut, siteOf } from '../counted.ts'
 import { readReport } from './heard_report.ts'
 import { parseJson, readBytes } from './json_body.ts'
 
@@ -29,15 +29,15 @@ async function parseReport(json: unknown): Promise<HeardReport> {
 /** Responds with 204 to a report that is counted, and to each valid report of a listener who has opted out. */
 export async function answerHeard(
   { env, req: { raw } }: { env: Env; req: { raw: Request } },
+  cache: IsolateCache,
   token: string,
 ): Promise<Response> {
   const { headers } = raw
-  await limitHeard(env, token, clientOf(env, headers))
-  if (token.length > MAX_STRING) throw notFound('heard_token')
-  const body = await parseReport(
-    parseJson(await readBytes(raw, MAX_HEARD_BYTES), headers.get('content-type') ?? '', true),
-  )
-  if (!hasOptedOut(raw))
-    await heardHandlers.reportHeard({ params: { token }, body }, { env, now: Date.now(), country: countryOf(raw) })
+  const address = addressOf(env, headers)
+  const grant = await admitReport(env, cache, token, address)
+  const json = parseJson(await readBytes(raw, MAX_HEARD_BYTES), headers.get('content-type') ?? '', true)
+  const body = await parseReport(json)
+  const reporter = { grant, address, country: countryOf(raw), site: siteOf(env, raw) }
+  if (!hasOptedOut(raw)) await countReport(env, reporter, body)
   return new Response(null, { status: 204, headers: HEADERS })
 }

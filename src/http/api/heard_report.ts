@@ -4,7 +4,7 @@ import { oneLine } from '../../contract/text.ts'
 
 /**
  * Parses listening reports like the schema `HeardReport`, but without zod, which takes longer to load than a first report may take
- * (docs/decisions/0113). test/worker/play/heard.test.ts compares the two.
+ * (docs/decisions/0113). test/worker/http/heard_report.test.ts compares the two.
  */
 
 /** Returns a parsed value. Throws `INVALID` if the schema rejects the value. */

@@ -98,7 +98,7 @@ export function mount(
   for (const [name, operation] of Object.entries(operations)) {
     if (operation.is_report) {
       // Most reports are answered before the app is loaded (src/http/first_requests.ts).
-      app.post(honoPath(operation.path), (c) => answerHeard(c, c.req.param('token')!))
+      app.post(honoPath(operation.path), (c) => answerHeard(c, cache, c.req.param('token')!))
       continue
     }
     const handler = handlers[name] as AnyHandler

@@ -1,21 +1,14 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { MAX_HEARD_BYTES } from '../../../src/contract/facts.ts'
-import { HeardReport } from '../../../src/contract/heard.ts'
-import { ApiError } from '../../../src/core/errors.ts'
-import { readReport } from '../../../src/http/api/heard_report.ts'
-import { parseJson } from '../../../src/http/api/json_body.ts'
 import worker from '../../../src/index.ts'
-import { heardHandlers } from '../../../src/resources/play/heard.ts'
 import { verifyHeardToken } from '../../../src/resources/play/heard_grant.ts'
 import { heardToken } from '../../../src/resources/play/heard_token.ts'
-import { randomFrom } from '../../support/random.ts'
 import { aPlaySession, call, DAY, expectError, HOUR, ok, query } from '../support/api.ts'
 import { aTenantWithTrack } from '../support/fixtures.ts'
-import { aListener as aListenerOfLongTrack, heardReport } from '../support/heard.ts'
-import { fuzzedReports } from '../support/heard_fuzz.ts'
+import { heardReport } from '../support/heard.ts'
 import { anAlbum, caching } from '../support/session_views.ts'
 import { aShare, fakeRateLimit, showPage } from '../support/share_visitor.ts'
 
@@ -182,70 +175,56 @@ describe('a report', () => {
     expect(answer.message).toContain('SIGNING_SECRET')
   })
 
-  it('is limited per token and client', async () => {
-    const { path, track_id, key, collection_id } = await aListener()
-    const other = `/v1/heard/${(await aPlaySession(key, 'collection', collection_id)).heard_token}`
-    const bindings = { ...env, HEARD_RATE_LIMIT: fakeRateLimit(2) }
-    const send = async (to: string, client: string) => {
-      const headers = { 'cf-connecting-ip': client }
-      return (await call('POST', to, { body: heardReport(track_id), bindings, headers })).status
-    }
-    const [one, two] = ['192.0.2.1', '192.0.2.2']
-    expect([await send(path, one), await send(path, one), await send(path, one)]).toEqual([204, 204, 429])
-    expect([await send(path, two), await send(other, one), await send(path, one)]).toEqual([204, 204, 429])
-  })
-})
+  const from = (client: string) => ({ 'cf-connecting-ip': client })
+  const [one, two] = ['192.0.2.1', '192.0.2.2']
 
-describe('the parser without zod', () => {
-  it('accepts the same of 10,000 fuzzed reports as the schema, and returns the same values', () => {
-    const texts = fuzzedReports(randomFrom(1), 10_000, '00011111-1111-4111-8111-11111111111a')
-    const values = texts.map((text) => JSON.parse(text) as unknown)
-    const expected = values.map((value) => HeardReport.safeParse(value).data ?? null)
-    const read = values.map((value) => readReport(value))
-    const differing = texts.filter((_, at) => JSON.stringify(read[at]) !== JSON.stringify(expected[at]))
-    expect(differing.slice(0, 5)).toEqual([])
-    expect(expected.filter((report) => report === null).length).toBeGreaterThan(3000)
-    expect(expected.filter((report) => report !== null).length).toBeGreaterThan(5000)
+  it('is limited per address and share, whatever its token is, and per address and organization', async () => {
+    const { key, collection_id, track_id, path: single } = await aListener()
+    const tokenOf = async (share: { slug: string }) =>
+      /"heard_token":"(\w+)"/.exec((await showPage(`/s/${share.slug}`)).text)![1]!
+    const [share, other] = [await aShare(key, collection_id), await aShare(key, collection_id)]
+    const [first, second, third] = [await tokenOf(share), await tokenOf(share), await tokenOf(other)]
+    const stranger = await aListener()
+    const bindings = {
+      ...env,
+      HEARD_RATE_LIMIT: fakeRateLimit(2),
+      HEARD_ORGANIZATION_RATE_LIMIT: fakeRateLimit(4),
+    }
+    const send = async (token: string, client: string, track = track_id) =>
+      (await call('POST', `/v1/heard/${token}`, { body: heardReport(track), bindings, headers: from(client) })).status
+    expect([await send(first, one), await send(second, one), await send(second, one)]).toEqual([204, 204, 429])
+    expect([await send(third, one), await send(first, two), await send(third, one)]).toEqual([204, 204, 204])
+    const { status } = await call('POST', single, { body: heardReport(track_id), bindings, headers: from(one) })
+    expect([status, await send(stranger.heard_token, one, stranger.track_id)]).toEqual([429, 204])
+    // No address is known.
+    const local = { ...bindings, CLIENT_IP_HEADER: '' }
+    for (let times = 0; times < 6; times++)
+      expect((await call('POST', single, { body: heardReport(track_id), bindings: local })).status).toBe(204)
   })
 
-  it('gives 300 fuzzed reports the response and the counts that they have with the schema', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const [sender, other] = [await aListenerOfLongTrack(), await aListenerOfLongTrack()]
-    const bindings = { ...env, HEARD_RATE_LIMIT: fakeRateLimit(Infinity) }
-    /** Counts a report that is parsed with the schema, for the other listener. Returns the status, the code and the reason of its response. */
-    const answerOf = async (text: string) => {
-      const bytes = new TextEncoder().encode(text)
-      if (bytes.length > MAX_HEARD_BYTES) return [413, 'payload_too_large']
-      try {
-        const { data, error } = HeardReport.safeParse(parseJson(bytes, 'application/json'))
-        const isUnknownField = error?.issues.every(({ code }) => code === 'unrecognized_keys')
-        if (error) return [400, isUnknownField ? 'unknown_field' : 'invalid_request']
-        const input = { params: { token: other.path.split('/').at(-1)! }, body: data }
-        await heardHandlers.reportHeard(input, { env, now: Date.now() })
-        return [204]
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error
-        return [error.status, error.code, error.details.reason, error.message]
-      }
+  it('with a wrong token counts as a guess of its address, and does not use up the limits of others', async () => {
+    const { path, track_id } = await aListener()
+    const limited = fakeRateLimit(0)
+    const bindings = { ...caching, MISS_RATE_LIMIT: fakeRateLimit(2), HEARD_RATE_LIMIT: limited }
+    const send = async (to: string, client: string) =>
+      (await call('POST', to, { body: heardReport(track_id), bindings, headers: from(client) })).status
+    const wrong = `${path.slice(0, -1)}${path.endsWith('0') ? '1' : '0'}`
+    const statuses: number[] = []
+    for (let times = 0; times < 4; times++) statuses.push(await send(wrong, one))
+    expect(statuses).toEqual([404, 404, 404, 429])
+    expect([await send(wrong, two), await send(path, two)]).toEqual([404, 429])
+  })
+
+  it('comes from the site of its Origin, and from the page that it names if that is a page of the service', async () => {
+    const { key, path, organization_id, track_id } = await aListener()
+    const origins = ['https://magazine.example', 'https://tonearm.test', 'null', undefined]
+    for (const [at, origin] of origins.entries()) {
+      const headers: Record<string, string> = origin === undefined ? {} : { origin }
+      const body = heardReport(track_id, { source: `claim-${at}.example` })
+      expect((await call('POST', path, { body, headers })).status).toBe(204)
     }
-    const kinds = new Set<string>()
-    const mark = '00011111-1111-4111-8111-111111111111'
-    for (const text of fuzzedReports(randomFrom(2), 300, mark)) {
-      // Reports that arrive at the same time wait for each other.
-      vi.setSystemTime(Date.now() + 1000)
-      const { status, body } = await call('POST', sender.path, {
-        body: text.replaceAll(mark, sender.track_id),
-        bindings,
-      })
-      const expected = await answerOf(text.replaceAll(mark, other.track_id))
-      const answer = [status, body?.code, body?.reason, body?.message].slice(0, expected.length)
-      expect([text, ...answer]).toEqual([text, ...expected])
-      kinds.add(answer.slice(0, 3).filter(Boolean).join(' '))
-    }
-    const common = ['204', '400 invalid_request', '400 invalid_request ranges', '400 unknown_field']
-    expect([...kinds].toSorted()).toEqual(expect.arrayContaining(common))
-    expect(await sender.sums()).toEqual(await other.sums())
-    expect(await sender.sums('track')).toEqual(await other.sums('track'))
+    const { rows } = await ok('GET', `/v1/stats/organization/${organization_id}?by=source`, { key })
+    const keys = new Set(rows.map((row: { key: string | null }) => row.key))
+    expect(keys).toEqual(new Set(['claim-1.example', 'claim-2.example', 'claim-3.example', 'magazine.example']))
   })
 })
