@@ -12,6 +12,7 @@ interface __BaseEnv_Env {
 	AUDIENCE_RATE_LIMIT: RateLimit;
 	MISS_RATE_LIMIT: RateLimit;
 	HEARD_RATE_LIMIT: RateLimit;
+	HEARD_ORGANIZATION_RATE_LIMIT: RateLimit;
 	ASSETS: Fetcher;
 	S3_BUCKET: string;
 	MEDIA_DELIVERY: string;

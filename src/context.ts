@@ -46,8 +46,6 @@ export interface Context<D = Database> extends System<D> {
   base_url: string
   /** The seed of a request with an `Idempotency-Key` (src/adapters/crypto/seed.ts). */
   seed?: string
-  /** The country of a listener, for listening reports, as two letters (ISO 3166-1); null if it is unknown. */
-  country?: string | null
   /** Counts a download by a listener (docs/counting.md). */
   countDownload?: (downloaded: Downloaded) => void
   /** Allows the response to be cached for this organization, at most until the given time in milliseconds since 1970. */
@@ -55,9 +53,12 @@ export interface Context<D = Database> extends System<D> {
 }
 
 /**
- * The handlers of all operations. The types of their inputs and outputs come from the table of operations, so a missing or wrong handler does not
- * compile.
+ * The handlers of all operations, except that of listening reports (src/http/api/heard.ts). The types of their inputs and outputs come from the table of
+ * operations, so a missing or wrong handler does not compile.
  */
 export type Handlers<T extends Operations> = {
-  [K in keyof T]: (input: Input<T[K]>, context: Context) => Promise<Output<T[K]>>
+  [K in keyof T as T[K] extends { is_report: true } ? never : K]: (
+    input: Input<T[K]>,
+    context: Context,
+  ) => Promise<Output<T[K]>>
 }

@@ -51,8 +51,11 @@ const service = (name: string, url: string, headers: Value[] = []): Value => ({
 
 const modules = (bundle: Bundle): Value => Object.keys(bundle).map((name) => ({ name, esModule: file(name) }))
 
-/** Returns workerd's configuration of the Worker as one service. The binding of each queue leads to the service `queue:{queue}`. */
-function worker(bundle: Bundle, { transcoder }: Addresses): Value {
+/**
+ * Returns workerd's configuration of the Worker as one service. The binding of each queue leads to the service `queue:{queue}`. Its Durable Objects have SQL
+ * only if `objects` are on a disk.
+ */
+function worker(bundle: Bundle, { transcoder }: Addresses, objects: Value = { inMemory: null }): Value {
   const places = { JURISDICTION: '', LOCATION_HINT: '' }
   const addresses = { PUBLIC_BASE_URL: '', S3_ENDPOINT, TRANSCODER_URL: transcoder, ...places }
   const texts = { ...config.vars, ...secrets, ...addresses, WEBHOOK_LOCAL: 'true' }
@@ -78,7 +81,7 @@ function worker(bundle: Bundle, { transcoder }: Addresses): Value {
       uniqueKey: class_name,
       enableSql: true,
     })),
-    durableObjectStorage: { inMemory: null },
+    durableObjectStorage: objects,
     globalOutbound: 'internet',
   }
 }
@@ -95,26 +98,27 @@ const peers = ({ d1, r2, queue }: Addresses): Value[] => [
 
 const extensions: Value[] = [{ modules: [{ name: 'bench:rate-limit', internal: true, esModule: RATE_LIMIT }] }]
 
-/** Starts `isolates` copies of the Worker in one process, each with a socket: `0`, `1`, … */
+/** Starts `isolates` copies of the Worker in one process, each with a socket: `0`, `1`, … They do not share Durable Objects. */
 export function startApp(bundle: Bundle, addresses: Addresses, isolates = 1) {
   const names = Array.from({ length: isolates }, (_, at) => String(at))
-  const services = names.map((name): Value => ({ name, worker: worker(bundle, addresses) }))
+  const objects = names.map((name) => `objects-${name}`)
+  const services = names.flatMap((name, at): Value[] => [
+    { name, worker: worker(bundle, addresses, { localDisk: objects[at]! }) },
+    { name: objects[at]!, disk: { path: objects[at]!, writable: true } },
+  ])
   const setting: Config = {
     services: [...services, ...peers(addresses)],
     sockets: names.map((name) => socket(name)),
     extensions,
   }
-  return startWorkerd(setting, bundle)
+  return startWorkerd(setting, bundle, objects)
 }
 
 /** Starts the Worker with Durable Objects that are stored in a directory, and with a heap of at most so many megabytes. */
 export function startStored(bundle: Bundle, addresses: Addresses, directory: string, heap: number) {
   const setting: Config = {
     services: [
-      {
-        name: '0',
-        worker: { ...(worker(bundle, addresses) as object), durableObjectStorage: { localDisk: 'objects' } },
-      },
+      { name: '0', worker: worker(bundle, addresses, { localDisk: 'objects' }) },
       { name: 'objects', disk: { path: directory, writable: true } },
       ...peers(addresses),
     ],

@@ -57,7 +57,7 @@ export const worker = {
       const shareOfOthers = watchOthers(runningPids)
       const plan = values.quick ? QUICK : FULL
       if (against !== undefined) {
-        const lines = await compare(system, await bundleWorker(against), plan, say)
+        const lines = await compare(system, await bundleWorker(against), plan, selected, say)
         return console.log([...lines, '', othersLine(shareOfOthers())].join('\n'))
       }
       for (const [name, part] of Object.entries(parts)) {

@@ -1,3 +1,4 @@
+import { median } from '../statistics.ts'
 import { startApp, startPlain } from './app.ts'
 import { bundleScript, gzippedSize } from './bundle.ts'
 import {
@@ -10,6 +11,7 @@ import {
   countWarm,
   pairViews,
 } from './counted.ts'
+import { firstRequestsOf } from './first_requests.ts'
 import { type Ratio, runRounds, type Target } from './load.ts'
 import {
   createCollection,
@@ -30,7 +32,7 @@ export type Plan = {
   rounds: number
   /** Approximate duration of a target's turn in a round, in seconds. */
   seconds: number
-  /** Number of processes to start, with 20 isolates each. */
+  /** Number of processes to start for each kind of a first request, with 20 isolates each. */
   starts: number
   /** Number of views that each have a new session and a new track. */
   cold: number
@@ -55,6 +57,14 @@ function atMost(name: string, value: number, goal: number, unit = ''): Figure {
   }
 }
 
+/** A figure that is compared by a reader. `npm run check` has the ceilings of sizes. */
+const withoutGoal = (name: string, value: number, unit: string): Figure => ({
+  name,
+  value: `${formatNumber(value)}${unit}`,
+  goal: '',
+  met: true,
+})
+
 function ratioFigure(name: string, { value, interval }: Ratio, goal: number, direction: '≤' | '≥' = '≤'): Figure {
   const shown = `${formatNumber(value)}× [${interval.map(formatNumber).join('–')}]`
   return { name, value: shown, goal: `${direction} ${goal}×`, met: direction === '≤' ? value <= goal : value >= goal }
@@ -65,7 +75,7 @@ async function plainHono(): Promise<Target> {
   return { name: 'Hono', workerd: plain, path: '/' }
 }
 
-type RequestSpec = Omit<Target, 'name' | 'workerd'>
+export type RequestSpec = Omit<Target, 'name' | 'workerd'>
 
 /** Starts a separate process for a target, so that no target benefits from the cache of another. */
 export async function startTarget(
@@ -210,20 +220,25 @@ const ready: Part = async (system, _plan, say) => {
   ]
 }
 
+/** Maximum CPU milliseconds of the first request of an isolate, by its kind. */
+const FIRST_GOALS = { 'play view': 8, session: 8, embed: 8, share: 8, cover: 8, report: 20 }
+
 const start: Part = async (system, plan, say) => {
-  const tenant = await createTenant(system)
-  const collection_id = await createCollection(system, tenant)
-  const track_id = await createReadyTrack(system, tenant, collection_id, 1)
-  const session_id = await createSession(system, tenant, 'track', track_id)
-  const firstOf = (path: string) => startUp(system.bundle, system.addresses, path, plan.starts)
-  say(`starting four times ${plan.starts} times 20 isolates …`)
-  const playView = await firstOf(viewPath(session_id, track_id))
-  const session = await firstOf(`/v1/play/${session_id}`)
+  const requests = await firstRequestsOf(system)
+  say(`starting ${plan.starts * Object.keys(requests).length} times 20 isolates …`)
+  const [{ starts, firsts } = { starts: [], firsts: {} }] = await startUp(
+    [system.bundle],
+    system.addresses,
+    requests,
+    plan.starts,
+    say,
+  )
   return [
-    atMost('start-up of an isolate: CPU', playView.start, 19, ' ms'),
-    atMost('bundle, gzipped', gzippedSize(system.bundle), 100, ' KB'),
-    atMost('first play view of a fresh isolate: CPU', playView.view, 8, ' ms'),
-    atMost('start-up and first session of an isolate: CPU', session.start + session.view, 26, ' ms'),
+    withoutGoal('start-up of an isolate: CPU', median(starts), ' ms'),
+    withoutGoal('bundle, gzipped', gzippedSize(system.bundle), ' KB'),
+    ...Object.entries(FIRST_GOALS).map(([kind, goal]) =>
+      atMost(`first ${kind} of a fresh isolate: CPU`, median(firsts[kind]!), goal, ' ms'),
+    ),
   ]
 }
 

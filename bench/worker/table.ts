@@ -12,7 +12,7 @@ export const othersLine = (others: number) =>
 export function table(figures: Figure[], others: number): string {
   const rows = [
     ['', '', 'goal', ''],
-    ...figures.map(({ name, value, goal, met }) => [name, value, goal, met ? 'met' : 'MISSED']),
+    ...figures.map(({ name, value, goal, met }) => [name, value, goal, goal === '' ? '' : met ? 'met' : 'MISSED']),
   ]
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]!.length)))
   const missed = figures.filter(({ met }) => !met).length

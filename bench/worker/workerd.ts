@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,13 +52,21 @@ const TAIL = 20
 const running = new Set<Workerd>()
 export const runningPids = () => [...running].map(({ pid }) => pid)
 
-/** Starts workerd on free ports of 127.0.0.1. `files` are the files to which `file` refers. Resolves when every socket is listening. */
-export async function startWorkerd(config: Config, files: Record<string, Uint8Array | string> = {}): Promise<Workerd> {
+/**
+ * Starts workerd on free ports of 127.0.0.1, in an empty directory with `files`, to which `file` refers, and with empty `directories`. Resolves when every
+ * socket is listening.
+ */
+export async function startWorkerd(
+  config: Config,
+  files: Record<string, Uint8Array | string> = {},
+  directories: string[] = [],
+): Promise<Workerd> {
   const directory = await mkdtemp(join(tmpdir(), 'tonearm-bench-'))
   const root = `using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = ${text(config)};\n`
   for (const [name, contents] of Object.entries({ ...files, 'config.capnp': root })) {
     await writeFile(join(directory, name), contents)
   }
+  for (const name of directories) await mkdir(join(directory, name))
   const flags = ['serve', '--experimental', '--control-fd=3', 'config.capnp', 'config']
   const child = spawn(WORKERD, flags, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
   const output: string[] = []

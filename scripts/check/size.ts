@@ -43,6 +43,9 @@ const MEANING: Partial<Record<Name, string>> = {
   start: 'code of the Worker that runs when an isolate starts',
 }
 
+/** Files that are loaded for the first request of their kind, and must not load a package (docs/decisions/0113). */
+const FIRST = ['src/http/api/heard.ts', 'src/pipeline/listening/engine.ts', 'src/http/pages/cover.ts']
+
 type Measured = { sizes: Record<string, number>; faults: string[] }
 
 const root = join(import.meta.dirname, '../..')
@@ -76,8 +79,16 @@ async function measure(directory: string): Promise<Measured> {
     metafile: true,
   })
   const sources = sourcesOf(metafile.outputs, 'dist/worker/index.js')
-  for (const [source, bytes] of sources)
-    if (bytes > 0 && source.includes('node_modules')) faults.push(`${source} runs when an isolate starts`)
+  const findPackages = (found: Map<string, number>, when: string) => {
+    for (const [source, bytes] of found)
+      if (bytes > 0 && source.includes('node_modules')) faults.push(`${source} runs ${when}`)
+  }
+  findPackages(sources, 'when an isolate starts')
+  for (const entryPoint of FIRST) {
+    const output = Object.keys(metafile.outputs).find((path) => metafile.outputs[path]!.entryPoint === entryPoint)
+    if (output) findPackages(sourcesOf(metafile.outputs, output), `before the first response of ${entryPoint}`)
+    else faults.push(`${entryPoint} is not loaded by import()`)
+  }
   sizes.start = [...sources.values()].reduce((sum, bytes) => sum + bytes, 0)
   return { sizes, faults }
 }

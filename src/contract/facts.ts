@@ -45,13 +45,15 @@ export const API_RATE = 1200
 export const PLAY_RATE = 600
 export const AUDIENCE_RATE = 60_000
 export const MISS_RATE = 60
-/** Maximum listening reports per minute, for one listener of a play session. */
-export const HEARD_RATE = 300
+/** Maximum listening reports per minute of one address: for a share, or a session without a share, and for an organization. A school has one address. */
+export const HEARD_RATE = 2400
+export const HEARD_ORGANIZATION_RATE = 4800
 /**
- * Maximum bytes of a listening report, and maximum number of its listens, of the ranges of a listen, and of the characters of its source. A token is
- * valid for a day after its session was created, or until an hour after the session's end, whichever is later.
+ * Maximum bytes of a listening report, maximum of its numbers, and maximum number of its listens, of the ranges of a listen, and of the characters of
+ * its source. A token is valid for a day after its session was created, or until an hour after the session's end, whichever is later.
  */
 export const MAX_HEARD_BYTES = 4096
+export const MAX_HEARD_NUMBER = 1_000_000
 export const MAX_HEARD_LISTENS = 50
 export const MAX_HEARD_RANGES = 50
 export const MAX_HEARD_SOURCE = 100

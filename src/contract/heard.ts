@@ -1,17 +1,20 @@
 import * as z from 'zod'
 
 import { Id, ok } from './common.ts'
-import { MAX_HEARD_BYTES, MAX_HEARD_LISTENS, MAX_HEARD_RANGES, MAX_HEARD_SOURCE } from './facts.ts'
+import { MAX_HEARD_BYTES, MAX_HEARD_LISTENS, MAX_HEARD_NUMBER, MAX_HEARD_RANGES, MAX_HEARD_SOURCE } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { oneLine } from './text.ts'
 
-/** The listening reports of players (docs/decisions/0102). */
+/**
+ * The listening reports of players (docs/decisions/0102). src/http/api/heard_report.ts parses valid reports without zod, by the same rules
+ * (docs/decisions/0113).
+ */
 
 /** Seconds of a track's audio, rounded to tenths. */
 const Seconds = z
   .number()
   .min(0)
-  .max(1_000_000)
+  .max(MAX_HEARD_NUMBER)
   .overwrite((seconds) => Math.round(seconds * 10) / 10)
   .meta({ unit: 'seconds' })
 const Ranges = z.array(z.array(Seconds).min(2).max(2)).max(MAX_HEARD_RANGES)
@@ -37,11 +40,11 @@ export const HeardReport = z.strictObject({
   /** 16 random hexadecimal characters, which are the same in all reports of a visit. */
   visit: z.string().regex(/^[\da-f]{16}$/, 'must be 16 hexadecimal characters in lower case'),
   /** 1 in the first report of the visit, and then increasing. A report that is not newer than the last one is ignored. */
-  sequence: z.int().min(1).max(1_000_000),
+  sequence: z.int().min(1).max(MAX_HEARD_NUMBER),
   /** Seconds since the start of the visit, by a clock that is never set. */
   age: Seconds,
   /** The index in the visit of the first of `listens`. All earlier ones are finished, and were reported. */
-  first: z.int().min(0).max(1_000_000),
+  first: z.int().min(0).max(MAX_HEARD_NUMBER),
   /** The host name of the page, or of the page around a frame; for apps, their name. */
   source: z.string().overwrite(oneLine).min(1).max(MAX_HEARD_SOURCE).optional(),
   listens: z.array(HeardListen).min(1).max(MAX_HEARD_LISTENS),

@@ -83,9 +83,20 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
     'miss_rate',
     limits.MISS_RATE,
     'requests per minute',
-    'play sessions and tracks that do not exist, by one address',
+    'play sessions, tracks and heard_tokens that do not exist, by one address',
   ),
-  limit('heard_rate', limits.HEARD_RATE, 'requests per minute', 'listening reports of one session, by one address'),
+  limit(
+    'heard_rate',
+    limits.HEARD_RATE,
+    'requests per minute',
+    'listening reports of one share, or of one session without a share, by one address',
+  ),
+  limit(
+    'heard_organization_rate',
+    limits.HEARD_ORGANIZATION_RATE,
+    'requests per minute',
+    'listening reports of one organization, by one address',
+  ),
   limit('heard_size', limits.MAX_HEARD_BYTES, 'bytes', 'a listening report'),
 ]
 

@@ -7,7 +7,7 @@ import { BackupRequest, MAX_REQUEST_BYTES } from '../contract/backup.ts'
 import { ApiError } from '../core/errors.ts'
 import { runBackupAction } from '../resources/operator/backup.ts'
 import { JSON_HEADERS } from './answer.ts'
-import { readJson } from './api/json_body.ts'
+import { readJson, tooLarge } from './api/json_body.ts'
 import { authenticate } from './auth/authenticate.ts'
 import { limitKey } from './auth/limit_key.ts'
 import { clientOf } from './auth/limit_rate.ts'
@@ -19,7 +19,7 @@ import { type AppEnv, contextOf } from './context.ts'
  */
 export function mountBackup(app: Hono<AppEnv>, cache: IsolateCache): void {
   const onError = () => {
-    throw new ApiError('payload_too_large', `The body must be at most ${MAX_REQUEST_BYTES} bytes`)
+    throw tooLarge(MAX_REQUEST_BYTES)
   }
   app.post('/v1/system/backup', bodyLimit({ maxSize: MAX_REQUEST_BYTES, onError }), async (c) => {
     const principal = await authenticate(c.env, cache.keys, c.req.raw, ['root'])

@@ -13,14 +13,23 @@ import { answerEmbed } from './pages/embed.ts'
 import { answerShare } from './pages/share_page.ts'
 
 /**
- * Answers the first requests of listeners without Hono, zod and Drizzle: play sessions, play views, embeds, shares and generated covers. A new isolate can
- * thus respond before it has loaded them (docs/decisions/0029). The app has these routes too, for `HEAD`, for forms, and for ids that were never issued.
+ * Answers the first requests of listeners without Hono, zod and Drizzle: play sessions, play views, embeds, shares, generated covers and listening reports.
+ * A new isolate can thus respond before it has loaded them (docs/decisions/0029). The app has these routes too, for `HEAD`, for forms, for ids that were
+ * never issued, and for escaped paths.
  */
 
 type Respond = (request: ListenerRequest) => Promise<Response>
 type Route = [name: string, respond: Respond]
 
-/** Returns the route of a request and the function that answers it; null if the app answers it. */
+/** Returns the route of a report and the function that answers it; null for another path. */
+function reportRoute(cache: IsolateCache, path: string): Route | null {
+  const [, token] = /^\/v1\/heard\/([\w-]+)$/.exec(path) ?? []
+  return token === undefined
+    ? null
+    : ['/v1/heard/:token', async (request) => (await import('./api/heard.ts')).answerHeard(request, cache, token)]
+}
+
+/** Returns the route of a `GET` and the function that answers it; null if the app answers it. */
 function routeOf(cache: IsolateCache, path: string): Route | null {
   if (path.startsWith('/cover/'))
     return [
@@ -63,11 +72,13 @@ function routeOf(cache: IsolateCache, path: string): Route | null {
 
 /** Answers a first request of a listener. Returns null for any other request. */
 export function answerFirst(cache: IsolateCache, raw: Request, env: Env): Promise<Response> | null {
-  if (raw.method !== 'GET') return null
-  const [route, respond] = routeOf(cache, new URL(raw.url).pathname) ?? []
+  const { method } = raw
+  if (method !== 'GET' && method !== 'POST') return null
+  const path = new URL(raw.url).pathname
+  const [route, respond] = (method === 'GET' ? routeOf(cache, path) : reportRoute(cache, path)) ?? []
   if (!route || !respond) return null
   // The app responds that the Worker is not configured. Play views need few settings, so they are tried.
-  if (!route.startsWith('/v1/') && missingSettings(env).length > 0) return null
+  if (!route.startsWith('/v1/play/') && missingSettings(env).length > 0) return null
   const api_request_id = crypto.randomUUID()
   const started_at = Date.now()
   let organization_id: string | undefined
@@ -79,7 +90,7 @@ export function answerFirst(cache: IsolateCache, raw: Request, env: Env): Promis
   }
   const answer = respond(request).catch((error: unknown) => errorResponse(error, env, raw, api_request_id))
   return answer.then((response) => {
-    logRequest(env, { api_request_id, method: raw.method, route, status: response.status, started_at, organization_id })
+    logRequest(env, { api_request_id, method, route, status: response.status, started_at, organization_id })
     return response
   })
 }

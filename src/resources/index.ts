@@ -15,7 +15,6 @@ import { variantHandlers } from './library/variant.ts'
 import { limitHandlers } from './operator/limit.ts'
 import { systemHandlers } from './operator/system.ts'
 import { usageHandlers } from './operator/usage.ts'
-import { heardHandlers } from './play/heard.ts'
 import { listenerHandlers } from './play/listener.ts'
 import { playHandlers } from './play/play.ts'
 import { statsHandlers } from './play/stats.ts'
@@ -26,7 +25,7 @@ import { uploadHandlers } from './upload/upload.ts'
 import { eventHandlers } from './webhooks/event_feed.ts'
 import { webhookHandlers } from './webhooks/webhook.ts'
 
-/** The handlers of all operations. The type makes the compiler report a missing handler. */
+/** The handlers of all operations except listening reports. The type makes the compiler report a missing handler. */
 export const handlers: Handlers<OperationTable> = {
   ...organizationHandlers,
   ...collectionHandlers,
@@ -40,7 +39,6 @@ export const handlers: Handlers<OperationTable> = {
   ...trackBatchHandlers,
   ...chapterHandlers,
   ...zipHandlers,
-  ...heardHandlers,
   ...trackVariantHandlers,
   ...reprocessHandlers,
   ...multipartHandlers,

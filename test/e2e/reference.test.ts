@@ -105,7 +105,7 @@ test('the operations of listening name their own limits, describe their fields a
   const markdown = (name: string) => text(`${name}.md`)
   const page = await text('listening')
   const limits = [...page.matchAll(/href="\/docs\/limits#(\w+)"/g)].map(([, name]) => name)
-  expect(limits).toEqual(['heard_size', 'heard_rate'])
+  expect(limits).toEqual(['heard_size', 'heard_rate', 'heard_organization_rate', 'miss_rate'])
   expect(page).toMatch(/<td>503<\/td>.*#unavailable/)
   expect(page).toContain('<code>token</code> in the path grants access')
   expect(page).toContain('Guide: <a href="/docs/listening">Listening reports</a>')

@@ -63,7 +63,11 @@ export function limitsOfOperation(name: OperationName, operation: Operation): st
     ...(has(body, 'metadata') ? ['metadata_size', 'metadata_depth'] : []),
     ...(has(body, 'theme') ? ['theme_colors'] : []),
     ...(body ? [is_report ? 'heard_size' : body_size ? 'batch_body_size' : 'body_size'] : []),
-    ...(is_report ? ['heard_rate'] : access.length > 0 ? ['api_rate'] : ['play_rate', 'audience_rate', 'miss_rate']),
+    ...(is_report
+      ? ['heard_rate', 'heard_organization_rate', 'miss_rate']
+      : access.length > 0
+        ? ['api_rate']
+        : ['play_rate', 'audience_rate', 'miss_rate']),
   ]
   return names.map((name) => {
     const limit = LIMITS.get(name)

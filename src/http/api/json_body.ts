@@ -1,4 +1,4 @@
-import type { Context as Request } from 'hono'
+import type { Context as HonoContext } from 'hono'
 
 import { ApiError } from '../../core/errors.ts'
 
@@ -70,15 +70,27 @@ function parse(text: string): unknown {
   })
 }
 
+/** Returns the 413 for a body with more than `most` bytes. */
+export const tooLarge = (most: number) => new ApiError('payload_too_large', `The body must be at most ${most} bytes`)
+
+/** Reads a body without Hono. Throws a 413 as soon as it has received more than `most` bytes. */
+export async function readBytes({ body }: Request, most: number): Promise<ArrayBuffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength
+    if (size > most) throw tooLarge(most)
+    chunks.push(chunk)
+  }
+  return new Blob(chunks).arrayBuffer()
+}
+
 /**
- * Parses the body as JSON in UTF-8, which `Content-Type` must declare, unless the operation also accepts text. An empty body counts as `{}`, so that the
- * response lists the missing fields.
+ * Parses a body as JSON in UTF-8, which its `Content-Type` must declare, unless the operation also accepts text. An empty body counts as `{}`, so that
+ * the response lists the missing fields.
  */
-export async function readJson({ req }: Request, isText = false): Promise<unknown> {
-  // `text()` is not used because workerd logs a warning if the content type is not text.
-  const bytes = await req.arrayBuffer()
+export function parseJson(bytes: ArrayBuffer | Uint8Array, type: string, isText = false): unknown {
   if (bytes.byteLength === 0) return {}
-  const type = req.header('content-type') ?? ''
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type) && !(isText && /^text\/plain\s*(;|$)/i.test(type)))
     throw new ApiError('unsupported_media_type', 'Send the body as JSON with the header Content-Type: application/json')
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type) ?? []
@@ -89,3 +101,7 @@ export async function readJson({ req }: Request, isText = false): Promise<unknow
     throw error instanceof ApiError ? error : new ApiError('invalid_json', 'The body is not valid JSON in UTF-8')
   }
 }
+
+/** Reads and parses the body of a request to the app. `text()` is not used because workerd logs a warning if the content type is not text. */
+export const readJson = async ({ req }: HonoContext): Promise<unknown> =>
+  parseJson(await req.arrayBuffer(), req.header('content-type') ?? '')

@@ -7,86 +7,42 @@ import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { openDatabase, openForRequest } from '../../adapters/db/database.ts'
 import { hasRoom } from '../../adapters/db/database_size.ts'
 import type { Context } from '../../context.ts'
-import type { ErrorCode } from '../../contract/error_status.ts'
 import { type Growth, MAX_BODY_BYTES } from '../../contract/facts.ts'
 import type { Operation, Operations } from '../../contract/operation.ts'
-import { ApiError, notFound, storageFull } from '../../core/errors.ts'
-import { keyOf, LISTENER, type Principal } from '../../core/principal.ts'
+import { storageFull } from '../../core/errors.ts'
+import { keyOf, type Principal } from '../../core/principal.ts'
 import { wake } from '../../pipeline/webhooks/due.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
 import { HEADERS, JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
-import { limitHeard, limitKey } from '../auth/limit_key.ts'
+import { limitKey } from '../auth/limit_key.ts'
 import { clientOf, mayRead } from '../auth/limit_rate.ts'
 import { type AppEnv, contextOf } from '../context.ts'
 import { countDownload } from '../count_download.ts'
-import { countryOf, hasOptedOut } from '../counted.ts'
 import { encoder } from '../encode.ts'
 import { answerListener } from '../listen/answer_listener.ts'
 import { viewsQuery } from '../listen/views_query.ts'
 import { csvOf, wantsCsv } from './csv.ts'
-import { MAX_ERRORS, readJson } from './json_body.ts'
-import { messageOf, REQUIRED, ruleOf } from './message.ts'
-import { nearestName } from './nearest.ts'
+import { answerHeard } from './heard.ts'
+import { readJson, tooLarge } from './json_body.ts'
 import { checkQuery } from './query.ts'
+import { checkBody, ISSUES, refuse, type Target } from './refuse.ts'
 
 /** Converts a path such as `/v1/track/{track_id}` to Hono's syntax. */
 export const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
 
-const tooLarge = (maxSize = MAX_BODY_BYTES) =>
+const limitBody = (maxSize = MAX_BODY_BYTES) =>
   bodyLimit({
     maxSize,
     onError: () => {
-      throw new ApiError('payload_too_large', `The body must be at most ${maxSize} bytes`)
+      throw tooLarge(maxSize)
     },
   })
 
-/** Returns the resource name in the 404 message for this parameter. Handlers use the same name. */
-const nounOf = ({ nouns }: Operation, param: string) =>
-  nouns?.[param] ?? param.replace(/_(id|index)$/, '').replaceAll('_', ' ')
-
-type Target = 'param' | 'query' | 'header' | 'json'
-
-/** Issues have their input, which their messages mention. */
-const UNKNOWN = 'is not a known field'
-const ISSUES = { error: ruleOf, reportInput: true }
-
-/** Throws the issues of a failed parse as an error response. A malformed id in a path returns 404, like an unknown id (docs/decisions/0008). */
-function refuse(operation: Operation, target: Target, error: z.core.$ZodError): never {
-  const isId = ({ path }: z.core.$ZodIssue) => target === 'param' && operation.nouns?.[String(path[0])] !== null
-  const ids = error.issues.filter(isId)
-  if (ids.length > 0) throw notFound(nounOf(operation, String(ids[0]?.path[0])))
-  const errors = error.issues.flatMap((issue) => {
-    const path = issue.path.map(String)
-    const unknown = issue.code === 'unrecognized_keys' ? issue.keys : null
-    return unknown
-      ? unknown.map((key) => ({ path: [...path, key].join('.'), message: unknownField(operation, target, path, key) }))
-      : [{ path: path.join('.') || 'body', message: messageOf(issue) }]
-  })
-  const code: ErrorCode = error.issues.every((issue) => issue.code === 'unrecognized_keys')
-    ? 'unknown_field'
-    : 'invalid_request'
-  // A required field is often there under another name.
-  const unknown = errors[0]?.message === REQUIRED ? errors.find(({ message }) => message.startsWith(UNKNOWN)) : null
-  const shown = [...errors.slice(0, 1), ...(unknown ? [unknown] : [])]
-  throw new ApiError(code, shown.map(({ path, message }) => `${path}: ${message}`).join('; '), {
-    errors: errors.slice(0, MAX_ERRORS),
-  })
-}
-
-/** Returns the message for an unknown field. It suggests a field only for the outermost object, because deeper ones may have several schemas. */
-function unknownField(operation: Operation, target: Target, path: string[], key: string): string {
-  const schema = target === 'json' ? operation.body : operation.query
-  const known = path.length === 0 && schema && nearestName(key, Object.keys(schema.shape))
-  return known ? `${UNKNOWN}; did you mean ${known}?` : UNKNOWN
-}
-
 /** Parses and validates the body. Hono's validator is not used because it would skip the checks of `readJson`. */
-const checkBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<AppEnv> =>
-  async function checkBody(c, next) {
-    const { success, data, error } = schema.safeParse(await readJson(c, operation.is_text), ISSUES)
-    if (!success) refuse(operation, 'json', error)
-    c.req.addValidatedData('json', data as object)
+const parseBody = (operation: Operation, schema: z.ZodType): MiddlewareHandler<AppEnv> =>
+  async function parseBody(c, next) {
+    c.req.addValidatedData('json', checkBody(operation, schema, await readJson(c)) as object)
     return next()
   }
 
@@ -111,8 +67,8 @@ function validate(name: string, operation: Operation): MiddlewareHandler<AppEnv>
     ...check('param', operation.params),
     ...(operation.query && !QUERIES[name] ? [checkQuery, ...check('query', operation.query)] : []),
     ...check('header', operation.headers),
-    ...(operation.body || operation.method === 'post' ? [tooLarge(operation.body_size)] : []),
-    ...(operation.body ? [checkBody(operation, operation.body)] : []),
+    ...(operation.body || operation.method === 'post' ? [limitBody(operation.body_size)] : []),
+    ...(operation.body ? [parseBody(operation, operation.body)] : []),
   ] as MiddlewareHandler<AppEnv>[]
 }
 
@@ -140,6 +96,11 @@ export function mount(
     if (!hasRoom(env, size, growth)) throw storageFull()
   }
   for (const [name, operation] of Object.entries(operations)) {
+    if (operation.is_report) {
+      // Most reports are answered before the app is loaded (src/http/first_requests.ts).
+      app.post(honoPath(operation.path), (c) => answerHeard(c, cache, c.req.param('token')!))
+      continue
+    }
     const handler = handlers[name] as AnyHandler
     const encode = encoder(operation.response)
     const isPublic = operation.access.length === 0
@@ -149,7 +110,6 @@ export function mount(
     const emitsEvents = changes || operation.emitsEvents
     const secretOf = (c: Request) => c.req.param(operation.secret ?? '') ?? ''
     const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
-      if (operation.is_report) await limitHeard(c.env, secretOf(c), clientOf(c.env, c.req.raw.headers))
       const principal = await authenticate(c.env, cache.keys, c.req.raw, operation.access)
       await limitKey(c.env, principal, clientOf(c.env, c.req.raw.headers))
       c.set('principal', principal)
@@ -179,11 +139,6 @@ export function mount(
         return new Response(JSON.stringify(body), { headers: { ...JSON_HEADERS, ...headers } })
       }
       if (isPublic) {
-        if (operation.is_report) {
-          const context = contextOf(c, LISTENER, cache, openDatabase(env.DB))
-          if (!hasOptedOut(c.req.raw)) await handler(input, { ...context, country: countryOf(c.req.raw) })
-          return new Response(null, { status: 204, headers: HEADERS })
-        }
         return answerListener(
           c,
           cache,

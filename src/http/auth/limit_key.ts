@@ -1,6 +1,7 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import type { Principal } from '../../core/principal.ts'
-import { MINUTE, tooMany } from './limit_rate.ts'
+import { type HeardGrant, verifyHeardToken } from '../../resources/play/heard_grant.ts'
+import { limitMisses, MINUTE, tooMany } from './limit_rate.ts'
 
 /**
  * Rate limits for API keys, and for clients that guess keys or passwords. The limits for listeners are in limit_rate.ts, which a new isolate loads
@@ -54,7 +55,22 @@ export async function limitCovers(env: Env, owner_id: string): Promise<void> {
   if (!(await env.PLAY_RATE_LIMIT.limit({ key: `cover:${owner_id}` })).success) throw tooMany()
 }
 
-/** Counts a listening report. Throws a 429 if the client sends too many with this token. */
-export async function limitHeard(env: Env, token: string, client: string): Promise<void> {
-  if (!(await env.HEARD_RATE_LIMIT.limit({ key: `${token} ${client}` })).success) throw tooMany()
+/**
+ * Verifies the token of a listening report, and counts the report. Throws a 429 if one address sends too many with tokens of a share, or of a session without
+ * a share, or of an organization. Wrong tokens count as guesses. Nothing is counted if the address is not known (an empty `address`).
+ */
+export async function admitReport(env: Env, cache: IsolateCache, token: string, address: string): Promise<HeardGrant> {
+  const grant = await limitMisses(env, cache, address, () => verifyHeardToken(env, token, Date.now()))
+  const { organization_id, share_id, session_id } = grant
+  const isBelow = async (limit: RateLimit, id: string) => (await limit.limit({ key: `${id} ${address}` })).success
+  // A refused report does not count toward the limit of the organization, so that other shares keep their part of it.
+  if (
+    address &&
+    !(
+      (await isBelow(env.HEARD_RATE_LIMIT, share_id ?? session_id)) &&
+      (await isBelow(env.HEARD_ORGANIZATION_RATE_LIMIT, organization_id))
+    )
+  )
+    throw tooMany()
+  return grant
 }

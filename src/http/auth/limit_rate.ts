@@ -25,6 +25,9 @@ export function clientOf({ CLIENT_IP_HEADER }: Env, headers: Headers): string {
   return groups.slice(0, 4).join(':')
 }
 
+/** Returns the address of the caller like `clientOf`; empty if it is not known, because no header is trusted or the trusted one is missing. */
+export const addressOf = (env: Env, headers: Headers): string => (env.CLIENT_IP_HEADER ? clientOf(env, headers) : '')
+
 /** Counts `times` requests. Returns false if one of them exceeds the limit; the following ones are not counted. */
 async function count(limit: RateLimit, key: string, times: number): Promise<boolean> {
   for (let counted = 0; counted < times; counted++) if (!(await limit.limit({ key })).success) return false
@@ -38,29 +41,16 @@ async function count(limit: RateLimit, key: string, times: number): Promise<bool
 export const mayRead = (env: Env, secret: string, client: string, times = 1): Promise<boolean> =>
   count(env.PLAY_RATE_LIMIT, `${secret} ${client}`, times)
 
-/**
- * Reads a resource for a caller who has its secret. The response counts as so many requests as `timesOf` returns. A client that tries many unknown
- * secrets is blocked for a minute.
- */
-export async function limitReading<T>(
-  { env, req }: { env: Env; req: { raw: Request } },
+/** Uses a secret for a client. A client that tries many unknown secrets is blocked for a minute. */
+export async function limitMisses<T>(
+  env: Env,
   { blockedClients }: IsolateCache,
-  secret: string,
-  read: () => Promise<T>,
-  timesOf: (answer: T) => number = () => 1,
+  client: string,
+  use: () => Promise<T>,
 ): Promise<T> {
-  const client = clientOf(env, req.raw.headers)
   if (blockedClients.get(client, Date.now())) throw tooMany()
-  // Refused requests do not count toward the shared limit, because otherwise one client could exhaust it.
-  const limit = async (times: number) => {
-    if (!(await mayRead(env, secret, client, times)) || !(await count(env.AUDIENCE_RATE_LIMIT, secret, times)))
-      throw tooMany()
-  }
-  await limit(1)
   try {
-    const answer = await read()
-    await limit(timesOf(answer) - 1)
-    return answer
+    return await use()
   } catch (error) {
     if (client && error instanceof ApiError && error.status === 404) {
       const { success } = await env.MISS_RATE_LIMIT.limit({ key: client })
@@ -68,6 +58,28 @@ export async function limitReading<T>(
     }
     throw error
   }
+}
+
+/** Reads a resource for a caller who has its secret. The response counts as so many requests as `timesOf` returns. */
+export function limitReading<T>(
+  { env, req }: { env: Env; req: { raw: Request } },
+  cache: IsolateCache,
+  secret: string,
+  read: () => Promise<T>,
+  timesOf: (answer: T) => number = () => 1,
+): Promise<T> {
+  const client = clientOf(env, req.raw.headers)
+  // Refused requests do not count toward the shared limit, because otherwise one client could exhaust it.
+  const limit = async (times: number) => {
+    if (!(await mayRead(env, secret, client, times)) || !(await count(env.AUDIENCE_RATE_LIMIT, secret, times)))
+      throw tooMany()
+  }
+  return limitMisses(env, cache, client, async () => {
+    await limit(1)
+    const answer = await read()
+    await limit(timesOf(answer) - 1)
+    return answer
+  })
 }
 
 /** Returns the 429 for a client that calls too often. */

@@ -2,7 +2,6 @@ import type { HeardReport } from '../../contract/heard.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { type CopiedRow, copyRows, insertRows } from './copy.ts'
-import { recordDays } from './day_event.ts'
 import { reportFold, type Shard } from './fold_times.ts'
 import { Load } from './load.ts'
 import { Progress } from './progress.ts'
@@ -288,7 +287,11 @@ export class ListeningEngine {
     if (this.#hasAlarm) await this.#ctx.storage.setAlarm(Math.min(quiet, midnight))
     else if (this.#statsOf(day).rows.length > 0) await this.#ctx.storage.setAlarm(midnight)
     const remember = (recorded: number) => this.#remember('recorded_day', recorded)
-    if (this.#self) await recordDays(this.#env, this.#self, day, this.#statsOf, remember)
+    if (this.#self) {
+      // It loads Drizzle, which an object does not need for its first report.
+      const { recordDays } = await import('./day_event.ts')
+      await recordDays(this.#env, this.#self, day, this.#statsOf, remember)
+    }
     // If a day could not be recorded, the object is overdue.
     await this.#announce(this.#hasAlarm ? midnight : 0)
   }

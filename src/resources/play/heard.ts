@@ -1,11 +1,10 @@
-import type { Handlers } from '../../context.ts'
-import type { heardOperations } from '../../contract/heard.ts'
+import type { HeardReport } from '../../contract/heard.ts'
 import { ApiError, describeError, notFound } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { listeningObject } from '../../pipeline/listening/call_object.ts'
 import type { Refusal } from '../../pipeline/listening/refusal.ts'
 import { shardOf } from '../../pipeline/listening/shards.ts'
-import { verifyHeardToken } from './heard_grant.ts'
+import type { HeardGrant } from './heard_grant.ts'
 
 /** Returns the error response to a refused report. With 429 and 503, the report may be sent again; with 400, it must not be. */
 function refused({ reason, path, message }: Refusal): ApiError {
@@ -18,24 +17,33 @@ function refused({ reason, path, message }: Refusal): ApiError {
   return new ApiError('invalid_request', `${text} The report was not counted; begin a new visit`, details)
 }
 
-export const heardHandlers: Handlers<typeof heardOperations> = {
-  async reportHeard({ params: { token }, body: report }, { env, now, country = null }) {
-    const { organization_id, session_id, created_at, scope, resource_id, share_id, listener, shards } =
-      await verifyHeardToken(env, token, now)
-    const shard = shardOf(report.visit, shards)
-    const via = { scope, id: resource_id, share: share_id }
-    const session = { id: session_id, created_at, via }
-    const call = { organization_id, shard, report, session, listener, shards, country }
-    const outcome = await listeningObject(
-      env,
-      organization_id,
-      shard,
-    )('heard', call).catch((error: unknown) => {
-      log('error', 'report_not_stored', { organization_id, shard, error: describeError(error) })
-      throw new ApiError('unavailable', 'The report was not stored. Send it again', undefined, { 'retry-after': '1' })
-    })
-    if (outcome === 'gone') throw notFound('heard_token')
-    if (outcome !== 'ok') throw refused(outcome)
-    return {}
-  },
+/** The sender of a listening report, as the service sees it. */
+export interface Reporter {
+  grant: HeardGrant
+  /** The address; empty if it is not known. */
+  address: string
+  /** Two letters (ISO 3166-1); null if it is unknown. */
+  country: string | null
+  /** The host name of the page of another site that sent the report; null if there is none. */
+  site: string | null
+}
+
+/** Counts a report. Throws an error response if it is refused or not stored. */
+export async function countReport(env: Env, { grant, country, site }: Reporter, body: HeardReport): Promise<void> {
+  const { organization_id, session_id, created_at, scope, resource_id, share_id, listener, shards } = grant
+  const shard = shardOf(body.visit, shards)
+  const via = { scope, id: resource_id, share: share_id }
+  const session = { id: session_id, created_at, via }
+  const report = site === null ? body : { ...body, source: site }
+  const call = { organization_id, shard, report, session, listener, shards, country }
+  const outcome = await listeningObject(
+    env,
+    organization_id,
+    shard,
+  )('heard', call).catch((error: unknown) => {
+    log('error', 'report_not_stored', { organization_id, shard, error: describeError(error) })
+    throw new ApiError('unavailable', 'The report was not stored. Send it again', undefined, { 'retry-after': '1' })
+  })
+  if (outcome === 'gone') throw notFound('heard_token')
+  if (outcome !== 'ok') throw refused(outcome)
 }

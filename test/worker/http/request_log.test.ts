@@ -4,8 +4,9 @@ import { beforeEach, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import worker from '../../../src/index.ts'
-import { db, ok, UNKNOWN_ID } from '../support/api.ts'
+import { aPlaySession, db, ok, UNKNOWN_ID } from '../support/api.ts'
 import { theWorkspace, type Workspace } from '../support/contract_workspace.ts'
+import { heardReport } from '../support/heard.ts'
 
 /** One log line for each request (docs/decisions/0043). */
 
@@ -30,6 +31,8 @@ const logPlays = (isLogged: boolean) => vi.spyOn(Math, 'random').mockReturnValue
 
 it('the request log contains id, route, status, time and organization, and no secrets', async () => {
   const { key, organization_id, collection_id, play_session_id, track_id } = workspace
+  const { heard_token } = await aPlaySession(key, 'collection', collection_id)
+  const report = JSON.stringify(heardReport(track_id))
   const view = `/v1/play/${play_session_id}/${track_id}`
   logPlays(true)
   const made = await ok('POST', `/v1/collection/${collection_id}/cover`, { key })
@@ -41,6 +44,8 @@ it('the request log contains id, route, status, time and organization, and no se
   await request('GET', `/oembed?url=${encodeURIComponent(`https://tonearm.test/embed/${play_session_id}`)}`)
   await request('POST', cover, { body: 'no image' })
   await request('PUT', cover)
+  await request('POST', `/v1/heard/${heard_token}`, { body: report })
+  await request('POST', `/v1/heard/${heard_token.slice(1)}`, { body: report })
   await request('GET', `/v1/collection/${collection_id}`, withKey('hunter2'))
   await request('DELETE', '/v1/limits', withKey(key))
   await request('GET', `/nowhere/${key}`)
@@ -55,6 +60,8 @@ it('the request log contains id, route, status, time and organization, and no se
     ['request', 'GET', '/oembed', 200, undefined],
     ['request', 'POST', '/v1/cover_upload/:token', 400, organization_id],
     ['request', 'PUT', '/*', 404, undefined],
+    ['request', 'POST', '/v1/heard/:token', 204, undefined],
+    ['request', 'POST', '/v1/heard/:token', 404, undefined],
     ['request', 'GET', '/v1/collection/:collection_id', 401, undefined],
     ['request', 'DELETE', '/v1/limits', 405, undefined],
     ['request', 'GET', '/*', 404, undefined],
@@ -62,7 +69,7 @@ it('the request log contains id, route, status, time and organization, and no se
   expect(rows[0]!.api_request_id).toBe(JSON.parse(answered.body).api_request_id)
   expect(rows.every(({ milliseconds }) => Number(milliseconds) >= 0)).toBe(true)
   const token = cover.split('/').at(-1)!
-  for (const secret of [key, 'hunter2', play_session_id, UNKNOWN_ID, token, 'query', 'dark'])
+  for (const secret of [key, 'hunter2', play_session_id, UNKNOWN_ID, token, heard_token.slice(1), 'query', 'dark'])
     expect(lines.filter((line) => line.includes(secret))).toEqual([])
 })
 

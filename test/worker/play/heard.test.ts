@@ -1,6 +1,9 @@
+import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 
+import { MAX_HEARD_BYTES } from '../../../src/contract/facts.ts'
+import worker from '../../../src/index.ts'
 import { verifyHeardToken } from '../../../src/resources/play/heard_grant.ts'
 import { heardToken } from '../../../src/resources/play/heard_token.ts'
 import { aPlaySession, call, DAY, expectError, HOUR, ok, query } from '../support/api.ts'
@@ -137,16 +140,91 @@ describe('a report', () => {
     expect(answer.body).toMatchObject({ code: 'unavailable', reason: 'full', message })
   })
 
-  it('is limited per token and client', async () => {
-    const { path, track_id, key, collection_id } = await aListener()
-    const other = `/v1/heard/${(await aPlaySession(key, 'collection', collection_id)).heard_token}`
-    const bindings = { ...env, HEARD_RATE_LIMIT: fakeRateLimit(2) }
-    const send = async (to: string, client: string) => {
-      const headers = { 'cf-connecting-ip': client }
-      return (await call('POST', to, { body: heardReport(track_id), bindings, headers })).status
+  it('is accepted with escaped characters in its path', async () => {
+    const { heard_token, track_id } = await aListener()
+    const escaped = `%${heard_token.charCodeAt(0).toString(16)}${heard_token.slice(1)}`
+    expect((await call('POST', `/v1/heard/${escaped}`, { body: heardReport(track_id) })).status).toBe(204)
+  })
+
+  it('is answered 413 if it is too large, with and without a known length', async () => {
+    const { path, track_id } = await aListener()
+    const padded = (size: number) => new TextEncoder().encode(JSON.stringify(heardReport(track_id)).padEnd(size))
+    const inParts = (bytes: Uint8Array) =>
+      new ReadableStream<Uint8Array>({
+        start(stream) {
+          for (let at = 0; at < bytes.length; at += 1000) stream.enqueue(bytes.slice(at, at + 1000))
+          stream.close()
+        },
+      })
+    const statusOf = async (body: BodyInit) => {
+      const headers = { 'content-type': 'text/plain' }
+      const request = new Request(new URL(path, 'https://tonearm.test'), { method: 'POST', headers, body })
+      return (await worker.fetch(request, env, createExecutionContext())).status
     }
-    const [one, two] = ['192.0.2.1', '192.0.2.2']
-    expect([await send(path, one), await send(path, one), await send(path, one)]).toEqual([204, 204, 429])
-    expect([await send(path, two), await send(other, one), await send(path, one)]).toEqual([204, 204, 429])
+    const [fitting, large] = [padded(MAX_HEARD_BYTES), padded(MAX_HEARD_BYTES + 1)]
+    expect(await statusOf(fitting)).toBe(204)
+    expect(await statusOf(inParts(fitting))).toBe(204)
+    expect(await statusOf(large)).toBe(413)
+    expect(await statusOf(inParts(large))).toBe(413)
+  })
+
+  it('is answered 503 with the name of a setting that the Worker lacks', async () => {
+    const { path, track_id } = await aListener()
+    const bindings = { ...env, SIGNING_SECRET: '' }
+    const answer = await expectError(503, 'not_configured', 'POST', path, { body: heardReport(track_id), bindings })
+    expect(answer.message).toContain('SIGNING_SECRET')
+  })
+
+  const from = (client: string) => ({ 'cf-connecting-ip': client })
+  const [one, two] = ['192.0.2.1', '192.0.2.2']
+
+  it('is limited per address and share, whatever its token is, and per address and organization', async () => {
+    const { key, collection_id, track_id, path: single } = await aListener()
+    const tokenOf = async (share: { slug: string }) =>
+      /"heard_token":"(\w+)"/.exec((await showPage(`/s/${share.slug}`)).text)![1]!
+    const [share, other] = [await aShare(key, collection_id), await aShare(key, collection_id)]
+    const [first, second, third] = [await tokenOf(share), await tokenOf(share), await tokenOf(other)]
+    const stranger = await aListener()
+    const bindings = {
+      ...env,
+      HEARD_RATE_LIMIT: fakeRateLimit(2),
+      HEARD_ORGANIZATION_RATE_LIMIT: fakeRateLimit(4),
+    }
+    const send = async (token: string, client: string, track = track_id) =>
+      (await call('POST', `/v1/heard/${token}`, { body: heardReport(track), bindings, headers: from(client) })).status
+    expect([await send(first, one), await send(second, one), await send(second, one)]).toEqual([204, 204, 429])
+    expect([await send(third, one), await send(first, two), await send(third, one)]).toEqual([204, 204, 204])
+    const { status } = await call('POST', single, { body: heardReport(track_id), bindings, headers: from(one) })
+    expect([status, await send(stranger.heard_token, one, stranger.track_id)]).toEqual([429, 204])
+    // No address is known.
+    const local = { ...bindings, CLIENT_IP_HEADER: '' }
+    for (let times = 0; times < 6; times++)
+      expect((await call('POST', single, { body: heardReport(track_id), bindings: local })).status).toBe(204)
+  })
+
+  it('with a wrong token counts as a guess of its address, and does not use up the limits of others', async () => {
+    const { path, track_id } = await aListener()
+    const limited = fakeRateLimit(0)
+    const bindings = { ...caching, MISS_RATE_LIMIT: fakeRateLimit(2), HEARD_RATE_LIMIT: limited }
+    const send = async (to: string, client: string) =>
+      (await call('POST', to, { body: heardReport(track_id), bindings, headers: from(client) })).status
+    const wrong = `${path.slice(0, -1)}${path.endsWith('0') ? '1' : '0'}`
+    const statuses: number[] = []
+    for (let times = 0; times < 4; times++) statuses.push(await send(wrong, one))
+    expect(statuses).toEqual([404, 404, 404, 429])
+    expect([await send(wrong, two), await send(path, two)]).toEqual([404, 429])
+  })
+
+  it('comes from the site of its Origin, and from the page that it names if that is a page of the service', async () => {
+    const { key, path, organization_id, track_id } = await aListener()
+    const origins = ['https://magazine.example', 'https://tonearm.test', 'null', undefined]
+    for (const [at, origin] of origins.entries()) {
+      const headers: Record<string, string> = origin === undefined ? {} : { origin }
+      const body = heardReport(track_id, { source: `claim-${at}.example` })
+      expect((await call('POST', path, { body, headers })).status).toBe(204)
+    }
+    const { rows } = await ok('GET', `/v1/stats/organization/${organization_id}?by=source`, { key })
+    const keys = new Set(rows.map((row: { key: string | null }) => row.key))
+    expect(keys).toEqual(new Set(['claim-1.example', 'claim-2.example', 'claim-3.example', 'magazine.example']))
   })
 })
