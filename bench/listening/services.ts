@@ -15,7 +15,7 @@ import { type createRecount, DURATION } from './audience.ts'
 
 export const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
-/** Number of sessions. Each may start 300 visits a minute. */
+/** Number of sessions. Each may start 1,200 visits a minute. */
 export const SESSIONS = 100
 /** Maximum megabytes of the heap. V8 ends if it needs more. */
 export const HEAP = 100

@@ -64,8 +64,8 @@ const SHORTEST = 0.05
 /** Number of ranges of a listen after which the next one belongs to another listen. */
 const MAX_RANGES = 40
 const MAX_LISTENS = 50
-/** Characters of finished listens after which a new visit starts. The service accepts 64,000, those in the next report included, and 1,000 listens. */
-const MAX_SIZE = 54_000
+/** Characters of finished listens after which a new visit starts. The service accepts 16,000, those in the next two reports included, and 1,000 listens. */
+const MAX_SIZE = 8000
 /** Characters of a listen without its ranges, at most. */
 const LISTEN_SIZE = 60
 /** Fields that a report omits if they are empty. */
@@ -272,7 +272,10 @@ export class Heard {
   /** Returns a report with as many listens as have room; null if nothing is new. Only `rest` passes the index of the first one. */
   report(now: number, from = 0): Report | null {
     const visit = this.#visit
-    if (!visit || this.#total - this.#sent < SHORTEST) return null
+    // The service accepts a new listen without seconds only at the end.
+    this.#listens = this.#listens.filter((entry) => entry === this.#open || entry.sent || hasContent(encode(entry)))
+    const entries = this.#listens.slice(from, from + MAX_LISTENS)
+    if (!visit || entries.length === 0 || this.#total - this.#sent < SHORTEST) return null
     const text = (listens: Listen[]) => {
       const report: HeardReport = {
         visit: visit.id,
@@ -286,8 +289,6 @@ export class Heard {
         OPTIONAL.test(key) && (value === 0 || String(value) === '') ? undefined : value,
       )
     }
-    const entries = this.#listens.slice(from, from + MAX_LISTENS)
-    if (entries.length === 0) return null
     visit.sequence++
     this.#triedAt = now
     const listens = entries.map(encode)

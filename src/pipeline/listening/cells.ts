@@ -70,6 +70,26 @@ export class Cells {
     this.#values.fill(0, start, start + this.width)
   }
 
+  /** Removes a row. The rows after it, up to the next free slot, may have been displaced by it, so they are inserted again. */
+  remove(key: number): void {
+    let slot = this.#slot(key)
+    if (this.#keys[slot] === 0) return
+    this.#used--
+    const { width } = this
+    for (let removed = true; this.#keys[slot] !== 0; removed = false) {
+      const moved = this.#keys[slot]!
+      const row = this.#values.slice(slot * width, (slot + 1) * width)
+      this.#keys[slot] = 0
+      this.#values.fill(0, slot * width, (slot + 1) * width)
+      if (!removed) {
+        const to = this.#slot(moved - 1)
+        this.#keys[to] = moved
+        this.#values.set(row, to * width)
+      }
+      slot = slot + 1 === this.#keys.length ? 0 : slot + 1
+    }
+  }
+
   /** The keys in ascending order. */
   keys(): Uint32Array {
     return this.#keys

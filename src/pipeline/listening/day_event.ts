@@ -1,8 +1,8 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, ne, sql } from 'drizzle-orm'
 
 import { openWithRetries } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
-import { organizations } from '../../adapters/db/schema/library.ts'
+import { listeningFolds } from '../../adapters/db/schema/counters.ts'
 import { dateOf } from '../../core/time.ts'
 import { wakeIfSubscribed } from '../webhooks/due.ts'
 import { addCounts, noCounts, toResponse } from './counts.ts'
@@ -39,13 +39,12 @@ export async function recordDays(
  */
 async function recordDay(env: Env, { organization_id, shard }: Shard, day: number, own: Stats): Promise<void> {
   const db = openWithRetries(env.DB)
-  const { listening_shards: shards } = organizations
-  const row = await db.select({ shards }).from(organizations).where(eq(organizations.id, organization_id)).get()
-  if (!row) return
-  const others = Array.from({ length: row.shards }, (_, other) => other).filter((other) => other !== shard)
+  const isOther = and(eq(listeningFolds.organization_id, organization_id), ne(listeningFolds.shard, shard))
+  const others = await db.select({ shard: listeningFolds.shard }).from(listeningFolds).where(isOther)
   const query: StatsQuery = { scope: 'organization', id: organization_id, from: day, to: day, by: 'day' }
   // The engine imports this file, so it cannot import call_object.ts.
-  const statsOf = (other: number) => listeningStub(env, organization_id, other).call('stats', [query]) as Promise<Stats>
+  const statsOf = ({ shard: other }: { shard: number }) =>
+    listeningStub(env, organization_id, other).call('stats', [query]) as Promise<Stats>
   const all = [own, ...(await Promise.all(others.map(statsOf)))]
   const refused = all.flatMap((stats) => Object.values(stats.refused)).reduce((sum, reports) => sum + reports, 0)
   const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())

@@ -29,6 +29,8 @@ export interface Difference {
   /** Two letters (ISO 3166-1); null if unknown. */
   country: string | null
   source: string | null
+  /** Whether the visit gives the vote of its address to the source (sources.ts). */
+  isVote: boolean
   /** Null for a new listen. */
   before: Listen | null
   after: Listen

@@ -1,15 +1,16 @@
-import type { HeardReport } from '../../contract/heard.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { type CopiedRow, copyRows, insertRows } from './copy.ts'
+import type { Difference } from './difference.ts'
 import { reportFold, type Shard } from './fold_times.ts'
+import type { HeardCall, HeardOutcome, Refusal } from './heard_call.ts'
 import { Load } from './load.ts'
+import { fits } from './physics.ts'
 import { Progress } from './progress.ts'
-import type { Refusal } from './refusal.ts'
-import { type Download, Segments } from './segments.ts'
+import { type Download, linesOfVisits, Segments } from './segments.ts'
 import { Sums } from './sums.ts'
 import { createTracks } from './tracks.ts'
-import { type Accepted, fits, type SessionFacts, type TrackFacts, Visits } from './visits.ts'
+import { type Accepted, type TrackFacts, Visits } from './visits.ts'
 
 /**
  * The listening of an organization, or of a shard of it, in a Durable Object (docs/decisions/0102). The open visits and the sums since the last fold are in
@@ -23,22 +24,9 @@ const QUIET = 3600_000
 const DAY = 24 * QUIET
 /** Maximum characters of the log without the open visits. It is read when the object starts. */
 const MAX_LOG = 48_000_000
+const midnightAfter = (now: number) => (Math.floor(now / DAY) + 1) * DAY
 const SELF =
   'create table if not exists self (organization_id text, shard integer, due_at integer, recorded_day integer)'
-
-/** A report with the facts of its token. */
-export interface HeardCall {
-  organization_id: string
-  shard: number
-  report: HeardReport
-  session: SessionFacts
-  shards: number
-  country: string | null
-  /** The listener whose progress is kept; null if none is. */
-  listener?: string | null
-}
-/** `gone`: the organization was deleted. A refusal is counted under its reason. */
-export type HeardOutcome = 'ok' | 'gone' | Refusal
 
 /** The row of the object itself, in the table `self`. */
 interface Self extends Shard {
@@ -47,6 +35,8 @@ interface Self extends Shard {
   /** The last day that `recordDays` has handled, with an event or without. */
   recorded_day: number | null
 }
+
+type Sender = Partial<Pick<HeardCall, 'client' | 'listener'>>
 
 interface Group {
   lines: string[]
@@ -96,36 +86,42 @@ export class ListeningEngine {
   }
 
   /** Counts a report. Resolves once it is stored. */
-  async heard({ report, session, shards, country, listener = null, ...self }: HeardCall): Promise<HeardOutcome> {
+  async heard({ report, session, shards, listener = null, ...call }: HeardCall): Promise<HeardOutcome> {
     // A repeated report is acknowledged when the first one is.
     if (this.#visits.isOld(report, session)) {
       await this.#group?.done
       return 'ok'
     }
     const ids = new Set(report.listens.map(({ track }) => track))
-    const tracks = await this.#tracksOf(self).find(ids, (facts) => !fits(report, session.via, facts))
+    const tracks = await this.#tracksOf(call).find(ids, (facts) => !fits(report, session.via, facts))
     if (!tracks) return 'gone'
     const now = Date.now()
     this.#visits.close(now)
     if (this.#day !== Math.floor(now / DAY)) this.#startDay(now)
-    this.#identify(self)
-    await this.#load.measure(this.#env.DB, self, this.#visits, now, shards)
-    const checked = this.#visits.isOld(report, session)
-      ? null
-      : this.#visits.check(report, session, country, tracks, now)
+    await this.#identify(call, now)
+    await this.#load.measure(this.#env.DB, this.#self!, this.#visits, now, shards)
+    const checked = this.#visits.isOld(report, session) ? null : this.#visits.check(report, session, call, tracks, now)
     if (checked === null) await this.#group?.done
     else if ('reason' in checked) await this.#refuse(checked.reason, now)
-    else await this.#store(checked, (id) => tracks.get(id)!, now, listener)
+    else await this.#store(checked, (id) => tracks.get(id)!, { client: call.client, listener })
     await this.#schedule(now)
     return checked && 'reason' in checked ? checked : 'ok'
   }
 
   #tracksOf = ({ organization_id }: Shard) => (this.#tracks ??= createTracks(this.#env.DB, organization_id))
 
-  #identify({ organization_id, shard }: Shard): void {
+  #nameItself({ organization_id, shard }: Shard): void {
     if (this.#self) return
     this.#ctx.storage.sql.exec('insert into self values (?, ?, null, null)', organization_id, shard)
     this.#self = { organization_id, shard, due_at: null, recorded_day: null }
+  }
+
+  /** Resolves once the database knows the object, because statistics ask only objects that it knows. */
+  async #identify(self: Shard, now: number): Promise<void> {
+    this.#nameItself(self)
+    if (this.#self!.due_at !== null) return
+    await this.#announce(midnightAfter(now))
+    if (this.#self!.due_at === null) throw new Error('the object is not in the database')
   }
 
   #remember(column: 'due_at' | 'recorded_day', value: number): void {
@@ -133,11 +129,12 @@ export class ListeningEngine {
     this.#ctx.storage.sql.exec(`update self set ${column} = ?`, value)
   }
 
-  #apply(report: Accepted, factsOf: (track: string) => TrackFacts, listener: string | null = null): void {
-    this.#visits.apply(report, factsOf, (difference) => {
+  #apply(report: Accepted, factsOf: (track: string) => TrackFacts, { client, listener = null }: Sender = {}): void {
+    const change = (difference: Difference) => {
       this.#sums.add(difference)
       if (listener !== null) this.#progress.add(listener, difference, report.at)
-    })
+    }
+    this.#visits.apply(report, factsOf, change, client)
   }
 
   /** Counts a refused report. Resolves once it is stored. */
@@ -150,24 +147,21 @@ export class ListeningEngine {
   }
 
   /** Applies a report, and writes it. */
-  #store(
-    report: Accepted,
-    factsOf: (track: string) => TrackFacts,
-    now: number,
-    listener: string | null,
-  ): Promise<void> {
+  #store(report: Accepted, factsOf: (track: string) => TrackFacts, sender: Sender): Promise<void> {
     const lines = this.#orRestart('listening_report_failed', () => {
-      this.#apply(report, factsOf, listener)
-      return this.#segments.linesOf(report, factsOf)
+      this.#apply(report, factsOf, sender)
+      const closed = this.#visits.makeRoom(report.at)
+      if (closed.length > 0) log('error', 'listening_visits_closed', { ...this.#self, visits: closed.length })
+      return [...this.#segments.linesOf(report, factsOf), ...linesOfVisits(closed)]
     })
-    return this.#log(lines, now)
+    return this.#log(lines, report.at)
   }
 
   /** Counts a download, unless the organization was deleted. Resolves once it is stored. */
   async download(self: Shard, place: Download): Promise<void> {
     if (!(await this.#tracksOf(self).find([place.track ?? '']))) return
     const now = Date.now()
-    this.#identify(self)
+    await this.#identify(self, now)
     this.#sums.download(place)
     await this.#log([this.#segments.downloadLine(place)], now)
     await this.#schedule(now)
@@ -244,7 +238,7 @@ export class ListeningEngine {
   async #schedule(now: number): Promise<void> {
     if (this.#hasAlarm) return
     this.#hasAlarm = true
-    const midnight = (Math.floor(now / DAY) + 1) * DAY
+    const midnight = midnightAfter(now)
     const next = Math.min(now + QUIET, midnight)
     if (((await this.#ctx.storage.getAlarm()) ?? Infinity) > next) await this.#ctx.storage.setAlarm(next)
     await this.#announce(midnight)
@@ -274,7 +268,7 @@ export class ListeningEngine {
    */
   async alarm(overdue?: Shard): Promise<void> {
     if (overdue) {
-      this.#identify(overdue)
+      this.#nameItself(overdue)
       this.#self!.due_at = null
     }
     const now = Date.now()
@@ -311,7 +305,7 @@ export class ListeningEngine {
 
   /** Inserts rows of a backup. The object must not be used any more after it, because the rows are not in its memory. */
   async restore(self: Shard, rows: CopiedRow[]): Promise<void> {
-    this.#identify(self)
+    this.#nameItself(self)
     this.#self!.due_at = null
     this.#ctx.storage.transactionSync(() => insertRows(this.#ctx.storage.sql, rows))
     await this.#announce(0)

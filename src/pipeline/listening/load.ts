@@ -2,10 +2,10 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import type { Shard } from './fold_times.ts'
 import { growShards } from './shards.ts'
-import { MAX_OPEN_SIZE, MAX_OPEN_VISITS, type Visits } from './visits.ts'
+import { MAX_OPEN_SIZE, type Visits } from './visits.ts'
 
-/** The load above which the number of shards doubles: reports per minute, open visits, or their characters. */
-const HOT = { reports: 18_000, visits: MAX_OPEN_VISITS / 2, size: MAX_OPEN_SIZE / 2 }
+/** The load above which the number of shards doubles: reports per minute, or characters of open visits. */
+const HOT = { reports: 18_000, size: MAX_OPEN_SIZE / 2 }
 const MINUTE = 60_000
 /** Milliseconds after which the number of shards may grow again. Sessions that exist keep theirs for up to a day. */
 const PAUSE = 6 * 60 * MINUTE
@@ -19,14 +19,17 @@ export class Load {
   #mayGrowAt = 0
 
   /** Counts a report, and gives the organization more shards if the load is high. New sessions use them. A failure is repeated after a minute. */
-  async measure(db: D1Database, self: Shard, { size, length }: Visits, now: number, shards: number): Promise<void> {
+  async measure(db: D1Database, self: Shard, visits: Visits, now: number, shards: number): Promise<void> {
     const minute = Math.floor(now / MINUTE)
     if (minute !== this.#minute) [this.#reports, this.#shards] = [0, 1]
     this.#minute = minute
     this.#shards = Math.max(this.#shards, shards)
-    const isHot = ++this.#reports > HOT.reports || size > HOT.visits || length > HOT.size
-    if (!isHot || now < this.#mayGrowAt) return
-    this.#mayGrowAt = now + PAUSE
+    const isBusy = ++this.#reports > HOT.reports
+    if (!(isBusy || visits.length > HOT.size) || now < this.#mayGrowAt) return
+    // A few senders with many visits need no other objects.
+    const isHot = isBusy || visits.demand() > HOT.size
+    this.#mayGrowAt = now + (isHot ? PAUSE : MINUTE)
+    if (!isHot) return
     await growShards(db, self.organization_id, this.#shards).catch((error: unknown) => {
       this.#mayGrowAt = now + MINUTE
       log('error', 'listening_shards_not_grown', { ...self, error: describeError(error) })

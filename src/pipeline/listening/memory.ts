@@ -9,7 +9,7 @@ import { union } from './ranges.ts'
 const MAX_BYTES = 28e6
 /** The value of a counter from which on the memory is folded; it must stay below 2³¹. */
 const MAX_COUNT = 1e9
-/** Sources of a subject and day; the visits of all others are only in the totals. */
+/** Sources of a subject and day, those with the most votes; the visits of all others are only in the totals. */
 export const MAX_SOURCES = 100
 /** Bits of a key that select a step, and a label. The memory is folded before it has more labels or subjects than fit. */
 const STEP_BITS = 10
@@ -20,6 +20,7 @@ const MAX_SUBJECTS = 2 ** 19
 const ENTRY_BYTES = 90
 /** The first columns are counted by label in another table than the rest: most labels have nothing muted, fast or downloaded. */
 const OFTEN = 4
+const VISITS = COLUMNS.indexOf('visits')
 
 /** The id of the organization in its own sums. */
 export const SELF = ''
@@ -70,6 +71,12 @@ export class Memory {
   /** The differences between neighboring steps: of the visits that heard a step, and of how often it was heard more than once in a visit. */
   readonly #curves = new Cells(2)
   readonly #refused = new Map<number, Record<string, number>>()
+  readonly #votesOf: (day: number, source: string) => number
+
+  /** `votesOf` returns the votes for a source on a day. */
+  constructor(votesOf: (day: number, source: string) => number = () => 0) {
+    this.#votesOf = votesOf
+  }
 
   get bytes(): number {
     const cells = [this.#totals, this.#often, this.#rare, this.#curves].reduce((sum, { bytes }) => sum + bytes, 0)
@@ -149,7 +156,11 @@ export class Memory {
       const key = index * 2 ** LABEL_BITS + found
       if (this.#often.has(key)) return key
     }
-    if (kind === 'source' && ++this.subjects[index]!.sources > MAX_SOURCES) return null
+    if (kind === 'source') {
+      const subject = this.subjects[index]!
+      if (subject.sources < MAX_SOURCES) subject.sources++
+      else if (!this.#replaceSource(index, text)) return null
+    }
     const label = found ?? this.#labels.push({ kind, text }) - 1
     if (found === undefined) {
       this.#labelIndex[kind].set(text, label)
@@ -159,6 +170,25 @@ export class Memory {
     // `has` must find the label even if only rare columns are counted for it.
     this.#often.add(key, 0, 0)
     return key
+  }
+
+  /** Removes the source of a subject with the fewest votes, then visits, if it has fewer votes than a new one. Returns false if it has not. */
+  #replaceSource(index: number, source: string): boolean {
+    const { day } = this.subjects[index]!
+    const votes = this.#votesOf(day, source)
+    if (votes === 0) return false
+    let [weakest, fewest, least] = [-1, votes, Infinity]
+    for (const [at, { kind, text }] of this.#labels.entries()) {
+      const key = index * 2 ** LABEL_BITS + at
+      if (kind !== 'source' || !this.#often.has(key)) continue
+      const [own, visits] = [this.#votesOf(day, text), this.#often.get(key, VISITS)]
+      if (own > fewest || (own === fewest && (own === votes || visits >= least))) continue
+      ;[weakest, fewest, least] = [key, own, visits]
+    }
+    if (weakest < 0) return false
+    this.#often.remove(weakest)
+    this.#rare.remove(weakest)
+    return true
   }
 
   /** Adds what a listen heard to the curve of its track. */

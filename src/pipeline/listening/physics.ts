@@ -1,7 +1,7 @@
 import type { HeardReport } from '../../contract/heard.ts'
-import type { Listen, Range } from './difference.ts'
-import { lengthOf, secondsOf, tenth } from './ranges.ts'
-import { type Refusal, refuse } from './refusal.ts'
+import type { Difference, Listen, Range } from './difference.ts'
+import { type Refusal, refuse } from './heard_call.ts'
+import { lengthOf, secondsOf, tenth, union } from './ranges.ts'
 
 /**
  * The plausibility of listening reports: a report that describes something impossible is counted as refused. Times are in seconds unless stated
@@ -17,7 +17,15 @@ const CLOCK_TOLERANCE = 60
 /** Seconds that may have been heard in addition, because a page reports a moment before or after its clock was read. */
 const BUFFER = 10
 /** Maximum number of listens of a visit. */
-export const MAX_LISTENS = 1000
+const MAX_LISTENS = 1000
+
+/** Milliseconds after its last report for which a visit stays open. */
+export const OPEN_FOR = 30 * 60_000
+/**
+ * Age in seconds from which a report of an unknown visit is refused unless it is the first one: the visit may have been counted and closed. A minute less,
+ * because the last report may have taken longer than this one.
+ */
+const LATE_AGE = OPEN_FOR / 1000 - 60
 
 /** Returns what is wrong with the first range that is not ordered and disjoint, or that ends after the track; undefined if all are right. */
 function faultOf(ranges: readonly (readonly number[])[], duration: number): string | undefined {
@@ -34,6 +42,27 @@ function faultOf(ranges: readonly (readonly number[])[], duration: number): stri
 
 const isInside = ([from, until]: Range, outer: readonly Range[]) =>
   outer.some((range) => range[0] - ROUNDING <= from && until <= range[1] + ROUNDING)
+
+/** Whether a listen of a report has seconds, heard or muted. */
+export const hasSeconds = ({ ranges, muted = 0 }: HeardReport['listens'][number]) =>
+  muted > 0 || ranges.some(([from, until]) => until! > from!)
+
+/** Seconds that a report may lack that were reported before: players estimate their positions. They stay counted. */
+const LACKING = 0.5
+
+/** Returns a listen with everything that was reported of it before, so that no sum becomes smaller; a refusal if it lacks too much of that. */
+export function grown(listen: Listen, before: Listen, at: number): Listen | Refusal {
+  const all = {
+    ranges: union(before.ranges, listen.ranges),
+    again: union(before.again, listen.again),
+    muted: Math.max(before.muted, listen.muted),
+    fast: Math.max(before.fast, listen.fast),
+  }
+  const lacking = secondsOf(all) - secondsOf(listen)
+  return lacking > LACKING
+    ? refuse('ranges', `listens.${at}`, `lacks ${tenth(lacking)} seconds that were reported before`)
+    : all
+}
 
 /** Returns the ranges without empty ones, cut at the end of the track. */
 const trimmed = (ranges: readonly (readonly number[])[], duration: number): Range[] =>
@@ -90,3 +119,45 @@ export function refuseTime(
 
 /** Returns the number of seconds of audio of listens. */
 export const totalOf = (listens: readonly Listen[]) => listens.reduce((sum, listen) => sum + secondsOf(listen), 0)
+
+/** Returns why a report belongs neither to its visit nor to a new one; null if it does. */
+export function refuseVisit(
+  report: HeardReport,
+  session: { id: string },
+  visit: { session: { id: string } } | undefined,
+): Refusal | null {
+  const { sequence, age, first } = report
+  if (visit) return visit.session.id === session.id ? null : refuse('visit', 'visit', 'belongs to another session')
+  if (sequence > 1 && age > LATE_AGE)
+    return refuse('late', 'visit', `is no longer known, and cannot start again at an age of ${age} seconds`)
+  return first > 0 ? refuse('late', 'first', `must be 0 in a new visit, not ${first}`) : null
+}
+
+/** Returns why a report does not continue the listens of its visit, of which `open` may still change; null if it does. */
+export function refuseListens({ first, listens }: HeardReport, known: number, open: number): Refusal | null {
+  const skipped = first - known
+  if (skipped < 0) return refuse('visit', 'first', `went back from ${known} to ${first}`)
+  if (skipped > open) return refuse('visit', 'first', `is ${first}, but only ${known + open} listens were reported`)
+  const all = first + listens.length
+  if (all > MAX_LISTENS) return refuse('visit', 'listens', `must be at most ${MAX_LISTENS} in a visit, not ${all}`)
+  if (listens.length < open - skipped)
+    return refuse(
+      'visit',
+      'listens',
+      `must have the ${open - skipped} that were reported from first on, not ${listens.length}`,
+    )
+  return null
+}
+
+type Facts = Pick<Difference, 'collection' | 'duration'> & { id: string }
+
+/** Whether a session plays a track. The tracks of a playlist are not known here. */
+export const plays = ({ scope, id }: Difference['via'], track: Facts) =>
+  scope === 'playlist' || id === (scope === 'track' ? track.id : track.collection)
+
+/** Whether a session plays a track, and no range of a report ends after the track. */
+export const fits = ({ listens }: HeardReport, via: Difference['via'], facts: Facts): boolean =>
+  plays(via, facts) &&
+  listens.every(
+    ({ track, ranges }) => track !== facts.id || ranges.every(([, until]) => until! <= endOf(facts.duration)),
+  )

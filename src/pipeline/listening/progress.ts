@@ -1,6 +1,6 @@
 import { isSameRecording } from './curve.ts'
 import type { Difference, Range } from './difference.ts'
-import { lengthOf, union, without } from './ranges.ts'
+import { lengthOf, limited, union, without } from './ranges.ts'
 
 /** The progress of listeners. It is kept only for sessions that were created with `listener` (docs/counting.md#progress-of-a-listener). */
 
@@ -21,15 +21,6 @@ export interface TrackProgress {
   position: number
   /** Milliseconds since 1970. */
   at: number
-}
-
-function limited(ranges: Range[]): Range[] {
-  while (ranges.length > MAX_RANGES) {
-    const gaps = ranges.slice(1).map(([from], at) => from - ranges[at]![1])
-    const at = gaps.indexOf(Math.min(...gaps))
-    ranges.splice(at, 2, [ranges[at]![0], ranges[at + 1]![1]])
-  }
-  return ranges
 }
 
 /** Returns the end of the last changed range in the order of the track; a report does not say which range was heard last. */
@@ -58,7 +49,7 @@ export class Progress {
     const old = row && isSameRecording(row.duration, duration) ? row : undefined
     const once = without(after.ranges, before?.ranges ?? [])
     const again = without(after.again, before?.again ?? [])
-    const ranges = limited(union(JSON.parse(old?.ranges ?? '[]') as Range[], union(once, again)))
+    const ranges = limited(union(JSON.parse(old?.ranges ?? '[]') as Range[], union(once, again)), MAX_RANGES)
     if (ranges.length === 0) return
     const position = grownEnd(difference) ?? old?.position ?? 0
     const values = [listener, track, duration, JSON.stringify(ranges), position, at]

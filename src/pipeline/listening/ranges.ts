@@ -21,6 +21,20 @@ export function union(a: readonly Range[], b: readonly Range[]): Range[] {
   return merged
 }
 
+/** Returns at most so many ranges. Those with the shortest gaps between them become one. */
+export function limited(ranges: Range[], most: number): Range[] {
+  if (ranges.length <= most) return ranges
+  const gaps = ranges.slice(1).map(([from], at) => from - ranges[at]![1])
+  const shortest = [...gaps.keys()].toSorted((a, b) => gaps[a]! - gaps[b]!).slice(0, ranges.length - most)
+  const joined = new Set(shortest)
+  return ranges.flatMap((range, at): Range[] => {
+    if (joined.has(at - 1)) return []
+    let last = at
+    while (joined.has(last)) last++
+    return [[range[0], ranges[last]![1]]]
+  })
+}
+
 /** Returns the parts of `a` that are not in `b`. */
 export const without = (a: readonly Range[], b: readonly Range[]): Range[] =>
   b.reduce<Range[]>(

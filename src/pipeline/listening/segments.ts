@@ -1,5 +1,5 @@
 import type { Sums } from './sums.ts'
-import type { Accepted, TrackFacts, Visit } from './visits.ts'
+import type { Accepted, ClosedVisit, TrackFacts, Visit } from './visits.ts'
 
 /**
  * The log of an object: rows with many lines of JSON each. It contains everything since the last fold: first the visits that were open, then the reports
@@ -13,13 +13,13 @@ export type Download = Parameters<Sums['download']>[0]
 /** A line of a segment. */
 type Line =
   | ['track', TrackFacts]
-  | ['visit', Visit]
+  | ['visit', Visit | ClosedVisit]
   | ['report', Accepted]
   | ['refused', day: number, reason: string, reports: number]
   | ['download', Download]
 
 export interface Reader {
-  visit: (visit: Visit) => void
+  visit: (visit: Visit | ClosedVisit) => void
   report: (report: Accepted, factsOf: (track: string) => TrackFacts) => void
   refused: (day: number, reason: string, reports: number) => void
   download: (place: Download) => void
@@ -30,7 +30,7 @@ const TABLE = 'create table if not exists segment (id integer primary key, body 
 const MAX_ROW = 500_000
 
 /** Yields line by line, because all lines together are large. */
-function* linesOfVisits(visits: Iterable<Visit>) {
+export function* linesOfVisits(visits: Iterable<Visit | ClosedVisit>) {
   for (const visit of visits) yield JSON.stringify(['visit', visit] satisfies Line)
 }
 
@@ -112,7 +112,7 @@ export class Segments {
   }
 
   /** Replaces the log with the open visits. */
-  replace(visits: Iterable<Visit>): void {
+  replace(visits: Iterable<Visit | ClosedVisit>): void {
     this.#sql.exec('delete from segment')
     this.#numbers = new WeakMap()
     this.#tracks = 0

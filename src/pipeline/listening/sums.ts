@@ -3,6 +3,7 @@ import { addCounts, type Counts, noCounts } from './counts.ts'
 import { addPacked, addSteps, type Curve, emptyCurve, isSameRecording, type PackedCurve } from './curve.ts'
 import type { Difference } from './difference.ts'
 import { type Kind, MAX_SOURCES, Memory, type Place, SELF, type SubjectDetails } from './memory.ts'
+import { Sources } from './sources.ts'
 
 /** The sums of listening by resource and day (docs/decisions/0104). Days are in days since 1970, in UTC. */
 
@@ -64,17 +65,17 @@ const trim = (counts: Counts) => counts.slice(0, counts.findLastIndex(Boolean) +
 const packLabels = (labels: Iterable<[string, Counts]>) =>
   Object.fromEntries([...labels].map(([text, counts]) => [text, trim(counts)]))
 
-/** Returns the entries of the sources with the most visits. */
-const mostVisited = (sources: [string, Counts][], most: number) =>
-  sources.toSorted(([, [, a = 0]], [, [, b = 0]]) => b - a).slice(0, most)
+/** Returns the sources with the most votes, and of those with equal votes the ones with the most visits. */
+const leading = (sources: [string, Counts][], most: number, votesOf: (source: string) => number) =>
+  sources.toSorted(([one, [, a = 0]], [two, [, b = 0]]) => votesOf(two) - votesOf(one) || b - a).slice(0, most)
 
-/** Returns the details of a row as JSON. If they are too long, only the sources with the most visits remain, and if necessary no curves. */
-function packDetails(details: Bucket['details']): string {
+/** Returns the details of a row as JSON. If they are too long, only the leading sources remain, and if necessary no curves. */
+function packDetails(details: Bucket['details'], votesOf: (source: string) => number): string {
   let text = JSON.stringify(details)
   for (const most of [50, 20, 5, 0]) {
     if (text.length <= MAX_DETAILS) break
     for (const each of Object.values(details)) {
-      if (each.sources) each.sources = Object.fromEntries(mostVisited(Object.entries(each.sources), most))
+      if (each.sources) each.sources = Object.fromEntries(leading(Object.entries(each.sources), most, votesOf))
       if (most === 0) delete each.curve
     }
     text = JSON.stringify(details)
@@ -90,11 +91,14 @@ function addReasons(sum: Record<string, number>, ...all: (Record<string, number>
 
 export class Sums {
   readonly #sql: SqlStorage
-  #memory = new Memory()
+  readonly #sources: Sources
+  #memory: Memory
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec(TABLE)
+    this.#sources = new Sources(sql)
+    this.#memory = new Memory(this.#sources.votesOf)
   }
 
   /** Bytes in memory. */
@@ -113,7 +117,10 @@ export class Sums {
   }
 
   /** Adds what a report changes in one listen. */
-  add = (difference: Difference): void => this.#memory.add(difference)
+  add(difference: Difference): void {
+    if (difference.isVote) this.#sources.add(difference.day, difference.source!)
+    this.#memory.add(difference)
+  }
 
   /** Counts a download. */
   download = (place: Omit<Place, 'source'>): void => this.#memory.addDownload(place)
@@ -133,9 +140,11 @@ export class Sums {
       const { scope, day, id } = memory.subjects[indexes[0]!]!
       const bucket = this.#read(scope, day, id)
       for (const index of indexes) this.#addTo(bucket, index, detailsOf(index))
-      this.#sql.exec(WRITE, scope, day, bucketOf(id), JSON.stringify(bucket.totals), packDetails(bucket.details))
+      const packed = packDetails(bucket.details, (source) => this.#sources.votesOf(day, source))
+      this.#sql.exec(WRITE, scope, day, bucketOf(id), JSON.stringify(bucket.totals), packed)
     }
-    this.#memory = new Memory()
+    this.#sources.fold()
+    this.#memory = new Memory(this.#sources.votesOf)
   }
 
   /** Adds the sums in memory of one resource to its row. */
@@ -146,7 +155,10 @@ export class Sums {
     totals[id] = trim(addCounts(memory.totals(index), totals[id] ?? []))
     const countries = packLabels(addLabels(new Map(added.country), Object.entries(old?.countries ?? {})))
     const allSources = [...addLabels(new Map(added.source), Object.entries(old?.sources ?? {}))]
-    const sources = packLabels(mostVisited(allSources, MAX_SOURCES))
+    const votesOf = (source: string) => this.#sources.votesOf(day, source)
+    // A day with too many sources names only those that have a vote.
+    const named = allSources.length < MAX_SOURCES ? allSources : allSources.filter(([source]) => votesOf(source) > 0)
+    const sources = packLabels(leading(named, MAX_SOURCES, votesOf))
     const curve = duration > 0 ? addSteps(old?.curve, duration, visits, added.steps) : old?.curve
     const refused = scope === 0 ? addReasons({}, old?.refused, memory.refused(day)) : {}
     const isFilled = (object: object) => Object.keys(object).length > 0

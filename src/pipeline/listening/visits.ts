@@ -1,8 +1,20 @@
 import type { HeardReport } from '../../contract/heard.ts'
 import type { Difference, Listen, Range } from './difference.ts'
-import { endOf, MAX_LISTENS, refuseTime, toListen, totalOf } from './physics.ts'
-import { secondsOf, tenth, union } from './ranges.ts'
-import { type Refusal, refuse } from './refusal.ts'
+import { type Caller, type Refusal, refuse, type SessionFacts } from './heard_call.ts'
+import {
+  grown,
+  hasSeconds,
+  OPEN_FOR,
+  refuseListens,
+  refuseTime,
+  plays,
+  refuseVisit,
+  toListen,
+  totalOf,
+} from './physics.ts'
+import { limited, union } from './ranges.ts'
+import { demandOf, greediest, NewVisits, type Occupant } from './room.ts'
+import { Voters } from './sources.ts'
 
 /** The open visits of a shard: the listens that their next reports may still change. */
 
@@ -12,13 +24,6 @@ export interface TrackFacts {
   collection: string
   /** Seconds. */
   duration: number
-}
-
-/** The parts of a session that its reports are counted with. */
-export interface SessionFacts {
-  id: string
-  created_at: number
-  via: Difference['via']
 }
 
 type PackedListen = [track: string, ranges: Range[], again: Range[], muted: number, fast: number]
@@ -50,6 +55,13 @@ export interface Visit {
   listens: string
 }
 
+/** A visit that was closed early. Its later reports must not count again. */
+export interface ClosedVisit {
+  id: string
+  sequence: number
+  closed_at: number
+}
+
 /** A report that was accepted, as it is stored in a segment. */
 export interface Accepted {
   visit: string
@@ -57,6 +69,8 @@ export interface Accepted {
   session?: SessionFacts
   country: string | null
   source: string | null
+  /** Only in the first report of a visit that gives the vote of its address to its source. */
+  isVote?: boolean
   sequence: number
   age: number
   at: number
@@ -64,102 +78,119 @@ export interface Accepted {
   listens: PackedListen[]
 }
 
-/** Milliseconds after its last report for which a visit stays open. */
-const OPEN_FOR = 30 * 60_000
-/**
- * Age in seconds from which a report of an unknown visit is refused unless it is the first one: the visit may have been counted and closed. A minute less,
- * because the last report may have taken longer than this one.
- */
-const LATE_AGE = OPEN_FOR / 1000 - 60
-/** Maximum number of new visits of a session per minute, and of open visits. */
-const MAX_NEW_VISITS = 300
-export const MAX_OPEN_VISITS = 40_000
 /** Maximum characters of the listens of a visit. `Heard` starts another visit before that. */
-const MAX_LISTENS_SIZE = 64_000
-/** Maximum characters of all open visits. They are in memory, and each fold writes them into the log. */
+const MAX_LISTENS_SIZE = 16_000
+/** Maximum number of ranges of a track in the listens of a visit that are finished. */
+const MAX_PAST_RANGES = 50
+/** Characters of a visit without its listens, at most: those of its fields and its source, and of the objects that hold them. */
+const VISIT_SIZE = 1000
+/** Maximum characters of all open visits, and the part of it that remains after visits were closed. They are in memory, and each fold writes them into the log. */
 export const MAX_OPEN_SIZE = 40_000_000
+const REMAINING = 0.9
+/** Characters up to which a session at an address is not greedy: those of its largest visit. */
+const MODEST = VISIT_SIZE + MAX_LISTENS_SIZE
+/** Maximum number of visits that were closed early and are remembered. */
+const MAX_CLOSED = 40_000
 
-const FULL = 'has no room, because too many or too large visits are open'
 const NO_LISTENS: Listens = { open: [], past: [] }
 const DAY = 24 * 3600_000
 
-/** Returns the characters of a visit in the log, at least. Its fields and its source have up to 500, the id of a collection 39. */
-const sizeOf = ({ listens, collections }: Visit) => 500 + listens.length + 40 * collections.length
+/** Returns the characters of a visit, at most. The id of a collection has 39. */
+const sizeOf = ({ listens, collections }: Visit) => VISIT_SIZE + listens.length + 40 * collections.length
 
-/** Whether a session plays a track. The tracks of a playlist are not known here. */
-const plays = ({ scope, id }: SessionFacts['via'], track: TrackFacts) =>
-  scope === 'playlist' || id === (scope === 'track' ? track.id : track.collection)
-
-/** Whether a session plays a track, and no range of a report ends after the track. */
-export const fits = ({ listens }: HeardReport, via: SessionFacts['via'], facts: TrackFacts): boolean =>
-  plays(via, facts) &&
-  listens.every(
-    ({ track, ranges }) => track !== facts.id || ranges.every(([, until]) => until! <= endOf(facts.duration)),
-  )
-
-/** Returns why a report belongs neither to its visit nor to a new one; null if it does. */
-function refuseVisit(report: HeardReport, session: SessionFacts, visit: Visit | undefined): Refusal | null {
-  const { sequence, age, first } = report
-  if (visit) return visit.session.id === session.id ? null : refuse('visit', 'visit', 'belongs to another session')
-  if (sequence > 1 && age > LATE_AGE)
-    return refuse('late', 'visit', `is no longer known, and cannot start again at an age of ${age} seconds`)
-  return first > 0 ? refuse('late', 'first', `must be 0 in a new visit, not ${first}`) : null
-}
-
-/** Returns why a report does not continue the listens of its visit, of which `open` may still change; null if it does. */
-function refuseListens({ first, listens }: HeardReport, known: number, open: number): Refusal | null {
-  const skipped = first - known
-  if (skipped < 0) return refuse('visit', 'first', `went back from ${known} to ${first}`)
-  if (skipped > open) return refuse('visit', 'first', `is ${first}, but only ${known + open} listens were reported`)
-  const all = first + listens.length
-  if (all > MAX_LISTENS) return refuse('visit', 'listens', `must be at most ${MAX_LISTENS} in a visit, not ${all}`)
-  if (listens.length < open - skipped)
-    return refuse(
-      'visit',
-      'listens',
-      `must have the ${open - skipped} that were reported from first on, not ${listens.length}`,
-    )
-  return null
-}
-
-const refuseLess = (at: number, seconds: number, known: number) =>
-  refuse('ranges', `listens.${at}`, `has ${tenth(seconds)} seconds, but ${tenth(known)} were reported before`)
+const pairOf = (session_id: string, address: string) => `${session_id} ${address}`
 
 const toObject = ([, ranges, again, muted, fast]: PackedListen): Listen => ({ ranges, again, muted, fast })
 
 export class Visits {
+  /** Maximum characters of all visits. */
+  readonly #room: number
   /** In the order of their last reports. */
   readonly #visits = new Map<string, Visit>()
-  /** The number of new visits in the current minute, by session. */
-  #newVisits = new Map<string, number>()
-  #minute = 0
+  /** The addresses of the last reports, as keyed hashes; empty if the service does not know addresses. They are not stored. */
+  readonly #addresses = new Map<string, string>()
+  /** In the order in which they were closed. */
+  readonly #closed = new Map<string, ClosedVisit>()
+  readonly #voters = new Voters()
+  readonly #newVisits = new NewVisits()
   /** Characters of the open visits. */
   length = 0
 
+  constructor(room = MAX_OPEN_SIZE) {
+    this.#room = room
+  }
+
+  /** The number of visits that are open or were closed early. */
   get size(): number {
-    return this.#visits.size
+    return this.#visits.size + this.#closed.size
   }
 
-  values(): Iterable<Visit> {
-    return this.#visits.values()
+  /** The visits that are open or were closed early. */
+  *values(): Iterable<Visit | ClosedVisit> {
+    yield* this.#closed.values()
+    yield* this.#visits.values()
   }
 
-  restore(visit: Visit): void {
+  /** Adds a visit of the log. If it was closed early, it may still be open here. */
+  restore(visit: Visit | ClosedVisit): void {
+    if ('closed_at' in visit) return this.#closeEarly(visit)
     this.#visits.set(visit.id, visit)
     this.length += sizeOf(visit)
   }
 
+  #delete(id: string): void {
+    const visit = this.#visits.get(id)
+    if (!visit) return
+    this.#visits.delete(id)
+    this.#addresses.delete(id)
+    this.length -= sizeOf(visit)
+  }
+
+  #closeEarly(closed: ClosedVisit): void {
+    this.#delete(closed.id)
+    this.#closed.set(closed.id, closed)
+    if (this.#closed.size > MAX_CLOSED) this.#closed.delete(this.#closed.keys().next().value!)
+  }
+
   /** Closes the visits without a recent report. */
   close(now: number): void {
+    for (const [id, { closed_at }] of this.#closed) {
+      if (closed_at > now - OPEN_FOR) break
+      this.#closed.delete(id)
+    }
     for (const [id, visit] of this.#visits) {
       if (visit.at > now - OPEN_FOR) return
-      this.#visits.delete(id)
-      this.length -= sizeOf(visit)
+      this.#delete(id)
     }
+  }
+
+  #occupants(): (Occupant & { visit: Visit })[] {
+    return [...this.#visits.values()].map((visit) => {
+      const { id, session } = visit
+      const address = this.#addresses.get(id)
+      const pair = address === undefined ? id : pairOf(session.id, address)
+      return { visit, size: sizeOf(visit), pair, address: address || pair }
+    })
+  }
+
+  /** Returns the characters of the open visits, of which no session at an address counts with more than one large visit. */
+  demand = (): number => demandOf(this.#occupants(), MODEST)
+
+  /** Closes visits if too much is open, those of the greediest senders first. Returns them for the log, which reproduces this when the object starts. */
+  makeRoom(now: number): ClosedVisit[] {
+    if (this.length <= this.#room) return []
+    const closed: ClosedVisit[] = []
+    for (const { visit } of greediest(this.#occupants(), MODEST)) {
+      if (this.length <= this.#room * REMAINING) break
+      closed.push({ id: visit.id, sequence: visit.sequence, closed_at: now })
+      this.#closeEarly(closed.at(-1)!)
+    }
+    return closed
   }
 
   /** Whether a report repeats or precedes one that was accepted. A report of another session does neither; `check` refuses it. */
   isOld({ visit, sequence }: HeardReport, session: SessionFacts): boolean {
+    if (sequence <= (this.#closed.get(visit)?.sequence ?? 0)) return true
     const known = this.#visits.get(visit)
     return known !== undefined && known.session.id === session.id && sequence <= known.sequence
   }
@@ -168,11 +199,13 @@ export class Visits {
   check(
     report: HeardReport,
     session: SessionFacts,
-    country: string | null,
+    { country, client: address }: Caller,
     tracks: Map<string, TrackFacts>,
     now: number,
   ): Refusal | Accepted {
     const { visit: id, sequence, age, first, source = null } = report
+    if (this.#closed.has(id))
+      return refuse('late', 'visit', 'was closed early, because too many or too large ones are open')
     const visit = this.#visits.get(id)
     const foreign = refuseVisit(report, session, visit)
     if (foreign) return foreign
@@ -189,10 +222,11 @@ export class Visits {
         return refuse('track', `listens.${at}.track`, 'does not exist, or is not what the session plays')
       if (before && before[0] !== facts.id)
         return refuse('visit', `listens.${at}.track`, 'differs from the one that was reported before')
-      const listen = toListen(reported, facts.duration, at)
+      if (!before && at < report.listens.length - 1 && !hasSeconds(reported))
+        return refuse('ranges', `listens.${at}`, 'has no seconds, which only a new listen at the end may have')
+      const heard = toListen(reported, facts.duration, at)
+      const listen = 'reason' in heard || !before ? heard : grown(heard, toObject(before), at)
       if ('reason' in listen) return listen
-      if (before && secondsOf(listen) < secondsOf(toObject(before)) - 0.5)
-        return refuseLess(at, secondsOf(listen), secondsOf(toObject(before)))
       listens.push([facts.id, listen.ranges, listen.again, listen.muted, listen.fast])
     }
     const finished = (visit?.finished ?? 0) + totalOf(open.slice(0, skipped).map(toObject))
@@ -201,14 +235,15 @@ export class Visits {
     const added = JSON.stringify(listens).length - JSON.stringify(open.slice(skipped)).length
     if ((visit?.listens.length ?? 0) + added > MAX_LISTENS_SIZE)
       return refuse('visit', 'listens', `must be at most ${MAX_LISTENS_SIZE} characters of JSON in a visit`)
-    if (this.length + added > MAX_OPEN_SIZE) return refuse('full', 'visit', FULL)
-    const limited = visit ? null : this.#limit(session.id, now)
-    if (limited) return limited
+    const tooMany = visit ? null : this.#newVisits.refuse(pairOf(session.id, address), now)
+    if (tooMany) return tooMany
+    const isVote = !visit && source !== null && this.#voters.vote(Math.floor(now / DAY), address || session.id)
     return {
       visit: id,
       ...(!visit && { session }),
       country: visit ? visit.country : country,
       source: visit ? visit.source : source,
+      ...(isVote && { isVote }),
       sequence,
       age,
       at: now,
@@ -217,21 +252,14 @@ export class Visits {
     }
   }
 
-  #limit(session: string, now: number): Refusal | null {
-    if (this.#visits.size >= MAX_OPEN_VISITS) return refuse('full', 'visit', FULL)
-    const minute = Math.floor(now / 60_000)
-    if (minute !== this.#minute) this.#newVisits = new Map()
-    this.#minute = minute
-    const count = (this.#newVisits.get(session) ?? 0) + 1
-    if (count > MAX_NEW_VISITS)
-      return refuse('rate', 'visit', `is one of more than ${MAX_NEW_VISITS} that the session started in this minute`)
-    this.#newVisits.set(session, count)
-    return null
-  }
-
-  /** Changes the visit of an accepted report, and calls `change` for each listen that changes. */
-  apply(report: Accepted, factsOf: (track: string) => TrackFacts, change: (difference: Difference) => void): void {
-    const { visit: id, session, sequence, age, at, first, country, source } = report
+  /** Changes the visit of an accepted report, and calls `change` for each listen that changes. The log has no address. */
+  apply(
+    report: Accepted,
+    factsOf: (track: string) => TrackFacts,
+    change: (difference: Difference) => void,
+    address?: string,
+  ): void {
+    const { visit: id, session, sequence, age, at, first, country, source, isVote = false } = report
     const known = this.#visits.get(id)
     if (known ? sequence <= known.sequence : !session) return
     const size = known ? sizeOf(known) : 0
@@ -253,8 +281,8 @@ export class Visits {
     const finished = open.splice(0, first - visit.first)
     for (const [track, ranges] of finished) {
       const found = past.find(([id]) => id === track)
-      if (found) found[1] = union(found[1], ranges)
-      else past.push([track, ranges])
+      if (found) found[1] = limited(union(found[1], ranges), MAX_PAST_RANGES)
+      else past.push([track, limited(ranges, MAX_PAST_RANGES)])
     }
     const via = visit.session.via
     for (const [index, listen] of report.listens.entries()) {
@@ -273,6 +301,7 @@ export class Visits {
         country,
         source,
         isNewVisit,
+        isVote: isNewVisit && isVote,
         before: before ? toObject(before) : null,
         after: toObject(listen),
         others: others.reduce<Range[]>((all, [, ranges]) => union(all, ranges), []),
@@ -287,6 +316,7 @@ export class Visits {
     // The visit moves to the end of the order.
     this.#visits.delete(id)
     this.#visits.set(id, visit)
+    if (address !== undefined) this.#addresses.set(id, address)
     this.length += sizeOf(visit) - size
   }
 }

@@ -2,17 +2,21 @@ import type { HeardReport } from '../../contract/heard.ts'
 import { ApiError, describeError, notFound } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { listeningObject } from '../../pipeline/listening/call_object.ts'
-import type { Refusal } from '../../pipeline/listening/refusal.ts'
+import type { Refusal } from '../../pipeline/listening/heard_call.ts'
 import { shardOf } from '../../pipeline/listening/shards.ts'
 import type { HeardGrant } from './heard_grant.ts'
+import { clientHash } from './heard_token.ts'
 
-/** Returns the error response to a refused report. With 429 and 503, the report may be sent again; with 400, it must not be. */
+/** Returns the error response to a refused report. With 429, the report may be sent again; with 400, it must not be. */
 function refused({ reason, path, message }: Refusal): ApiError {
   const text = `${path}: ${message}.`
-  const later = (code: 'rate_limited' | 'unavailable') =>
-    new ApiError(code, `${text} Send the report again in a minute`, { reason }, { 'retry-after': '60' })
-  if (reason === 'rate') return later('rate_limited')
-  if (reason === 'full') return later('unavailable')
+  if (reason === 'rate')
+    return new ApiError(
+      'rate_limited',
+      `${text} Send the report again in a minute`,
+      { reason },
+      { 'retry-after': '60' },
+    )
   const details = { errors: [{ path, message }], reason }
   return new ApiError('invalid_request', `${text} The report was not counted; begin a new visit`, details)
 }
@@ -29,13 +33,18 @@ export interface Reporter {
 }
 
 /** Counts a report. Throws an error response if it is refused or not stored. */
-export async function countReport(env: Env, { grant, country, site }: Reporter, body: HeardReport): Promise<void> {
+export async function countReport(
+  env: Env,
+  { grant, address, country, site }: Reporter,
+  body: HeardReport,
+): Promise<void> {
   const { organization_id, session_id, created_at, scope, resource_id, share_id, listener, shards } = grant
-  const shard = shardOf(body.visit, shards)
+  const shard = shardOf(session_id, shards)
   const via = { scope, id: resource_id, share: share_id }
   const session = { id: session_id, created_at, via }
   const report = site === null ? body : { ...body, source: site }
-  const call = { organization_id, shard, report, session, listener, shards, country }
+  const client = await clientHash(env, organization_id, address)
+  const call = { organization_id, shard, report, session, listener, shards, country, client }
   const outcome = await listeningObject(
     env,
     organization_id,

@@ -19,6 +19,10 @@ export async function withMac({ SIGNING_SECRET }: Env, content: string): Promise
   return content + hex(await hmac(lastKey, content)).slice(0, 32)
 }
 
+/** Returns a keyed hash of an address that sends reports to an organization; empty for an address that is not known. */
+export const clientHash = async (env: Env, organization_id: string, address: string): Promise<string> =>
+  address && (await withMac(env, `client ${organization_id} ${address}`)).slice(-32)
+
 /**
  * The last token of each session. Sessions are cached, so the play view of another track does not sign again, which took a fifth of its time
  * (docs/decisions/0106).

@@ -43,6 +43,7 @@ it('a report that arrives while the alarm announces that all is folded announces
         shard: 0,
         shards: 1,
         country: null,
+        client: '',
         session,
         report: aListen(track_id)([[0, 40]]),
       })

@@ -66,7 +66,7 @@ it('a day with reports has one event, after midnight, whichever object is the fi
     created_at: Date.now() - HOUR,
     via: { scope: 'track' as const, id: track_id, share: null },
   }
-  const call = { organization_id, shard: 1, shards: 2, report, session, country: null }
+  const call = { organization_id, shard: 1, shards: 2, report, session, country: null, client: '' }
   await listeningObject(env, organization_id, 1)('heard', call)
   expect(await after(NIGHT, () => runDurableObjectAlarm(other))).toBe(true)
   expect(await dayEvents(key)).toHaveLength(1)

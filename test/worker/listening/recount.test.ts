@@ -85,6 +85,7 @@ function differencesOf(listens: CountedListen[]): Difference[] {
       current.set(each, state.listen)
       const flags = {
         isNewVisit: isNew(visit),
+        isVote: true,
         isNewTrackInVisit: isNew(`${visit} ${each.track}`),
         isNewCollectionInVisit: isNew(`${visit} ${each.collection}`),
       }

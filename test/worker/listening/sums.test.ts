@@ -27,6 +27,7 @@ const aVisit = (ranges: Range[], fields: Partial<Difference> = {}): Difference =
   after: { ranges, again: [], muted: 0, fast: 0 },
   others: [],
   isNewVisit: true,
+  isVote: fields.source !== undefined,
   isNewTrackInVisit: true,
   isNewCollectionInVisit: true,
   ...fields,
@@ -95,7 +96,7 @@ it('a play needs 30 seconds or half of a shorter track, a completion 90 %, and b
   })
 })
 
-it('a day of a resource has 100 sources at most, those with the most visits, and all visits are in the totals', async () => {
+it('a day of a resource has 100 sources at most, those with the most votes, and all visits are in the totals', async () => {
   await inObject((sql) => {
     const sums = new Sums(sql)
     for (let at = 0; at < 150; at++) sums.add(aVisit([[0, 40]], { source: `first${at}.example` }))

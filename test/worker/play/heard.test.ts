@@ -130,14 +130,14 @@ describe('a report', () => {
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
   })
 
-  it('is answered 503 with the reason if too many visits are open', async () => {
+  it('is answered 429 with the reason if its session started too many visits in this minute', async () => {
     const { path, track_id } = await aListener()
-    const refusal = { reason: 'full', path: 'visit', message: 'has no room' }
+    const refusal = { reason: 'rate', path: 'visit', message: 'is one too many' }
     const LISTENING = { getByName: () => ({ call: async () => refusal }) } as unknown as Env['LISTENING']
     const answer = await call('POST', path, { body: heardReport(track_id), bindings: { ...env, LISTENING } })
-    const message = 'visit: has no room. Send the report again in a minute'
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60'])
-    expect(answer.body).toMatchObject({ code: 'unavailable', reason: 'full', message })
+    const message = 'visit: is one too many. Send the report again in a minute'
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(answer.body).toMatchObject({ code: 'rate_limited', reason: 'rate', message })
   })
 
   it('is accepted with escaped characters in its path', async () => {

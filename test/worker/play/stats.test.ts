@@ -119,7 +119,7 @@ function hear({ track = track_id, ranges = [[0, 40]], country = null, source, sh
     env,
     organization_id,
     shard,
-  )('heard', { organization_id, shard, shards: 1, report, session, country })
+  )('heard', { organization_id, shard, shards: 1, report, session, country, client: '' })
 }
 const repeat = (times: number, visit: Visit) => Promise.all(Array.from({ length: times }, () => hear(visit)))
 
