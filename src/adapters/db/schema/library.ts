@@ -3,7 +3,7 @@ import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-or
 
 import type { KeyType } from '../../../contract/api_key.ts'
 import type { ImageColor } from '../../../contract/color.ts'
-import type { AudioCodec } from '../../../contract/facts.ts'
+import { type AudioCodec, PROGRESS_DAYS } from '../../../contract/facts.ts'
 import type { Tags } from '../../../contract/info.ts'
 import type { TrackStatus } from '../../../contract/track.ts'
 import type { StoredFiles } from '../../bucket/track_files.ts'
@@ -54,6 +54,10 @@ export const organizations = sqliteTable(
     uses_tags: flag().notNull().default(true),
     /** The number of Durable Objects that receive the organization's listening reports. It only grows. */
     listening_shards: integer().notNull().default(1),
+    /** Days after which the progress of listeners ends (docs/counting.md#progress-of-a-listener). */
+    progress_days: integer().notNull().default(PROGRESS_DAYS),
+    /** The key of the HMACs of listeners: 64 hexadecimal digits; null before the first one. */
+    listener_key: text(),
     ...quotaColumns(),
     seq: integer().notNull(),
     created_at: created_at(),
