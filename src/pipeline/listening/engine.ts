@@ -260,7 +260,7 @@ export class ListeningEngine {
   async #sendFold(due_at: number): Promise<void> {
     if (!this.#self || this.#self.due_at === due_at) return
     try {
-      await reportFold(this.#env.DB, this.#self, due_at)
+      await reportFold(this.#env.DB, this.#self, due_at, this.#ctx.storage.sql.databaseSize)
       this.#remember('due_at', due_at)
     } catch (error) {
       log('error', 'listening_fold_not_reported', { ...this.#self, error: describeError(error) })
