@@ -7,7 +7,7 @@ import { reportFold, type Shard } from './fold_times.ts'
 import { Load } from './load.ts'
 import { Progress } from './progress.ts'
 import type { Refusal } from './refusal.ts'
-import { type Download, Segments } from './segments.ts'
+import { type Download, Groups, Segments } from './segments.ts'
 import { Sums } from './sums.ts'
 import { createTracks } from './tracks.ts'
 import { type Accepted, fits, type SessionFacts, type TrackFacts, Visits } from './visits.ts'
@@ -17,13 +17,13 @@ import { type Accepted, fits, type SessionFacts, type TrackFacts, Visits } from 
  * memory. Every report is in a segment before it is acknowledged, and the segments are read when the object starts.
  */
 
-/** Milliseconds that a report waits for others. After a pause of this length, a report is written at once. */
-const GROUP = 500
 /** Milliseconds after the last report until the sums are folded. */
 const QUIET = 3600_000
 const DAY = 24 * QUIET
 /** Maximum characters of the log without the open visits. It is read when the object starts. */
 const MAX_LOG = 48_000_000
+/** Rows of the log from which on an object that has started again folds at its next report. An object that idles is soon stopped, and would read them each time. */
+const MAX_READ = 500
 const SELF =
   'create table if not exists self (organization_id text, shard integer, due_at integer, recorded_day integer)'
 
@@ -49,11 +49,6 @@ interface Self extends Shard {
   recorded_day: number | null
 }
 
-interface Group {
-  lines: string[]
-  done: Promise<void>
-}
-
 export class ListeningEngine {
   readonly #ctx: DurableObjectState
   readonly #env: Env
@@ -64,8 +59,7 @@ export class ListeningEngine {
   #progress: Progress
   #visits = new Visits()
   #tracks: ReturnType<typeof createTracks> | null = null
-  /** The reports that wait for their row. */
-  #group: Group | null = null
+  readonly #groups = new Groups((lines) => this.#write(lines))
   /** Refused reports that are not in the log yet, by day and reason. */
   #refused = new Map<string, number>()
   #lastReport = 0
@@ -100,7 +94,7 @@ export class ListeningEngine {
   async heard({ report, session, shards, country, listener = null, ...self }: HeardCall): Promise<HeardOutcome> {
     // A repeated report is acknowledged when the first one is.
     if (this.#visits.isOld(report, session)) {
-      await this.#group?.done
+      await this.#groups.done
       return 'ok'
     }
     const ids = new Set(report.listens.map(({ track }) => track))
@@ -114,7 +108,7 @@ export class ListeningEngine {
     const checked = this.#visits.isOld(report, session)
       ? null
       : this.#visits.check(report, session, country, tracks, now)
-    if (checked === null) await this.#group?.done
+    if (checked === null) await this.#groups.done
     else if ('reason' in checked) await this.#refuse(checked.reason, now)
     else await this.#store(checked, (id) => tracks.get(id)!, now, listener)
     await this.#schedule(now)
@@ -174,29 +168,10 @@ export class ListeningEngine {
     await this.#schedule(now)
   }
 
-  /** Writes lines: at once if they are alone, otherwise in one row with all others of half a second. */
+  /** Writes lines, alone or with others. Resolves once they are stored. */
   #log(lines: string[], now: number): Promise<void> {
-    const isAlone = now - this.#lastReport >= GROUP
     this.#lastReport = now
-    if (this.#group) {
-      this.#group.lines.push(...lines)
-      return this.#group.done
-    }
-    if (isAlone) {
-      this.#write(lines)
-      return Promise.resolve()
-    }
-    const group: Group = {
-      lines,
-      done: scheduler.wait(GROUP).then(() => {
-        // A fold has stored these lines already.
-        if (this.#group !== group) return undefined
-        this.#group = null
-        return this.#write(group.lines)
-      }),
-    }
-    this.#group = group
-    return group.done
+    return this.#groups.add(lines, now)
   }
 
   #write(lines: string[]): void {
@@ -207,7 +182,8 @@ export class ListeningEngine {
       })
       this.#segments.write([...lines, ...refused])
       this.#refused.clear()
-      if (this.#sums.isFull || this.#segments.length > MAX_LOG) this.fold()
+      const { length, readRows } = this.#segments
+      if (this.#sums.isFull || length > MAX_LOG || readRows > MAX_READ) this.fold()
     })
   }
 
@@ -232,7 +208,7 @@ export class ListeningEngine {
       }),
     )
     this.#refused.clear()
-    this.#group = null
+    this.#groups.clear()
   }
 
   #startDay(now: number): void {
@@ -316,7 +292,7 @@ export class ListeningEngine {
 
   /** Deletes everything, because the organization was deleted. The object must not be used any more after it. */
   async erase(): Promise<void> {
-    this.#group = null
+    this.#groups.clear()
     await this.#ctx.storage.deleteAlarm()
     await this.#ctx.storage.deleteAll()
   }

@@ -9,7 +9,7 @@ import type { TrackStatus } from '../../../contract/track.ts'
 import type { StoredFiles } from '../../bucket/track_files.ts'
 import { uploadPathSql } from '../../bucket/track_storage.ts'
 import { created_at, type EditedTags, flag, folded, info, json, levels, updated_at } from '../column_types.ts'
-import type { StoredChapter } from '../column_types.ts'
+import { quotaColumns, type StoredChapter } from '../column_types.ts'
 
 /**
  * The tables of the API's resources. The names of columns are those of the API's fields. Times are in milliseconds since 1970.
@@ -31,13 +31,6 @@ const appearanceColumns = () => ({
   cover_size: integer(),
   /** The id of the newest cover job. Late results of older jobs are ignored. */
   cover_job_id: text(),
-})
-/** The quota of a key or an organization (docs/decisions/0078). */
-const quotaColumns = () => ({
-  /** Null allows any number of bytes. */
-  max_bytes: integer(),
-  /** The last reported level: 1 from 80 % on, 2 when the quota is used up. For a key, four times the day is added. */
-  quota_level: integer().notNull().default(0),
 })
 
 export const organizations = sqliteTable(
