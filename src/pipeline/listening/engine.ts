@@ -20,6 +20,8 @@ import { type Accepted, fits, type SessionFacts, type TrackFacts, Visits } from 
 /** Milliseconds after the last report until the sums are folded. */
 const QUIET = 3600_000
 const DAY = 24 * QUIET
+/** Milliseconds until an alarm continues with months that it could not close. */
+const CONTINUE = 1000
 /** Maximum characters of the log without the open visits. It is read when the object starts. */
 const MAX_LOG = 48_000_000
 /** Rows of the log from which on an object that has started again folds at its next report. An object that idles is soon stopped, and would read them each time. */
@@ -256,7 +258,7 @@ export class ListeningEngine {
     }
     const now = Date.now()
     const day = Math.floor(now / DAY)
-    if (now - this.#lastReport >= QUIET || this.#day !== day) this.fold()
+    if (now - this.#lastReport >= QUIET || this.#day !== day || this.#sums.isBefore(day)) this.fold()
     this.#day = day
     this.#hasAlarm = !this.#sums.isEmpty || this.#visits.size > 0
     const midnight = (day + 1) * DAY
@@ -265,10 +267,12 @@ export class ListeningEngine {
     else if (this.#statsOf(day).rows.length > 0) await this.#ctx.storage.setAlarm(midnight)
     const remember = (recorded: number) => this.#remember('recorded_day', recorded)
     if (this.#self) await recordDays(this.#env, this.#self, day, this.#statsOf, remember)
+    if (await this.#sums.close(day)) await this.#ctx.storage.setAlarm(now + CONTINUE)
     // If a day could not be recorded, the object is overdue.
     await this.#announce(this.#hasAlarm ? midnight : 0)
   }
 
+  readonly has: Sums['has'] = (resource) => this.#sums.has(resource)
   readonly stats: Sums['stats'] = (query) => this.#sums.stats(query)
   readonly top: Sums['top'] = (query) => this.#sums.top(query)
   readonly counts: Sums['counts'] = (query) => this.#sums.counts(query)
