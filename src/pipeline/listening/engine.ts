@@ -3,9 +3,9 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { type CopiedRow, copyRows, insertRows } from './copy.ts'
 import { recordDays } from './day_event.ts'
-import { reportFold, type Shard } from './fold_times.ts'
+import { progressDays, reportFold, type Shard } from './fold_times.ts'
 import { Load } from './load.ts'
-import { Progress } from './progress.ts'
+import { Progress, progressSince } from './progress.ts'
 import type { Refusal } from './refusal.ts'
 import { type Download, Groups, Segments } from './segments.ts'
 import { Sums } from './sums.ts'
@@ -267,9 +267,20 @@ export class ListeningEngine {
     else if (this.#statsOf(day).rows.length > 0) await this.#ctx.storage.setAlarm(midnight)
     const remember = (recorded: number) => this.#remember('recorded_day', recorded)
     if (this.#self) await recordDays(this.#env, this.#self, day, this.#statsOf, remember)
+    const ends = await this.#endProgress(now)
+    if (ends > 0 && ((await this.#ctx.storage.getAlarm()) ?? Infinity) > ends) await this.#ctx.storage.setAlarm(ends)
     if (await this.#sums.close(day)) await this.#ctx.storage.setAlarm(now + CONTINUE)
     // If a day could not be recorded, the object is overdue.
-    await this.#announce(this.#hasAlarm ? midnight : 0)
+    await this.#announce(this.#hasAlarm ? midnight : ends)
+  }
+
+  /** Deletes the progress that has ended. Returns when the next ends, in milliseconds since 1970; 0 if there is none. */
+  async #endProgress(now: number): Promise<number> {
+    if (!this.#self || this.#progress.oldest === null) return 0
+    const days = await progressDays(this.#env.DB, this.#self.organization_id)
+    this.#progress.end(progressSince(days, now))
+    const { oldest } = this.#progress
+    return oldest === null ? 0 : oldest + days * DAY + 1
   }
 
   readonly has: Sums['has'] = (resource) => this.#sums.has(resource)
@@ -277,7 +288,7 @@ export class ListeningEngine {
   readonly top: Sums['top'] = (query) => this.#sums.top(query)
   readonly counts: Sums['counts'] = (query) => this.#sums.counts(query)
   readonly curve: Sums['curve'] = (query) => this.#sums.curve(query)
-  readonly progress: Progress['read'] = (listener) => this.#progress.read(listener)
+  readonly progress: Progress['read'] = (listener, since) => this.#progress.read(listener, since)
   readonly forget: Progress['erase'] = (listener) => this.#progress.erase(listener)
 
   /** Reads rows for a backup: everything, because the sums are folded before the first row. Null if the place is malformed. */

@@ -135,24 +135,22 @@ export class Sums {
   }
 
   /**
-   * Yields the counts of resources by month, and by day at the ends: each day at once, so that a fold in between loses nothing. Between two days, others have
-   * their turn.
+   * Calls `add` with the counts of resources by month, and by day at the ends: with those of a day at once, so that a fold in between loses nothing. Between two
+   * days, others have their turn.
    */
-  async *#spans({ scope, ...days }: Days & { scope: StatsScope }, ids?: string[]) {
+  async #addUp(
+    { scope, ...days }: Days & { scope: StatsScope },
+    add: (id: string, counts: Counts) => void,
+    ids?: string[],
+  ) {
     const at = STATS_SCOPES.indexOf(scope)
-    const wanted = ids && new Set(ids)
     const buckets = ids && [...new Set(ids.map(bucketOf))]
     for (const [span, number] of this.#buckets.spans(days)) {
-      const counts: [string, Counts][] = []
-      const add = (id: string, each: Counts) => {
-        if (wanted?.has(id) ?? true) counts.push([id, each])
-      }
       for (const totals of this.#buckets.totals(span, at, number, buckets))
-        for (const [id, each] of Object.entries(totals)) add(id, each)
+        for (const id of Object.keys(totals)) add(id, totals[id]!)
       if (span === 'day')
         for (const [index, subject] of this.#memory.subjects.entries())
           if (subject.scope === at && subject.day === number) add(subject.id, this.#memory.totals(index))
-      yield counts
       await scheduler.wait(0)
     }
   }
@@ -160,15 +158,16 @@ export class Sums {
   /** Returns the resources with the most plays, and their plays. */
   async top({ limit, ...query }: TopQuery): Promise<[id: string, plays: number][]> {
     const plays = new Map<string, number>()
-    for await (const span of this.#spans(query))
-      for (const [id, counts] of span) plays.set(id, (plays.get(id) ?? 0) + (counts[0] ?? 0))
+    await this.#addUp(query, (id, counts) => void plays.set(id, (plays.get(id) ?? 0) + (counts[0] ?? 0)))
     return [...plays].toSorted(([a, one], [b, two]) => two - one || (a < b ? -1 : 1)).slice(0, limit)
   }
 
   /** Returns the sums of several resources. */
   async counts({ ids, ...query }: CountsQuery): Promise<[id: string, counts: Counts][]> {
     const sums: Labels = new Map()
-    for await (const span of this.#spans(query, ids)) addLabels(sums, span)
+    const wanted = new Set(ids)
+    const add = (id: string, counts: Counts) => void (wanted.has(id) && addLabels(sums, [[id, counts]]))
+    await this.#addUp(query, add, ids)
     return [...sums]
   }
 
