@@ -54,7 +54,7 @@ export interface Days {
   to: number
 }
 
-/** Returns the first day for which a scope has days. What is older is only known by month. */
+/** Returns the first day for which a scope has days. Older ones are only known by month. */
 export const firstKept = (scope: StatsScope, today: number): number =>
   firstDayOf(monthOf(today - (scope === 'track' ? TRACK_DAYS : STATS_DAYS)))
 
