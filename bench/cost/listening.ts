@@ -9,15 +9,16 @@ const STORED_MONTHS = 13
 const PLAYS = 1_000_000
 
 /** Returns the use of a million plays, from the use of fewer. */
-function perMillion({ reports, plays, read, written, active, cpu, bytes }: SlowUse): Use {
+function perMillion({ reports, daily, plays, read, written, folded, active, cpu, bytes }: SlowUse): Use {
   const times = PLAYS / plays
+  const share = reports / daily
   return {
     'Workers requests': reports * times,
     'Durable Object requests': reports * times,
     'Durable Object rows read': read * times,
-    'Durable Object rows written': written * times,
+    'Durable Object rows written': (written + folded * share) * times,
     'Durable Object GB s': active * OBJECT_GB * times,
-    'Durable Object storage, GB months': (bytes / 1e9) * STORED_MONTHS * times,
+    'Durable Object storage, GB months': (bytes / 1e9) * share * STORED_MONTHS * times,
     'Workers CPU, ms': cpu * 1000 * times,
   }
 }
@@ -26,7 +27,7 @@ function perMillion({ reports, plays, read, written, active, cpu, bytes }: SlowU
 export async function listeningBills(): Promise<Record<string, Use>> {
   const services = await startServices()
   const [day, second] = [await slowDay(services), await steady(services)]
-  const rows = ({ written, reports }: SlowUse) => (written / reports).toFixed(2)
+  const rows = ({ written, folded, reports, daily }: SlowUse) => (written / reports + folded / daily).toFixed(2)
   return {
     [`listening of 1,000,000 plays in 100 organizations with 1,800 reports a day (${rows(day)} rows a report)`]:
       perMillion(day),

@@ -18,9 +18,12 @@ const STEADY = 600
 export interface SlowUse {
   reports: number
   plays: number
-  /** Rows that the object read and wrote. */
+  /** The reports of a whole day. The folds of a day write about as many rows, and need as many bytes, as the fold at the end of these reports. */
+  daily: number
+  /** Rows that the object read and wrote, without its last fold, and rows of the last fold. */
   read: number
   written: number
+  folded: number
   /** Seconds for which the object had a call. */
   active: number
   cpu: number
@@ -34,6 +37,7 @@ async function measure(
   count: number,
   between: (workerd: Awaited<ReturnType<Services['start']>>, library: Library, sent: Promise<void>) => Promise<void>,
   speed: number,
+  daily: number,
 ): Promise<SlowUse> {
   const workerd = await services.start()
   const library = await createTracks(services, workerd, TRACKS)
@@ -55,6 +59,7 @@ async function measure(
     await between(workerd, library, sent)
   }
   await Promise.all(all)
+  const { written } = await bench(workerd, {})
   await bench(workerd, { organization, method: 'fold' })
   const after = { ...(await bench(workerd, {})), cpu: threadSeconds(workerd.pid) }
   const day = Math.floor(Date.now() / 86_400_000)
@@ -66,7 +71,9 @@ async function measure(
     reports: count,
     plays: (result as { totals: number[] }).totals[0]!,
     read: after.read - before.read,
-    written: after.written - before.written,
+    daily,
+    written: written - before.written,
+    folded: after.written - written,
     active: (after.active - before.active) / 1000,
     cpu: after.cpu - before.cpu,
     bytes,
@@ -85,9 +92,10 @@ export function slowDay(services: Services): Promise<SlowUse> {
       await bench(workerd, { ahead: String((passed += PAUSE * 1000)) })
     },
     1,
+    DAILY,
   )
 }
 
 /** An organization with one report a second. */
 export const steady = (services: Services): Promise<SlowUse> =>
-  measure(services, STEADY, () => sleep(1000 / SPEED), SPEED)
+  measure(services, STEADY, () => sleep(1000 / SPEED), SPEED, 86_400)
