@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 
 import { adviceOn } from '../container/process/ffmpeg.ts'
 import { createClient, waitForTrack } from '../src/client/index.ts'
-import { FILL_WARNING } from '../src/contract/facts.ts'
+import { FILL_WARNING, LISTENING_WARNING } from '../src/contract/facts.ts'
 import { request, checkPlayback, checkUpload } from './deploy/bucket_checks.ts'
 import { checkListening } from './deploy/listening_check.ts'
 import { checkMedia } from './deploy/media_checks.ts'
@@ -165,6 +165,13 @@ async function checkSystem(root_key: string): Promise<void> {
   await check('database size', 'make room before 95 %: docs/operate.md#a-full-database', async () => {
     const text = `${((bytes ?? 0) / 1e9).toFixed(2)} of ${limit / 1e9} GB (${((fraction ?? 0) * 100).toFixed(1)} %), answers in ${milliseconds} ms`
     expect((fraction ?? 0) < FILL_WARNING, text)
+    return [text, true]
+  })
+  const { largest } = checked.value.listening
+  if (!largest) return
+  await check('size of listening', 'docs/runbooks.md#listening-is-filling-up', async () => {
+    const text = `the largest object has ${(largest.bytes / 1e9).toFixed(2)} of ${largest.limit / 1e9} GB`
+    expect(largest.fraction < LISTENING_WARNING, `${text}: organization ${largest.organization_id}`)
     return [text, true]
   })
 }

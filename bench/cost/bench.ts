@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util'
 
 import { LOGGED_SHARE, MAX_VIEWS } from '../../src/contract/facts.ts'
+import { type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from '../prices.ts'
 import { threadSeconds } from '../process.ts'
 import { config } from '../worker/app.ts'
 import { withCleanup } from '../worker/cleanup.ts'
 import { type Counts, listen } from '../worker/meter.ts'
 import { createCollection, createReadyTrack, createSession, createTenant, copyRows, viewsPath } from '../worker/seed.ts'
 import { startSystem, type System } from '../worker/system.ts'
+import { listeningBills } from './listening.ts'
 import { lists, SIZES } from './lists.ts'
-import { type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from './prices.ts'
 
 const HELP = `npm run bench -- cost [--json]
 
@@ -52,7 +53,7 @@ export const cost = {
     await withCleanup(async () => {
       const system = await startSystem()
       console.error('counting …')
-      const bills = { ...(await plays(system)), ...(await uploads(system)) }
+      const bills = { ...(await plays(system)), ...(await listeningBills()), ...(await uploads(system)) }
       const rows = await lists(system)
       if (values.json) return console.log(JSON.stringify({ assumed: ASSUMED, bills, rows }, null, 2))
       console.log([...Object.entries(bills).map(bill), assumed, ''].join('\n'))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 import { randomFrom } from '../../test/support/random.ts'
-import { PRICES } from '../cost/prices.ts'
+import { PRICES } from '../prices.ts'
 import { threadSeconds, watchOthers } from '../process.ts'
 import { withCleanup } from '../worker/cleanup.ts'
 import { othersLine } from '../worker/table.ts'
@@ -112,7 +112,7 @@ async function measure(services: Services, tracks: number, reports: number, conn
   )
   const dollars =
     (sent * (PRICES['Workers requests'] + PRICES['Durable Object requests']) +
-      rows * PRICES['D1 rows written'] +
+      rows * PRICES['Durable Object rows written'] +
       cpu * 1000 * PRICES['Workers CPU, ms']) /
     plays
   line('dollars per million plays', (dollars * 1e6).toFixed(2))

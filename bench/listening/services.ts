@@ -93,7 +93,7 @@ export async function pathsOf(workerd: Workerd, { key, collection_id }: Library,
 export async function bench(workerd: Workerd, query: Record<string, string>) {
   const response = await fetch(`${workerd.url('0')}/bench?${new URLSearchParams(query).toString()}`)
   if (!response.ok) throw new Error(`/bench answered ${response.status} ${await response.text()}`)
-  return (await response.json()) as { written: number; result: unknown }
+  return (await response.json()) as { written: number; read: number; active: number; result: unknown }
 }
 
 /** Compares the sums of the object with the recount. Returns the differences. */

@@ -63,8 +63,18 @@ export const HEARD_AFTER_SESSION = 3600
 export const USAGE_DAYS = 400
 /** Maximum length of the caller's pseudonym for a listener. */
 export const MAX_LISTENER = 64
-/** Maximum number of days in one response of statistics. */
+/** Default and maximum of the days after which the progress of a listener ends. */
+export const PROGRESS_DAYS = 400
+export const MAX_PROGRESS_DAYS = 3650
+/**
+ * Maximum number of days in one response of statistics, and the age in days until which days are kept: those of single tracks, and all others. Older days
+ * are months.
+ */
 export const STATS_DAYS = 400
+export const TRACK_DAYS = 60
+/** Maximum bytes of a Durable Object (Durable Objects, Limits), and the fraction of them from which the operator is warned. */
+export const LISTENING_LIMIT = 10e9
+export const LISTENING_WARNING = 0.7
 /**
  * Whole days for which events are kept; maximum rows that are scanned for one page of events or deliveries; maximum seconds that a request for the
  * feed can wait for an event.

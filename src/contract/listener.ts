@@ -26,7 +26,10 @@ export const listenerOperations = defineOperations({
     summary: 'Get which seconds of tracks a listener has heard, and where to resume',
     ...common,
     response: ok({
-      /** The tracks that were heard in sessions with this `listener`, the last one first. */
+      /**
+       * The tracks that were heard in sessions with this `listener`, the last one first; without deleted ones, and without those that were not heard for the
+       * `progress_days` of the organization.
+       */
       tracks: z.array(
         z.object({
           track_id: z.uuid(),

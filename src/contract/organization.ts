@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { HexColor, ImageColor } from './color.ts'
 import { Id, named, ok, Page, RequiredTitle, Title, Version, VersionHeaders } from './common.ts'
-import { MAX_THEME_COLORS } from './facts.ts'
+import { MAX_PROGRESS_DAYS, MAX_THEME_COLORS } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { QuotaBytes } from './quota.ts'
 
@@ -23,6 +23,8 @@ export const Organization = named('Organization', {
   player_subtitle: z.string(),
   /** Whether the tags of files are used for titles, subtitles, order and covers that are not set (docs/tags.md). */
   uses_tags: z.boolean(),
+  /** Days after which the progress of a listener with a track ends, counted from its last change (docs/counting.md#progress-of-a-listener). */
+  progress_days: z.int(),
   /** The bytes that the organization may store; null allows any number. */
   max_bytes: z.int().nullable(),
   /** Changes with every update. */
@@ -39,6 +41,7 @@ export const OrganizationUpdate = z.strictObject({
   player_color: HexColor.nullable().optional(),
   player_subtitle: Title.nullable().optional(),
   uses_tags: z.boolean().optional(),
+  progress_days: z.int().min(1).max(MAX_PROGRESS_DAYS).optional(),
   /** Only the operator's root key may change it. */
   max_bytes: QuotaBytes.optional(),
 })

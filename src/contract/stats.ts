@@ -30,7 +30,25 @@ export const StatsScope = z.enum(STATS_SCOPES)
 
 /** Days in UTC. By default, the last 30 days until today. */
 const days = { from: z.iso.date().optional(), to: z.iso.date().optional() }
-const range = { from: z.iso.date(), to: z.iso.date() }
+const range = {
+  from: z.iso.date(),
+  to: z.iso.date(),
+  /**
+   * Whether `from` or `to` is another day than requested: single tracks have days for the last 60 days, everything else for 400, and whole months before
+   * (docs/counting.md#days-and-months).
+   */
+  is_rounded: z.boolean(),
+}
+
+interface Range {
+  from: string
+  to: string
+}
+/** Returns a table whose rows end with the days that they cover, which can be more than were requested. */
+const withRange = (columns: string[], rows: Table['rows'], { from, to }: Range) => ({
+  columns: [...columns, 'from', 'to'],
+  rows: rows.map((row) => ({ ...row, from, to })),
+})
 
 const tag = 'Statistics'
 
@@ -52,14 +70,16 @@ export const statsOperations = defineOperations({
       by: z.enum(['day', 'country', 'source']),
       totals: ListeningCounts,
       /**
-       * Every day of the range, or the countries or sources with the most plays first. `key` is the day, the code of the country (ISO 3166-1) or the host
+       * Every day of the range (before them the months that are no longer known by day), or the countries or sources with the most plays first. `key` is the
+       * day (`2027-01-31`) or the month (`2027-01`), the code of the country (ISO 3166-1) or the host
        * name of the page. It is null for everything else: countries with fewer than five visits, unknown countries and sources, and sources beyond the first 100.
        */
       rows: z.array(z.object({ key: z.string().nullable(), ...counts })),
       /** Only for the organization: the reports of players that were not counted, by reason. */
       refused: z.array(z.object({ reason: z.string(), reports: z.int() })).optional(),
     }),
-    csv: ({ rows }: Table) => ({ columns: ['key', ...COLUMNS], rows }),
+    csv: ({ rows, by, ...range }: Table & Range & { by: string }) =>
+      by === 'day' ? { columns: ['key', ...COLUMNS], rows } : withRange(['key', ...COLUMNS], rows, range),
   },
   getTopStats: {
     method: 'get',
@@ -82,7 +102,7 @@ export const statsOperations = defineOperations({
         z.object({ id: z.uuid(), title: z.string().nullable(), artwork: CoverImage.optional(), ...counts }),
       ),
     }),
-    csv: ({ rows }: Table) => ({ columns: ['id', 'title', ...COLUMNS], rows }),
+    csv: ({ rows, ...range }: Table & Range) => withRange(['id', 'title', ...COLUMNS], rows, range),
   },
   getRetention: {
     method: 'get',
@@ -104,13 +124,13 @@ export const statsOperations = defineOperations({
       heard: z.array(z.int()),
       times: z.array(z.int()),
     }),
-    csv: ({ heard, times, step }: { heard: number[]; times: number[]; step: number }) => ({
-      columns: ['second', 'heard', 'times'],
-      rows: heard.map((visits, at) => ({
+    csv: ({ heard, times, step, ...range }: Range & { heard: number[]; times: number[]; step: number }) => {
+      const rows = heard.map((visits, at) => ({
         second: Math.round(at * step * 1000) / 1000,
         heard: visits,
         times: times[at]!,
-      })),
-    }),
+      }))
+      return withRange(['second', 'heard', 'times'], rows, range)
+    },
   },
 })

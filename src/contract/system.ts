@@ -63,8 +63,16 @@ export const System = named('System', {
    * served. It is requested once a day; null before the first time.
    */
   media: z.object({ delivery: z.enum(['r2', 'zone']), checked_at: Timestamp.nullable(), is_open: z.boolean() }),
-  /** The number of `Listening` objects whose fold was more than two hours overdue at the end of the last sweep. */
-  listening: z.object({ overdue_folds: z.int() }),
+  /**
+   * The number of `Listening` objects whose fold was more than two hours overdue at the end of the last sweep; the size of the largest object, as it was at
+   * its last fold; and `bytes` divided by the limit of Cloudflare, `limit`. From 0.7 on, make room.
+   */
+  listening: z.object({
+    overdue_folds: z.int(),
+    largest: z
+      .object({ organization_id: z.uuid(), shard: z.int(), bytes: z.int(), limit: z.int(), fraction: z.number() })
+      .nullable(),
+  }),
   /** When R2 last reported an upload, accurate to a minute. Local installations do not receive these events. */
   last_event_at: Timestamp.nullable(),
 })

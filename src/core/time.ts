@@ -15,3 +15,12 @@ export const timestamp = (milliseconds: number) => new Date(milliseconds).toISOS
 
 /** Returns the date (UTC) of a time, in milliseconds since 1970, such as `2027-01-31`. */
 export const dateOf = (milliseconds: number) => timestamp(milliseconds).slice(0, 10)
+
+const DAY = 24 * 3600_000
+/** Returns the month (UTC) of a day, in months since 1970. Days are in days since 1970. */
+export function monthOf(day: number): number {
+  const date = new Date(day * DAY)
+  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()
+}
+/** Returns the first day of a month. */
+export const firstDayOf = (month: number) => Date.UTC(1970, month, 1) / DAY

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 
 import type { TonearmEvent } from '../../src/contract/event.ts'
 import { endingShares, isNear, keyQuotas, startOfDay, unusedKeys } from '../../src/studio/overview/attention.ts'
-import { rangeOf, spanSize, spansOf } from '../../src/studio/ui/days.ts'
+import { isMonth, monthsOf, rangeOf, spanSize, spansOf } from '../../src/studio/ui/days.ts'
 import { COUNTS, toCsv, type UsageDay } from '../../src/studio/usage/days.ts'
 import { storageParts } from '../../src/studio/usage/storage.ts'
 
@@ -59,6 +59,16 @@ const aDay = (date: string, value: number): UsageDay => ({
   tracks: value * 100,
   duration: value / 2,
   bytes: value * 1000,
+})
+
+test('days are shown in months if some of them are only known by month', () => {
+  const days = [aDay('2026-08', 100), aDay('2026-09-01', 1), aDay('2026-09-30', 2), aDay('2026-10-01', 3)]
+  expect(days.map(({ date }) => isMonth(date))).toEqual([true, false, false, false])
+  expect(monthsOf(days, COUNTS).map(({ text, uploads }) => [text, uploads])).toEqual([
+    ['August 2026', 100],
+    ['September 2026', 3],
+    ['October 2026', 3],
+  ])
 })
 
 test('a year is shown in weeks, of which only the first may be incomplete; counts are added, and levels are the last', () => {

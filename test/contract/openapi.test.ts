@@ -185,7 +185,7 @@ describe('bodies', () => {
 /** The fields in the tables of the specification (§2), written by hand; fields that we added come last. */
 const FIELDS = {
   Organization:
-    'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags max_bytes version',
+    'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags progress_days max_bytes version',
   Collection:
     'id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle created_at updated_at version',
   Track:

@@ -41,3 +41,11 @@ export const folded = () => text()
 export const created_at = () => integer().notNull()
 /** The time of the last change by a request; null if no request has changed the row. */
 export const updated_at = () => integer()
+
+/** The quota of a key or an organization (docs/decisions/0078). */
+export const quotaColumns = () => ({
+  /** Null allows any number of bytes. */
+  max_bytes: integer(),
+  /** The last reported level: 1 from 80 % on, 2 when the quota is used up. For a key, four times the day is added. */
+  quota_level: integer().notNull().default(0),
+})

@@ -84,6 +84,14 @@ export function addSteps(
   return [Math.round(duration * 1000), heard!, extra!, (own?.[3] ?? 0) + visits]
 }
 
+/** Adds up two packed curves. If they belong to different recordings, the older one is dropped. */
+export function joinPacked(old: PackedCurve | undefined, [duration, heard, extra, visits]: PackedCurve): PackedCurve {
+  const steps: [step: number, heard: number, extra: number][] = []
+  unpack(heard, (step, difference) => void steps.push([step, difference, 0]))
+  unpack(extra, (step, difference) => void steps.push([step, 0, difference]))
+  return addSteps(old, duration / 1000, visits, steps)
+}
+
 /** Adds a packed curve to `sum`, unless it belongs to a recording of another duration. */
 export function addPacked(sum: Curve, duration: number, [of, heard, extra, visits]: PackedCurve): void {
   if (!isSameRecording(of / 1000, duration)) return

@@ -2,12 +2,12 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { type CopiedRow, copyRows, insertRows } from './copy.ts'
 import type { Difference } from './difference.ts'
-import { reportFold, type Shard } from './fold_times.ts'
+import { progressDays, reportFold, type Shard } from './fold_times.ts'
 import type { HeardCall, HeardOutcome, Refusal } from './heard_call.ts'
 import { Load } from './load.ts'
 import { fits } from './physics.ts'
-import { Progress } from './progress.ts'
-import { type Download, linesOfVisits, Segments } from './segments.ts'
+import { Progress, progressSince } from './progress.ts'
+import { type Download, Groups, linesOfVisits, Segments } from './segments.ts'
 import { Sums } from './sums.ts'
 import { createTracks } from './tracks.ts'
 import { type Accepted, type TrackFacts, Visits } from './visits.ts'
@@ -17,13 +17,15 @@ import { type Accepted, type TrackFacts, Visits } from './visits.ts'
  * memory. Every report is in a segment before it is acknowledged, and the segments are read when the object starts.
  */
 
-/** Milliseconds that a report waits for others. After a pause of this length, a report is written at once. */
-const GROUP = 500
 /** Milliseconds after the last report until the sums are folded. */
 const QUIET = 3600_000
 const DAY = 24 * QUIET
+/** Milliseconds until an alarm continues with months that it could not close. */
+const CONTINUE = 1000
 /** Maximum characters of the log without the open visits. It is read when the object starts. */
 const MAX_LOG = 48_000_000
+/** Rows of the log from which on an object that has started again folds at its next report. An object that idles is soon stopped, and would read them each time. */
+const MAX_READ = 500
 const midnightAfter = (now: number) => (Math.floor(now / DAY) + 1) * DAY
 const SELF =
   'create table if not exists self (organization_id text, shard integer, due_at integer, recorded_day integer)'
@@ -38,11 +40,6 @@ interface Self extends Shard {
 
 type Sender = Partial<Pick<HeardCall, 'client' | 'listener'>>
 
-interface Group {
-  lines: string[]
-  done: Promise<void>
-}
-
 export class ListeningEngine {
   readonly #ctx: DurableObjectState
   readonly #env: Env
@@ -53,8 +50,7 @@ export class ListeningEngine {
   #progress: Progress
   #visits = new Visits()
   #tracks: ReturnType<typeof createTracks> | null = null
-  /** The reports that wait for their row. */
-  #group: Group | null = null
+  readonly #groups = new Groups((lines) => this.#write(lines))
   /** Refused reports that are not in the log yet, by day and reason. */
   #refused = new Map<string, number>()
   #lastReport = 0
@@ -89,7 +85,7 @@ export class ListeningEngine {
   async heard({ report, session, shards, listener = null, ...call }: HeardCall): Promise<HeardOutcome> {
     // A repeated report is acknowledged when the first one is.
     if (this.#visits.isOld(report, session)) {
-      await this.#group?.done
+      await this.#groups.done
       return 'ok'
     }
     const ids = new Set(report.listens.map(({ track }) => track))
@@ -101,7 +97,7 @@ export class ListeningEngine {
     await this.#identify(call, now)
     await this.#load.measure(this.#env.DB, this.#self!, this.#visits, now, shards)
     const checked = this.#visits.isOld(report, session) ? null : this.#visits.check(report, session, call, tracks, now)
-    if (checked === null) await this.#group?.done
+    if (checked === null) await this.#groups.done
     else if ('reason' in checked) await this.#refuse(checked.reason, now)
     else await this.#store(checked, (id) => tracks.get(id)!, { client: call.client, listener })
     await this.#schedule(now)
@@ -167,29 +163,10 @@ export class ListeningEngine {
     await this.#schedule(now)
   }
 
-  /** Writes lines: at once if they are alone, otherwise in one row with all others of half a second. */
+  /** Writes lines, alone or with others. Resolves once they are stored. */
   #log(lines: string[], now: number): Promise<void> {
-    const isAlone = now - this.#lastReport >= GROUP
     this.#lastReport = now
-    if (this.#group) {
-      this.#group.lines.push(...lines)
-      return this.#group.done
-    }
-    if (isAlone) {
-      this.#write(lines)
-      return Promise.resolve()
-    }
-    const group: Group = {
-      lines,
-      done: scheduler.wait(GROUP).then(() => {
-        // A fold has stored these lines already.
-        if (this.#group !== group) return undefined
-        this.#group = null
-        return this.#write(group.lines)
-      }),
-    }
-    this.#group = group
-    return group.done
+    return this.#groups.add(lines, now)
   }
 
   #write(lines: string[]): void {
@@ -200,7 +177,8 @@ export class ListeningEngine {
       })
       this.#segments.write([...lines, ...refused])
       this.#refused.clear()
-      if (this.#sums.isFull || this.#segments.length > MAX_LOG) this.fold()
+      const { length, readRows } = this.#segments
+      if (this.#sums.isFull || length > MAX_LOG || readRows > MAX_READ) this.fold()
     })
   }
 
@@ -225,7 +203,7 @@ export class ListeningEngine {
       }),
     )
     this.#refused.clear()
-    this.#group = null
+    this.#groups.clear()
   }
 
   #startDay(now: number): void {
@@ -253,7 +231,7 @@ export class ListeningEngine {
   async #sendFold(due_at: number): Promise<void> {
     if (!this.#self || this.#self.due_at === due_at) return
     try {
-      await reportFold(this.#env.DB, this.#self, due_at)
+      await reportFold(this.#env.DB, this.#self, due_at, this.#ctx.storage.sql.databaseSize)
       this.#remember('due_at', due_at)
     } catch (error) {
       log('error', 'listening_fold_not_reported', { ...this.#self, error: describeError(error) })
@@ -273,7 +251,7 @@ export class ListeningEngine {
     }
     const now = Date.now()
     const day = Math.floor(now / DAY)
-    if (now - this.#lastReport >= QUIET || this.#day !== day) this.fold()
+    if (now - this.#lastReport >= QUIET || this.#day !== day || this.#sums.isBefore(day)) this.fold()
     this.#day = day
     this.#hasAlarm = !this.#sums.isEmpty || this.#visits.size > 0
     const midnight = (day + 1) * DAY
@@ -286,15 +264,28 @@ export class ListeningEngine {
       const { recordDays } = await import('./day_event.ts')
       await recordDays(this.#env, this.#self, day, this.#statsOf, remember)
     }
+    const ends = await this.#endProgress(now)
+    if (ends > 0 && ((await this.#ctx.storage.getAlarm()) ?? Infinity) > ends) await this.#ctx.storage.setAlarm(ends)
+    if (await this.#sums.close(day)) await this.#ctx.storage.setAlarm(now + CONTINUE)
     // If a day could not be recorded, the object is overdue.
-    await this.#announce(this.#hasAlarm ? midnight : 0)
+    await this.#announce(this.#hasAlarm ? midnight : ends)
   }
 
+  /** Deletes the progress that has ended. Returns when the next ends, in milliseconds since 1970; 0 if there is none. */
+  async #endProgress(now: number): Promise<number> {
+    if (!this.#self || this.#progress.oldest === null) return 0
+    const days = await progressDays(this.#env.DB, this.#self.organization_id)
+    this.#progress.end(progressSince(days, now))
+    const { oldest } = this.#progress
+    return oldest === null ? 0 : oldest + days * DAY + 1
+  }
+
+  readonly has: Sums['has'] = (resource) => this.#sums.has(resource)
   readonly stats: Sums['stats'] = (query) => this.#sums.stats(query)
   readonly top: Sums['top'] = (query) => this.#sums.top(query)
   readonly counts: Sums['counts'] = (query) => this.#sums.counts(query)
   readonly curve: Sums['curve'] = (query) => this.#sums.curve(query)
-  readonly progress: Progress['read'] = (listener) => this.#progress.read(listener)
+  readonly progress: Progress['read'] = (listener, since) => this.#progress.read(listener, since)
   readonly forget: Progress['erase'] = (listener) => this.#progress.erase(listener)
 
   /** Reads rows for a backup: everything, because the sums are folded before the first row. Null if the place is malformed. */
@@ -313,7 +304,7 @@ export class ListeningEngine {
 
   /** Deletes everything, because the organization was deleted. The object must not be used any more after it. */
   async erase(): Promise<void> {
-    this.#group = null
+    this.#groups.clear()
     await this.#ctx.storage.deleteAlarm()
     await this.#ctx.storage.deleteAll()
   }

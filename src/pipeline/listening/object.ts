@@ -7,6 +7,7 @@ export type ListeningCalls = Pick<
   ListeningEngine,
   | 'heard'
   | 'download'
+  | 'has'
   | 'stats'
   | 'top'
   | 'counts'

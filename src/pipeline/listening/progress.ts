@@ -56,19 +56,33 @@ export class Progress {
     this.#sql.exec('insert or replace into progress values (?, ?, ?, ?, ?, ?)', ...values)
   }
 
-  /** Returns the progress of a listener. */
-  read(listener: string): TrackProgress[] {
-    const rows = this.#sql.exec<Row>('select * from progress where listener = ?', listener).toArray()
+  /** Returns the progress of a listener since a time, in milliseconds since 1970. */
+  read(listener: string, since: number): TrackProgress[] {
+    const rows = this.#sql.exec<Row>('select * from progress where listener = ? and at >= ?', listener, since).toArray()
     return rows.map((row) => {
       const { track, duration, position, at } = row
       return { track, duration, position, at, ranges: JSON.parse(row.ranges) as Range[] }
     })
   }
 
+  /** The time of the oldest progress, in milliseconds since 1970; null if there is none. */
+  get oldest(): number | null {
+    return this.#sql.exec<{ at: number | null }>('select min(at) as at from progress').one().at
+  }
+
+  /** Deletes the progress that was last changed before a time. */
+  end = (before: number): void => void this.#sql.exec('delete from progress where at < ?', before)
+
   /** Deletes the progress of a listener, and returns the number of tracks. */
   erase = (listener: string): number =>
     this.#sql.exec('delete from progress where listener = ? returning track', listener).toArray().length
 }
+
+/** Milliseconds of a day. */
+const DAY = 24 * 3600_000
+
+/** Returns the time at which progress starts that has not ended, in milliseconds since 1970. */
+export const progressSince = (progress_days: number, now: number) => now - progress_days * DAY
 
 /** Adds up the progress that several objects have of the same tracks: the later one has the position. */
 export function joinProgress(all: TrackProgress[]): TrackProgress[] {

@@ -29,6 +29,89 @@ const TABLE = 'create table if not exists segment (id integer primary key, body 
 /** Maximum characters of a row. SQLite in Durable Objects allows 2 MB for a value (Durable Objects, Limits). */
 const MAX_ROW = 500_000
 
+/** Milliseconds that a line waits for others. A line after a longer pause is written at once. */
+const GROUP = 500
+/** Milliseconds that a line may wait instead while lines arrive often, unless `ENOUGH` calls share its row earlier. */
+const LONG_GROUP = 5000
+const ENOUGH = 10
+/**
+ * The calls of a whole minute from which on lines wait longer in the next one. Below it, the rows that are saved cost less than the time for which the object
+ * waits (docs/decisions/0111).
+ */
+const OFTEN = 40
+
+interface Group {
+  lines: string[]
+  calls: number
+  done: Promise<void>
+}
+
+/** Collects the lines of several calls into one row. */
+export class Groups {
+  readonly #write: (lines: string[]) => void
+  #group: Group | null = null
+  #last = 0
+  #minute = 0
+  #calls = 0
+  #isOften = false
+
+  constructor(write: (lines: string[]) => void) {
+    this.#write = write
+  }
+
+  /** Resolves once the lines that wait are written. */
+  get done(): Promise<void> | undefined {
+    return this.#group?.done
+  }
+
+  /** Writes lines at once if they are alone, otherwise in one row with all that arrive until then. Resolves once they are written. */
+  add(lines: string[], now: number): Promise<void> {
+    this.#count(now)
+    const wait = this.#isOften ? LONG_GROUP : GROUP
+    const isAlone = now - this.#last >= wait
+    this.#last = now
+    if (this.#group) {
+      this.#group.lines.push(...lines)
+      this.#group.calls++
+      return this.#group.done
+    }
+    if (isAlone) {
+      this.#write(lines)
+      return Promise.resolve()
+    }
+    const group: Group = { lines, calls: 1, done: Promise.resolve() }
+    this.#group = group
+    group.done = this.#writeLater(group, wait)
+    return group.done
+  }
+
+  /** Drops the lines that wait, because a fold has stored what they contain. */
+  clear(): void {
+    this.#group = null
+  }
+
+  #count(now: number): void {
+    const minute = Math.floor(now / 60_000)
+    if (minute !== this.#minute) {
+      this.#isOften = minute === this.#minute + 1 && this.#calls >= OFTEN
+      this.#minute = minute
+      this.#calls = 0
+    }
+    this.#calls++
+  }
+
+  async #writeLater(group: Group, wait: number): Promise<void> {
+    let waited = 0
+    do {
+      await scheduler.wait(GROUP)
+      waited += GROUP
+    } while (this.#group === group && waited < wait && group.calls < ENOUGH)
+    if (this.#group !== group) return
+    this.#group = null
+    this.#write(group.lines)
+  }
+}
+
 /** Yields line by line, because all lines together are large. */
 export function* linesOfVisits(visits: Iterable<Visit | ClosedVisit>) {
   for (const visit of visits) yield JSON.stringify(['visit', visit] satisfies Line)
@@ -42,6 +125,8 @@ export class Segments {
   #tracks = 0
   /** Characters of the lines that were written since the last fold. */
   length = 0
+  /** The rows that were read when the object started; 0 after the next fold. */
+  readRows = 0
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
@@ -61,6 +146,7 @@ export class Segments {
       reader.report({ ...report, listens }, (id) => facts.get(id)!)
     }
     for (const { body } of this.#sql.exec<{ body: string }>('select body from segment order by id')) {
+      this.readRows++
       for (const text of body.split('\n')) {
         const line = JSON.parse(text) as Line
         if (line[0] !== 'visit') this.length += text.length + 1
@@ -111,9 +197,11 @@ export class Segments {
     flush()
   }
 
-  /** Replaces the log with the open visits. */
+  /** Replaces the log with the open visits. Every deleted row would count as a written one, a dropped table does not. */
   replace(visits: Iterable<Visit | ClosedVisit>): void {
-    this.#sql.exec('delete from segment')
+    this.#sql.exec('drop table segment')
+    this.#sql.exec(TABLE)
+    this.readRows = 0
     this.#numbers = new WeakMap()
     this.#tracks = 0
     this.write(linesOfVisits(visits))

@@ -27,17 +27,30 @@ export class Voters {
 
 export class Sources {
   readonly #sql: SqlStorage
-  /** The votes by day and source. */
+  /** The votes of the last two days, by day and source. */
   readonly #days: Map<number, Map<string, number>>
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec(TABLE)
-    const rows = sql.exec<{ day: number; names: string }>('select * from vote').toArray()
-    this.#days = new Map(rows.map(({ day, names }) => [day, new Map(JSON.parse(names) as [string, number][])]))
+    this.#days = new Map(this.#read('day >= (select max(day) - 1 from vote)'))
   }
 
+  #read = (where: string, ...values: number[]): [day: number, votes: Map<string, number>][] =>
+    this.#sql
+      .exec<{ day: number; names: string }>(`select * from vote where ${where}`, ...values)
+      .toArray()
+      .map(({ day, names }) => [day, new Map(JSON.parse(names) as [string, number][])])
+
   votesOf = (day: number, source: string): number => this.#days.get(day)?.get(source) ?? 0
+
+  /** Returns the votes of several stored days, which follow one another. */
+  ofDays(days: number[]): (source: string) => number {
+    const votes = new Map<string, number>()
+    for (const [, names] of this.#read('day between ? and ?', days[0]!, days.at(-1)!))
+      for (const [source, count] of names) votes.set(source, (votes.get(source) ?? 0) + count)
+    return (source) => votes.get(source) ?? 0
+  }
 
   add(day: number, source: string): void {
     const votes = this.#days.get(day) ?? new Map<string, number>()
@@ -53,6 +66,10 @@ export class Sources {
       if (day < last - 1) this.#days.delete(day)
       else this.#sql.exec('insert or replace into vote values (?, ?)', day, JSON.stringify([...votes]))
     }
-    if (this.#days.size > 0) this.#sql.exec('delete from vote where day < ?', last - 1)
+  }
+
+  /** Deletes the votes of the days before one, whose months are closed. */
+  forget(before: number): void {
+    this.#sql.exec('delete from vote where day < ?', before)
   }
 }

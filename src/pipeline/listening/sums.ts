@@ -1,103 +1,46 @@
 import { STATS_SCOPES, type StatsScope } from '../../contract/stats_scope.ts'
+import {
+  addLabels,
+  addReasons,
+  type Bucket,
+  bucketOf,
+  Buckets,
+  type Days,
+  filled,
+  type Labels,
+  leading,
+  packLabels,
+  trim,
+} from './buckets.ts'
 import { addCounts, type Counts, noCounts } from './counts.ts'
-import { addPacked, addSteps, type Curve, emptyCurve, isSameRecording, type PackedCurve } from './curve.ts'
+import { addPacked, addSteps, type Curve, emptyCurve, isSameRecording } from './curve.ts'
 import type { Difference } from './difference.ts'
 import { type Kind, MAX_SOURCES, Memory, type Place, SELF, type SubjectDetails } from './memory.ts'
 import { Sources } from './sources.ts'
 
 /** The sums of listening by resource and day (docs/decisions/0104). Days are in days since 1970, in UTC. */
 
-/**
- * The resources of a day are in at most this number of rows. A row for each would be cheap for a thousand tracks, but not for a hundred thousand, of which
- * most are heard twice a day. The totals come first: SQLite reads a long row only as far as a query needs.
- */
-const BUCKETS = 4096
-/** Maximum characters of the details in a row, of up to three bytes each. SQLite in Durable Objects allows 2 MB for a row (Durable Objects, Limits). */
-const MAX_DETAILS = 600_000
-const TABLE = `create table if not exists day (scope integer, day integer, bucket integer, totals text, details text,
-  primary key (scope, day, bucket)) without rowid`
-const READ = 'select totals, details from day where scope = ? and day = ? and bucket = ?'
-const WRITE = 'insert or replace into day values (?, ?, ?, ?, ?)'
-
-/** Ids are random at their end. */
-const bucketOf = (id: string) => Number.parseInt(id.slice(-3) || '0', 16)
-
-/** Everything of a resource on a day except the totals. */
-interface Details {
-  countries?: Record<string, Counts>
-  sources?: Record<string, Counts>
-  curve?: PackedCurve
-  /** The number of refused reports by reason. */
-  refused?: Record<string, number>
-}
-/** The resources in a row, by id. */
-interface Bucket {
-  totals: Record<string, Counts>
-  details: Record<string, Details>
-}
-
-/** Days, both included. */
-interface Days {
-  from: number
-  to: number
-}
-export type StatsQuery = Days & { scope: StatsScope; id: string; by: 'day' | Kind }
+/** `kept`: the first day that is read as a day. Whole months before it are read as months. */
+export type StatsQuery = Days & { scope: StatsScope; id: string; by: 'day' | Kind; kept?: number }
 export interface Stats {
   totals: Counts
-  /** The days that have counts, or all countries or sources that have separate counts. */
+  /** The days and months that have counts (`20000`, `month 660`), or all countries or sources that have separate counts. */
   rows: [key: string, counts: Counts][]
   /** The number of refused reports by reason, for an organization. */
   refused: Record<string, number>
 }
 export type TopQuery = Days & { scope: StatsScope; limit: number }
 export type CountsQuery = Days & { scope: StatsScope; ids: string[] }
-export type CurveQuery = Days & { track: string; duration: number }
-
-type Labels = Map<string, Counts>
-
-function addLabels(sum: Labels, labels: Iterable<[string, Counts]>): Labels {
-  for (const [text, counts] of labels) sum.set(text, addCounts(sum.get(text) ?? noCounts(), counts))
-  return sum
-}
-
-/** Counts in rows have no zeros at their end. */
-const trim = (counts: Counts) => counts.slice(0, counts.findLastIndex(Boolean) + 1)
-const packLabels = (labels: Iterable<[string, Counts]>) =>
-  Object.fromEntries([...labels].map(([text, counts]) => [text, trim(counts)]))
-
-/** Returns the sources with the most votes, and of those with equal votes the ones with the most visits. */
-const leading = (sources: [string, Counts][], most: number, votesOf: (source: string) => number) =>
-  sources.toSorted(([one, [, a = 0]], [two, [, b = 0]]) => votesOf(two) - votesOf(one) || b - a).slice(0, most)
-
-/** Returns the details of a row as JSON. If they are too long, only the leading sources remain, and if necessary no curves. */
-function packDetails(details: Bucket['details'], votesOf: (source: string) => number): string {
-  let text = JSON.stringify(details)
-  for (const most of [50, 20, 5, 0]) {
-    if (text.length <= MAX_DETAILS) break
-    for (const each of Object.values(details)) {
-      if (each.sources) each.sources = Object.fromEntries(leading(Object.entries(each.sources), most, votesOf))
-      if (most === 0) delete each.curve
-    }
-    text = JSON.stringify(details)
-  }
-  return text
-}
-
-function addReasons(sum: Record<string, number>, ...all: (Record<string, number> | undefined)[]) {
-  for (const reasons of all)
-    for (const [reason, reports] of Object.entries(reasons ?? {})) sum[reason] = (sum[reason] ?? 0) + reports
-  return sum
-}
+export type CurveQuery = Days & { track: string; duration: number; kept?: number }
 
 export class Sums {
-  readonly #sql: SqlStorage
   readonly #sources: Sources
+  readonly #buckets: Buckets
   #memory: Memory
 
   constructor(sql: SqlStorage) {
-    this.#sql = sql
-    sql.exec(TABLE)
     this.#sources = new Sources(sql)
+    this.#buckets = new Buckets(sql, this.#sources)
     this.#memory = new Memory(this.#sources.votesOf)
   }
 
@@ -134,17 +77,28 @@ export class Sums {
     const detailsOf = memory.details()
     const buckets = Map.groupBy(memory.subjects.keys(), (index) => {
       const { scope, day, id } = memory.subjects[index]!
-      return (day * STATS_SCOPES.length + scope) * BUCKETS + bucketOf(id)
+      return `${scope} ${day} ${bucketOf(id)}`
     })
     for (const indexes of buckets.values()) {
       const { scope, day, id } = memory.subjects[indexes[0]!]!
-      const bucket = this.#read(scope, day, id)
+      const bucket = this.#buckets.read('day', scope, day, bucketOf(id))
       for (const index of indexes) this.#addTo(bucket, index, detailsOf(index))
-      const packed = packDetails(bucket.details, (source) => this.#sources.votesOf(day, source))
-      this.#sql.exec(WRITE, scope, day, bucketOf(id), JSON.stringify(bucket.totals), packed)
+      this.#buckets.write('day', scope, day, bucketOf(id), bucket, (source) => this.#sources.votesOf(day, source))
     }
     this.#sources.fold()
     this.#memory = new Memory(this.#sources.votesOf)
+  }
+
+  /** Whether there is something of an earlier day to fold. */
+  isBefore = (day: number): boolean => (this.#memory.subjects[0]?.day ?? day) < day
+
+  /** Deletes old days, and closes months (see `Buckets`). The days before must be folded. */
+  close = (today: number): Promise<boolean> => this.#buckets.close(today)
+
+  /** Whether a resource has been counted on any day. */
+  has = ({ scope, id }: Pick<StatsQuery, 'scope' | 'id'>): boolean => {
+    const at = STATS_SCOPES.indexOf(scope)
+    return this.#memory.subjects.some((each) => each.scope === at && each.id === id) || this.#buckets.has(at, id)
   }
 
   /** Adds the sums in memory of one resource to its row. */
@@ -161,40 +115,28 @@ export class Sums {
     const sources = packLabels(leading(named, MAX_SOURCES, votesOf))
     const curve = duration > 0 ? addSteps(old?.curve, duration, visits, added.steps) : old?.curve
     const refused = scope === 0 ? addReasons({}, old?.refused, memory.refused(day)) : {}
-    const isFilled = (object: object) => Object.keys(object).length > 0
-    details[id] = {
-      ...(isFilled(countries) && { countries }),
-      ...(isFilled(sources) && { sources }),
-      ...(curve && { curve }),
-      ...(isFilled(refused) && { refused }),
-    }
-  }
-
-  /** The row of a resource. */
-  #read(scope: number, day: number, id: string): Bucket {
-    const [row] = this.#sql.exec<{ totals: string; details: string }>(READ, scope, day, bucketOf(id)).toArray()
-    const { totals, details } = row ?? { totals: '{}', details: '{}' }
-    return { totals: JSON.parse(totals) as Bucket['totals'], details: JSON.parse(details) as Bucket['details'] }
+    details[id] = filled({ countries, sources, ...(curve && { curve }), refused })
   }
 
   /** Returns the sums of a resource: of its rows and of the memory. */
-  stats({ scope, id, from, to, by }: StatsQuery): Stats {
+  stats({ scope, id, by, kept = -Infinity, ...days }: StatsQuery): Stats {
     const at = STATS_SCOPES.indexOf(scope)
     const key = scope === 'organization' ? SELF : id
     const totals = noCounts()
     const rows: Labels = new Map()
     const refused: Record<string, number> = {}
-    for (let day = from; day <= to; day++) {
-      const bucket = this.#read(at, day, key)
-      const index = this.#memory.find(at, day, key)
+    for (const [span, number] of this.#buckets.spans(days, kept)) {
+      const bucket = this.#buckets.read(span, at, number, bucketOf(key))
+      const index = span === 'day' ? this.#memory.find(at, number, key) : undefined
       const folded = bucket.totals[key]
       if (!folded && index === undefined) continue
       const counts = addCounts(noCounts(), folded ?? [])
       if (index !== undefined) addCounts(counts, this.#memory.totals(index))
       addCounts(totals, counts)
       const details = bucket.details[key]
-      if (scope === 'organization') addReasons(refused, details?.refused, this.#memory.refused(day))
-      if (by === 'day') rows.set(String(day), counts)
+      if (scope === 'organization')
+        addReasons(refused, details?.refused, span === 'day' ? this.#memory.refused(number) : {})
+      if (by === 'day') rows.set(span === 'day' ? String(number) : `month ${number}`, counts)
       else {
         addLabels(rows, Object.entries((by === 'country' ? details?.countries : details?.sources) ?? {}))
         if (index !== undefined) addLabels(rows, this.#memory.labels(index, by))
@@ -203,22 +145,23 @@ export class Sums {
     return { totals, rows: [...rows], refused }
   }
 
-  /** Yields the counts of resources by day: each day at once, so that a fold in between loses nothing. Between two days, others have their turn. */
-  async *#days({ scope, from, to }: Days & { scope: StatsScope }, ids?: string[]) {
+  /**
+   * Calls `add` with the counts of resources by month, and by day at the ends: with those of a day at once, so that a fold in between loses nothing. Between two
+   * days, others have their turn.
+   */
+  async #addUp(
+    { scope, ...days }: Days & { scope: StatsScope },
+    add: (id: string, counts: Counts) => void,
+    ids?: string[],
+  ) {
     const at = STATS_SCOPES.indexOf(scope)
-    const wanted = ids && new Set(ids)
-    const buckets = JSON.stringify(ids?.map(bucketOf) ?? Array.from({ length: BUCKETS }, (_, bucket) => bucket))
-    const query = 'select totals from day where scope = ? and day = ? and bucket in (select value from json_each(?))'
-    for (let day = from; day <= to; day++) {
-      const counts: [string, Counts][] = []
-      const add = (id: string, each: Counts) => {
-        if (wanted?.has(id) ?? true) counts.push([id, each])
-      }
-      for (const { totals } of this.#sql.exec<{ totals: string }>(query, at, day, buckets))
-        for (const [id, each] of Object.entries(JSON.parse(totals) as Bucket['totals'])) add(id, each)
-      for (const [index, subject] of this.#memory.subjects.entries())
-        if (subject.scope === at && subject.day === day) add(subject.id, this.#memory.totals(index))
-      yield counts
+    const buckets = ids && [...new Set(ids.map(bucketOf))]
+    for (const [span, number] of this.#buckets.spans(days)) {
+      for (const totals of this.#buckets.totals(span, at, number, buckets))
+        for (const id of Object.keys(totals)) add(id, totals[id]!)
+      if (span === 'day')
+        for (const [index, subject] of this.#memory.subjects.entries())
+          if (subject.scope === at && subject.day === number) add(subject.id, this.#memory.totals(index))
       await scheduler.wait(0)
     }
   }
@@ -226,26 +169,27 @@ export class Sums {
   /** Returns the resources with the most plays, and their plays. */
   async top({ limit, ...query }: TopQuery): Promise<[id: string, plays: number][]> {
     const plays = new Map<string, number>()
-    for await (const day of this.#days(query))
-      for (const [id, counts] of day) plays.set(id, (plays.get(id) ?? 0) + (counts[0] ?? 0))
+    await this.#addUp(query, (id, counts) => void plays.set(id, (plays.get(id) ?? 0) + (counts[0] ?? 0)))
     return [...plays].toSorted(([a, one], [b, two]) => two - one || (a < b ? -1 : 1)).slice(0, limit)
   }
 
   /** Returns the sums of several resources. */
   async counts({ ids, ...query }: CountsQuery): Promise<[id: string, counts: Counts][]> {
     const sums: Labels = new Map()
-    for await (const day of this.#days(query, ids)) addLabels(sums, day)
+    const wanted = new Set(ids)
+    const add = (id: string, counts: Counts) => void (wanted.has(id) && addLabels(sums, [[id, counts]]))
+    await this.#addUp(query, add, ids)
     return [...sums]
   }
 
   /** Returns the curve of the recordings of a track that have this duration. */
-  curve({ track, duration, from, to }: CurveQuery): Curve {
+  curve({ track, duration, kept = -Infinity, ...days }: CurveQuery): Curve {
     const scope = STATS_SCOPES.indexOf('track')
     const sum = emptyCurve(duration)
-    for (let day = from; day <= to; day++) {
-      const packed = this.#read(scope, day, track).details[track]?.curve
+    for (const [span, number] of this.#buckets.spans(days, kept)) {
+      const packed = this.#buckets.read(span, scope, number, bucketOf(track)).details[track]?.curve
       if (packed) addPacked(sum, duration, packed)
-      const index = this.#memory.find(scope, day, track)
+      const index = span === 'day' ? this.#memory.find(scope, number, track) : undefined
       if (index !== undefined && isSameRecording(this.#memory.subjects[index]!.duration, duration))
         this.#memory.addCurveTo(sum, index)
     }

@@ -13,6 +13,7 @@ import { DEFAULT_COLOR } from '../../contract/facts.ts'
 import { Organization, type organizationOperations } from '../../contract/organization.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { purgeJobs } from '../../pipeline/cleanup/purge.ts'
+import { callAlarms } from '../../pipeline/listening/fold_times.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { DELETED_ENDPOINT } from '../../pipeline/webhooks/sweep.ts'
 import { readPage } from '../list/page.ts'
@@ -99,6 +100,7 @@ export const organizationHandlers: Handlers<typeof organizationOperations> = {
       const [updated] = await db.update(organizations).set(values).where(isExpected).returning()
       row = updated ?? (await findOrganization(context, row.id, isRoot))
       if (!updated && !isApplied(row, body)) throw versionMismatch('organization', toOrganization(row), Organization)
+      if (body.progress_days !== undefined) await db.run(callAlarms(row.id))
       context.invalidate(row.id)
     }
     return { organization_id: row.id, organization: toOrganization(row) }

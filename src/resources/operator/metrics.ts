@@ -3,6 +3,7 @@ import { ne, sql } from 'drizzle-orm'
 import type { Database } from '../../adapters/db/database.ts'
 import { webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
 import type { Context } from '../../context.ts'
+import { LISTENING_LIMIT } from '../../contract/facts.ts'
 import { SystemPart } from '../../contract/system.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
@@ -40,6 +41,8 @@ const METRICS = {
   last_sweep_queries: 'Queries of the last sweep, which stops at a fixed number',
   last_sweep_left: 'Phases that the last sweep left to the next ones because its queries were spent',
   last_sweep_failed: 'Phases of the last sweep that failed',
+  listening_largest_bytes: 'Size of the largest object of listening at its last fold',
+  listening_limit_bytes: 'Size at which an object of listening is full',
   last_upload_event_timestamp_seconds: 'When R2 last reported an upload, in seconds since 1970, accurate to a minute',
 } as const
 
@@ -84,10 +87,8 @@ const seconds = (time: string | null): Sample[] => (time === null ? [] : [[Date.
  * 1.
  */
 export async function readMetrics(context: Pick<Context, 'env' | 'db' | 'now'>): Promise<string> {
-  const { failing, database, transcoder, jobs, failures, last_sweep_at, last_sweep, last_event_at } = await readSystem(
-    context,
-    PERIOD,
-  )
+  const { failing, database, transcoder, jobs, failures, last_sweep_at, last_sweep, listening, last_event_at } =
+    await readSystem(context, PERIOD)
   const queues = database.answers
     ? await readQueues(context.db, context.now).catch((error: unknown) => {
         log('error', 'database_silent', { error: describeError(error) })
@@ -113,6 +114,8 @@ export async function readMetrics(context: Pick<Context, 'env' | 'db' | 'now'>):
     last_sweep_queries: last_sweep ? [[last_sweep.queries]] : [],
     last_sweep_left: last_sweep ? [[last_sweep.left.length]] : [],
     last_sweep_failed: last_sweep ? [[last_sweep.failed.length]] : [],
+    listening_largest_bytes: listening.largest ? [[listening.largest.bytes]] : [],
+    listening_limit_bytes: [[LISTENING_LIMIT]],
     last_upload_event_timestamp_seconds: seconds(last_event_at),
   })
 }

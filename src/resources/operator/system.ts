@@ -9,13 +9,14 @@ import { tracks } from '../../adapters/db/schema/library.ts'
 import { jobs } from '../../adapters/db/schema/work.ts'
 import { transcoderSlots } from '../../adapters/transcoder/client.ts'
 import type { Context, Handlers } from '../../context.ts'
-import { GROWTH_UNTIL } from '../../contract/facts.ts'
+import { GROWTH_UNTIL, LISTENING_LIMIT } from '../../contract/facts.ts'
 import { TRANSIENT_ERRORS, type System, type SystemPart, type systemOperations } from '../../contract/system.ts'
 import { schemaFault } from '../../core/configuration.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { neededSettings } from '../../core/required_settings.ts'
 import { timestamp } from '../../core/time.ts'
+import { LARGEST } from '../../pipeline/listening/fold_times.ts'
 import { startTranscode } from '../../pipeline/transcode/start.ts'
 
 /** Milliseconds after which the database is considered unresponsive, and after which the sweep, which runs every minute, is considered stalled. */
@@ -100,8 +101,11 @@ const isRetryable = sql`${isTransient} and exists (select 1 from tracks
 // SQLite uses a partial index only if the statement repeats the condition of the index verbatim.
 const failedSince = (since: number) => sql`state = 'failed' and jobs.created_at >= ${since}`
 
-/** Reads the jobs of all organizations: open jobs, and the jobs that were created since a time and have ended, with their error codes. */
-function readJobs(db: Database, since: number) {
+/**
+ * Reads the jobs of all organizations: open jobs, and the jobs that were created since a time and have ended, with their error codes. Then the largest object
+ * of listening.
+ */
+function readWork(db: Database, since: number) {
   const running = sql<number>`sum(slot is not null)`.as('held')
   const oldest = sql<number>`min(created_at)`.as('oldest')
   return db.batch([
@@ -121,6 +125,9 @@ function readJobs(db: Database, since: number) {
       .where(failedSince(since))
       .groupBy(code)
       .orderBy(sql`2 desc, 1`),
+    db
+      .select({ organization_id: sql<string>`organization_id`, shard: sql<number>`shard`, bytes: sql<number>`bytes` })
+      .from(LARGEST),
   ])
 }
 
@@ -155,9 +162,9 @@ export async function readSystem(
 ): Promise<System> {
   const [databaseCheck, slots] = await Promise.all([timeVitals(db), transcoderSlots(env)])
   const missing = neededSettings(env)
-  const [open, ended, failures] = databaseCheck
-    ? await ifMigrated(readJobs(db, now - period), [[], [], []])
-    : [[], [], []]
+  const [open, ended, failures, [largest]] = databaseCheck
+    ? await ifMigrated(readWork(db, now - period), [[], [], [], []])
+    : [[], [], [], []]
   const vitals = databaseCheck?.answer
   const { beats = {}, report = null, media = null } = vitals ?? {}
   const failing: SystemPart[] = [
@@ -198,7 +205,10 @@ export async function readSystem(
       checked_at: beats.media === undefined ? null : timestamp(beats.media),
       is_open: isOpen({ media }, env),
     },
-    listening: { overdue_folds: report?.overdue_folds ?? 0 },
+    listening: {
+      overdue_folds: report?.overdue_folds ?? 0,
+      largest: largest ? { ...largest, limit: LISTENING_LIMIT, fraction: largest.bytes / LISTENING_LIMIT } : null,
+    },
     last_event_at: beats.event === undefined ? null : timestamp(beats.event),
   }
 }

@@ -3,9 +3,11 @@ import { STATS_DAYS } from '../../contract/facts.ts'
 import type { statsOperations } from '../../contract/stats.ts'
 import type { StatsScope } from '../../contract/stats_scope.ts'
 import { invalid, notFound } from '../../core/errors.ts'
-import { dateOf } from '../../core/time.ts'
+import { dateOf, firstDayOf, monthOf } from '../../core/time.ts'
+import { firstKept } from '../../pipeline/listening/buckets.ts'
 import { addCounts, type Counts, noCounts, toResponse } from '../../pipeline/listening/counts.ts'
 import { accumulated, addCurve, emptyCurve, stepsOf } from '../../pipeline/listening/curve.ts'
+import type { Stats } from '../../pipeline/listening/sums.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
 import { findTrack } from '../library/track.ts'
@@ -24,8 +26,11 @@ const candidates = (limit: number) => 2 * limit + 100
 const dateOfDay = (day: number) => dateOf(day * DAY)
 const dayOf = (date: string) => Date.parse(date) / DAY
 
-/** Returns the days of a request since 1970, and throws if there are too many, or if they are in the future. */
-function rangeOf(query: { from?: string | undefined; to?: string | undefined }, now: number) {
+/**
+ * Returns the days of a request since 1970, and throws if there are too many, or if they are in the future. `kept` is the first day that is known as a day. Days
+ * before it are extended to whole months.
+ */
+function rangeOf(query: { from?: string | undefined; to?: string | undefined }, now: number, scope: StatsScope) {
   const today = Math.floor(now / DAY)
   const to = query.to === undefined ? today : dayOf(query.to)
   if (to < 0 || to > today)
@@ -36,8 +41,24 @@ function rangeOf(query: { from?: string | undefined; to?: string | undefined }, 
     const earlier = from < first ? ', or set an earlier to' : ''
     throw invalid('from', `must be between ${dateOfDay(first)} and ${dateOfDay(to)}, not ${dateOfDay(from)}${earlier}`)
   }
-  return { days: { from, to }, dates: { from: dateOfDay(from), to: dateOfDay(to) } }
+  const kept = firstKept(scope, today)
+  const days = {
+    from: from < kept ? firstDayOf(monthOf(from)) : from,
+    to: to < kept ? firstDayOf(monthOf(to) + 1) - 1 : to,
+  }
+  const dates = { from: dateOfDay(days.from), to: dateOfDay(days.to) }
+  return { days, kept, dates: { ...dates, is_rounded: days.from !== from || days.to !== to } }
 }
+
+/** Returns the keys of all rows by day: months (`2027-01`) before `kept`, and then days. */
+function keysOf({ from, to }: { from: number; to: number }, kept: number): string[] {
+  const keys = Array.from({ length: to - from + 1 }, (_, at) => keyOf(from + at, kept))
+  return [...new Set(keys)]
+}
+const keyOf = (day: number, kept: number) => (day < kept ? dateOfDay(day).slice(0, 7) : dateOfDay(day))
+/** Returns the key of a row of an object: of a day, or of a month. */
+const keyOfSpan = (span: string, kept: number) =>
+  keyOf(span.startsWith('month ') ? firstDayOf(Number(span.slice(6))) : Number(span), kept)
 
 /** Adds up the counts that several objects have of the same keys. */
 function merged(all: [key: string, counts: Counts][][]): Map<string, Counts> {
@@ -71,21 +92,21 @@ async function checkResource(context: Context, scope: StatsScope, id: string): P
 
 export const statsHandlers: Handlers<typeof statsOperations> = {
   async getStats({ params: { scope, resource_id: id }, query }, context) {
-    const { days, dates } = rangeOf(query, context.now)
+    const { days, kept, dates } = rangeOf(query, context.now, scope)
     const { by } = query
     if (scope === 'organization') await checkResource(context, scope, id)
     const call = await objectsOf(context)
-    const all = await call('stats', { scope, id, ...days, by })
+    const all = await call('stats', { scope, id, ...days, kept, by })
     const totals = all.map((stats) => stats.totals).reduce(addCounts, noCounts())
     // A resource that was deleted keeps its sums, and the objects have only those of the organization.
-    if (totals.every((count) => count === 0)) await checkResource(context, scope, id)
-    const sums = merged(all.map(({ rows }) => rows))
+    if (totals.every((count) => count === 0) && !(await call('has', { scope, id })).includes(true))
+      await checkResource(context, scope, id)
+    const rowsOf = (rows: Stats['rows']) =>
+      by === 'day' ? rows.map(([span, counts]): [string, Counts] => [keyOfSpan(span, kept), counts]) : rows
+    const sums = merged(all.map(({ rows }) => rowsOf(rows)))
     const rows =
       by === 'day'
-        ? Array.from({ length: days.to - days.from + 1 }, (_, at): [string, Counts] => {
-            const day = days.from + at
-            return [dateOfDay(day), sums.get(String(day)) ?? []]
-          })
+        ? keysOf(days, kept).map((key): [string, Counts] => [key, sums.get(key) ?? []])
         : namedRows(by, sums, totals)
     const refused = new Map<string, number>()
     for (const [reason, reports] of all.flatMap((stats) => Object.entries(stats.refused)))
@@ -104,7 +125,7 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
   },
 
   async getTopStats({ query: { scope, limit, include, ...query } }, context) {
-    const { days, dates } = rangeOf(query, context.now)
+    const { days, dates } = rangeOf(query, context.now, scope)
     const call = await objectsOf(context)
     const found = await call('top', { scope, ...days, limit: candidates(limit) })
     const ids = [...new Set(found.flat().map(([id]) => id))]
@@ -136,11 +157,11 @@ export const statsHandlers: Handlers<typeof statsOperations> = {
   },
 
   async getRetention({ params: { track_id }, query }, context) {
-    const { days, dates } = rangeOf(query, context.now)
+    const { days, kept, dates } = rangeOf(query, context.now, 'track')
     const { duration } = await findTrack(context, track_id)
     const call = await objectsOf(context)
     const sum = emptyCurve(duration)
-    for (const curve of await call('curve', { track: track_id, duration, ...days })) addCurve(sum, curve)
+    for (const curve of await call('curve', { track: track_id, duration, ...days, kept })) addCurve(sum, curve)
     return {
       track_id,
       ...dates,

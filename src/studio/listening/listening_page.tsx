@@ -6,9 +6,9 @@ import { type Stats, type StatsOf, useStats } from '../data/stats.ts'
 import { type ResourceScope, useResourceTitle } from '../data/title.ts'
 import { hours, listText, number, percent } from '../format.ts'
 import { href, type PageProperties, setQuery } from '../route.ts'
-import { t, tn } from '../text.ts'
+import { t, text, tn } from '../text.ts'
 import { Chips } from '../ui/chips.tsx'
-import { firstDay, rangeOf, RANGES, shortDay, spanSize, spansOf } from '../ui/days.ts'
+import { firstDay, isMonth, monthsOf, rangeOf, RANGES, shortDay, spanSize, spansOf } from '../ui/days.ts'
 import { Figure, FigureRow } from '../ui/figure_row.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { PartsBar } from '../ui/parts_bar.tsx'
@@ -17,6 +17,7 @@ import { TimeChart } from '../ui/time_chart.tsx'
 import { useTitle } from '../ui/title.ts'
 import { downloadCsv } from './download_csv.ts'
 import { countryName, filterOf, partsOf, reasonText, SELECTIONS } from './listening.ts'
+import { RoundedNote } from './rounded_note.tsx'
 import { TopTracks } from './top_tracks.tsx'
 
 /** The page Listening: the statistics of the organization, or of one resource. The address has the resource and the number of days. */
@@ -71,6 +72,7 @@ function Listening({ of: { scope, id }, days }: ListeningProperties) {
         <>
           <Totals totals={totals} />
           <Chart rows={answer.rows} />
+          <RoundedNote answer={answer} />
           <div class="two-parts">
             {isAll ? <TopTracks days={days} /> : countries}
             <div class="part listening-from">
@@ -149,22 +151,29 @@ const Totals = ({ totals: { plays, visits, seconds, completions } }: Pick<Stats,
 /** The columns of the chart, all of which are counts. */
 const COUNTS = ['plays', 'visits', 'seconds', 'completions'] as const
 
+/** The texts of a chart by its spans. */
+const CHARTS = {
+  day: [text('Listening by day'), text('peak: {n} in a day')],
+  week: [text('Listening by week'), text('peak: {n} in a week')],
+  month: [text('Listening by month'), text('peak: {n} in a month')],
+} as const
+
 function Chart({ rows }: Pick<Stats, 'rows'>) {
   const days = rows.map((row) => ({ ...row, date: row.key! }))
+  const isByMonth = isMonth(days[0]!.date)
   const size = spanSize(days.length)
-  const spans = spansOf(days, COUNTS, size)
+  const spans = isByMonth ? monthsOf(days, COUNTS) : spansOf(days, COUNTS, size)
+  const [label, peak] = CHARTS[isByMonth ? 'month' : size === 1 ? 'day' : 'week']
   const count = (name: (typeof COUNTS)[number], label: string, format: (value: number) => string) => {
     const values = spans.map((span) => span[name])
-    const most = format(Math.max(...values))
-    const summary = size === 1 ? t('peak: {n} in a day', { n: most }) : t('peak: {n} in a week', { n: most })
-    return { label, summary, values, format }
+    return { label, summary: t(peak, { n: format(Math.max(...values)) }), values, format }
   }
   return (
     <TimeChart
-      label={size === 1 ? t('Listening by day') : t('Listening by week')}
+      label={t(label)}
       spans={spans.map((span) => span.text)}
-      first={shortDay(days[0]!.date)}
-      last={shortDay(days.at(-1)!.date)}
+      first={isByMonth ? spans[0]!.text : shortDay(days[0]!.date)}
+      last={isByMonth ? spans.at(-1)!.text : shortDay(days.at(-1)!.date)}
       series={[
         count('plays', t('Plays'), number),
         count('seconds', t('Time heard'), hours),

@@ -5,6 +5,7 @@ import { href } from '../route.ts'
 import { t } from '../text.ts'
 import { firstDay } from '../ui/days.ts'
 import { Loading, Problem } from '../ui/states.tsx'
+import { RoundedNote } from './rounded_note.tsx'
 
 /** Number of tracks in the list. */
 const TRACKS = 10
@@ -22,6 +23,7 @@ export function TopTracks({ days }: { days: number }) {
       <h2 id="top-title">{t('Most played tracks')}</h2>
       {problem && <Problem failure={problem} retry={reload} />}
       {!answer && !problem && <Loading rows={5} />}
+      {answer && <RoundedNote answer={answer} />}
       {answer?.rows.length === 0 && <p class="soft">{t('No plays yet.')}</p>}
       {answer && answer.rows.length > 0 && (
         <div class="table-box">

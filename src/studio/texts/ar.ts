@@ -1255,6 +1255,10 @@ export const texts: Texts = {
   'peak: {n} in a week': 'الذروة: {n} في الأسبوع',
   'Listening by day': 'الاستماع حسب اليوم',
   'Listening by week': 'الاستماع حسب الأسبوع',
+  'Listening by month': 'الاستماع حسب الشهر',
+  'peak: {n} in a month': 'الذروة: {n} في الشهر',
+  'Older days of tracks are kept as whole months, so these numbers start on {date}.':
+    'تُحفظ الأيام الأقدم للمقاطع كأشهر كاملة، لذلك تبدأ هذه الأرقام في {date}.',
   Others: 'غير ذلك',
   'Countries with fewer than five visits are counted under Others.':
     'تُحتسب البلدان التي زياراتها أقل من خمس ضمن «غير ذلك».',

@@ -1020,6 +1020,10 @@ export const texts: Texts = {
   'peak: {n} in a week': 'Höchstwert: {n} in einer Woche',
   'Listening by day': 'Hören pro Tag',
   'Listening by week': 'Hören pro Woche',
+  'Listening by month': 'Hören pro Monat',
+  'peak: {n} in a month': 'Höchstwert: {n} in einem Monat',
+  'Older days of tracks are kept as whole months, so these numbers start on {date}.':
+    'Ältere Tage von Titeln werden nur als ganze Monate aufbewahrt, daher beginnen diese Zahlen am {date}.',
   Others: 'Andere',
   'Countries with fewer than five visits are counted under Others.':
     'Länder mit weniger als fünf Besuchen zählen zu „Andere“.',

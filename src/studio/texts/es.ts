@@ -1003,6 +1003,10 @@ export const texts: Texts = {
   'peak: {n} in a week': 'máximo: {n} en una semana',
   'Listening by day': 'Escucha por día',
   'Listening by week': 'Escucha por semana',
+  'Listening by month': 'Escucha por mes',
+  'peak: {n} in a month': 'máximo: {n} en un mes',
+  'Older days of tracks are kept as whole months, so these numbers start on {date}.':
+    'Los días más antiguos de las pistas se conservan como meses completos, por lo que estos números empiezan el {date}.',
   Others: 'Otros',
   'Countries with fewer than five visits are counted under Others.':
     'Los países con menos de cinco visitas se cuentan en «Otros».',

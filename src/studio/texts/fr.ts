@@ -1021,6 +1021,10 @@ export const texts: Texts = {
   'peak: {n} in a week': 'maximum : {n} en une semaine',
   'Listening by day': 'Écoute par jour',
   'Listening by week': 'Écoute par semaine',
+  'Listening by month': 'Écoute par mois',
+  'peak: {n} in a month': 'maximum : {n} en un mois',
+  'Older days of tracks are kept as whole months, so these numbers start on {date}.':
+    'Les jours plus anciens des titres sont conservés en mois entiers, ces chiffres commencent donc le {date}.',
   Others: 'Autres',
   'Countries with fewer than five visits are counted under Others.':
     'Les pays de moins de cinq visites sont comptés sous « Autres ».',

@@ -983,6 +983,10 @@ export const texts: Texts = {
   'peak: {n} in a week': '最多：1週間に{n}',
   'Listening by day': '日別の聴取状況',
   'Listening by week': '週別の聴取状況',
+  'Listening by month': '月別の聴取状況',
+  'peak: {n} in a month': '最多：1か月に{n}',
+  'Older days of tracks are kept as whole months, so these numbers start on {date}.':
+    'トラックの古い日別データは月単位で保存されるため、この数値は{date}から始まります。',
   Others: 'その他',
   'Countries with fewer than five visits are counted under Others.': '訪問が5件未満の国は「その他」に含まれます。',
   'The sites and apps in which the player was used.': 'プレーヤーが使われたサイトとアプリです。',

@@ -30,6 +30,9 @@ const dayFormat = (options: Intl.DateTimeFormatOptions) =>
 /** Formats the date of a day as `3 Nov`. */
 export const shortDay = (date: string) => dayFormat({ day: 'numeric', month: 'short' }).format(Date.parse(date))
 
+/** Formats the date of a day as `November 3, 2026`. */
+export const longDay = (date: string) => dayFormat({ dateStyle: 'long' }).format(Date.parse(date))
+
 /** Returns the days in spans of `size` days, the last of which is complete. Counts are added, and other numbers are those of the last day. */
 export function spansOf<N extends string, D extends Day & Record<N, number>>(
   days: readonly D[],
@@ -50,6 +53,21 @@ export function spansOf<N extends string, D extends Day & Record<N, number>>(
     spans.unshift({ ...last, ...sums, text })
   }
   return spans
+}
+
+/** Whether a date is a month, such as `2026-11`. */
+export const isMonth = (date: string) => date.length === 7
+
+/** Returns the sums of months, if some of the dates are months. */
+export function monthsOf<N extends string, D extends Day & Record<N, number>>(
+  days: readonly D[],
+  counts: readonly N[],
+): Span<D>[] {
+  const format = dayFormat({ month: 'long', year: 'numeric' })
+  return [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].map(([month, group]) => {
+    const sums = Object.fromEntries(counts.map((name) => [name, sumOf(group, name)]))
+    return { ...group[0]!, ...sums, text: format.format(Date.parse(month)) }
+  })
 }
 
 /** Returns the sum of one of the counts. */

@@ -18,6 +18,7 @@ describe('an organization', () => {
       player_color: '#2B3440',
       player_subtitle: '',
       uses_tags: true,
+      progress_days: 400,
       max_bytes: null,
       version: expect.any(Number) as number,
     })

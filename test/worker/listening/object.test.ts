@@ -1,10 +1,11 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import type { Row } from '../../../src/contract/backup.ts'
 import type { HeardReport } from '../../../src/contract/heard.ts'
 import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
+import { reportFold } from '../../../src/pipeline/listening/fold_times.ts'
 import { insertListening, readListening } from '../../../src/resources/operator/backup_listening.ts'
 import { aPlaySession, call, DAY, HOUR, ok, query, UNKNOWN_ID } from '../support/api.ts'
 import { advanceHours, eventually, runSweep } from '../support/fixtures.ts'
@@ -150,6 +151,25 @@ describe('the object', () => {
     expect(await due()).toEqual([{ shard: 0, due_at: 0 }])
   })
 
+  it('announces its size with its fold, and logs it when it is 70 % full', async () => {
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    onTestFinished(() => logged.mockRestore())
+    const { send, organization_id, track_id, object, alarm } = await aListener()
+    await send(aListen(track_id)([[0, 40]]))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + DAY })
+    onTestFinished(() => void vi.useRealTimers())
+    await alarm()
+    const [row] = await query<{ bytes: number }>(
+      'select bytes from listening_folds where organization_id = ?',
+      organization_id,
+    )
+    expect(row!.bytes).toBe(await runInDurableObject(object(), (_, { storage }) => storage.sql.databaseSize))
+    expect(row!.bytes).toBeGreaterThan(4096)
+    for (const bytes of [6.9e9, 7.1e9]) await reportFold(env.DB, { organization_id, shard: 3 }, 0, bytes)
+    const lines = logged.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('listening_filling'))
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ organization_id, shard: 3, bytes: 7.1e9 }])
+  })
+
   it('announces a fold once, however often it is stopped', async () => {
     const { send, organization_id, track_id, alarm, stop } = await aListener()
     const due = async () =>
@@ -178,7 +198,7 @@ describe('the object', () => {
     await listeningObject(env, whole.organization_id, 0)('download', { ...whole, shard: 0 }, place)
     for (const [at, { organization_id }] of all.entries()) {
       const due_at = Date.now() - (4 - at) * 3 * HOUR
-      await query('insert or replace into listening_folds values (?, 0, ?)', organization_id, due_at)
+      await query('insert or replace into listening_folds values (?, 0, ?, null)', organization_id, due_at)
     }
     const run = ({ object }: typeof broken, statement: string) =>
       runInDurableObject(object(), (_, { storage }) => void storage.sql.exec(statement))

@@ -1,3 +1,4 @@
+import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
@@ -34,6 +35,26 @@ describe('an object that starts again', () => {
     expect(await visits()).toEqual([1, 2])
     await stop()
     expect(await visits()).toEqual([1, 2])
+  })
+
+  it('folds a long log at its next report, so that it does not read it each time', async () => {
+    const { send, sums, rows, track_id, object, stop } = await aListener()
+    const next = aListen(track_id)
+    await send(next([[0, 40]]))
+    const line = JSON.stringify(['refused', today(), 'time', 1])
+    await runInDurableObject(object(), (_, { storage }) => {
+      for (let row = 0; row < 500; row++) storage.sql.exec('insert into segment (body) values (?)', line)
+    })
+    await stop()
+    const before = await sums()
+    expect([before.refused, (await rows('segment')).length]).toEqual([{ time: 500 }, 501])
+    await send(next([[0, 60]]))
+    const after = { ...before, tenths: 600 }
+    expect([await sums(), (await rows('segment')).length]).toEqual([after, 1])
+    await stop()
+    expect(await sums()).toEqual(after)
+    await send(next([[0, 70]]))
+    expect([await sums(), (await rows('segment')).length]).toEqual([{ ...before, tenths: 700 }, 2])
   })
 
   it('has closed the visits that were closed', async () => {

@@ -53,6 +53,7 @@ async function aBusyService() {
   await insertEvents(id, ['track:1'], ['track:2'])
   // A real sweep would start the job that waits.
   const report = { queries: 12, left: ['events'], failed: [], failing_since: null }
+  await query('insert into listening_folds values (?, 0, 0, 5000)', id)
   await query(`insert into heartbeats (name, at) values ('event', ?)`, Date.now())
   await query(`insert into heartbeats (name, at, report) values ('sweep', ?, ?)`, Date.now(), JSON.stringify(report))
 }
@@ -80,6 +81,8 @@ describe('the metrics', () => {
       transcode_queued: 1,
       transcode_slots: 1,
       transcode_slots_busy: 1,
+      listening_largest_bytes: 5000,
+      listening_limit_bytes: 10e9,
       last_sweep_queries: 12,
       last_sweep_left: 1,
       webhook_deliveries_due: 2,

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { System } from '../../../src/contract/system.ts'
-import { call, ok, query, expectError, silentQueue } from '../support/api.ts'
+import { call, ok, query, expectError, silentQueue, UNKNOWN_ID } from '../support/api.ts'
 import { aTrackWithJob, deliver, eventually, runSweep, stopTime, uploadEvent } from '../support/fixtures.ts'
 import { countRows } from '../support/row_counter.ts'
 import { seed } from '../support/seed.ts'
@@ -66,7 +66,7 @@ describe('health', () => {
   it('does not fail when a fold of listening reports is overdue, which only the operator’s view reports', async () => {
     const { organization_id } = await aTrackWithJob()
     const due_at = Date.now() - 3 * 60 * MINUTE
-    await query('insert into listening_folds values (?, 0, ?)', organization_id, due_at)
+    await query('insert into listening_folds values (?, 0, ?, null)', organization_id, due_at)
     const LISTENING = { getByName: () => ({ call: () => Promise.reject(new Error('The object fails')) }) }
     const bindings = { ...env, LISTENING: LISTENING as unknown as Env['LISTENING'] }
     const views = async () => {
@@ -82,6 +82,21 @@ describe('health', () => {
     await query('update listening_folds set due_at = 0 where organization_id = ?', organization_id)
     await runSweep()
     expect(await views()).toEqual({ health: { ok: true }, failing: [], overdue_folds: 0 })
+  })
+
+  it('does not depend on the size of listening, of which the operator’s view has the largest object', async () => {
+    const largest = async () => (await system()).listening.largest
+    const [small, large] = [crypto.randomUUID(), crypto.randomUUID()]
+    const insert = (id: string, bytes: number | null) =>
+      query('insert into listening_folds values (?, 1, 0, ?)', id, bytes)
+    await insert(UNKNOWN_ID, null)
+    expect(await largest()).toBeNull()
+    await insert(small, 4096)
+    await insert(large, 7.5e9)
+    const size = { shard: 1, bytes: 7.5e9, limit: 10e9, fraction: 0.75 }
+    expect(await largest()).toEqual({ organization_id: large, ...size })
+    await runSweep()
+    expect((await health()).body).toEqual({ ok: true })
   })
 
   it('reads a few rows, and then none for some seconds if everything works', async () => {

@@ -1,9 +1,9 @@
-import { evictDurableObject } from 'cloudflare:test'
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 
-import { anApiKey, call, expectError, ok, query } from '../support/api.ts'
-import { aReadyTrack, aTenant } from '../support/fixtures.ts'
+import { anApiKey, call, DAY, expectError, ok, query } from '../support/api.ts'
+import { aReadyTrack, aTenant, runSweep } from '../support/fixtures.ts'
 import { aListen, type Ranges } from '../support/heard.ts'
 
 /** Tests the progress of listeners (docs/counting.md#progress-of-a-listener). */
@@ -126,6 +126,56 @@ describe('the progress of a listener', () => {
       [40, 45],
     ]
     expect(await progress('fay')).toMatchObject([{ ranges, position: 12 }])
+  })
+
+  it('can be read and deleted after SIGNING_SECRET was changed', async () => {
+    await (await aSession('hal')).listen()([[0, 40]])
+    const options = { key, bindings: { ...env, SIGNING_SECRET: 'another secret of the service' } }
+    const path = '/v1/listener/hal/progress'
+    expect((await ok('GET', path, options)).tracks).toHaveLength(1)
+    expect((await ok('DELETE', path, options)).deleted_tracks).toBe(1)
+    expect(await progress('hal')).toEqual([])
+    const [row] = await query('select listener_key from organizations where id = ?', organization_id)
+    expect(row!.listener_key).toMatch(/^[\da-f]{64}$/)
+    const { organization } = await ok('GET', `/v1/organization/${organization_id}`, { key })
+    expect(JSON.stringify(organization)).not.toContain(row!.listener_key)
+  })
+
+  it('has no deleted tracks, and has them again when they are restored', async () => {
+    await (await aSession('ira')).listen()([[0, 40]])
+    await ok('DELETE', `/v1/track/${track_id}?trash=true`, { key })
+    expect(await progress('ira')).toEqual([])
+    await ok('POST', `/v1/trash/${track_id}/restore`, { key })
+    expect(await progress('ira')).toHaveLength(1)
+  })
+
+  it('ends after the `progress_days` of the organization, and is deleted when no report comes any more', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await (await aSession('jan')).listen()([[0, 40]])
+    const heardAt = Date.now()
+    const object = env.LISTENING.getByName(organization_id)
+    const stored = () =>
+      runInDurableObject(object, async (_, { storage }) => ({
+        rows: storage.sql.exec('select 1 from progress').toArray().length,
+        alarm: await storage.getAlarm(),
+      }))
+    const path = `/v1/organization/${organization_id}`
+    for (const progress_days of [0, 3651, 1.5, null])
+      await expectError(400, 'invalid_request', 'PUT', path, { key, body: { progress_days } })
+    expect((await ok('PUT', path, { key, body: { progress_days: 10 } })).organization.progress_days).toBe(10)
+    // Without listening, the object wakes only to end the progress.
+    vi.setSystemTime(heardAt + 3 * DAY)
+    await runDurableObjectAlarm(object)
+    expect(await stored()).toEqual({ rows: 1, alarm: heardAt + 10 * DAY + 1 })
+    expect(await query('select due_at from listening_folds')).toEqual([{ due_at: heardAt + 10 * DAY + 1 }])
+    expect(await progress('jan')).toHaveLength(1)
+    vi.setSystemTime(heardAt + 4 * DAY)
+    await ok('PUT', path, { key, body: { progress_days: 3 } })
+    expect([await progress('jan'), (await stored()).rows]).toEqual([[], 1])
+    await runSweep()
+    expect((await stored()).rows).toBe(0)
+    expect(await query('select due_at from listening_folds')).toEqual([{ due_at: 0 }])
   })
 
   it('belongs to the organization', async () => {

@@ -71,12 +71,13 @@ describe('statistics as CSV', () => {
   it('have the seconds of a curve in milliseconds', async () => {
     await query('update tracks set duration = 1234.567 where id = ?', track_id)
     const { text } = await readCsv(`/v1/track/${track_id}/retention`)
-    expect(text.split('\r\n').slice(1, 5)).toEqual(['0,0,0', '1.235,0,0', '2.469,0,0', '3.704,0,0'])
+    const days = `${daysAgo(29)},${daysAgo(0)}`
+    expect(text.split('\r\n').slice(1, 5)).toEqual(['0', '1.235', '2.469', '3.704'].map((at) => `${at},0,0,${days}`))
   })
 
   it('are sent only to callers that prefer them to JSON', async () => {
     const path = `/v1/track/${track_id}/retention`
-    expect((await readCsv(path, 'text/csv;q=0.9, application/json')).text).toMatch(/^second,heard,times\r\n/)
+    expect((await readCsv(path, 'text/csv;q=0.9, application/json')).text).toMatch(/^second,heard,times,from,to\r\n/)
     for (const accept of ['application/json, text/csv', '*/*'])
       expect((await readCsv(path, accept)).type).toBe('application/json')
   })
@@ -235,5 +236,8 @@ it('the retention of an audience that leaves at a known rate is right within 1 %
   for (const [at, count] of heard.entries())
     expect(Math.abs(count / 1000 - Math.sqrt(1 - (at + 0.5) / 200))).toBeLessThan(0.01)
   const { text } = await readCsv(`/v1/track/${track_id}/retention`)
-  expect(text.split('\r\n').slice(0, 2)).toEqual(['second,heard,times', `0,${heard[0]},${times[0]}`])
+  expect(text.split('\r\n').slice(0, 2)).toEqual([
+    'second,heard,times,from,to',
+    `0,${heard[0]},${times[0]},${daysAgo(29)},${daysAgo(0)}`,
+  ])
 })

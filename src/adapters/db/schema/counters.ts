@@ -62,6 +62,8 @@ export const listeningFolds = sqliteTable(
     shard: integer().notNull(),
     /** In milliseconds since 1970; 0 if everything is folded. */
     due_at: integer().notNull(),
+    /** The size of the object's database in bytes at its last fold; null before that. */
+    bytes: integer(),
   },
   (t) => [primaryKey({ columns: [t.organization_id, t.shard] })],
 )

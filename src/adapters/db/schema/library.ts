@@ -3,13 +3,13 @@ import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-or
 
 import type { KeyType } from '../../../contract/api_key.ts'
 import type { ImageColor } from '../../../contract/color.ts'
-import type { AudioCodec } from '../../../contract/facts.ts'
+import { type AudioCodec, PROGRESS_DAYS } from '../../../contract/facts.ts'
 import type { Tags } from '../../../contract/info.ts'
 import type { TrackStatus } from '../../../contract/track.ts'
 import type { StoredFiles } from '../../bucket/track_files.ts'
 import { uploadPathSql } from '../../bucket/track_storage.ts'
 import { created_at, type EditedTags, flag, folded, info, json, levels, updated_at } from '../column_types.ts'
-import type { StoredChapter } from '../column_types.ts'
+import { quotaColumns, type StoredChapter } from '../column_types.ts'
 
 /**
  * The tables of the API's resources. The names of columns are those of the API's fields. Times are in milliseconds since 1970.
@@ -32,13 +32,6 @@ const appearanceColumns = () => ({
   /** The id of the newest cover job. Late results of older jobs are ignored. */
   cover_job_id: text(),
 })
-/** The quota of a key or an organization (docs/decisions/0078). */
-const quotaColumns = () => ({
-  /** Null allows any number of bytes. */
-  max_bytes: integer(),
-  /** The last reported level: 1 from 80 % on, 2 when the quota is used up. For a key, four times the day is added. */
-  quota_level: integer().notNull().default(0),
-})
 
 export const organizations = sqliteTable(
   'organizations',
@@ -54,6 +47,10 @@ export const organizations = sqliteTable(
     uses_tags: flag().notNull().default(true),
     /** The number of Durable Objects that receive the organization's listening reports. It only grows. */
     listening_shards: integer().notNull().default(1),
+    /** Days after which the progress of listeners ends (docs/counting.md#progress-of-a-listener). */
+    progress_days: integer().notNull().default(PROGRESS_DAYS),
+    /** The key of the HMACs of listeners: 64 hexadecimal digits; null before the first one. */
+    listener_key: text(),
     ...quotaColumns(),
     seq: integer().notNull(),
     created_at: created_at(),

@@ -1,7 +1,7 @@
 /**
  * Cloudflare's list prices in dollars, from developers.cloudflare.com/workers/platform/pricing,
  * workers/observability/logs/workers-logs, containers/pricing, durable-objects/platform/pricing and r2/pricing in 2026. Check them before
- * you quote a result. Free allowances and storage are not included.
+ * you quote a result. Free allowances, and storage except that of listening, are not included.
  */
 const MILLION = 1_000_000
 
@@ -22,6 +22,9 @@ export const PRICES = {
   'Container egress, GB': 0.025,
   'Durable Object requests': 0.15 / MILLION,
   'Durable Object GB s': 12.5 / MILLION,
+  'Durable Object rows read': 0.001 / MILLION,
+  'Durable Object rows written': 1 / MILLION,
+  'Durable Object storage, GB months': 0.2,
   'Workers Logs lines': 0.6 / MILLION,
 }
 
