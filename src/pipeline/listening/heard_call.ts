@@ -1,7 +1,7 @@
 import type { HeardReport } from '../../contract/heard.ts'
 import type { Difference } from './difference.ts'
 
-/** What the Worker tells an object about a report, and what the object answers. */
+/** A report as the Worker sends it to an object, and the outcome. */
 
 /** The parts of a session that its reports are counted with. */
 export interface SessionFacts {
