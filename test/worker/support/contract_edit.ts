@@ -14,13 +14,13 @@ export const editCases = {
   deleteChapters: { keys: { '': `${ENVELOPE} track_id track`, track: TRACK } },
   getStats: {
     keys: {
-      '': `${ENVELOPE} scope resource_id from to by totals rows`,
+      '': `${ENVELOPE} scope resource_id from to is_rounded by totals rows`,
       totals: COUNTS,
       'rows.0': `key ${COUNTS}`,
     },
   },
-  getTopStats: { keys: { '': `${ENVELOPE} scope from to rows` } },
-  getRetention: { keys: { '': `${ENVELOPE} track_id from to duration step visits heard times` } },
+  getTopStats: { keys: { '': `${ENVELOPE} scope from to is_rounded rows` } },
+  getRetention: { keys: { '': `${ENVELOPE} track_id from to is_rounded duration step visits heard times` } },
   getProgress: { keys: { '': `${ENVELOPE} tracks` } },
   deleteProgress: { keys: { '': `${ENVELOPE} deleted_tracks` } },
 }

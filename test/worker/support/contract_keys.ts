@@ -2,7 +2,7 @@
 
 export const ENVELOPE = 'ok api_request_id'
 export const ORGANIZATION =
-  'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags max_bytes version'
+  'id name image_colors theme is_theme_overridable is_cover_overridable player_color player_subtitle uses_tags progress_days max_bytes version'
 export const COLLECTION =
   'created_at updated_at version id creator_id organization_index title metadata image_colors theme is_cover_overridable is_theme_overridable player_color player_subtitle'
 const PLAYED_TRACK =
