@@ -40,11 +40,11 @@ it('a jurisdiction that the platform does not know stores nothing, instead of el
 })
 
 it('a new object gets the location of the deployment as a hint, and a shard has its own name', async () => {
-  const asked: unknown[] = []
-  const LISTENING = { getByName: (...all: unknown[]) => asked.push(all) } as unknown as Env['LISTENING']
+  const requested: unknown[] = []
+  const LISTENING = { getByName: (...all: unknown[]) => requested.push(all) } as unknown as Env['LISTENING']
   listeningStub({ ...env, LISTENING, LOCATION_HINT: 'weur' }, 'organization', 0)
   listeningStub({ ...env, LISTENING, LOCATION_HINT: '' }, 'organization', 3)
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     ['organization', { locationHint: 'weur' }],
     ['organization#3', {}],
   ])
