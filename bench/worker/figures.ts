@@ -221,7 +221,7 @@ const ready: Part = async (system, _plan, say) => {
 }
 
 /** Maximum CPU milliseconds of the first request of an isolate, by its kind. */
-const FIRST_GOALS = { 'play view': 8, session: 8, embed: 8, share: 8, cover: 8, report: 20 }
+const FIRST_GOALS = { 'play view': 8, session: 8, embed: 12, share: 12, cover: 8, report: 20 }
 
 const start: Part = async (system, plan, say) => {
   const requests = await firstRequestsOf(system)
