@@ -4,7 +4,7 @@ import { findFile, nextUploadPath } from '../../adapters/bucket/media.ts'
 import { folderOf, trackPath } from '../../adapters/bucket/track_paths.ts'
 import { randomBase62 } from '../../adapters/crypto/id.ts'
 import { rowId } from '../../adapters/crypto/seed.ts'
-import { insertFrom, insertOnce, runBatch } from '../../adapters/db/database.ts'
+import { batchesWith, insertFrom, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { retrying } from '../../adapters/db/retry.ts'
 import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
@@ -236,14 +236,15 @@ export async function renewUpload(
 export const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
 
 export const trackHandlers: Handlers<typeof trackOperations> = {
-  async listTracks({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
+  async listTracks({ query: { limit, offset, after, q, sort = '-created_at', include, ...filters } }, context) {
     const { organization_id } = context.principal
-    const search = { kind: 'tracks' as const, organization_id, counted: null, q, filters, sort }
-    const { rows, ...counts } = await find(context.db, search, columnsFor(include), { limit, offset })
     const { status, ...others } = filters
     const isSummed = !q && !sort.endsWith('duration') && Object.values(others).every((value) => value === undefined)
-    const total = counts.is_count_exact === false && isSummed ? await countTracks(context, status) : null
-    return { ...(total === null ? counts : { count: total }), tracks: await toTracks(context, include, rows) }
+    const total = isSummed ? countTracks(organization_id, status) : undefined
+    const search = { kind: 'tracks' as const, organization_id, counted: null, q, filters, sort, after, total }
+    const page = { limit, offset }
+    const { rows, ...counts } = await find(batchesWith(context.db), search, columnsFor(include), page)
+    return { ...counts, tracks: await toTracks(context, include, rows) }
   },
 
   async createTrack({ body }, context) {
