@@ -199,14 +199,18 @@ export async function* pages<P extends ListPath>(
 ): AsyncGenerator<Result<OperationAt<'get', P>>> {
   const get = client.get as unknown as (path: string, options: object) => Promise<Result<OperationAt<'get', P>>>
   const query = (options as { query?: object } | undefined)?.query
-  for (let offset = 0; ; offset += limit) {
-    const page = await get(path, { ...options, query: { ...query, limit, offset } })
+  let place: { offset: number } | { after: string } = { offset: 0 }
+  for (let offset = 0; ;) {
+    const page = await get(path, { ...options, query: { ...query, limit, ...place } })
     yield page
-    if (!page.ok || isLast(page, offset, limit)) return
+    if (!page.ok) return
+    const { after } = page as { after?: string | null }
+    if (after === null || (after === undefined && isLast(page, offset, limit))) return
+    place = after === undefined ? { offset: (offset += limit) } : { after }
   }
 }
 
-/** Whether a page is the last of its list. If `count` is not exact, the first page that is not full is the last. */
+/** Whether a page of a list without `after` is its last one. If `count` is not exact, the first page that is not full is the last. */
 function isLast(page: object, offset: number, limit: number): boolean {
   const { count, is_count_exact } = page as { count: number; is_count_exact?: boolean }
   if (is_count_exact !== false) return offset + limit >= count

@@ -6,10 +6,10 @@ import {
   Deletion,
   Id,
   including,
+  ListPage,
   Metadata,
   named,
   ok,
-  Page,
   Query,
   RequiredText,
   RequiredTitle,
@@ -93,7 +93,7 @@ export const collectionOperations = defineOperations({
     summary: 'List or search collections, newest first unless sorted',
     tag,
     access: ['server'],
-    query: Page.extend(listQuery),
+    query: ListPage.extend(listQuery),
     response: ok({ ...counted, collections: z.array(Collection.extend(listParts)) }),
   },
   createCollection: {
@@ -145,7 +145,7 @@ export const collectionOperations = defineOperations({
     tag,
     access: ['server'],
     params,
-    query: Page.extend({
+    query: ListPage.extend({
       ...trackFilters,
       sort: sortedBy('order', 'title', 'created_at', 'updated_at', 'duration'),
     }),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { type ErrorCode as Code, ERROR_STATUS } from './error_status.ts'
-import { MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
+import { MAX_AFTER, MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_PAGE, MAX_STRING } from './facts.ts'
 import { oneLine } from './text.ts'
 
 /** Common parts of the schemas of all resources (specification §2 and §4). Their limits are in facts.ts (docs/architecture.md#limits). */
@@ -59,6 +59,18 @@ export const Page = z.strictObject({
 })
 export type Page = z.output<typeof Page>
 
+/**
+ * The page of a list of tracks, collections or playlists. `after` is that of the previous page: the id of its last item, a dot, and the value that the list
+ * is sorted by (docs/decisions/0115).
+ */
+export const ListPage = Page.extend({
+  after: z
+    .string()
+    .max(MAX_AFTER)
+    .regex(/^[\da-f-]{36}\.[^]*$/, 'must be `after` of a response')
+    .optional(),
+})
+
 /** Accepts the sort keys of a list; a leading `-` reverses the order. */
 export const sortedBy = <const K extends string>(...keys: K[]) =>
   z.enum(keys.flatMap((key): (K | `-${K}`)[] => [key, `-${key}`])).optional()
@@ -93,12 +105,13 @@ export const VersionHeaders = z.object({
 export const including = (...names: string[]) => someOf(names)
 
 /**
- * The total number of items in a list. `is_count_exact` is false if there may be more items than `count` (docs/decisions/0051). `suggestion` is present
- * if the request has a `q`: a corrected query if it finds nothing and the correction finds something, otherwise null (docs/decisions/0093).
+ * The total number of items in a list. `is_count_exact` is false if there may be more items than `count` (docs/decisions/0051). `after` reads the next
+ * page; it is null at the end. `suggestion` is present if the request has a `q`: a corrected query if it finds nothing and the correction finds something, otherwise null (docs/decisions/0093).
  */
 export const counted = {
   count: z.int(),
   is_count_exact: z.literal(false).optional(),
+  after: z.string().nullable(),
   suggestion: z.string().nullable().optional(),
 }
 

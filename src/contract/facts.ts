@@ -30,7 +30,9 @@ export const PART_URLS = 8
 export const MAX_PART_URLS = 16
 /** Maximum number of items on one page of a list. */
 export const MAX_PAGE = 200
-/** Maximum `offset` in a filtered list. In unfiltered lists, `offset` has no limit. */
+/** Maximum length of `after`, which contains the title by which a list is sorted. */
+export const MAX_AFTER = 2000
+/** Maximum `offset` in a list that is searched, filtered or sorted, and in the list of all tracks. `after` reads further. */
 export const MAX_FILTERED_OFFSET = 10_000
 /** Maximum number of changes in a batch, and maximum bytes of its body. */
 export const MAX_BATCH = 200

@@ -51,7 +51,12 @@ export const limitsOf = (env: { MAX_UPLOAD_BYTES: string; MAX_DURATION_SECONDS: 
   limit('webhook_url_length', limits.MAX_WEBHOOK_URL, 'characters', 'url of webhook endpoints'),
   limit('webhook_answer_size', limits.MAX_WEBHOOK_ANSWER, 'bytes', 'what is kept of an answer to a delivery'),
   limit('page_size', limits.MAX_PAGE, 'items', 'limit of lists'),
-  limit('filtered_offset', limits.MAX_FILTERED_OFFSET, 'items', 'offset of filtered lists'),
+  limit(
+    'filtered_offset',
+    limits.MAX_FILTERED_OFFSET,
+    'items',
+    'offset of lists that are searched, filtered or sorted, and of all tracks',
+  ),
   limit('search_words', limits.MAX_WORDS, 'words', 'q'),
   limit('batch_size', limits.MAX_BATCH, 'changes', 'batches of tracks'),
   limit('batch_body_size', limits.MAX_BATCH_BYTES, 'bytes', 'JSON bodies of batches'),

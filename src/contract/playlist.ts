@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { Collection, CollectionCreate, CollectionUpdate, listParts, listQuery } from './collection.ts'
-import { counted, Deletion, Id, ok, Page, Version, VersionHeaders as headers } from './common.ts'
+import { counted, Deletion, Id, ListPage, ok, Page, Version, VersionHeaders as headers } from './common.ts'
 import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -44,7 +44,7 @@ export const playlistOperations = defineOperations({
     summary: 'List or search playlists, newest first unless sorted',
     tag,
     access: ['server'],
-    query: Page.extend(listQuery),
+    query: ListPage.extend(listQuery),
     response: ok({ ...counted, playlists: z.array(Playlist.extend(listParts)) }),
   },
   createPlaylist: {

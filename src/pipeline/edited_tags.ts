@@ -15,6 +15,9 @@ export interface TagColumns {
   file_tags: Tags | null
 }
 
+/** The tags of a row as one text, by which an update notices that they have changed since it read them. */
+export const tagsText = sql<string>`json_array(tags, edited_tags, file_tags)`
+
 /** Returns the tags of the file alone. */
 export const tagsOfFile = ({ tags, edited_tags, file_tags }: TagColumns): Tags => (edited_tags ? file_tags : tags) ?? {}
 
@@ -47,7 +50,7 @@ export const tagsAfter = (row: TagColumns, update: TagsUpdate): Tags =>
 
 /**
  * Returns the columns that an update of tags sets. They are computed from the row in the same statement, so two people who set different tags at the same
- * time both succeed.
+ * time both succeed. The folded text is computed from `tagsAfter`, so the statement must compare `tagsText`.
  */
 export function editedTagColumns(update: TagsUpdate) {
   const { set, removed } = changesOf(update)
@@ -64,17 +67,12 @@ export function editedTagColumns(update: TagsUpdate) {
   }
 }
 
-/**
- * Returns the columns for the tags of a file that was processed. `edited` is what people had set when the job started; if they have set other values since,
- * the folded text for the search stays theirs.
- */
+/** Returns the columns for the tags of a file that was processed. `edited` is what people have set; the statement must compare it. */
 export function processedTagColumns(file: Tags, edited: EditedTags | null, folded: SQL) {
   const text = sql`${JSON.stringify(file)}`
-  const before = edited && JSON.stringify(edited)
-  const update = foldedUpdate('tracks', { tags: withEdits(file, edited) }, folded)
   return {
     tags: sql`iif(edited_tags is null, ${text}, json_patch(${text}, edited_tags))`,
     file_tags: sql`iif(edited_tags is null, null, ${text})`,
-    folded: sql`iif(edited_tags is ${before}, ${update.folded}, ${folded})`,
+    ...foldedUpdate('tracks', { tags: withEdits(file, edited) }, folded),
   }
 }

@@ -203,11 +203,17 @@ export async function releaseLease(
 }
 
 /** Returns the statement that ends a job, for the batch that writes its outcome. */
-export const endJob = ({ db }: System, job: LeasedJob, state: 'done' | 'failed' = 'done', error?: Job['error']) =>
+export const endJob = (
+  { db }: System,
+  job: LeasedJob,
+  state: 'done' | 'failed' = 'done',
+  error?: Job['error'],
+  condition?: SQL,
+) =>
   db
     .update(jobs)
     .set({ state, slot: null, ...(error && { error }) })
-    .where(isLeaseHolder(job))
+    .where(and(isLeaseHolder(job), condition))
 
 /** Returns open jobs that no worker holds and for which no message is expected. */
 export async function forgottenJobs({ db, now }: System, limit: number): Promise<Job[]> {

@@ -160,6 +160,19 @@ describe('the iterator `pages`', () => {
     )
   })
 
+  it('continues with `after`, where a list has it', async () => {
+    const page = (title: string, after: string | null) =>
+      json(200, { ok: true, count: 1, is_count_exact: false, after, collections: title ? [{ title }] : [] })
+    const client = await serve(page('0', 'x.1'), page('', 'y.&2'), page('1', null))
+    const titlesRead = []
+    for await (const answer of pages(client, '/v1/collection', { query: { q: 'x' } }, 1)) {
+      if (answer.ok) titlesRead.push(...answer.collections.map(({ title }) => title))
+    }
+    expect(titlesRead).toEqual(['0', '1'])
+    const places = requests.map(({ url }) => url?.split('&limit=1&')[1])
+    expect(places).toEqual(['offset=0', 'after=x.1', 'after=y.%262'])
+  })
+
   it('continues until a page is not full when the count is not exact', async () => {
     const page = (...titles: string[]) =>
       json(200, { ok: true, count: 2, is_count_exact: false, collections: titles.map((title) => ({ title })) })

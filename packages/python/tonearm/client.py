@@ -45,13 +45,20 @@ class Tonearm(Operations):
     def pages(self, read: Callable[..., P], *arguments: Any, **query: Any) -> Iterator[P]:
         """Reads all pages of a list: `for page in client.pages(client.list_tracks, status="failed"): …`."""
         offset = 0
+        place: dict[str, Any] = {"offset": offset}
         while True:
-            page = read(*arguments, **query, limit=PAGE_SIZE, offset=offset)
+            page = read(*arguments, **query, limit=PAGE_SIZE, **place)
             yield page
+            if "after" in page:
+                if page["after"] is None:
+                    return
+                place = {"after": page["after"]}
+                continue
             rows = next(value for value in page.values() if isinstance(value, list))
-            offset += PAGE_SIZE
             if len(rows) < PAGE_SIZE:
                 return
+            offset += PAGE_SIZE
+            place = {"offset": offset}
 
 
 class AsyncTonearm(AsyncOperations):

@@ -26,13 +26,29 @@ type Statement = BatchItem<'sqlite'>
  * the statements.
  */
 export async function runBatch(db: Database, statements: readonly Statement[]) {
-  const results: unknown[] = await db.batch(statements as [Statement])
+  const results: unknown[] = statements.length > 0 ? await db.batch(statements as [Statement]) : []
   return <S extends Statement>(statement: S): S['_']['result'] => {
     const index = statements.indexOf(statement)
     if (index < 0) throw new Error('the statement is not part of this batch')
     return results[index]
   }
 }
+
+/** Returns `runBatch` for the batches of a request, the first of which also runs the statement `first`, so that this needs no additional trip; and its rows. */
+export function batchesWith<S extends Statement>(db: Database, first?: S) {
+  let firstRows: S['_']['result'] | undefined
+  return {
+    db,
+    async run(statements: readonly Statement[]) {
+      if (!first || firstRows !== undefined) return runBatch(db, statements)
+      const resultOf = await runBatch(db, [first, ...statements])
+      firstRows = resultOf(first)
+      return resultOf
+    },
+    firstRows: () => firstRows,
+  }
+}
+export type Batches = ReturnType<typeof batchesWith>
 
 /** Whether a batch failed because it would have inserted a unique value a second time. */
 export const isDuplicate = (error: unknown) => describeError(error).includes('UNIQUE constraint failed')

@@ -2,6 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 
 import { type StoredFiles } from '../../adapters/bucket/track_files.ts'
 import { jobFolder, storedFile, trackColumn, trackPathSql, uploadSuffix } from '../../adapters/bucket/track_storage.ts'
+import type { EditedTags } from '../../adapters/db/column_types.ts'
 import { runBatch } from '../../adapters/db/database.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { packInfo } from '../../adapters/db/track_info.ts'
@@ -37,13 +38,14 @@ function storedFiles({ job, renditions, customVariants }: TranscodeTask, result:
 /**
  * Ends a job successfully. One batch writes files, levels, duration, info and status (docs/architecture.md#how-audio-flows), and inserts the job that
  * purges the replaced files. When the track has a newer job or was deleted, the new files are purged instead. `hasEarly`: the transcoder has
- * reported an early file.
+ * reported an early file. `edited_text`: the tags that people have set, as JSON.
  */
 export async function finishTranscode(
   system: System,
   task: TranscodeTask,
   result: JobResult,
   hasEarly: boolean,
+  edited_text = task.track.edited_tags && JSON.stringify(task.track.edited_tags),
 ): Promise<void> {
   const { db } = system
   const { job, track, base } = task
@@ -73,9 +75,15 @@ export async function finishTranscode(
   const filesInUse = sql`${current} union all values (source_path), (upload_path)`
   const covers = sql`json_array(${`${base}/cover/`})`
   const coverless = sql`cover_path is null and cover_job_id is null`
-  const remainingTrack = db.select({ id: tracks.id }).from(tracks).where(eq(tracks.id, track.id))
+  const edited = edited_text === null ? null : (JSON.parse(edited_text) as EditedTags)
+  const editedText = sql<string | null>`edited_tags`
+  const remainingTrack = db
+    .select({ edited_text: editedText.as('edited_text') })
+    .from(tracks)
+    .where(eq(tracks.id, track.id))
+  const hasOtherTags = sql`exists (select 1 from tracks where id = ${track.id} and ${editedText} is not ${edited_text})`
   const resultOf = await runBatch(db, [
-    endJob(system, job),
+    endJob(system, job, 'done', undefined, sql`not ${hasOtherTags}`),
     purgeLaterFrom(
       system,
       organization_id,
@@ -99,7 +107,7 @@ export async function finishTranscode(
         made_with: settings.join(''),
         progress: null,
         files: keptFiles,
-        ...(result.tags && processedTagColumns(result.tags, track.edited_tags, namesOfSource.folded)),
+        ...(result.tags && processedTagColumns(result.tags, edited, namesOfSource.folded)),
         ...(result.cover && {
           cover_path: sql`iif(${coverless}, ${`${base}/cover`}, cover_path)`,
           cover_colors: sql`iif(${coverless}, ${JSON.stringify(result.cover.image_colors)}, cover_colors)`,
@@ -110,11 +118,13 @@ export async function finishTranscode(
       })
       .where(ownsTrack),
     remainingTrack,
-    ...(task.tags.from_source && result.tags
-      ? orderAlbum(db, job, track, withEdits(result.tags, track.edited_tags))
-      : []),
+    ...(task.tags.from_source && result.tags ? orderAlbum(db, job, track, withEdits(result.tags, edited)) : []),
   ])
-  if (resultOf(remainingTrack).length === 0) await purge(system, organization_id, [`${base}/`])
+  const [remaining] = resultOf(remainingTrack)
+  if (!remaining) await purge(system, organization_id, [`${base}/`])
+  // People have set other tags since they were read, so the batch had no effect.
+  else if (remaining.edited_text !== edited_text)
+    await finishTranscode(system, task, result, hasEarly, remaining.edited_text)
 }
 
 /** Ends a job as failed, and stores the reason in the track. */

@@ -7,12 +7,14 @@ import { trash } from '../../adapters/db/schema/trash.ts'
 import type { Context } from '../../context.ts'
 import type { TrackChange } from '../../contract/track_batch.ts'
 import type { ApiError } from '../../core/errors.ts'
+import { tagsText } from '../../pipeline/edited_tags.ts'
 import type { QueuedSource } from '../../pipeline/transcode/queue.ts'
 import { restartTranscodes } from '../../pipeline/transcode/start.ts'
 import { trashStatements } from '../library/move_to_trash.ts'
+import { versionOf } from '../library/resource_fields.ts'
 import { restoration } from '../library/restore_from_trash.ts'
-import { updateOf, updateSet } from '../library/track.ts'
 import { deleteStatements } from '../library/track_delete.ts'
+import { hasTagsText, updateOf, updateSet } from '../library/track_update.ts'
 import { currentVersion, hasVersion, nextVersion } from '../library/version.ts'
 import { moveStatements } from './track_move.ts'
 
@@ -37,6 +39,7 @@ const columns = {
   tags: tracks.tags,
   edited_tags: tracks.edited_tags,
   file_tags: tracks.file_tags,
+  tags_text: tagsText.as('tags_text'),
 }
 
 /** The `+` makes SQLite look up the ids instead of scanning all tracks of the organization. */
@@ -67,6 +70,61 @@ export const trashedTracks = ({ db, principal }: Context, ids: string[]) =>
 /** Maps the id of a track to the reason for which its change is refused. */
 export type Refusals = Map<string, ApiError>
 
+const byId = <T extends { id: string }>(list: T[]) => new Map(list.map((row) => [row.id, row]))
+
+/** Returns the statements of updates, and a function that returns those without effect. `rows` are the tracks as they were read. */
+function updateStatements(context: Context, changes: Change<'update'>[], rows: Map<string, OwnTrackRow>) {
+  const { db, now } = context
+  const updates = changes.flatMap((change) => {
+    const { action: _action, track_id, version, ...fields } = change
+    const update = updateOf(fields)
+    if (!update) return []
+    const row = rows.get(track_id)
+    // If another request sets tags in the meantime, the folded text has to be computed again.
+    const tags_text = update.tags && row?.tags_text
+    const isCurrent = tags_text === undefined ? undefined : hasTagsText(tags_text)
+    const isExpected = and(eq(id, track_id), isOwnedByCaller(context), hasVersion(version), isCurrent)
+    const set = { ...updateSet(update, row), updated_at: nextVersion(now) }
+    const statement = db.update(tracks).set(set).where(isExpected)
+    // RETURNING costs a row read, and an update without a condition does not need it.
+    const conditional = version === undefined && tags_text === undefined ? null : statement.returning({ id })
+    const event = { track_id, version, tags_text, changed: update.changed }
+    return [{ change, statement: conditional ?? statement, conditional, event }]
+  })
+  const changed = sql`(select value ->> 'track_id' as changed_id, value ->> 'version' as expected, value ->> 'tags_text' as expected_tags,
+    value -> 'changed' as changed from json_each(${JSON.stringify(updates.map(({ event }) => event))})) cross join tracks
+    where tracks.id = changed_id and ${isOwnedByCaller(context)} and ${currentVersion} = coalesce(expected, ${currentVersion})
+    and (expected_tags is null or ${tagsText} = expected_tags)`
+  const event = recordEvents(context, 'track.updated', changed, { changed: sql`json(changed)` })
+  return {
+    statements: [event, ...updates.map(({ statement }) => statement)],
+    missed: (resultOf: Results) =>
+      updates.flatMap(({ change, conditional }) => (conditional && resultOf(conditional).length === 0 ? [change] : [])),
+  }
+}
+type Results = Awaited<ReturnType<typeof runBatch>>
+
+/** Repeats updates that had no effect only because of other tags. Returns the updates that no longer have the expected version. */
+async function repeatUpdates(context: Context, missed: Change<'update'>[], after: Map<string, OwnTrackRow>) {
+  let rest = missed
+  for (;;) {
+    const isRaced = ({ track_id, version }: Change<'update'>) => {
+      const row = after.get(track_id)
+      return row !== undefined && (version === undefined || version === versionOf(row))
+    }
+    const raced = rest.filter(isRaced)
+    if (raced.length === 0) return rest
+    const { statements, missed } = updateStatements(context, raced, after)
+    const read = ownTracks(
+      context,
+      raced.map(({ track_id }) => track_id),
+    )
+    const resultOf = await runBatch(context.db, [...statements, read])
+    for (const row of resultOf(read)) after.set(row.id, row)
+    rest = [...rest.filter((change) => !isRaced(change)), ...missed(resultOf)]
+  }
+}
+
 /** Returns the statements of the changes that are not refused, which are one batch, and a function that reads its results. */
 export function batchOf(
   context: Context,
@@ -75,25 +133,11 @@ export function batchOf(
   sources: QueuedSource[],
   rows: OwnTrackRow[],
 ) {
-  const { db, principal, now } = context
+  const { db, principal } = context
   const of = <A extends TrackChange['action']>(action: A) =>
     changes.filter((change): change is Change<A> => change.action === action && !refused.has(change.track_id))
   const idsOf = (list: { track_id: string }[]) => list.map(({ track_id }) => track_id)
-  const rowOf = new Map(rows.map((row) => [row.id, row]))
-  const updates = of('update').flatMap(({ action: _action, track_id, version, ...fields }) => {
-    const update = updateOf(fields)
-    if (!update) return []
-    const isExpected = and(eq(id, track_id), isOwnedByCaller(context), hasVersion(version))
-    const set = { ...updateSet(update, rowOf.get(track_id)), updated_at: nextVersion(now) }
-    const statement = db.update(tracks).set(set).where(isExpected)
-    // RETURNING costs a row read, and only an update with a version needs it.
-    const versioned = version === undefined ? null : statement.returning({ id })
-    const event = { track_id, version, changed: update.changed }
-    return [{ track_id, statement: versioned ?? statement, versioned, event }]
-  })
-  const changed = sql`(select value ->> 'track_id' as changed_id, value ->> 'version' as expected, value -> 'changed' as changed
-    from json_each(${JSON.stringify(updates.map(({ event }) => event))})) cross join tracks
-    where tracks.id = changed_id and ${isOwnedByCaller(context)} and ${currentVersion} = coalesce(expected, ${currentVersion})`
+  const updates = updateStatements(context, of('update'), byId(rows))
   const deleted = new Set(idsOf(of('delete').filter((change) => !change.trash)))
   const deletion = deleteStatements(
     context,
@@ -111,27 +155,26 @@ export function batchOf(
     ...deletion.statements,
     ...(trashing?.statements ?? []),
     ...(restoring?.statements ?? []),
-    recordEvents(context, 'track.updated', changed, { changed: sql`json(changed)` }),
-    ...updates.map(({ statement }) => statement),
+    ...updates.statements,
     ...moveStatements(context, moves),
     ...restartTranscodes(context, principal.organization_id, sources),
     after,
     unrestored,
   ]
-  const byId = <T extends { id: string }>(list: T[]) => new Map(list.map((row) => [row.id, row]))
   return {
     purges: deletion.purges,
     isTrashing: trashing !== null,
     async run() {
       const resultOf = await runBatch(db, statements)
+      const rowsAfter = byId(resultOf(after))
       return {
         deleted: byId([...resultOf(deletion.deletedTracks), ...(trashing ? resultOf(trashing.insert) : [])]),
         restored: byId(restoring ? resultOf(restoring.insert) : []),
         restoredJobs: restoring?.startedJobs && resultOf(restoring.startedJobs),
         unrestored: byId(resultOf(unrestored)),
         before: byId(resultOf(before)),
-        after: byId(resultOf(after)),
-        unchanged: new Set(idsOf(updates.filter(({ versioned }) => versioned && resultOf(versioned).length === 0))),
+        after: rowsAfter,
+        unchanged: new Set(idsOf(await repeatUpdates(context, updates.missed(resultOf), rowsAfter))),
       }
     },
   }

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 
 import { newSecret, secretHint, sha256 } from '../../adapters/crypto/secret.ts'
 import { rowId, secretBase62 } from '../../adapters/crypto/seed.ts'
-import { insertOnce } from '../../adapters/db/database.ts'
+import { batchesWith, insertOnce } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { retrying } from '../../adapters/db/retry.ts'
 import { apiKeys } from '../../adapters/db/schema/library.ts'
@@ -78,7 +78,7 @@ export const apiKeyHandlers: Handlers<typeof apiKeyOperations> = {
       descending: true,
       of: eq(apiKeys.organization_id, principal.organization_id),
     }
-    const { rows, count } = await readPage(db, list, { limit, offset }, getTableColumns(apiKeys))
+    const { rows, count } = await readPage(batchesWith(db), list, { limit, offset }, getTableColumns(apiKeys))
     const resources = isIncluded(include, 'resource') ? await resourcesOf(context, rows) : null
     return {
       count,

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm'
 
 import { collectionPrefixes } from '../../adapters/bucket/media.ts'
 import { rowId } from '../../adapters/crypto/seed.ts'
-import { inJsonList, insertOnce, runBatch } from '../../adapters/db/database.ts'
+import { batchesWith, inJsonList, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { removeFromPlaylists } from '../../adapters/db/playlist_order.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { collections, tracks, uploadSessions } from '../../adapters/db/schema/library.ts'
@@ -15,10 +15,10 @@ import { purgeMoved } from '../../pipeline/cleanup/delete_rows.ts'
 import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { listRows } from '../list/page.ts'
-import { withCollectionCounts } from './included_counts.ts'
-import { columnsFor, coversOf, toTracks, withArtwork } from './list_items.ts'
+import { withCollectionParts } from './included_parts.ts'
+import { columnsFor, toTracks } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
-import { findOrganization } from './organization.ts'
+import { findOrganization, organizationIn, organizationQuery } from './organization.ts'
 import { withInherited } from './resource_fields.ts'
 import { coverUpload } from './upload_handle.ts'
 import { expectedVersion, hasVersion, isApplied, nextVersion, versionMismatch } from './version.ts'
@@ -43,17 +43,14 @@ export const showCollection = async (context: Context, id: string) =>
   withInherited(await findCollection(context, id), await findOrganization(context))
 
 export const collectionHandlers: Handlers<typeof collectionOperations> = {
-  async listCollections({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
-    const organization = await findOrganization(context)
-    const list = { kind: 'collections' as const, organization_id: organization.id, q, filters, sort }
-    const columns = getTableColumns(collections)
-    const { rows, ...counts } = await listRows(context.db, list, columns, { limit, offset })
-    const shownRows = await withCollectionCounts(
-      context,
-      include,
-      rows.map((row) => withInherited(row, organization)),
-    )
-    return { ...counts, collections: await withArtwork(context, include, shownRows, rows, coversOf) }
+  async listCollections({ query: { limit, offset, after, q, sort = '-created_at', include, ...filters } }, context) {
+    const { organization_id } = context.principal
+    const batches = batchesWith(context.db, organizationQuery(context))
+    const list = { kind: 'collections' as const, organization_id, q, filters, sort, after }
+    const { rows, ...counts } = await listRows(batches, list, getTableColumns(collections), { limit, offset })
+    const organization = organizationIn(batches.firstRows())
+    const shown = rows.map((row) => withInherited(row, organization))
+    return { ...counts, collections: await withCollectionParts(context, include, shown, rows) }
   },
 
   async createCollection({ body }, context) {
@@ -149,10 +146,16 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
     return { collection_id: collection.id, deleted_collection }
   },
 
-  async listCollectionTracks({ params, query: { limit, offset, q, sort = 'order', include, ...filters } }, context) {
-    const { id: collection_id, organization_id } = await findCollection(context, params.collection_id)
-    const list = { kind: 'tracks' as const, organization_id, collection_id, q, filters, sort }
-    const { rows, ...counts } = await listRows(context.db, list, columnsFor(include), { limit, offset })
+  async listCollectionTracks({ params, query }, context) {
+    const { limit, offset, after, q, sort = 'order', include, ...filters } = query
+    const { db, principal } = context
+    const { organization_id } = principal
+    const { collection_id } = params
+    const own = db.select({ id: collections.id }).from(collections).where(isOwnedByCaller(context, collection_id))
+    const batches = batchesWith(db, own)
+    const list = { kind: 'tracks' as const, organization_id, collection_id, q, filters, sort, after }
+    const { rows, ...counts } = await listRows(batches, list, columnsFor(include), { limit, offset })
+    if (batches.firstRows()?.length !== 1) throw notFound('collection')
     return { ...counts, tracks: await toTracks(context, include, rows) }
   },
 

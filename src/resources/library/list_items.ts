@@ -1,7 +1,7 @@
 import { eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 
 import { mediaUrls } from '../../adapters/bucket/media_url.ts'
-import { inJsonList } from '../../adapters/db/database.ts'
+import { inJsonList, runBatch } from '../../adapters/db/database.ts'
 import { collections, organizations, playlists, tracks } from '../../adapters/db/schema/library.ts'
 import { LOUDNESS_SQL, STATE_SQL, unpackLoudness } from '../../adapters/db/track_info.ts'
 import type { Context } from '../../context.ts'
@@ -11,7 +11,7 @@ import type { TrackState } from '../../contract/track.ts'
 import { effectiveCover, trackTitle } from './appearance.ts'
 import { coverDesign, coverImage, coverOrFirst, type ShownCover } from './cover_image.ts'
 import { firstLook, playlistLevels } from './first_look.ts'
-import { findOrganization } from './organization.ts'
+import { organizationIn, organizationQuery } from './organization.ts'
 import { times, versionOf } from './resource_fields.ts'
 
 /** The columns of lists and the additional data that `include` asks for, so that a page needs only one request. */
@@ -53,60 +53,40 @@ export async function covers({ env, now, base_url }: Context) {
   return (cover: ShownCover) => coverImage(base_url, cover, mediaUrl)
 }
 
-/**
- * Reads the covers of collections, with the designs that they have without one. If `borrows` is set, a collection without a cover has the cover of its
- * first track.
- */
-export async function coversOf({ db }: Context, ids: string[], borrows = true) {
+/** Returns the query for the covers of collections, whose ids are a list in SQL. */
+export function collectionCovers({ db }: Context, ids: SQL) {
   const { id, title, cover_path, is_cover_overridable } = collections
-  const rows = await db
+  return db
     .select({ own: { id, title, cover_path, is_cover_overridable }, first: firstLook.as('first') })
     .from(collections)
     .innerJoin(organizations, eq(organizations.id, collections.organization_id))
-    .where(inArray(id, inJsonList(ids)))
-  return new Map(
+    .where(inArray(id, ids))
+}
+
+/**
+ * Returns the covers of collections, with the designs that they have without one. If `borrows` is set, a collection without a cover has the cover of its
+ * first track.
+ */
+export const toCollectionCovers = (rows: Awaited<ReturnType<typeof collectionCovers>>, borrows = true) =>
+  new Map(
     rows.map(({ own, first }) => {
       const design = coverDesign(own.title, first?.levels)
       return [own.id, { ...coverOrFirst(own, borrows ? first : null), design }]
     }),
   )
-}
 
-/** Reads the covers of playlists, with the designs that they have without one. */
-export async function playlistCoversOf({ db }: Context, ids: string[]) {
+/** Returns the query for the covers of playlists, whose ids are a list in SQL. */
+export function playlistCovers({ db }: Context, ids: SQL) {
   const { id, title, cover_path } = playlists
-  const rows = await db
+  return db
     .select({ id, title, cover_path, levels: playlistLevels.as('levels') })
     .from(playlists)
-    .where(inArray(id, inJsonList(ids)))
-  return new Map(rows.map(({ levels, ...row }) => [row.id, { ...row, design: coverDesign(row.title, levels) }]))
+    .where(inArray(id, ids))
 }
 
-/** Returns collections or playlists with their covers. `read` is called for those that have no own cover. */
-export async function withArtwork<T>(
-  context: Context,
-  include: Include,
-  shown: T[],
-  rows: { id: string; cover_path: string | null }[],
-  read: (context: Context, ids: string[]) => Promise<Map<string, ShownCover>>,
-) {
-  if (!isIncluded(include, 'artwork')) return shown
-  const idsWithoutCover = rows.filter((row) => row.cover_path === null).map((row) => row.id)
-  const [cover, others] = await Promise.all([
-    covers(context),
-    idsWithoutCover.length > 0 ? read(context, idsWithoutCover) : null,
-  ])
-  const shownCovers = rows.map((row) => others?.get(row.id) ?? row)
-  return Promise.all(shown.map(async (item, at) => ({ ...item, artwork: await cover(shownCovers[at]!) })))
-}
-
-/** Reads the ids and titles of the collections of these tracks. */
-async function collectionsOf({ db }: Context, rows: { collection_id: string }[]) {
-  const { id, title } = collections
-  const ids = inJsonList([...new Set(rows.map((row) => row.collection_id))])
-  const found = await db.select({ id, title }).from(collections).where(inArray(id, ids))
-  return new Map(found.map((collection) => [collection.id, collection]))
-}
+/** Returns the covers of playlists, with the designs that they have without one. */
+export const toPlaylistCovers = (rows: Awaited<ReturnType<typeof playlistCovers>>) =>
+  new Map(rows.map(({ levels, ...row }) => [row.id, { ...row, design: coverDesign(row.title, levels) }]))
 
 /** Returns the columns of a track that a list reads. */
 export const columnsFor = (include: Include) => ({
@@ -138,7 +118,19 @@ export async function toTracks(
   rows: TrackListRow[],
   playlist: { cover_path: string | null } | null = null,
 ) {
-  const collectionById = isIncluded(include, 'collection') ? await collectionsOf(context, rows) : null
+  const hasArtwork = isIncluded(include, 'artwork')
+  const collection_ids = inJsonList([...new Set(rows.map((row) => row.collection_id))])
+  const { id, title } = collections
+  const owners = context.db.select({ id, title }).from(collections).where(inArray(id, collection_ids))
+  const organizationOf = organizationQuery(context)
+  const coversOf = collectionCovers(context, collection_ids)
+  const resultOf = await runBatch(context.db, [
+    ...(isIncluded(include, 'collection') ? [owners] : []),
+    ...(hasArtwork ? [organizationOf, coversOf] : []),
+  ])
+  const collectionById = isIncluded(include, 'collection')
+    ? new Map(resultOf(owners).map((row) => [row.id, row]))
+    : null
   const shown = rows.map((row) => ({
     ...toListedTrack(row),
     levels: row.levels === undefined ? undefined : { levels: row.levels ?? [] },
@@ -152,17 +144,18 @@ export async function toTracks(
         : { progress: row.progress ?? 0, ...(JSON.parse(row.state) as Omit<TrackState, 'progress'>) },
     collection: collectionById?.get(row.collection_id),
   }))
-  if (!isIncluded(include, 'artwork')) return shown
-  const [organization, owners, cover] = await Promise.all([
-    findOrganization(context),
-    coversOf(context, [...new Set(rows.map((row) => row.collection_id))], !playlist?.cover_path),
-    covers(context),
-  ])
+  if (!hasArtwork) return shown
+  const organization = organizationIn(resultOf(organizationOf))
+  const collectionCover = toCollectionCovers(resultOf(coversOf), !playlist?.cover_path)
+  const cover = await covers(context)
   return Promise.all(
     shown.map(async (track, at) => ({
       ...track,
       artwork: await cover(
-        trackCover(organization, owners.get(track.collection_id), playlist, { ...track, levels: rows[at]!.wave }),
+        trackCover(organization, collectionCover.get(track.collection_id), playlist, {
+          ...track,
+          levels: rows[at]!.wave,
+        }),
       ),
     })),
   )

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newSecret, secretHint, sha256 } from '../../adapters/crypto/secret.ts'
 import { rowId, secondRowId, secretBase62 } from '../../adapters/crypto/seed.ts'
-import { insertOnce, runBatch } from '../../adapters/db/database.ts'
+import { batchesWith, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { apiKeys, organizations } from '../../adapters/db/schema/library.ts'
 import { shares } from '../../adapters/db/schema/shares.ts'
@@ -38,7 +38,15 @@ export async function findOrganization(
   isRoot = false,
 ): Promise<OrganizationRow> {
   if (id !== principal.organization_id && !isRoot) throw notFound('organization')
-  const row = await db.select().from(organizations).where(eq(organizations.id, id)).get()
+  return organizationIn(await db.select().from(organizations).where(eq(organizations.id, id)))
+}
+
+/** Returns the query for the caller's organization. */
+export const organizationQuery = ({ db, principal }: Context) =>
+  db.select().from(organizations).where(eq(organizations.id, principal.organization_id))
+
+/** Returns the organization in the result of a query; throws 404 if there is none. */
+export function organizationIn([row]: OrganizationRow[] = []): OrganizationRow {
   if (!row) throw notFound('organization')
   return row
 }
@@ -46,7 +54,7 @@ export async function findOrganization(
 export const organizationHandlers: Handlers<typeof organizationOperations> = {
   async listOrganizations({ query }, { db }) {
     const list = { name: 'organizations', table: organizations, key: organizations.seq, descending: true }
-    const { rows, count } = await readPage(db, list, query, getTableColumns(organizations))
+    const { rows, count } = await readPage(batchesWith(db), list, query, getTableColumns(organizations))
     return { count, organizations: rows.map(toOrganization) }
   },
 

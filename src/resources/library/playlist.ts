@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { collectionPrefixes } from '../../adapters/bucket/media.ts'
 import { rowId } from '../../adapters/crypto/seed.ts'
-import { insertOnce, runBatch } from '../../adapters/db/database.ts'
+import { batchesWith, inList, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { deleteHiddenEntries } from '../../adapters/db/playlist_order.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { playlists, playlistTracks } from '../../adapters/db/schema/library.ts'
@@ -14,10 +14,10 @@ import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
 import { sendJob } from '../../pipeline/jobs.ts'
 import { listRows } from '../list/page.ts'
 import { ownCover } from './cover.ts'
-import { withPlaylistCounts } from './included_counts.ts'
-import { playlistCoversOf, withArtwork } from './list_items.ts'
+import { withPlaylistParts } from './included_parts.ts'
+import { playlistCovers, toPlaylistCovers } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
-import { findOrganization } from './organization.ts'
+import { findOrganization, organizationIn, organizationQuery } from './organization.ts'
 import { insertTracks, listTracks, moveTrack, removeTrack, replaceTracks } from './playlist_track.ts'
 import { withInherited } from './resource_fields.ts'
 import { coverUpload } from './upload_handle.ts'
@@ -43,16 +43,14 @@ async function showPlaylist(context: Context, id: string) {
 const coverOf = (row: PlaylistRow) => ({ ...row, collection_id: row.id })
 
 export const playlistHandlers: Handlers<typeof playlistOperations> = {
-  async listPlaylists({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
-    const organization = await findOrganization(context)
-    const list = { kind: 'playlists' as const, organization_id: organization.id, q, filters, sort }
-    const { rows, ...counts } = await listRows(context.db, list, getTableColumns(playlists), { limit, offset })
-    const shownRows = await withPlaylistCounts(
-      context,
-      include,
-      rows.map((row) => withInherited(row, organization)),
-    )
-    return { ...counts, playlists: await withArtwork(context, include, shownRows, rows, playlistCoversOf) }
+  async listPlaylists({ query: { limit, offset, after, q, sort = '-created_at', include, ...filters } }, context) {
+    const { organization_id } = context.principal
+    const batches = batchesWith(context.db, organizationQuery(context))
+    const list = { kind: 'playlists' as const, organization_id, q, filters, sort, after }
+    const { rows, ...counts } = await listRows(batches, list, getTableColumns(playlists), { limit, offset })
+    const organization = organizationIn(batches.firstRows())
+    const shown = rows.map((row) => withInherited(row, organization))
+    return { ...counts, playlists: await withPlaylistParts(context, include, shown, rows) }
   },
 
   async createPlaylist({ body }, context) {
@@ -124,7 +122,7 @@ export const playlistHandlers: Handlers<typeof playlistOperations> = {
 
   async getPlaylistCover({ params }, context) {
     const row = await findPlaylist(context, params.playlist_id)
-    const { design } = (await playlistCoversOf(context, [row.id])).get(row.id)!
+    const { design } = toPlaylistCovers(await playlistCovers(context, inList([row.id]))).get(row.id)!
     return { playlist_id: row.id, cover_image: await ownCover(context, { ...row, design }) }
   },
 

@@ -5,8 +5,15 @@ import { tracks } from '../../adapters/db/schema/library.ts'
 import type { Context } from '../../context.ts'
 import type { PlayScope } from '../../contract/play.ts'
 import type { ShownCover } from './cover_image.ts'
-import { covers, coversOf, playlistCoversOf, trackCover } from './list_items.ts'
-import { findOrganization } from './organization.ts'
+import {
+  collectionCovers,
+  covers,
+  playlistCovers,
+  toCollectionCovers,
+  toPlaylistCovers,
+  trackCover,
+} from './list_items.ts'
+import { organizationIn, organizationQuery } from './organization.ts'
 
 /**
  * Returns a function for the covers that listeners see of collections, tracks and playlists of the caller's organization: the neutral picture for one that
@@ -17,25 +24,28 @@ export async function artworkOf(context: Context, resources: { scope: PlayScope;
   const idsOf = (scope: PlayScope) => resources.flatMap((each) => (each.scope === scope ? [each.resource_id] : []))
   const { id, cover_path, collection_id, player_title, tags, file_name } = tracks
   const levels = sql<string | null>`iif(${cover_path} is null, hex(${tracks.levels}), null)`.as('levels')
-  const [organization, cover, foundTracks, foundPlaylists] = await Promise.all([
-    findOrganization(context),
-    covers(context),
+  const track_ids = inJsonList(idsOf('track'))
+  const collection_ids = sql`(select value from json_each(${JSON.stringify(idsOf('collection'))})
+    union select collection_id from tracks where id in ${track_ids})`
+  const [[organization], foundTracks, playlistRows, collectionRows] = await db.batch([
+    organizationQuery(context),
     db
       .select({ id, cover_path, collection_id, player_title, tags, file_name, levels })
       .from(tracks)
-      .where(inArray(id, inJsonList(idsOf('track')))),
-    playlistCoversOf(context, idsOf('playlist')),
+      .where(inArray(id, track_ids)),
+    playlistCovers(context, inJsonList(idsOf('playlist'))),
+    collectionCovers(context, collection_ids),
   ])
-  const collections = await coversOf(context, [
-    ...idsOf('collection'),
-    ...foundTracks.map((each) => each.collection_id),
-  ])
+  const cover = await covers(context)
+  const collections = toCollectionCovers(collectionRows)
   const owners = new Map<string, ShownCover>([
     ...collections,
-    ...foundPlaylists,
+    ...toPlaylistCovers(playlistRows),
     ...foundTracks.flatMap((track) => {
       const collection = collections.get(track.collection_id)
-      return collection ? [[track.id, trackCover(organization, collection, null, track)] as const] : []
+      return collection
+        ? [[track.id, trackCover(organizationIn(organization && [organization]), collection, null, track)] as const]
+        : []
     }),
   ])
   return ({ resource_id }: { resource_id: string }) => cover(owners.get(resource_id) ?? { cover_path: null })

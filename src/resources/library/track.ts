@@ -1,30 +1,31 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 
 import { findFile, nextUploadPath } from '../../adapters/bucket/media.ts'
 import { folderOf, trackPath } from '../../adapters/bucket/track_paths.ts'
 import { randomBase62 } from '../../adapters/crypto/id.ts'
 import { rowId } from '../../adapters/crypto/seed.ts'
-import { insertFrom, insertOnce, runBatch } from '../../adapters/db/database.ts'
+import { batchesWith, insertFrom, insertOnce, runBatch } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { retrying } from '../../adapters/db/retry.ts'
 import { isInCollection, tracks } from '../../adapters/db/schema/library.ts'
-import { foldedOf, foldedUpdate } from '../../adapters/db/search.ts'
+import { foldedOf } from '../../adapters/db/search.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { UPLOAD_TTL } from '../../contract/facts.ts'
-import { Track, type trackOperations, type TrackUpdate } from '../../contract/track.ts'
+import { Track, type trackOperations } from '../../contract/track.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { editedTagColumns, hasTags, type TagColumns, tagsAfter, tagsOfFile } from '../../pipeline/edited_tags.ts'
+import { hasTags, tagsOfFile } from '../../pipeline/edited_tags.ts'
 import { discardReplaced, ingest } from '../../pipeline/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../pipeline/quota.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { queuePosition } from '../../pipeline/transcode/queue_position.ts'
 import { noActiveJob, startTranscode } from '../../pipeline/transcode/start.ts'
+import { countTracks } from '../list/count_tracks.ts'
 import { find } from '../list/filtered_list.ts'
-import { countTracks } from './count_tracks.ts'
 import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from './list_items.ts'
 import { moveToTrash } from './move_to_trash.ts'
-import { shownChapters } from './resource_fields.ts'
+import { shownChapters, versionOf } from './resource_fields.ts'
 import { deleteStatements } from './track_delete.ts'
+import { findTags, hasTagsText, updateOf, updateSet } from './track_update.ts'
 import {
   audioUpload,
   bytesOf,
@@ -73,21 +74,14 @@ async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> =
   return waiting ? { ...track, info: { ...track.info, waiting } } : track
 }
 
-/** Splits an update into columns and tags. `changed` has the names of the changed fields; undefined if the update is empty. */
-export function updateOf({ title, tags, ...fields }: TrackUpdate) {
-  const columns = { ...(title !== undefined && { player_title: title }), ...fields }
-  const setsTags = tags !== undefined && Object.keys(tags).length > 0
-  const changed = [...Object.keys(columns), ...(setsTags ? ['tags'] : [])]
-  return changed.length > 0 ? { columns, changed, ...(setsTags && { tags }) } : undefined
+interface Write {
+  set: object
+  changed: string[]
+  isDone: (row: TrackRow) => boolean
+  /** A further condition. If only this one does not hold, the result is that of `retry`. */
+  isCurrent?: SQL
+  retry?: () => Promise<TrackRow>
 }
-type Update = NonNullable<ReturnType<typeof updateOf>>
-
-/** Returns all columns that the update of a row sets. An update with tags needs the row, for the search. */
-export const updateSet = ({ columns, tags }: Update, row: TagColumns | null | undefined) => ({
-  ...columns,
-  ...(tags && editedTagColumns(tags)),
-  ...foldedUpdate('tracks', { ...columns, ...(tags && row && { tags: tagsAfter(row, tags) }) }),
-})
 
 /**
  * Writes columns of a track, unless it has another version than `If-Match`. Returns the new row, or the current one if `isDone` says that it already has the
@@ -97,10 +91,11 @@ export async function writeTrack(
   context: Context,
   id: string,
   if_match: string | undefined,
-  { set, changed, isDone }: { set: object; changed: string[]; isDone: (row: TrackRow) => boolean },
-) {
+  { set, changed, isDone, isCurrent, retry }: Write,
+): Promise<TrackRow> {
   const { db, now } = context
-  const isExpected = and(isOwnedByCaller(context, id), hasVersion(expectedVersion(if_match)))
+  const version = expectedVersion(if_match)
+  const isExpected = and(isOwnedByCaller(context, id), hasVersion(version), isCurrent)
   const [, [row]] = await db.batch([
     recordEvents(context, 'track.updated', sql`tracks where ${isExpected}`, { changed }),
     db
@@ -111,8 +106,9 @@ export async function writeTrack(
   ])
   if (row) return row
   const current = await findTrack(context, id)
-  if (!isDone(current)) throw versionMismatch('track', toTrack(current), Track)
-  return current
+  if (isDone(current)) return current
+  if (retry && (version === undefined || version === versionOf(current))) return retry()
+  throw versionMismatch('track', toTrack(current), Track)
 }
 
 export const notUploaded = (message = 'This track has no file yet; upload one first') =>
@@ -240,14 +236,15 @@ export async function renewUpload(
 export const withId = <T extends { id: string }>(track: T) => ({ track_id: track.id, track })
 
 export const trackHandlers: Handlers<typeof trackOperations> = {
-  async listTracks({ query: { limit, offset, q, sort = '-created_at', include, ...filters } }, context) {
+  async listTracks({ query: { limit, offset, after, q, sort = '-created_at', include, ...filters } }, context) {
     const { organization_id } = context.principal
-    const search = { kind: 'tracks' as const, organization_id, counted: null, q, filters, sort }
-    const { rows, ...counts } = await find(context.db, search, columnsFor(include), { limit, offset })
     const { status, ...others } = filters
     const isSummed = !q && !sort.endsWith('duration') && Object.values(others).every((value) => value === undefined)
-    const total = counts.is_count_exact === false && isSummed ? await countTracks(context, status) : null
-    return { ...(total === null ? counts : { count: total }), tracks: await toTracks(context, include, rows) }
+    const total = isSummed ? countTracks(organization_id, status) : undefined
+    const search = { kind: 'tracks' as const, organization_id, counted: null, q, filters, sort, after, total }
+    const page = { limit, offset }
+    const { rows, ...counts } = await find(batchesWith(context.db), search, columnsFor(include), page)
+    return { ...counts, tracks: await toTracks(context, include, rows) }
   },
 
   async createTrack({ body }, context) {
@@ -263,12 +260,15 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const update = updateOf(body)
     if (!update) return withId(await refreshTrack(context, params.track_id))
     const { columns, tags, changed } = update
-    const before = tags ? await findTrack(context, params.track_id) : null
-    const row = await writeTrack(context, params.track_id, headers['if-match'], {
-      set: updateSet(update, before),
-      changed,
-      isDone: (row) => isApplied(row, columns) && (!tags || hasTags(row, tags)),
-    })
+    const isDone = (row: TrackRow) => isApplied(row, columns) && (!tags || hasTags(row, tags))
+    const write = async (): Promise<TrackRow> => {
+      const before = tags ? await findTags(context, isOwnedByCaller(context, params.track_id)) : null
+      // If another request sets tags in the meantime, the folded text has to be computed again.
+      const race = before && { isCurrent: hasTagsText(before.tags_text), retry: write }
+      const values = { set: updateSet(update, before), changed, isDone, ...race }
+      return writeTrack(context, params.track_id, headers['if-match'], values)
+    }
+    const row = await write()
     return withId(await refresh(context, row, { ...columns, updated_at: row.updated_at }))
   },
 

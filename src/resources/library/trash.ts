@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns } from 'drizzle-orm'
 
-import { runBatch } from '../../adapters/db/database.ts'
+import { batchesWith, runBatch } from '../../adapters/db/database.ts'
 import { listCounts } from '../../adapters/db/schema/counters.ts'
 import { trash } from '../../adapters/db/schema/trash.ts'
 import type { Context, Handlers } from '../../context.ts'
@@ -53,7 +53,7 @@ export const trashHandlers: Handlers<typeof trashOperations> = {
       descending: true,
       of: eq(trash.organization_id, principal.organization_id),
     }
-    const { rows, count } = await readPage(db, list, query, itemColumns)
+    const { rows, count } = await readPage(batchesWith(db), list, query, itemColumns)
     return { count, trash: rows.map(toItem) }
   },
 

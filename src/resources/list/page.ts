@@ -1,15 +1,13 @@
-import { and, type AnyColumn, asc, desc, eq, getTableColumns, gte, lte, type SQL, sql } from 'drizzle-orm'
+import { and, type AnyColumn, asc, desc, eq, getTableColumns, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import type { SelectedFields, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-import type { Database } from '../../adapters/db/database.ts'
+import type { Batches } from '../../adapters/db/database.ts'
 import { listCounts } from '../../adapters/db/schema/counters.ts'
 import { collections, playlists, tracks } from '../../adapters/db/schema/library.ts'
 import type { Kind } from '../../adapters/db/search.ts'
 import type { Page } from '../../contract/common.ts'
-import { MAX_FILTERED_OFFSET } from '../../contract/facts.ts'
-import { invalid } from '../../core/errors.ts'
-import { find, type Found } from './filtered_list.ts'
+import { checkOffset, find, type Found, numberAfter, withoutPositions } from './filtered_list.ts'
 import { type Search, TABLES, valuesOf } from './row_source.ts'
 
 /**
@@ -32,41 +30,45 @@ interface List {
   of?: SQL
   /** Columns with the values that they must have; at most one of the values is defined. */
   filters?: Record<string, string | undefined>
+  /** The ordering number after which the page starts. */
+  after?: number | undefined
 }
 
 interface PageStart {
-  /** The ordering number from which rows are read, upward or, if the list is descending, downward; null for the start of the list. */
-  from: number | null
+  /** The ordering number from which rows are read, upward or, if the list is descending, downward; undefined for the start of the list. */
+  from?: SQL
   /** Number of rows to skip from that number on. */
-  skip: number
+  skip: SQL | number
 }
 
 /** Returns a page of a list and the length of the list. */
 export async function readPage<C extends SelectedFields>(
-  db: Database,
+  batches: Batches,
   list: List,
   page: Page,
   columns: C,
 ): Promise<{ rows: SelectResultFields<C>[]; count: number }> {
-  const { name, table, key, descending, of } = list
+  const { name, table, key, descending, of, after } = list
+  const { db } = batches
   const filter = Object.entries(list.filters ?? {}).find((entry): entry is [string, string] => entry[1] !== undefined)
-  const start = filter ? filteredStart(page) : await findStart(db, list, page)
-  const bound = start?.from == null ? undefined : (descending ? lte : gte)(key, start.from)
+  if (filter || after !== undefined) checkOffset(page)
+  const { from, skip } = filter || after !== undefined ? { skip: page.offset } : pageStart(list, page)
+  const bound = from && (descending ? lte : gte)(key, from)
+  const isLater = after === undefined ? undefined : (descending ? lt : gt)(key, after)
   const countedList = filter ? `${name}?${filter[0]}=${filter[1]}` : name
-  const [[total], rows] = await db.batch([
-    db
-      .select({ count: listCounts.count })
-      .from(listCounts)
-      .where(and(eq(listCounts.list, countedList), eq(listCounts.level, 0), eq(listCounts.bucket, 0))),
-    db
-      .select(columns as never)
-      .from(table)
-      .where(and(of, filter && eq(getTableColumns(table)[filter[0]]!, filter[1]), bound))
-      .orderBy(descending ? desc(key) : asc(key))
-      .limit(start ? page.limit : 0)
-      .offset(start?.skip ?? 0),
-  ])
-  return { rows, count: total?.count ?? 0 }
+  const counted = db
+    .select({ count: listCounts.count })
+    .from(listCounts)
+    .where(and(eq(listCounts.list, countedList), eq(listCounts.level, 0), eq(listCounts.bucket, 0)))
+  const rows = db
+    .select(columns as never)
+    .from(table)
+    .where(and(of, filter && eq(getTableColumns(table)[filter[0]]!, filter[1]), bound, isLater))
+    .orderBy(descending ? desc(key) : asc(key))
+    .limit(page.limit)
+    .offset(skip as number)
+  const resultOf = await batches.run([counted, rows])
+  return { rows: resultOf(rows), count: resultOf(counted)[0]?.count ?? 0 }
 }
 
 /** The column of the ordering number for each kind, and the default sort order of its lists. */
@@ -81,7 +83,7 @@ const DEFAULT_ORDER: Record<Kind, { key: AnyColumn; usual: string }> = {
  * by filtered_list.ts.
  */
 export async function listRows<C extends SelectedFields>(
-  db: Database,
+  batches: Batches,
   search: Omit<Search, 'counted'>,
   columns: C,
   page: Page,
@@ -91,23 +93,21 @@ export async function listRows<C extends SelectedFields>(
   const name = `${kind}:${collection_id ?? organization_id}`
   const values = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : valuesOf(name, value)))
   if (q !== undefined || values.length > 1 || sort !== defaultSort)
-    return find(db, { ...search, counted: name }, columns, page)
-  const table: SQLiteTable = TABLES[kind]
-  const of = collection_id ? eq(tracks.collection_id, collection_id) : eq(TABLES[kind].organization_id, organization_id)
-  return readPage(db, { name, table, key, descending: defaultSort.startsWith('-'), of, filters }, page, columns)
+    return find(batches, { ...search, counted: name }, columns, page)
+  const table = TABLES[kind]
+  const of = collection_id ? eq(tracks.collection_id, collection_id) : eq(table.organization_id, organization_id)
+  const after = search.after === undefined ? undefined : numberAfter(search.after)
+  const list = { name, table, key, descending: defaultSort.startsWith('-'), of, filters, after }
+  const position = sql<string>`${table.id} || '.' || ${key}`.as('position')
+  const { rows, count } = await readPage(batches, list, page, { ...columns, position })
+  return { ...withoutPositions<C>(rows, page.limit), count }
 }
 
-function filteredStart({ offset }: Page): PageStart {
-  if (offset > MAX_FILTERED_OFFSET)
-    throw invalid('offset', `must be at most ${MAX_FILTERED_OFFSET} items in a filtered list, not ${offset}`)
-  return { from: null, skip: offset }
-}
-
-/** Returns where a page starts; null when this is past the end of the list. */
-async function findStart(db: Database, list: List, { offset }: Page): Promise<PageStart | null> {
-  if (offset < DEEP) return { from: null, skip: offset }
+/** Returns where a page starts, in SQL. Past the end of the list, `from` is null, so no row is read. */
+function pageStart(list: List, { offset }: Page): PageStart {
+  if (offset < DEEP) return { skip: offset }
   const way = list.descending ? sql`desc` : sql`asc`
-  const [hit] = await db.all<{ bucket: number; skip: number }>(sql`
+  const start = (value: SQL) => sql`(
     with
       wide as (
         select bucket, count, sum(count) over (order by bucket ${way}) as upto
@@ -119,6 +119,9 @@ async function findStart(db: Database, list: List, { offset }: Page): Promise<Pa
         from wide_hit w cross join list_counts c
         where c.list = ${list.name} and c.level = 1 and c.bucket >= w.bucket * 64 and c.bucket < w.bucket * 64 + 64
       )
-    select bucket, ${offset} - (upto - count) as skip from narrow where upto > ${offset} order by bucket ${way} limit 1`)
-  return hit ? { from: list.descending ? hit.bucket * 256 + 255 : hit.bucket * 256, skip: hit.skip } : null
+    select ${value} from narrow where upto > ${offset} order by bucket ${way} limit 1)`
+  return {
+    from: start(list.descending ? sql`bucket * 256 + 255` : sql`bucket * 256`),
+    skip: sql`coalesce(${start(sql`${offset} - (upto - count)`)}, 0)`,
+  }
 }

@@ -1,11 +1,11 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 
 import type { Database } from '../../adapters/db/database.ts'
 import { lettersOf, replaceWords, spelledWords } from '../../adapters/db/fold.ts'
 import { isInCollection } from '../../adapters/db/schema/library.ts'
 import { type Kind, matchExpression, namesSql, ROWID } from '../../adapters/db/search.ts'
 import { hasTrigrams, titlesExpression } from '../../adapters/db/search_titles.ts'
-import { type Search, TABLES, withSearchIndex } from './row_source.ts'
+import { type Search, TABLES } from './row_source.ts'
 
 /** Corrects the words of a search that finds nothing, from the titles, names and tags of the same organization (docs/decisions/0093). */
 
@@ -56,56 +56,59 @@ export function nearest(word: string, texts: string[]): string | undefined {
   return near.toSorted((a, b) => a.distance - b.distance || b.count - a.count)[0]?.spelled.toLowerCase()
 }
 
-/**
- * Reads the texts of the newest rows that contain the first letters or the last half of a word, one of which has no typo. The first letters are one
- * fewer than a half, because the typo can be two letters that are swapped in the middle.
- */
-async function similarTexts(db: Database, kind: Kind, organization_id: string, word: string): Promise<string[]> {
-  const letters = lettersOf(word)
-  const half = Math.floor(letters.length / 2)
-  const tail = letters.slice(half).join('')
-  const newest = (table: string, expression: string) =>
-    sql`select * from (select rowid from ${sql.raw(table)} where ${sql.raw(table)} match ${expression} order by rowid desc limit ${MOST_ROWS})`
-  const head = newest(
-    'search',
-    matchExpression(kind, { organization_id }, [letters.slice(0, Math.max(2, half - 1)).join('')]),
-  )
-  const inTitles = () => sql`union ${newest('search_titles', titlesExpression(kind, organization_id, [tail]))}`
-  const rows = hasTrigrams(tail) ? sql`${head} ${inTitles()}` : head
-  const table = TABLES[kind]
-  const isVisible = kind === 'tracks' ? isInCollection : sql`true`
-  const texts = await db.all<{ text: string }>(sql`
-    select ${sql.raw(namesSql(kind))} as text from (select ${sql.raw(ROWID)} as at from (${rows})) as hit cross join ${table}
-    where ${table}.rowid = hit.at and +${table.organization_id} = ${organization_id} and ${isVisible}`)
-  return texts.map(({ text }) => text)
+/** Returns the statement for the words of a search that occur nowhere in the organization. It returns none if the search finds something. */
+export function unknownWords(db: Database, search: Search, words: string[]) {
+  const { kind, organization_id, collection_id } = search
+  const every = matchExpression(kind, { organization_id, collection_id, ...search.filters }, words)
+  const list = words.map((word) => ({
+    word,
+    start: matchExpression(kind, { organization_id }, [word]),
+    middle: hasTrigrams(word) ? titlesExpression(kind, organization_id, [word]) : null,
+  }))
+  const unless = (table: string, expression: SQL) =>
+    sql`not exists (select 1 from ${sql.raw(table)} where ${sql.raw(table)} match ${expression})`
+  return db
+    .select({ word: sql<string>`word.value ->> 'word'`.as('word') })
+    .from(sql`json_each(${JSON.stringify(list)}) as word`)
+    .where(
+      sql`${unless('search', sql`${every}`)} and ${unless('search', sql`word.value ->> 'start'`)}
+        and (word.value ->> 'middle' is null or ${unless('search_titles', sql`word.value ->> 'middle'`)})`,
+    )
 }
 
-/** Whether a word of a row starts with this word, or a title contains it. */
-async function isKnown(db: Database, kind: Kind, organization_id: string, word: string): Promise<boolean> {
-  const found = sql`select rowid from search where search match ${matchExpression(kind, { organization_id }, [word])}`
-  const inTitles = () =>
-    sql`union all select rowid from search_titles where search_titles match ${titlesExpression(kind, organization_id, [word])}`
-  const rows = await db.all(sql`select rowid from (${found} ${hasTrigrams(word) ? inTitles() : sql``}) limit 1`)
-  return rows.length > 0
+/**
+ * Returns a statement for each unknown word: the texts of the newest rows that contain its first letters or its last half, one of which has no typo. The
+ * first letters are one fewer than a half, because the typo can be two letters that are swapped in the middle. Returns none if one of the words cannot be
+ * corrected.
+ */
+export function similarTexts(db: Database, kind: Kind, organization_id: string, q: string, unknown: string[]) {
+  const spelled = new Map(spelledWords(q))
+  const isCorrectable = (word: string) => !word.includes(' ') && lettersOf(word).length >= LEAST
+  if (unknown.length > MOST_WORDS || !unknown.every(isCorrectable)) return []
+  return unknown.map((word) => {
+    const letters = lettersOf(word)
+    const half = Math.floor(letters.length / 2)
+    const tail = letters.slice(half).join('')
+    const newest = (table: string, expression: string) =>
+      sql`select * from (select rowid from ${sql.raw(table)} where ${sql.raw(table)} match ${expression} order by rowid desc limit ${MOST_ROWS})`
+    const start = letters.slice(0, Math.max(2, half - 1)).join('')
+    const head = newest('search', matchExpression(kind, { organization_id }, [start]))
+    const inTitles = () => sql`union ${newest('search_titles', titlesExpression(kind, organization_id, [tail]))}`
+    const rows = hasTrigrams(tail) ? sql`${head} ${inTitles()}` : head
+    const table = TABLES[kind]
+    const isVisible = kind === 'tracks' ? isInCollection : sql`true`
+    const statement = db
+      .select({ text: sql<string>`${sql.raw(namesSql(kind))}`.as('text') })
+      .from(sql`(select ${sql.raw(ROWID)} as at from (${rows})) as hit`)
+      .crossJoin(table)
+      .where(sql`${table}.rowid = hit.at and +${table.organization_id} = ${organization_id} and ${isVisible}`)
+    return { word, spelled: spelled.get(word)!, statement }
+  })
 }
 
 /** Returns the query with corrected words, or null if it has no word that is unknown, or one that cannot be corrected. */
-export async function suggest(
-  db: Database,
-  { kind, organization_id, q = '' }: Pick<Search, 'kind' | 'organization_id' | 'q'>,
-): Promise<string | null> {
-  return withSearchIndex(async () => {
-    const words = [...new Map(spelledWords(q))]
-    const known = await Promise.all(words.map(([word]) => isKnown(db, kind, organization_id, word)))
-    const unknown = words.filter((_, at) => !known[at])
-    const isCorrectable = ([word]: [string, string]) => !word.includes(' ') && lettersOf(word).length >= LEAST
-    if (unknown.length === 0 || unknown.length > MOST_WORDS || !unknown.every(isCorrectable)) return null
-    const replacements = new Map<string, string>()
-    for (const [word, spelled] of unknown) {
-      const replacement = nearest(word, await similarTexts(db, kind, organization_id, word))
-      if (replacement === undefined) return null
-      replacements.set(spelled, replacement)
-    }
-    return replaceWords(q, replacements)
-  })
+export function correct(q: string, unknown: { word: string; spelled: string; texts: string[] }[]): string | null {
+  const pairs = unknown.map(({ word, spelled, texts }) => [spelled, nearest(word, texts)] as const)
+  const replacements = pairs.filter((pair): pair is [string, string] => pair[1] !== undefined)
+  return pairs.length > 0 && replacements.length === pairs.length ? replaceWords(q, new Map(replacements)) : null
 }

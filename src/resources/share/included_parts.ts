@@ -22,7 +22,7 @@ export async function includedParts(context: Context, include: string | undefine
   const parts = rows.map((row) =>
     isIncluded(include, 'sessions') ? { sessions: recentSessions(row, context.now) } : {},
   )
-  if (!isIncluded(include, 'resource')) return parts
+  if (!isIncluded(include, 'resource') || rows.length === 0) return parts
   const [titles, artwork] = await Promise.all([
     titlesOf(
       context,

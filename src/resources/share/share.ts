@@ -3,7 +3,7 @@ import { and, eq, getTableColumns, ne, notExists, sql } from 'drizzle-orm'
 import { randomBase62 } from '../../adapters/crypto/id.ts'
 import { hashPassword } from '../../adapters/crypto/password.ts'
 import { rowId } from '../../adapters/crypto/seed.ts'
-import { insertFrom, insertOnce } from '../../adapters/db/database.ts'
+import { batchesWith, insertFrom, insertOnce } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { TABLE_OF } from '../../adapters/db/schema/library.ts'
 import { type ShareRow, shares } from '../../adapters/db/schema/shares.ts'
@@ -74,7 +74,7 @@ export const shareHandlers: Handlers<typeof shareOperations> = {
       of: eq(shares.organization_id, principal.organization_id),
       filters,
     }
-    const { rows, count } = await readPage(db, list, { limit, offset }, getTableColumns(shares))
+    const { rows, count } = await readPage(batchesWith(db), list, { limit, offset }, getTableColumns(shares))
     const parts = await includedParts(context, include, rows)
     return { count, shares: rows.map((row, at) => ({ ...toShare(context, row), ...parts[at] })) }
   },

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import type { Tags } from '../../../src/contract/info.ts'
 import type { TranscodeJob } from '../../../src/contract/job.ts'
-import { aPlaySession, aWaitingTrack, call, errorPaths, ok, readTrack } from '../support/api.ts'
+import { aPlaySession, aWaitingTrack, call, errorPaths, ok, query, readTrack } from '../support/api.ts'
 import { aTenant, batchTracks, type Tenant } from '../support/fixtures.ts'
 import { uploadAndProcess } from '../support/processed_track.ts'
 import { countCallRows } from '../support/row_counter.ts'
@@ -86,6 +86,19 @@ describe('a tag that a person has set', () => {
     expect((await put(id, { artist: null, track_number: null, genre: null })).tags).toEqual(TAGS)
   })
 
+  it('is found together with the tags of the file if it is set while the file is processed', async () => {
+    const id = await aTrack()
+    vi.restoreAllMocks()
+    serveTranscoder(async (job) => {
+      await put(id, { genre: 'Ὕμνος' })
+      return completeResult(job, { tags: { ...TAGS, artist: 'Ёлка' } })
+    })
+    await ok('POST', `/v1/track/${id}/upload`, { key: tenant.key, body: {} })
+    await uploadAndProcess(tenant.key, id)
+    expect([await found('ёлка'), await found('υμνος'), await found('miles')]).toEqual([[id], [id], []])
+    expect((await read(id)).status).toBe('ready')
+  })
+
   it('hides the tag of the file if it is empty or 0', async () => {
     const id = await aTrack()
     const { tags, edited_tags } = await put(id, { genre: '', track_number: 0, composer: '' })
@@ -103,6 +116,27 @@ describe('a tag that a person has set', () => {
       await Promise.all(Object.entries(tags).map(([name, value]) => put(id, { [name]: value })))
       expect((await read(id)).tags).toMatchObject(tags)
     }
+  })
+
+  it('is found in every script if people set different tags of a track at the same time, alone or in batches', async () => {
+    const id = await aWaitingTrack(tenant.key, tenant.collection_id)
+    const tags = { artist: 'Άρτι', album: 'Ёлка', composer: 'Øyst', genre: 'Ὕμνος' }
+    const lost: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const entries = Object.entries(tags).map(([name, value]) => [name, `${value}${'абв'[round]}`] as const)
+      await Promise.all(
+        entries.map(([name, value], at) =>
+          (at + round) % 2 === 0
+            ? put(id, { [name]: value })
+            : batchTracks(tenant.key, [{ action: 'update', track_id: id, tags: { [name]: value } }]),
+        ),
+      )
+      expect((await read(id)).tags).toMatchObject(Object.fromEntries(entries))
+      for (const [, value] of entries) if ((await found(value)).length !== 1) lost.push(value)
+    }
+    expect(lost).toEqual([])
+    const events = await query<{ n: number }>(`select count(*) as n from events where type = 'track.updated'`)
+    expect(events).toEqual([{ n: 12 }])
   })
 
   it('is compared if a change with If-Match is repeated', async () => {

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 
-import { itemsOf, query } from '../support/api.ts'
+import { CREATOR, expectError, itemsOf, ok, query } from '../support/api.ts'
 import { aTenant, type Tenant } from '../support/fixtures.ts'
 import { countCallRows } from '../support/row_counter.ts'
-import { countedLists, seed } from '../support/seed.ts'
+import { countedLists, seed, seededId, seedSearched } from '../support/seed.ts'
 import { createStorage } from '../support/storage.ts'
 
 type Table = 'tracks' | 'collections' | 'playlists' | 'api_keys'
@@ -97,4 +97,76 @@ describe('a deep page', () => {
     expect([...a].filter((row) => !b.has(row))).toEqual([])
     expect([...b].filter((row) => !a.has(row))).toEqual([])
   })
+})
+
+/** Reads a list with `after`, and returns the ids and the maximum number of rows that a page read. */
+async function readOn(tenant: Tenant, path: string, limit: number, start: string | null = null) {
+  const ids: string[] = []
+  let most = 0
+  let after = start
+  do {
+    const place = after === null ? '' : `&after=${encodeURIComponent(after)}`
+    const { body, read } = await countCallRows('GET', `${path}&limit=${limit}${place}`, { key: tenant.key })
+    ids.push(...itemsOf(body).map(({ id }) => id))
+    most = Math.max(most, read)
+    after = body.after
+  } while (after !== null)
+  return { ids, most }
+}
+
+it('`after` continues every list in its order, where many items have the same value, and while items are deleted', async () => {
+  const tenant = await aTenant()
+  for (const table of ['tracks', 'collections'] as const) await seedSearched(table, 1, 260, tenant)
+  await query(`update tracks set player_title = 'Seeded ' || char(97 + "order" % 3), duration = 1 + "order" % 4`)
+  const path = `/v1/collection/${tenant.collection_id}/track`
+  const paths = [
+    ...['order', '-order', 'title', '-duration', 'created_at'].map((sort) => `${path}?sort=${sort}`),
+    ...['title', '-title', 'created_at', '-created_at', 'duration', '-updated_at'].map(
+      (sort) => `/v1/track?sort=${sort}`,
+    ),
+    ...['', '&sort=created_at', '&sort=title', '&sort=-duration', '&status=ready'].map(
+      (rest) => `/v1/track?q=seed${rest}`,
+    ),
+    ...['?q=eede', '?status=ready', '?status=ready,failed&sort=title'].map((rest) => `${path}${rest}`),
+    '/v1/track?status=ready',
+    `/v1/track?creator_id=${CREATOR}`,
+    `/v1/track?creator_id=${CREATOR}&sort=title`,
+    '/v1/collection?sort=title',
+    '/v1/collection?q=seed',
+    `/v1/collection?creator_id=${CREATOR}`,
+    '/v1/collection?sort=-created_at',
+  ]
+  for (const each of paths) {
+    const pages = [0, 200].map((offset) => ok('GET', `${each}&limit=200&offset=${offset}`, tenant))
+    const ids = (await Promise.all(pages)).flatMap((body) => itemsOf(body).map(({ id }) => id))
+    expect(ids.length, each).toBeGreaterThan(80)
+    expect([each, (await readOn(tenant, each, 37)).ids]).toEqual([each, ids])
+  }
+  // The item after which the page starts is gone.
+  for (const sort of ['-created_at', 'title', 'created_at&q=seed']) {
+    const { tracks, after } = await ok('GET', `/v1/track?sort=${sort}&limit=3`, tenant)
+    await ok('DELETE', `/v1/track/${tracks[2]!.id}`, tenant)
+    const { ids } = await readOn(tenant, `/v1/track?sort=${sort}`, 37, after)
+    const known = new Set([...ids, ...tracks.map(({ id }: { id: string }) => id)])
+    const all = await query<{ id: string }>('select id from tracks')
+    expect(all.filter(({ id }) => !known.has(id))).toEqual([])
+  }
+  for (const after of ['x', 'nobody.1', `${seededId('tracks', 1)}.later`])
+    await expectError(400, 'invalid_request', 'GET', `/v1/track?after=${after}`, tenant)
+})
+
+it('the list of all tracks is read beyond 10,000 with `after`, at the same cost for each page', async () => {
+  const tenant = await aTenant()
+  await seed('tracks', 1, 10_600, tenant, { plain: true })
+  await query('update tracks set created_at = "order" / 3')
+  await countCallRows('GET', '/v1/limits', { key: tenant.key })
+  const { message } = await expectError(400, 'invalid_request', 'GET', '/v1/track?limit=1&offset=10001', tenant)
+  expect(message).toContain('`after`')
+  const rows = await query<{ id: string; at: number }>(
+    'select id, created_at as at from tracks order by created_at desc, rowid desc',
+  )
+  const { id, at } = rows[9999]!
+  const { ids, most } = await readOn(tenant, '/v1/track?sort=-created_at', 200, `${id}.${at}`)
+  expect(ids).toEqual(rows.slice(10_000).map((row) => row.id))
+  expect(most).toBeLessThanOrEqual(1200)
 })

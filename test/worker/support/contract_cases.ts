@@ -49,7 +49,7 @@ export const cases: Record<OperationName, Case> = {
       'organization.image_colors.0': 'hex area lightness saturation',
     },
   },
-  listCollections: { keys: { '': `${ENVELOPE} count collections`, 'collections.0': COLLECTION } },
+  listCollections: { keys: { '': `${ENVELOPE} after count collections`, 'collections.0': COLLECTION } },
   createCollection: {
     body: () => ({ title: 'New' }),
     keys: {
@@ -66,8 +66,8 @@ export const cases: Record<OperationName, Case> = {
   deleteCollection: {
     keys: { '': `${ENVELOPE} collection_id deleted_collection`, deleted_collection: COLLECTION },
   },
-  listCollectionTracks: { keys: { '': `${ENVELOPE} count tracks`, 'tracks.0': LISTED_TRACK } },
-  listTracks: { keys: { '': `${ENVELOPE} count tracks`, 'tracks.0': LISTED_TRACK } },
+  listCollectionTracks: { keys: { '': `${ENVELOPE} after count tracks`, 'tracks.0': LISTED_TRACK } },
+  listTracks: { keys: { '': `${ENVELOPE} after count tracks`, 'tracks.0': LISTED_TRACK } },
   createTrack: {
     body: ({ collection_id }) => ({ collection_id, file_name: 'a.mp3' }),
     keys: {
@@ -191,7 +191,7 @@ export const cases: Record<OperationName, Case> = {
     names: ({ waiting_track_id }: Workspace) => ({ track_id: waiting_track_id }),
     keys: { '': `${ENVELOPE} upload_session_id track_id deleted_track`, deleted_track: 'id index file_name' },
   },
-  listPlaylists: { keys: { '': `${ENVELOPE} count playlists`, 'playlists.0': PLAYLIST } },
+  listPlaylists: { keys: { '': `${ENVELOPE} after count playlists`, 'playlists.0': PLAYLIST } },
   createPlaylist: {
     body: () => ({ title: 'New' }),
     keys: {

@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers'
 
 import { newHourlyId } from '../../../src/adapters/crypto/id.ts'
+import { fillText, type Kind } from '../../../src/adapters/db/search.ts'
+import { fillTitles } from '../../../src/adapters/db/search_titles.ts'
 import { CREATOR, query } from './api.ts'
 
 /** Inserts many rows in seconds, with the values that the API would have written one by one. */
@@ -171,6 +173,18 @@ export function seed(
     },
     options.index,
   )
+}
+
+/** Seeds rows and adds them to the search index. */
+export async function seedSearched(
+  table: Kind,
+  from: number,
+  to: number,
+  tenant: Parameters<typeof seed>[3],
+): Promise<void> {
+  const [last] = await query<{ at: number }>(`select coalesce(max(rowid), 0) as at from ${table}`)
+  await seed(table, from, to, tenant)
+  for (const fill of [fillText, fillTitles]) await query(fill(table), last!.at, Number.MAX_SAFE_INTEGER)
 }
 
 /** Inserts play sessions that expire at the time `ends`. */
