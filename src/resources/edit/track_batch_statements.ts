@@ -89,7 +89,7 @@ export function batchOf(
     // RETURNING costs a row read, and only an update with a version needs it.
     const versioned = version === undefined ? null : statement.returning({ id })
     const event = { track_id, version, changed: update.changed }
-    return [{ track_id, statement: versioned ?? statement, versioned, event }]
+    return [{ track_id, update, statement: versioned ?? statement, versioned, event }]
   })
   const changed = sql`(select value ->> 'track_id' as changed_id, value ->> 'version' as expected, value -> 'changed' as changed
     from json_each(${JSON.stringify(updates.map(({ event }) => event))})) cross join tracks
@@ -131,7 +131,12 @@ export function batchOf(
         unrestored: byId(resultOf(unrestored)),
         before: byId(resultOf(before)),
         after: byId(resultOf(after)),
-        unchanged: new Set(idsOf(updates.filter(({ versioned }) => versioned && resultOf(versioned).length === 0))),
+        /** The updates that were refused because of their version, by the id of the track. */
+        unchanged: new Map(
+          updates.flatMap(({ track_id, update, versioned }) =>
+            versioned && resultOf(versioned).length === 0 ? [[track_id, update] as const] : [],
+          ),
+        ),
       }
     },
   }

@@ -41,7 +41,8 @@ import { expectedVersion, hasVersion, isApplied, nextVersion, versionMismatch } 
 
 type TrackTableRow = typeof tracks.$inferSelect
 
-const toTrack = (row: TrackRow) => ({
+/** Returns a row as the API shows it. */
+export const toTrack = (row: TrackRow) => ({
   ...toListedTrack(row),
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
   file_tags: tagsOfFile(row),
@@ -65,7 +66,7 @@ export const refreshTrack = async (context: Context, id: string) => refresh(cont
 /**
  * Like `refreshTrack`, but for a row. The values in `set`, which the caller has just written, are returned even if others have changed them since.
  */
-async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> = {}) {
+export async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> = {}) {
   const isNew = row.awaiting_upload && (await ingest(context, row))
   const track = toTrack(isNew ? { ...(await findTrack(context, row.id)), ...set } : row)
   if (track.progress !== 0 || !track.job_id) return track
@@ -88,6 +89,10 @@ export const updateSet = ({ columns, tags }: Update, row: TagColumns | null | un
   ...(tags && editedTagColumns(tags)),
   ...foldedUpdate('tracks', { ...columns, ...(tags && row && { tags: tagsAfter(row, tags) }) }),
 })
+
+/** Whether a row already has the values of an update. */
+export const hasUpdate = (row: TrackRow, { columns, tags }: Update) =>
+  isApplied(row, columns) && (!tags || hasTags(row, tags))
 
 /**
  * Writes columns of a track, unless it has another version than `If-Match`. Returns the new row, or the current one if `isDone` says that it already has the
@@ -267,7 +272,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const row = await writeTrack(context, params.track_id, headers['if-match'], {
       set: updateSet(update, before),
       changed,
-      isDone: (row) => isApplied(row, columns) && (!tags || hasTags(row, tags)),
+      isDone: (row) => hasUpdate(row, update),
     })
     return withId(await refresh(context, row, { ...columns, updated_at: row.updated_at }))
   },

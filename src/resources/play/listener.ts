@@ -6,8 +6,8 @@ import { joinProgress, shareOf } from '../../pipeline/listening/progress.ts'
 import { tenth } from '../../pipeline/listening/ranges.ts'
 import { objectsOf } from './listening_objects.ts'
 
-/** Seconds before the end of a track from which on it starts again. */
-const END = 3
+/** Seconds before the end of a track from which on it starts again: a tenth of its length, but at most 3. */
+const endOf = (duration: number) => Math.min(3, duration / 10)
 
 /** Returns the form in which a listener is stored. The same pseudonym has another one in another organization. */
 export async function listenerHash({ env, principal }: Pick<Context, 'env' | 'principal'>, listener: string) {
@@ -24,7 +24,7 @@ export const listenerHandlers: Handlers<typeof listenerOperations> = {
       duration: each.duration,
       ranges: each.ranges,
       heard: Math.round(shareOf(each) * 1000) / 1000,
-      position: each.position > each.duration - END ? 0 : tenth(each.position),
+      position: each.position > each.duration - endOf(each.duration) ? 0 : tenth(each.position),
       updated_at: timestamp(each.at),
     }))
     return { tracks }
