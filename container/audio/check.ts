@@ -1,6 +1,7 @@
 import { JobError } from '../job_error.ts'
 import type { Tools } from '../process/ffmpeg.ts'
 import { run } from '../process/run.ts'
+import { FLAC_FRAME } from './command.ts'
 import type { Encode } from './plan.ts'
 import { MAX_ALLOC, trustedInput } from './source/input.ts'
 
@@ -10,8 +11,12 @@ const CHECK_SECONDS = 60
 const TOLERANCE = 0.05
 const MP3_PADDING = 2500
 
-/** Number of seconds at the end of the file that are decoded. */
+/**
+ * Minimum length of the end of a file that is decoded, in seconds, and in frames of FLAC: ffmpeg 7.1 cannot seek to the last three frames, and no version
+ * can seek in a file of one frame.
+ */
 const DECODED_SECONDS = 1
+const DECODED_FRAMES = 8
 /** Maximum number of files that one process checks. ffmpeg 7 has several threads per file, and its address space is limited. */
 const FILES_AT_ONCE = 8
 
@@ -52,10 +57,9 @@ function faultOf({ encode, length }: WrittenFile, end: FileEnd | undefined): str
 
 /** Decodes the ends of files in one process. Returns null if that fails for at least one of them. */
 async function readEnds(files: WrittenFile[], { directory, tools, signal }: CheckContext): Promise<FileEnd[] | null> {
-  const inputs = files.flatMap(({ encode, length }) => [
-    '-ss',
-    Math.max(0, length - DECODED_SECONDS).toFixed(3),
-    ...trustedInput(DEMUXERS[encode.codec], encode.file),
+  const inputs = files.flatMap((file) => [
+    ...startOfEnd(file),
+    ...trustedInput(DEMUXERS[file.encode.codec], file.encode.file),
   ])
   const streams = files.flatMap((_, i) => ['-map', `${i}:a`])
   const output = [...streams, '-map_metadata', '-1', '-c:a', 'pcm_s16le', '-f', 'framecrc', 'pipe:1']
@@ -74,6 +78,12 @@ async function readEnds(files: WrittenFile[], { directory, tools, signal }: Chec
   const descriptions = exit.stderr.split(/^Input #\d+, /m).slice(1)
   if (descriptions.length !== files.length) return null
   return descriptions.map((text, i) => ({ ...readTimes(text), frames: frames.filter((stream) => stream === i).length }))
+}
+
+/** Returns the flags for the position from which on the file is decoded; none for a short file, which is decoded from its start. */
+function startOfEnd({ encode, length }: WrittenFile): string[] {
+  const start = length - Math.max(DECODED_SECONDS, (DECODED_FRAMES * FLAC_FRAME) / encode.rate)
+  return start > 0 ? ['-ss', start.toFixed(3)] : []
 }
 
 // Tags cannot look like this line, because they are indented further.

@@ -35,6 +35,9 @@ export type Labels = { tags: Tags; picture: boolean }
 export type Measure = 'pcm' | 'loudness'
 export const MEASURES: Measure[] = ['pcm', 'loudness']
 
+/** Number of samples in a FLAC frame. */
+export const FLAC_FRAME = 4096
+
 /** File name of the source in the job's directory. It has no extension, which could suggest a format to ffmpeg. */
 export const SOURCE_FILE = 'src'
 
@@ -185,7 +188,7 @@ function encoder({ codec, bitrate, rate, bits }: Encode): string[] {
         bits === 24 ? 's32' : 's16',
         // By default, a frame lasts 105 ms. ffmpeg cannot seek in a file whose frames have more than 100 KB, such as 7.1 at 48 kHz.
         '-frame_size',
-        '4096',
+        String(FLAC_FRAME),
         ...NO_METADATA,
         '-f',
         'flac',

@@ -164,6 +164,7 @@ async function attempt(request: EncodeRequest & { measures: Measure[]; seconds?:
   slotLimit.check(decoded)
   if (exit.code !== 0 && DISK_FULL.test(exit.stderr)) throw new JobError('disk_full', 'The disk is full.', true)
   if (exit.code !== 0 && NO_DECODER.test(exit.stderr)) {
+    if (source.codec === 'opus' && source.decoder) return attempt({ ...request, source: { ...source, decoder: null } })
     throw new JobError('unsupported_format', `Audio encoded as ${source.codec} cannot be decoded here.`)
   }
   return { exit, pcm }

@@ -20,10 +20,11 @@ const STAMPED = /mov|matroska|ogg|mpeg|avi|flv|asf/
 /**
  * Returns the filters at the start of every output. The first frame of a file gets timestamp 0; its original timestamp is the delay of the
  * codec, which is below half a second. A larger STARTPTS belongs to a new graph, which ffmpeg creates when the format changes within the
- * source. Timestamps never decrease, so that no sound is dropped. Gaps above 0.1 s are filled with silence.
+ * source. Timestamps never decrease, so that no sound is dropped. Gaps above 0.1 s are filled with silence, except in chained files: ffmpeg places each piece
+ * a few milliseconds too late.
  */
-export function timeFilters({ container, sampleRate, channels }: Source): string[] {
-  const longestGap = STAMPED.test(container) ? LONGEST_GAP : 0
+export function timeFilters({ container, isChained, sampleRate, channels }: Source): string[] {
+  const longestGap = STAMPED.test(container) && !isChained ? LONGEST_GAP : 0
   const seconds = Math.min(longestGap, GAP_BYTES / (sampleRate * channels * SAMPLE_BYTES))
   // Variables of the expression: 0 is the end of the previous frame. 1 is the time of this frame. 2 is the silence that aresample has not
   // output yet; it outputs at least one frame more than it receives. 3 is the total length of the closed gaps. 4 is the gap before this

@@ -30,8 +30,8 @@ function lossWarning(source: Source, sniffed: Sniffed, encoded: EncodeResult, de
     }
   }
   if (isDamaged(sniffed, encoded)) {
-    const effect =
-      missing > 0 && isNoticeable ? `${playable} could be decoded` : 'it plays whole, but parts of it may sound wrong'
+    const whole = stated === null ? 'parts of it may be missing or' : 'it plays whole, but parts of it may'
+    const effect = missing > 0 && isNoticeable ? `${playable} could be decoded` : `${whole} sound wrong`
     return { code: 'damaged', message: `The file is damaged: ${effect}.` }
   }
   if (encoded.fallback !== null) return { code: 'second_pass', message: `${encoded.fallback} A second one succeeded.` }

@@ -60,7 +60,10 @@ interface SleepOptions {
   online?: boolean
 }
 
-/** Waits for a time, or until a signal aborts. Resolves to false if `signal` is aborted, so that the caller does not continue. */
+/** Maximum milliseconds of a timer, 24.8 days. A longer timer ends at once. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
+/** Waits for a time, at most 24.8 days, or until a signal aborts. Resolves to false if `signal` is aborted, so that the caller does not continue. */
 export function sleep(milliseconds: number, signal?: AbortSignal, { wake, online }: SleepOptions = {}) {
   return new Promise<boolean>((resolve) => {
     const ended = new AbortController()
@@ -70,7 +73,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal, { wake, online
       ended.abort()
       resolve(signal?.aborted !== true)
     }
-    const timer = setTimeout(done, milliseconds)
+    const timer = setTimeout(done, Math.min(LONGEST_TIMER, milliseconds))
     // Node has no global `addEventListener`.
     if (online) globalThis.addEventListener?.('online', done, listening)
     for (const source of [signal, wake]) {

@@ -160,7 +160,7 @@ export const ErrorBody = named('Error', {
   quota: ExceededQuota.optional(),
   /** Only of a refused listening report: the reason under which the statistics count it. */
   reason: z.string().optional(),
-  /** Only with the code `version_mismatch` for a track, a collection or an organization: the resource as it is now, with its `version`. */
+  /** Only with the code `version_mismatch`: the resource as it is now, with its `version`. */
   current: z.looseObject({ id: z.uuid(), version: Version }).optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { ErrorCode, Id, named, ok, Version } from './common.ts'
 import { MAX_BATCH, MAX_BATCH_BYTES } from './facts.ts'
 import { defineOperations } from './operation.ts'
-import { TrackUpdate } from './track.ts'
+import { Track, TrackUpdate } from './track.ts'
 
 /** Maximum `order` of a track in a request. */
 const MAX_ORDER = 2 ** 31 - 1
@@ -34,13 +34,15 @@ export const TrackChange = z.discriminatedUnion('action', [
 ])
 export type TrackChange = z.infer<typeof TrackChange>
 
-/** The result of one change. If the change was refused, it has the same code and message as the response of the operation for a single track. */
+/** The result of one change. If the change was refused, it has the same code, message and `current` as the response of the operation for a single track. */
 export const TrackChanged = named('TrackChanged', {
   track_id: z.uuid(),
   action: z.enum(['update', 'move', 'delete', 'restore', 'reprocess']),
   ok: z.boolean(),
   code: ErrorCode.optional(),
   message: z.string().optional(),
+  /** Only with the code `version_mismatch`: the track as it is now. */
+  current: Track.optional(),
   /** Only for a track that was moved: where it was. A second move with these values moves it back. */
   moved_from: z.object({ collection_id: z.uuid(), order: z.int() }).optional(),
 })

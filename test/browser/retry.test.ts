@@ -24,6 +24,14 @@ describe('sleep', () => {
     await vi.advanceTimersByTimeAsync(1)
     expect(await slept).toBe(true)
   })
+  test('does not end at once if the delay is longer than a timer can be', async () => {
+    const end = new AbortController()
+    const slept = sleep(2 ** 31, end.signal)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(vi.getTimerCount()).toBe(1)
+    end.abort()
+    expect(await slept).toBe(false)
+  })
   test('resolves to true when woken and to false when aborted', async () => {
     const [end, wake] = [new AbortController(), new AbortController()]
     const woken = sleep(1000, end.signal, { wake: wake.signal })

@@ -5,7 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 import { ffmpeg, lavfi, makeAudio, noise } from '../support/audio.ts'
 import { childrenOf, encoderOf } from './processes.ts'
-import { collect, newJob, post, type Service, succeed } from './service.ts'
+import { collect, lightVariants, newJob, post, type Service, succeed } from './service.ts'
 import { createWorkspace, SLOW, type Workspace } from './workspace.ts'
 
 /** Jobs whose ffmpeg crashes, hangs, lacks a codec, or is killed. */
@@ -88,6 +88,20 @@ describe('ffmpeg', () => {
       const message = 'Audio encoded as speex cannot be decoded here.'
       expect([fallback, error]).toEqual([undefined, { code: 'unsupported_format', message, retryable: false }])
     }
+  })
+
+  it('decodes Opus with its own decoder if it lacks libopus', async () => {
+    const without = await workspace.start(
+      await workspace.fakeFfmpeg(
+        'for a; do shift; [ "$a" = libopus ] && a=libnone; set -- "$@" "$a"; done; exec "$REAL" "$@"',
+      ),
+    )
+    const opus = await makeAudio('opus', { seconds: 1 })
+    const job = newJob(workspace.storage, workspace.storage.serve('opus', opus))
+    job.variants = lightVariants(workspace.storage, job.job_id)
+    const { result, fallback } = await succeed(without, job)
+    expect([fallback, result.failed, result.warnings]).toEqual([undefined, [], []])
+    expect(result.duration).toBeCloseTo(1, 2)
   })
 
   it('runs once per variant if it is unknown which variant failed, and the variants that succeed are kept', async () => {

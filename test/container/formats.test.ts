@@ -63,6 +63,19 @@ describe.each(SOURCES)('a source in %s', (format, { codec, lossless, slack }) =>
 })
 
 describe('lossless sources', () => {
+  it.each([
+    [48_000, 0.05],
+    [44_100, 0.06],
+    [8000, 0.2],
+    [192_000, 0.05],
+  ])('of at most 4,096 frames are converted into every variant: %d Hz, %d s', async (rate, seconds) => {
+    const job = newJob(storage, storage.serve(`short-${rate}`, await makeAudio('wav', { seconds, rate })))
+    const { result } = await succeed(service, job)
+    expect([result.failed, result.skipped, result.warnings]).toEqual([[], [], []])
+    expect(result.variants.length).toBe(job.variants.length)
+    expect(result.duration).toBe(seconds)
+  })
+
   it('keep every sample in FLAC', async () => {
     const source = await makeAudio('wav', { seconds: 1, rate: 48000, expression: noise })
     const job = newJob(storage, storage.serve('samples', source))
@@ -115,6 +128,34 @@ describe('lossy sources', () => {
       const found = await probeAudio(storage.files.get(`${job.job_id}/${index}`)!)
       expect(found.channels).toBe(1)
       expect(found.bitrate, `${index} has ${found.bitrate} kbit/s`).toBeLessThan(46)
+    }
+  })
+})
+
+describe('Opus of a low bitrate', () => {
+  // A rising tone, which libopus encodes in SILK frames at these bitrates.
+  const SWEEP = '0.8*sin(2*PI*(100*t+1500*t*t))'
+  const WINDOW = 0.04
+
+  it.each([
+    ['mono', 1, '32k'],
+    ['mono', 1, '36k'],
+    ['stereo', 2, '48k'],
+  ] as const)('has the level of its source: %s, %s channels, %s', async (_, channels, bitrate) => {
+    const signal = { seconds: 1, rate: 48_000, channels, expression: SWEEP }
+    const source = await makeAudio('opus', signal, ['-application', 'voip', '-b:a', bitrate])
+    const job = newJob(storage, storage.serve(`low-${channels}-${bitrate}`, source))
+    job.variants = job.variants.filter(({ index }) => index === 'mp3-128')
+    await succeed(service, job)
+    const [original, decoded] = [
+      await decode(await makeAudio('wav', signal)),
+      await decode(storage.files.get(`${job.job_id}/mp3-128`)!),
+    ]
+    const frames = WINDOW * 48_000 * channels
+    for (let at = 2 * frames; at + frames < original.length; at += frames) {
+      const level = (samples: Int16Array) =>
+        10 * Math.log10(samples.subarray(at, at + frames).reduce((sum, sample) => sum + sample ** 2, 0) / frames)
+      expect(Math.abs(level(decoded) - level(original)), `${at / 48_000 / channels} s`).toBeLessThan(1)
     }
   })
 })

@@ -9,6 +9,7 @@ const cd: Source = {
   container: 'flac',
   codec: 'flac',
   decoder: null,
+  isChained: false,
   profile: null,
   stream: 0,
   sampleRate: 44100,

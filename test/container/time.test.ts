@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decode, ffmpeg, lavfi, makeAudio, probeAudio } from '../support/audio.ts'
 import { movieTimes, webmTimes } from '../support/containers.ts'
 import { TIMED } from '../support/corpus/timed.ts'
+import { concatenate } from '../support/damage.ts'
 import { newJob, succeed } from './service.ts'
 import { shareService } from './shared.ts'
 
@@ -62,6 +63,27 @@ function editedSeconds(file: Buffer): number {
   expect(edits.map(({ from }) => from)).toEqual([1024])
   return edits[0]!.length / clock
 }
+
+describe('joined Ogg files with equal serial numbers', () => {
+  const PIECES = 20
+  const SECONDS = 0.5
+
+  it.each(['ogg', 'opus'] as const)('last as long as their pieces, without gaps: %s', async (format) => {
+    const piece = await makeAudio(format, { seconds: SECONDS, rate: 48_000 })
+    const { result, file } = await make(`joined ${format}`, concatenate(...Array.from({ length: PIECES }, () => piece)))
+    const version = Number(/^n?(\d+)\./.exec(result.info.ffmpeg ?? '')?.[1] ?? 0)
+    // ffmpeg before version 5 keeps the padding of the last Vorbis frame, and decodes the headers of Opus as audio.
+    const isOld = version < 5
+    expect(Math.abs(result.duration - PIECES * SECONDS)).toBeLessThan(isOld ? 0.02 * PIECES : 0.005)
+    expect(result.warnings.map(({ code }) => code)).toEqual(isOld && format === 'opus' ? ['damaged'] : [])
+    expect(Math.min(...result.levels)).toBeGreaterThan(0.3)
+    for (const index of ['mp3-128', 'opus-96']) {
+      const { start, length } = await audibleRange(file(index))
+      expect(start, index).toBeLessThan(0.05)
+      expect(Math.abs(length - result.duration), index).toBeLessThan(0.002)
+    }
+  })
+})
 
 const CHAPTERS = [0, 2500, 3500].flatMap((start, i) => [
   '[CHAPTER]',

@@ -7,6 +7,7 @@ import type { Tools } from '../../process/ffmpeg.ts'
 import { run } from '../../process/run.ts'
 import { inputFlags, MAX_ALLOC } from './input.ts'
 import { layoutOf } from './layout.ts'
+import { separatePieces } from './ogg.ts'
 import { tagsOf } from './tags.ts'
 import { readTexts } from './texts.ts'
 import { type PaddedWave, readPaddedWave } from './wave.ts'
@@ -72,6 +73,8 @@ export type Source = {
    * edit list.
    */
   end: number | null
+  /** Whether the file is a chained Ogg file (`separatePieces`). */
+  isChained: boolean
   /** Seconds from the start of the file to the start of the sound, in ffmpeg's timestamps. */
   offset: number
   /** Index of the stream with the attached picture; null if there is none. */
@@ -83,6 +86,12 @@ export type Source = {
   chapterCount: number
 }
 
+/**
+ * Decoders for codecs that ffmpeg's built-in decoders get wrong. That of Speex in version 7.1 inserts as many zeros as there are samples into a 16 kHz file.
+ * That of Opus plays tones up to 8 dB too loud or too soft in SILK frames, which encoders use up to 56 kbit/s (docs/decisions/0116).
+ */
+const DECODERS: Record<string, string> = { speex: 'libspeex', opus: 'libopus' }
+
 const PROBE_SECONDS = 30
 // Keeps the original bytes of tags. By default, ffprobe replaces bytes that are not valid UTF-8.
 const OUTPUT = 'json=sv=ignore'
@@ -92,6 +101,7 @@ const ENTRIES =
 
 /** Probes the file with ffprobe and selects the audio stream to play. */
 export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal: AbortSignal): Promise<Source> {
+  const isChained = sniffed.demuxer === 'ogg' && (await separatePieces(path))
   const runProbe = async (hint: Sniffed, entries: string) => {
     const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(hint), '-show_entries', entries, '-of', OUTPUT]
     const limits = { timeoutSeconds: PROBE_SECONDS, stdoutLimit: 4 * 1024 * 1024, signal }
@@ -110,8 +120,9 @@ export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal
   if (exit.code !== 0 && sniffed.demuxer)
     throw new JobError('decode_failed', 'The file is damaged: it cannot be opened.')
   if (exit.code !== 0) throw new JobError('unsupported_format', 'This is not audio in a format that we know.')
-  const isEstimate = exit.stderr.includes('Estimating duration from bitrate') || sniffed.streamed
-  const source = describe(Probe.parse(JSON.parse(exit.stdout.toString('latin1'))), isEstimate)
+  // The header of a chained file states the length of one of its pieces.
+  const isEstimate = isChained || sniffed.streamed || exit.stderr.includes('Estimating duration from bitrate')
+  const source = { ...describe(Probe.parse(JSON.parse(exit.stdout.toString('latin1'))), isEstimate), isChained }
   const wave = sniffed.demuxer === 'wav' ? await readPaddedWave(path) : null
   return wave ? applyWaveHeader(source, wave) : source
 }
@@ -124,7 +135,7 @@ function applyWaveHeader(source: Source, { decoder, validBits, bytesPerSecond, s
   return { ...source, ...corrected, duration, estimatedDuration: duration, hasOwnDuration: duration !== null }
 }
 
-function describe(output: Probe, isEstimate: boolean): Source {
+function describe(output: Probe, isEstimate: boolean): Omit<Source, 'isChained'> {
   const audio = output.streams.filter((stream) => stream.codec_type === 'audio')
   const stream = audio.find((candidate) => candidate.disposition.default === 1) ?? audio[0]
   if (!stream) throw new JobError('no_audio', 'The file has no audio in it.')
@@ -145,8 +156,7 @@ function describe(output: Probe, isEstimate: boolean): Source {
   return {
     container: output.format.format_name ?? 'unknown',
     codec,
-    // ffmpeg's built-in Speex decoder is not reliable: version 7.1 inserts as many zeros as there are samples into a 16 kHz file.
-    decoder: codec === 'speex' ? 'libspeex' : null,
+    decoder: DECODERS[codec] ?? null,
     profile: stream.profile ?? null,
     stream: stream.index,
     sampleRate: stream.sample_rate,

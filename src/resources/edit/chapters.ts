@@ -2,7 +2,7 @@ import type { StoredChapter } from '../../adapters/db/column_types.ts'
 import type { Context, Handlers } from '../../context.ts'
 import type { chapterOperations, Chapters } from '../../contract/chapters.ts'
 import { invalid } from '../../core/errors.ts'
-import { findTrack, refreshTrack, withId, writeTrack } from '../library/track.ts'
+import { findTrack, refresh, withId, writeTrack } from '../library/track.ts'
 import { isApplied } from '../library/version.ts'
 
 /** The chapters that people set. They are stored with the names of `info.chapters`, so that play views read both in the same way. */
@@ -22,8 +22,9 @@ async function writeChapters(
   chapters: StoredChapter[] | null,
 ) {
   const set = { chapters }
-  await writeTrack(context, track_id, if_match, { set, changed: ['chapters'], isDone: (row) => isApplied(row, set) })
-  return withId(await refreshTrack(context, track_id))
+  const isDone = (row: object) => isApplied(row, set)
+  const row = await writeTrack(context, track_id, if_match, { set, changed: ['chapters'], isDone })
+  return withId(await refresh(context, row, { ...set, updated_at: row.updated_at }))
 }
 
 export const chapterHandlers: Handlers<typeof chapterOperations> = {

@@ -3,15 +3,17 @@ import { and, inArray, sql } from 'drizzle-orm'
 import { findFile } from '../../adapters/bucket/media.ts'
 import { newId } from '../../adapters/crypto/id.ts'
 import { inJsonList } from '../../adapters/db/database.ts'
-import { collections } from '../../adapters/db/schema/library.ts'
+import { collections, isInCollection, tracks } from '../../adapters/db/schema/library.ts'
 import type { Context, Handlers } from '../../context.ts'
+import { Track } from '../../contract/track.ts'
 import type { TrackChange, trackBatchOperations } from '../../contract/track_batch.ts'
 import { invalid, notFound } from '../../core/errors.ts'
 import { sendJob } from '../../pipeline/jobs.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
 import { cancelUnwanted } from '../../pipeline/transcode/cancel_unwanted.ts'
-import { versionOf } from '../library/resource_fields.ts'
-import { notUploaded } from '../library/track.ts'
+import { trackColumns } from '../library/list_items.ts'
+import { notUploaded, toTrack } from '../library/track.ts'
+import { hasUpdate } from '../library/track_update.ts'
 import { collectionInTrash, itemNotFound, startRestored } from '../library/trash.ts'
 import { versionMismatch } from '../library/version.ts'
 import { batchOf, ownTracks, type OwnTrackRow, type Refusals, trashedTracks } from './track_batch_statements.ts'
@@ -47,12 +49,27 @@ async function sourcesOf({ env }: Context, rows: OwnTrackRow[]) {
 type Outcome = Awaited<ReturnType<ReturnType<typeof batchOf>['run']>>
 
 /**
+ * Returns the tracks whose updates were refused because of their version, as they are now, without those that already have the values of their update.
+ */
+async function mismatchesOf({ db, principal }: Context, { unchanged }: Outcome) {
+  if (unchanged.size === 0) return new Map<string, ReturnType<typeof toTrack>>()
+  const isListed = inArray(tracks.id, inJsonList([...unchanged.keys()]))
+  const isOwned = sql`+${tracks.organization_id} = ${principal.organization_id}`
+  const rows = await db
+    .select(trackColumns)
+    .from(tracks)
+    .where(and(isListed, isOwned, isInCollection))
+  return new Map(rows.filter((row) => !hasUpdate(row, unchanged.get(row.id)!)).map((row) => [row.id, toTrack(row)]))
+}
+
+/**
  * Returns the reason for which a change had no effect, which is found by comparing the rows after the batch: another request has changed the track
  * concurrently.
  */
 function conflictOf(
   change: TrackChange,
-  { deleted, restored, unrestored, after, unchanged }: Outcome,
+  { deleted, restored, unrestored, after }: Outcome,
+  mismatch: Parameters<typeof versionMismatch>[1] | undefined,
   job_id: string | undefined,
 ) {
   const row = after.get(change.track_id)
@@ -63,7 +80,7 @@ function conflictOf(
     return item.parent_title === null ? notFound('collection') : collectionInTrash(item.parent_title)
   }
   if (change.action === 'delete' ? !deleted.has(change.track_id) : !row) return notFound('track')
-  if (unchanged.has(change.track_id)) return versionMismatch('track', { id: row!.id, version: versionOf(row!) })
+  if (mismatch) return versionMismatch('track', mismatch, Track)
   if (change.action === 'move' && row!.collection_id !== change.collection_id) return notFound('collection')
   // If another job is already processing the track, no new job is needed.
   const isStarted = row?.job_id === job_id || row?.status.endsWith('processing')
@@ -116,21 +133,25 @@ export const trackBatchHandlers: Handlers<typeof trackBatchOperations> = {
 
     const batch = batchOf(context, changes, refused, sources, rows)
     const outcome = await batch.run()
+    const mismatches = await mismatchesOf(context, outcome)
     await startPurge(context, batch.purges)
     if (outcome.restoredJobs) await startRestored(context, outcome.restoredJobs)
     else if (batch.isTrashing) await cancelUnwanted(context)
     const jobs = new Map(sources.map((source) => [source.track_id, source.job_id]))
     for (const change of changes) {
-      const error = refused.has(change.track_id) ? undefined : conflictOf(change, outcome, jobs.get(change.track_id))
-      if (error) refused.set(change.track_id, error)
+      const { track_id } = change
+      if (refused.has(track_id)) continue
+      const error = conflictOf(change, outcome, mismatches.get(track_id), jobs.get(track_id))
+      if (error) refused.set(track_id, error)
     }
     const started = sources.find(({ track_id, job_id }) => outcome.after.get(track_id)?.job_id === job_id)
     if (started) await sendJob(context, { id: started.job_id, payload: { kind: 'transcode' } })
     const answers = changes.map((change) => {
       const { track_id, action } = change
       const error = refused.get(track_id)
-      if (error) return { track_id, action, ok: false, code: error.code, message: error.message }
-      return { track_id, action, ok: true, moved_from: movedFrom(change, outcome) }
+      if (!error) return { track_id, action, ok: true, moved_from: movedFrom(change, outcome) }
+      const { code, message } = error
+      return { track_id, action, ok: false, code, message, current: mismatches.get(track_id) }
     })
     return { done: changes.length - refused.size, refused: refused.size, results: answers }
   },

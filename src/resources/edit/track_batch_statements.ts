@@ -72,12 +72,15 @@ export type Refusals = Map<string, ApiError>
 
 const byId = <T extends { id: string }>(list: T[]) => new Map(list.map((row) => [row.id, row]))
 
+const updateOfChange = ({ action: _action, track_id: _id, version: _version, ...fields }: Change<'update'>) =>
+  updateOf(fields)
+
 /** Returns the statements of updates, and a function that returns those without effect. `rows` are the tracks as they were read. */
 function updateStatements(context: Context, changes: Change<'update'>[], rows: Map<string, OwnTrackRow>) {
   const { db, now } = context
   const updates = changes.flatMap((change) => {
-    const { action: _action, track_id, version, ...fields } = change
-    const update = updateOf(fields)
+    const { track_id, version } = change
+    const update = updateOfChange(change)
     if (!update) return []
     const row = rows.get(track_id)
     // If another request sets tags in the meantime, the folded text has to be computed again.
@@ -174,7 +177,13 @@ export function batchOf(
         unrestored: byId(resultOf(unrestored)),
         before: byId(resultOf(before)),
         after: rowsAfter,
-        unchanged: new Set(idsOf(await repeatUpdates(context, updates.missed(resultOf), rowsAfter))),
+        /** The updates that were refused because of their version, by the id of the track. */
+        unchanged: new Map(
+          (await repeatUpdates(context, updates.missed(resultOf), rowsAfter)).map((change) => [
+            change.track_id,
+            updateOfChange(change)!,
+          ]),
+        ),
       }
     },
   }

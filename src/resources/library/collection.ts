@@ -161,7 +161,7 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
 
   async orderCollectionTracks({ params, body: { track_ids } }, context) {
     const { db } = context
-    const collection = await showCollection(context, params.collection_id)
+    const collection = await findCollection(context, params.collection_id)
     // The `+` makes SQLite look up these tracks instead of scanning the whole collection.
     const inCollection = sql`+${tracks.collection_id} = ${collection.id}`
     const inThisCollection = await db
@@ -187,14 +187,15 @@ export const collectionHandlers: Handlers<typeof collectionOperations> = {
         ) as held on held.n = wanted.n) as placed`,
       )
       .where(and(sql`${tracks.id} = placed.track_id`, inCollection))
-    // From now on, the tags of the tracks no longer change their order.
-    const byHand = and(isOwnedByCaller(context, collection.id), eq(collections.is_ordered, false))
-    const reordered = sql`collections where ${isOwnedByCaller(context, collection.id)}`
-    await db.batch([
+    const isOwned = isOwnedByCaller(context, collection.id)
+    // `is_ordered`: from now on, the tags of the tracks no longer change their order.
+    const values = { is_ordered: true, updated_at: nextVersion(context.now) }
+    const [, , [updated]] = await db.batch([
       ordered,
-      db.update(collections).set({ is_ordered: true }).where(byHand),
-      recordEvents(context, 'collection.updated', reordered, { changed: ['order'] }),
+      recordEvents(context, 'collection.updated', sql`collections where ${isOwned}`, { changed: ['order'] }),
+      db.update(collections).set(values).where(isOwned).returning(),
     ])
-    return { collection_id: collection.id, collection }
+    const organization = await findOrganization(context)
+    return { collection_id: collection.id, collection: withInherited(updated ?? collection, organization) }
   },
 }

@@ -10,9 +10,12 @@ import { isInCollection, playlists, playlistTracks, tracks } from '../../adapter
 import type { Context } from '../../context.ts'
 import type { Page } from '../../contract/common.ts'
 import { MAX_PLAYLIST_TRACKS } from '../../contract/facts.ts'
+import { Playlist } from '../../contract/playlist.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { columnsFor, toTracks } from './list_items.ts'
-import { expectedVersion } from './version.ts'
+import { findOrganization } from './organization.ts'
+import { withInherited } from './resource_fields.ts'
+import { expectedVersion, versionMismatch } from './version.ts'
 
 /**
  * The tracks of a playlist. After every change, their positions are 0, 1, 2, …, so the first row of a page is found by its offset, however large the
@@ -94,7 +97,7 @@ async function changeTracks(
   if (!now) throw notFound('playlist')
   if (now.change_id === change_id) return true
   if (version !== undefined && version !== now.version) {
-    throw new ApiError('version_mismatch', `The playlist is at version ${now.version} now; read it again`)
+    throw versionMismatch('playlist', withInherited(now, await findOrganization(context)), Playlist)
   }
   return false
 }

@@ -13,7 +13,7 @@ import type { Context, Handlers } from '../../context.ts'
 import { UPLOAD_TTL } from '../../contract/facts.ts'
 import { Track, type trackOperations } from '../../contract/track.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
-import { hasTags, tagsOfFile } from '../../pipeline/edited_tags.ts'
+import { tagsOfFile } from '../../pipeline/edited_tags.ts'
 import { discardReplaced, ingest } from '../../pipeline/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../pipeline/quota.ts'
 import { startPurge } from '../../pipeline/start_purge.ts'
@@ -25,7 +25,7 @@ import { columnsFor, toListedTrack, toTracks, trackColumns, type TrackRow } from
 import { moveToTrash } from './move_to_trash.ts'
 import { shownChapters, versionOf } from './resource_fields.ts'
 import { deleteStatements } from './track_delete.ts'
-import { findTags, hasTagsText, updateOf, updateSet } from './track_update.ts'
+import { findTags, hasTagsText, hasUpdate, updateOf, updateSet } from './track_update.ts'
 import {
   audioUpload,
   bytesOf,
@@ -38,11 +38,12 @@ import {
   namesOf,
   safeFileName,
 } from './upload_handle.ts'
-import { expectedVersion, hasVersion, isApplied, nextVersion, versionMismatch } from './version.ts'
+import { expectedVersion, hasVersion, nextVersion, versionMismatch } from './version.ts'
 
 type TrackTableRow = typeof tracks.$inferSelect
 
-const toTrack = (row: TrackRow) => ({
+/** Returns a row as the API shows it. */
+export const toTrack = (row: TrackRow) => ({
   ...toListedTrack(row),
   info: { ...row.info, ...(row.progress !== null && { progress: row.progress }) },
   file_tags: tagsOfFile(row),
@@ -66,7 +67,7 @@ export const refreshTrack = async (context: Context, id: string) => refresh(cont
 /**
  * Like `refreshTrack`, but for a row. The values in `set`, which the caller has just written, are returned even if others have changed them since.
  */
-async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> = {}) {
+export async function refresh(context: Context, row: TrackRow, set: Partial<TrackRow> = {}) {
   const isNew = row.awaiting_upload && (await ingest(context, row))
   const track = toTrack(isNew ? { ...(await findTrack(context, row.id)), ...set } : row)
   if (track.progress !== 0 || !track.job_id) return track
@@ -260,7 +261,7 @@ export const trackHandlers: Handlers<typeof trackOperations> = {
     const update = updateOf(body)
     if (!update) return withId(await refreshTrack(context, params.track_id))
     const { columns, tags, changed } = update
-    const isDone = (row: TrackRow) => isApplied(row, columns) && (!tags || hasTags(row, tags))
+    const isDone = (row: TrackRow) => hasUpdate(row, update)
     const write = async (): Promise<TrackRow> => {
       const before = tags ? await findTags(context, isOwnedByCaller(context, params.track_id)) : null
       // If another request sets tags in the meantime, the folded text has to be computed again.

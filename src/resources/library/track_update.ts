@@ -5,7 +5,8 @@ import { foldedUpdate } from '../../adapters/db/search.ts'
 import type { Context } from '../../context.ts'
 import type { TrackUpdate } from '../../contract/track.ts'
 import { notFound } from '../../core/errors.ts'
-import { editedTagColumns, type TagColumns, tagsAfter, tagsText } from '../../pipeline/edited_tags.ts'
+import { editedTagColumns, hasTags, type TagColumns, tagsAfter, tagsText } from '../../pipeline/edited_tags.ts'
+import { isApplied } from './version.ts'
 
 /** The columns that an update of a track sets, also in a batch. */
 
@@ -36,3 +37,7 @@ export const updateSet = ({ columns, tags }: Update, row: TagColumns | null | un
   ...(tags && editedTagColumns(tags)),
   ...foldedUpdate('tracks', { ...columns, ...(tags && row && { tags: tagsAfter(row, tags) }) }),
 })
+
+/** Whether a row already has the values of an update. */
+export const hasUpdate = (row: Parameters<typeof isApplied>[0] & TagColumns, { columns, tags }: Update) =>
+  isApplied(row, columns) && (!tags || hasTags(row, tags))

@@ -27,16 +27,22 @@ export const hasVersion = (version: number | undefined): SQL | undefined =>
  * response was lost (RFC 9110 §13.1.1).
  */
 export const isApplied = (row: object, values: object) =>
-  Object.entries(values).every(
-    ([name, value]) => JSON.stringify((row as Record<string, unknown>)[name]) === JSON.stringify(value),
-  )
+  Object.entries(values).every(([name, value]) => isEqual((row as Record<string, unknown>)[name], value))
+
+const isEqual = (one: unknown, other: unknown) => JSON.stringify(one, sortKeys) === JSON.stringify(other, sortKeys)
+
+// The keys of JSON objects have no order (RFC 8259 §4).
+const sortKeys = (_key: string, value: unknown): unknown =>
+  value && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value
 
 /** Returns a 412 error that contains the resource as it is now, without the columns that its schema does not have. */
-export const versionMismatch = (
+export const versionMismatch = <T extends { id: string; version: number }>(
   noun: string,
-  current: { id: string; version: number },
-  schema?: z.ZodType<{ id: string; version: number }>,
+  current: { version: number },
+  schema: z.ZodType<T>,
 ) =>
   new ApiError('version_mismatch', `The ${noun} is at version ${current.version} now; read it again`, {
-    ...(schema && { current: schema.parse(current) }),
+    current: schema.parse(current),
   })

@@ -14,8 +14,8 @@ import { tenth } from '../../pipeline/listening/ranges.ts'
 import { findOrganization } from '../library/organization.ts'
 import { objectsOf } from './listening_objects.ts'
 
-/** Seconds before the end of a track from which on it starts again. */
-const END = 3
+/** Seconds before the end of a track from which on it starts again: a tenth of its length, but at most 3. */
+const endOf = (duration: number) => Math.min(3, duration / 10)
 
 /** The keys of the last organizations whose listeners were named. They do not change. */
 const keys = createLru<string>({ entries: 1000, bytes: 200_000 })
@@ -47,7 +47,7 @@ const toResponse = (each: TrackProgress) => ({
   duration: each.duration,
   ranges: each.ranges,
   heard: Math.round(shareOf(each) * 1000) / 1000,
-  position: each.position > each.duration - END ? 0 : tenth(each.position),
+  position: each.position > each.duration - endOf(each.duration) ? 0 : tenth(each.position),
   updated_at: timestamp(each.at),
 })
 

@@ -33,7 +33,8 @@ const LISTED = 20
 interface Refused {
   track_id: string
   message: string
-  code?: string | undefined
+  /** The track as it is now, if someone else has changed it. */
+  current?: Editable | undefined
 }
 
 /** Sends changes, and resolves to those that were refused. After a failed request, the remaining changes are refused as well. */
@@ -49,7 +50,9 @@ async function send(
     const answer = failure ?? (await client.post('/v1/track/batch', { body: { changes: chunk } }))
     if (answer.ok) {
       refused.push(
-        ...answer.results.flatMap(({ track_id, ok, code, message = '' }) => (ok ? [] : [{ track_id, message, code }])),
+        ...answer.results.flatMap(({ track_id, ok, message = '', current }) =>
+          ok ? [] : [{ track_id, message, current }],
+        ),
       )
     } else {
       failure = answer
@@ -60,17 +63,13 @@ async function send(
   return refused
 }
 
-/** Reads the tracks that someone else has changed, and compares them with their earlier values. */
-async function readConflicts(client: Client, tracks: readonly Editable[], sent: readonly Update[], refused: Refused[]) {
-  const conflicts: Conflict[] = []
-  for (const { track_id } of refused.filter(({ code }) => code === 'version_mismatch')) {
-    const answer = await client.get('/v1/track/{track_id}', { params: { track_id } })
+/** Compares the tracks that someone else has changed with their earlier values. */
+const conflictsOf = (tracks: readonly Editable[], sent: readonly Update[], refused: Refused[]) =>
+  refused.flatMap(({ track_id, current }) => {
     const before = tracks.find(({ id }) => id === track_id)!
     const change = sent.find((one) => one.track_id === track_id)!
-    if (answer.ok) conflicts.push(conflictOf(before, answer.track, change))
-  }
-  return conflicts
-}
+    return current ? [conflictOf(before, current, change)] : []
+  })
 
 /**
  * Sends changes. A change whose fields no other person has changed is sent again with the new version; the others are conflicts, about which the user
@@ -83,7 +82,7 @@ async function sendAll(
   onDone: (done: number) => void,
 ) {
   const first = await send(client, changes, onDone)
-  const found = await readConflicts(client, tracks, changes, first)
+  const found = conflictsOf(tracks, changes, first)
   const conflicts = found.filter(({ fields }) => fields.length > 0)
   const again = found.filter(({ fields }) => fields.length === 0).map(({ change }) => change)
   const second = again.length > 0 ? await send(client, again, () => {}) : []

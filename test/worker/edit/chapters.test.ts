@@ -91,6 +91,13 @@ describe('chapters', () => {
     expect((await put([{ startTime: 1 }], { 'if-match': `${version}` })).status).toBe(200)
   })
 
+  it('are returned as this request set them, even with simultaneous requests', async () => {
+    const titles = Array.from({ length: 10 }, (_, at) => `Title ${at}`)
+    const answers = await Promise.all(titles.map((title) => put([{ startTime: 1, title }])))
+    expect(answers.map(({ body }) => body.track.chapters?.[0]?.title)).toEqual(titles)
+    expect(new Set(answers.map(({ body }) => body.track.version)).size).toBe(titles.length)
+  })
+
   it.each([
     ['after the end', [{ startTime: 10 }], 'chapters.0.startTime'],
     ['negative', [{ startTime: -1 }], 'chapters.0.startTime'],

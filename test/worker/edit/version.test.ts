@@ -88,6 +88,16 @@ describe('a change with If-Match', () => {
     }
   })
 
+  it('returns 200 for repeated metadata whose keys have another order', async () => {
+    for (const { read, put, noun } of (await resources()).filter(({ noun }) => noun !== 'organization')) {
+      const { version } = await read()
+      await put({ metadata: { b: 1, a: { d: [1, 2], c: null } } }, version)
+      const { status } = await put({ metadata: { a: { c: null, d: [1, 2] }, b: 1 } }, version)
+      expect([noun, status]).toEqual([noun, 200])
+      expect((await put({ metadata: { b: 1, a: { d: [2, 1], c: null } } }, version)).status).toBe(412)
+    }
+  })
+
   it('records an event only if it is made', async () => {
     const track = (await resources())[0]!
     const { version } = await track.read()
@@ -146,6 +156,18 @@ describe('a version', () => {
   })
 })
 
+it('the version of a collection changes with the order of its tracks', async () => {
+  const { key, collection_id } = await aTenant()
+  const track_ids = [await aWaitingTrack(key, collection_id), await aWaitingTrack(key, collection_id)]
+  const path = `/v1/collection/${collection_id}`
+  const { version } = (await ok('GET', path, { key })).collection
+  const ordered = await ok('PUT', `${path}/track/order`, { key, body: { track_ids: track_ids.toReversed() } })
+  expect(ordered.collection.version).toBeGreaterThan(version)
+  expect((await ok('GET', path, { key })).collection).toEqual(ordered.collection)
+  const headers = { 'if-match': String(version) }
+  expect((await call('PUT', path, { key, body: { title: 'Late' }, headers })).status).toBe(412)
+})
+
 describe('a batch with versions', () => {
   it('refuses only the tracks that have changed since', async () => {
     const { key, collection_id } = await aTenant()
@@ -169,6 +191,22 @@ describe('a batch with versions', () => {
     expect(ids.map((id) => titles.get(id))).toEqual(['mine', 'theirs', 'mine'])
     const updates = (await eventsOf(key)).filter(({ type }) => type === 'track.updated')
     expect(updates.length).toBe(3)
+    const { track } = await ok('GET', `/v1/track/${ids[1]}`, { key })
+    expect(results.map(({ current }: { current?: object }) => current)).toEqual([undefined, track, undefined])
+  })
+
+  it('accepts repeated updates, and records no event for them', async () => {
+    const { key, collection_id } = await aTenant()
+    const track_id = await aWaitingTrack(key, collection_id)
+    const { version } = (await ok('GET', `/v1/track/${track_id}`, { key })).track
+    const values = { title: 'mine', metadata: { b: 1, a: 2 }, tags: { artist: 'Ines', date: '1959' } }
+    const change = { action: 'update', track_id, version, ...values }
+    for (let i = 0; i < 2; i++) expect(await batchTracks(key, [change])).toMatchObject({ done: 1, refused: 0 })
+    for (const other of [{ title: 'other' }, { tags: { artist: 'Ines', date: '1960' } }]) {
+      const { results } = await batchTracks(key, [{ ...change, ...other }])
+      expect(results[0]).toMatchObject({ ok: false, code: 'version_mismatch', current: { player_title: 'mine' } })
+    }
+    expect((await eventsOf(key)).filter(({ type }) => type === 'track.updated').length).toBe(1)
   })
 
   it('compares the version in the statement that changes the track', async () => {

@@ -171,6 +171,7 @@ describe('a playlist', () => {
     const refused = [replace([], stale), insert([a], 0, stale), move(entry_id, 1, stale), remove(entry_id, stale)]
     for (const { status, body } of await Promise.all(refused)) {
       expect([status, body.code]).toEqual([412, 'version_mismatch'])
+      expect((body as unknown as { current: object }).current).toEqual(await read())
     }
     expect([await order(), (await read()).version]).toEqual([[a, b], version])
     expect((await move(entry_id, 1, { 'if-match': `"${version}"` })).status).toBe(200)

@@ -83,6 +83,16 @@ describe('the progress of a listener', () => {
     expect((await progress('ben'))[0]!.position).toBe(12)
   })
 
+  it('starts again only after nine tenths of a short track', async () => {
+    await query('update tracks set duration = 4 where id = ?', track_id)
+    const { listen } = await aSession('kim')
+    const report = listen()
+    await report([[0, 3.5]])
+    expect((await progress('kim'))[0]!.position).toBe(3.5)
+    await report([[0, 3.7]])
+    expect((await progress('kim'))[0]!.position).toBe(0)
+  })
+
   it('continues when the exact length of the file becomes known, and starts again with another file', async () => {
     const next = async (duration: number, ranges: Ranges) => {
       await query('update tracks set duration = ? where id = ?', duration, track_id)
