@@ -44,7 +44,7 @@ const PACKAGES: Package[] = [
         `src/elements/${name}/index.ts`,
       ]),
     ),
-    types: ['react', 'preact', 'vue'].map((name) => `packages/elements/${name}.ts`),
+    types: ['react', 'preact', 'svelte', 'vue'].map((name) => `packages/elements/${name}.ts`),
   },
 ]
 

@@ -23,7 +23,7 @@ import {
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { Theme } from './organization.ts'
-import { TrackInList, trackFilters } from './track.ts'
+import { ListedTrack, trackFilters } from './track.ts'
 
 /**
  * A container of tracks (specification §2, Collection). `player_color` and `player_subtitle` are the effective values, which are inherited from the
@@ -149,7 +149,7 @@ export const collectionOperations = defineOperations({
       ...trackFilters,
       sort: sortedBy('order', 'title', 'created_at', 'updated_at', 'duration'),
     }),
-    response: ok({ ...counted, tracks: z.array(TrackInList) }),
+    response: ok({ ...counted, tracks: z.array(ListedTrack) }),
   },
   orderCollectionTracks: {
     method: 'put',

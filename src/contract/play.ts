@@ -6,7 +6,7 @@ import { SourceInfo } from './info.ts'
 import { Listener } from './listener.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { Levels, ListedTrack, Track } from './track.ts'
+import { BriefTrack, Levels, Track } from './track.ts'
 
 export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
@@ -42,7 +42,7 @@ export type SessionTrack = z.infer<typeof SessionTrack>
  * A track as listeners get it, with its effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields of a
  * track in a list, so everyone who has the id of a play session can see `metadata`.
  */
-export const PlayedTrack = ListedTrack.omit({ created_at: true, updated_at: true, version: true })
+export const PlayedTrack = BriefTrack.omit({ created_at: true, updated_at: true, version: true })
   .extend({
     /** Whether the effective `player_color` is so dark that white text is easier to read on it (WCAG 2.2 relative luminance). */
     is_dark: z.boolean(),

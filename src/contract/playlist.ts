@@ -5,7 +5,7 @@ import { counted, Deletion, Id, ListPage, ok, Page, Version, VersionHeaders as h
 import { MAX_PLAYLIST_TRACKS } from './facts.ts'
 import { OwnCover, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
-import { include, TrackInList } from './track.ts'
+import { include, ListedTrack } from './track.ts'
 
 /** Settings of collections that playlists do not have, because no resource inherits from a playlist. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
@@ -21,7 +21,7 @@ export const Playlist = Collection.omit(OVERRIDES)
 export type Playlist = z.infer<typeof Playlist>
 
 /** A track in a playlist. */
-export const PlaylistTrack = TrackInList.extend({
+export const PlaylistTrack = ListedTrack.extend({
   playlist_track_id: z.uuid(),
   /** The position in the playlist: 0, 1, 2, … */
   position: z.int(),

@@ -96,8 +96,8 @@ export const Track = named('Track', {
 })
 export type Track = z.infer<typeof Track>
 
-/** A track in the list of a collection (specification §2, Track). */
-export const ListedTrack = Track.omit({
+/** The fields that lists and play views have (specification §2, Track). */
+export const BriefTrack = Track.omit({
   chapters: true,
   file_tags: true,
   edited_tags: true,
@@ -105,7 +105,7 @@ export const ListedTrack = Track.omit({
   file_name_original: true,
   info: true,
   organization_index: true,
-}).meta({ id: 'ListedTrack' })
+})
 
 /** 320 numbers from 0 to 1: the RMS of each section of the audio, relative to the loudest section. The list is empty before they are known. */
 export const Levels = named('Levels', { levels: z.array(z.number()) })
@@ -121,7 +121,7 @@ export type TrackState = z.infer<typeof TrackState>
 
 /** The optional parts of the tracks in a list. With them, a client needs only one request per page. */
 export const include = including('levels', 'loudness', 'artwork', 'collection', 'state')
-export const TrackInList = ListedTrack.extend({
+export const ListedTrack = BriefTrack.extend({
   levels: Levels.optional(),
   /** Null before it is known. */
   loudness: Loudness.nullable().optional(),
@@ -129,7 +129,8 @@ export const TrackInList = ListedTrack.extend({
   artwork: CoverImage.optional(),
   state: TrackState.optional(),
   collection: z.object({ id: z.uuid(), title: z.string() }).optional(),
-})
+}).meta({ id: 'ListedTrack' })
+export type ListedTrack = z.infer<typeof ListedTrack>
 
 /** Query parameters, without `sort`, that are common to all lists of tracks. */
 export const trackFilters = {
@@ -216,7 +217,7 @@ export const trackOperations = defineOperations({
     tag,
     access: ['server'],
     query: ListPage.extend({ ...trackFilters, sort: sortedBy('title', 'created_at', 'updated_at', 'duration') }),
-    response: ok({ ...counted, tracks: z.array(TrackInList) }),
+    response: ok({ ...counted, tracks: z.array(ListedTrack) }),
   },
   createTrack: {
     method: 'post',

@@ -8,6 +8,15 @@ import { countryOf, hasOptedOut } from './counted.ts'
 
 const DAY = 24 * 3600_000
 
+/** Words in the names of bots that do not pretend to be a browser: crawlers, link previews, monitors, and servers that read feeds. */
+const BOT =
+  // cspell:disable-next-line
+  /bots?(?![a-z])|crawl|spider|slurp|scan|scraper|scrapy|monitor|uptime|check|probe|validator|fetcher|preview|importer|transcriber|podcast sync|subscriber|feed ?parser|externalhit|meta-external|whatsapp|-google|google-|-user\b/i
+
+/** Whether a `User-Agent` is that of a bot. isbot treats everything that is not a browser as a bot, so it judges only browsers. */
+export const isBot = (agent: string | null) =>
+  agent !== null && (agent.startsWith('Mozilla/') ? isbot(agent) : BOT.test(agent))
+
 /** The part of Hono's context that is needed. */
 interface Request {
   env: Env
@@ -22,7 +31,7 @@ interface Request {
 export function countDownload({ env, req: { raw }, executionCtx }: Request, downloaded: Downloaded): void {
   const { organization_id, ...place } = downloaded
   const count = async () => {
-    if (raw.method === 'HEAD' || hasOptedOut(raw) || isbot(raw.headers.get('user-agent'))) return
+    if (raw.method === 'HEAD' || hasOptedOut(raw) || isBot(raw.headers.get('user-agent'))) return
     const shard = { organization_id, shard: 0 }
     const day = Math.floor(Date.now() / DAY)
     await listeningObject(env, organization_id, 0)('download', shard, { ...place, day, country: countryOf(raw) })

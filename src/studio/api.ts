@@ -24,7 +24,7 @@ import type {
   WebhookEndpoint,
 } from '../contract/webhook.ts'
 
-export type Listed = z.infer<typeof ListedTrack>
+export type Listed = ListedTrack
 export type PlaylistTrack = z.infer<typeof PlaylistTrackSchema>
 
 /** The event that is dispatched when the service rejects the key. */

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, extname, join } from 'node:path'
@@ -11,6 +10,7 @@ import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 
 import { tone } from '../support/audio.ts'
+import { addDocumented, typeCheck, WRONG_SVELTE } from './packages_types.ts'
 import { type Album, openPage, PATIENCE, setUp, type Workspace } from './player_setup.ts'
 import { ANSWERS, answersOf, SECRET, useReceiver } from './receivers.ts'
 
@@ -22,7 +22,7 @@ import { ANSWERS, answersOf, SECRET, useReceiver } from './receivers.ts'
 
 const root = join(import.meta.dirname, '../..')
 const DEPENDENCIES =
-  'react react-dom vue vite wrangler @types/react @types/react-dom @types/node @vitejs/plugin-vue @cloudflare/workers-types'
+  'react react-dom svelte vue vite wrangler @types/react @types/react-dom @types/node @vitejs/plugin-vue @cloudflare/workers-types'
 
 let workspace: Workspace
 let album: Album
@@ -98,15 +98,11 @@ async function startSite(folder: string) {
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-test('the examples pass the type check', async () => {
-  const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  // vue-tsc needs the old API of the TypeScript compiler (docs/decisions/0044).
-  const require = createRequire(join(root, 'package.json'))
-  const old = createRequire(require.resolve('@arethetypeswrong/core/package.json')).resolve('typescript/lib/tsc')
-  const vue = `require(${JSON.stringify(require.resolve('vue-tsc'))}).run(${JSON.stringify(old)})`
+test('the examples and the code of docs/packages.md pass the type check', async () => {
+  await addDocumented(project)
   await Promise.all([
-    ...['react', 'next', 'worker', 'node'].map((example) => node(tsc, '--singleThreaded', '-p', example)),
-    node('--input-type=commonjs', '-e', vue, 'vue-tsc', '-p', 'vue'),
+    ...['react', 'next', 'worker', 'node', 'vue'].map((example) => node(...typeCheck(example))),
+    expect(node(...typeCheck('svelte'))).rejects.toThrow(WRONG_SVELTE),
   ])
 })
 

@@ -72,9 +72,17 @@ test('the lock screen shows and controls the track', async () => {
   await opened.untilTime(0.3)
   const shown = await opened.page.evaluate(() => {
     const { metadata, playbackState } = navigator.mediaSession
-    return { title: metadata?.title, artwork: metadata?.artwork.map(({ sizes }) => sizes), playbackState }
+    return {
+      title: metadata?.title,
+      artwork: metadata?.artwork.map(({ sizes, type }) => `${sizes} ${type}`),
+      playbackState,
+    }
   })
-  expect(shown).toEqual({ title: 'First', artwork: ['80x80', '200x200', '400x400'], playbackState: 'playing' })
+  expect(shown).toEqual({
+    title: 'First',
+    artwork: ['80x80', '200x200', '400x400'].map((size) => `${size} image/png`),
+    playbackState: 'playing',
+  })
   const press = (name: string, details: object = {}) =>
     opened.page.evaluate(
       ([action, details]) =>

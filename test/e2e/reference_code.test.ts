@@ -96,8 +96,10 @@ describe('the quick start uploads a song and prints its play session', () => {
   ] as const)('in %s', async ([language, extension], { skip }) => {
     skip(language === 'python' && !hasPython, NO_PYTHON)
     const [code] = await blocksOf('src/reference/quick_start.md', language)
-    const { stdout } = await runProgram(extension, code!)
-    expect(stdout).toMatch(/^ready\nPlay session: [\w-]{36}\n$/)
+    // The commands of the other pages continue in the same terminal.
+    const [lists] = language === 'bash' ? await blocksOf('docs/lists.md', 'bash') : []
+    const { stdout } = await runProgram(extension, `${code}\n${lists ?? ''}`)
+    expect(stdout).toMatch(lists ? /^ready\nPlay session: [\w-]{36}\n0\n1\n$/ : /^ready\nPlay session: [\w-]{36}\n$/)
   })
 })
 

@@ -79,7 +79,12 @@ function metadataOf(state: State): MediaMetadataInit {
     title,
     artist: subtitle,
     album,
-    artwork: covers.map(({ url, width, height }) => ({ src: url, sizes: `${width}x${height}` })),
+    // Generated covers are PNG, uploaded ones JPEG.
+    artwork: covers.map(({ url, width, height }) => ({
+      src: url,
+      sizes: `${width}x${height}`,
+      type: /\.png(\?|$)/.test(url) ? 'image/png' : 'image/jpeg',
+    })),
   }
 }
 

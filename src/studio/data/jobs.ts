@@ -1,9 +1,8 @@
 import { useEffect } from 'preact/hooks'
-import type * as z from 'zod'
 
 import { sleep } from '../../client/retry.ts'
 import { MAX_PAGE } from '../../contract/facts.ts'
-import type { TrackInList } from '../../contract/track.ts'
+import type { ListedTrack } from '../../contract/track.ts'
 import type { Client, Listed, Track } from '../api.ts'
 import type { Connection } from './connection.ts'
 import { names, nameFromTags } from './naming.ts'
@@ -13,7 +12,7 @@ import { forgetTrack, renewCollection } from './views.ts'
 
 /** The tracks that the service processes, for the tray of uploads on all pages. */
 
-export type JobTrack = z.infer<typeof TrackInList>
+export type JobTrack = ListedTrack
 type Wait = NonNullable<Track['info']['waiting']>
 
 interface Jobs {

@@ -1,17 +1,14 @@
 import { useCallback } from 'preact/hooks'
-import type * as z from 'zod'
 
 import { isFinal } from '../../client/index.ts'
-import type { TrackInList } from '../../contract/track.ts'
+import type { ListedTrack } from '../../contract/track.ts'
 import { barHeights } from '../../elements/shared/draw.ts'
 import type { Failure, Track } from '../api.ts'
 import { useClient } from './connection.ts'
 import { type PageRead, type ReadPage, useRows } from './rows.ts'
 
-type InList = z.infer<typeof TrackInList>
-
 /** A track in a table, with a path instead of its levels and one image instead of its cover, because a long table has many rows. */
-export interface TrackRow extends Omit<InList, 'levels' | 'artwork' | 'image_colors' | 'metadata'> {
+export interface TrackRow extends Omit<ListedTrack, 'levels' | 'artwork' | 'image_colors' | 'metadata'> {
   /** The waveform as an SVG path in a box of `WAVE`; empty before the levels are known. */
   wave: string
   cover: string | undefined
@@ -32,7 +29,7 @@ export function wavePath(levels: readonly number[]): string {
     .join('')
 }
 
-export function toRow(entry: InList): TrackRow {
+export function toRow(entry: ListedTrack): TrackRow {
   const { levels, artwork, image_colors: _colors, metadata: _metadata, ...track } = entry
   return { ...track, wave: wavePath(levels?.levels ?? []), cover: artwork?.icon.url }
 }
@@ -53,7 +50,7 @@ const INCLUDE = 'artwork,levels,loudness,state,collection'
 export function usePageOf({ collection_id, q, status, sort }: TrackList, include: string | undefined = INCLUDE) {
   const client = useClient()
   return useCallback(
-    async ({ signal, ...page }: PageRead): Promise<ReadPage<InList> | Failure> => {
+    async ({ signal, ...page }: PageRead): Promise<ReadPage<ListedTrack> | Failure> => {
       const query = {
         ...page,
         ...(include && { include }),

@@ -1,8 +1,6 @@
-import type * as z from 'zod'
+import type { ListedTrack } from '../../contract/track.ts'
 
-import type { TrackInList } from '../../contract/track.ts'
-
-export type FoundTrack = z.infer<typeof TrackInList>
+export type FoundTrack = ListedTrack
 
 /** A track in a playlist. The key says which of its occurrences it is: the service gives an entry a new id when all tracks are replaced. */
 export interface Entry {

@@ -2,6 +2,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 
+import { isBot } from '../../../src/http/count_download.ts'
 import worker from '../../../src/index.ts'
 import { aPlaySession, ok } from '../support/api.ts'
 import { aReadyTrack, aTenant, fileRows } from '../support/fixtures.ts'
@@ -9,7 +10,71 @@ import { aReadyTrack, aTenant, fileRows } from '../support/fixtures.ts'
 /** Tests that downloads are counted (docs/counting.md). */
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36'
-const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+/** User-Agents that real clients send. */
+// cspell:disable
+const COUNTED = [
+  BROWSER,
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+  'Mozilla/5.0 (Linux; Android 6.0; CUBOT MAX) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/72.0.3626.121 Mobile Safari/537.36',
+  'Mozilla/5.0 (Android 14; Mobile; rv:131.0) Gecko/131.0 Firefox/131.0',
+  'Opera/9.80 (Windows NT 6.1; U) Presto/2.12.388 Version/12.18',
+  'AntennaPod/3.4.0',
+  'Overcast/3.0 (+http://overcast.fm/; iOS podcast app)',
+  'PodcastAddict/v5 (+https://podcastaddict.com/; Android podcast app)',
+  'Pocket Casts',
+  'Castro 2023.5/1470',
+  'Podcasts/1.0',
+  'gPodder/3.11.4 (+http://gpodder.org/) Linux',
+  'AppleCoreMedia/1.0.0.20A362 (iPhone; U; CPU OS 16_0 like Mac OS X; en_us)',
+  'MyMusic/1 CFNetwork/1404.0.5 Darwin/22.3.0',
+  'ExoPlayerLib/2.19',
+  'AndroidXMedia3/1.4.1',
+  'Dalvik/2.1.0 (Linux; U; Android 13; FP4 Build/TKQ1.230127.002)',
+  'VLC/3.0.18 LibVLC/3.0.18',
+  'Lavf/60.3.100',
+  'fuboTV/4.75.0 (Linux;Android 9; AFTDCT31 Build/PS7664.3772N) FuboPlayer/v1.34.0',
+  'okhttp/4.12.0',
+  'Dart/3.3 (dart:io)',
+  'node',
+  'undici',
+  'axios/1.7.7',
+  'python-requests/2.28.1',
+  'python-httpx/0.27.2',
+  'Go-http-client/2.0',
+  'GuzzleHttp/7',
+  'Java/17.0.9',
+  'curl/8.5.0',
+  'Wget/1.21',
+  'Example/1.0',
+]
+const BOTS = [
+  'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+  'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)',
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/131.0.0.0 Safari/537.36',
+  'Mozilla/5.0 (compatible; Baiduspider/2.0; +http://www.baidu.com/search/spider.html)',
+  'Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)',
+  'Twitterbot/1.0',
+  'CCBot/2.0 (https://commoncrawl.org/faq/)',
+  'TelegramBot (like TwitterBot)',
+  'Scrapy/2.9.0 (+https://scrapy.org)',
+  'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+  'meta-externalagent/1.1',
+  'WhatsApp/2.21.12.21 A',
+  'Feedfetcher-Google; (+http://www.google.com/feedfetcher.html; 1 subscribers; feed-id=4653447469100830145)',
+  'Google-NotebookLM',
+  'AppEngine-Google; (+http://code.google.com/appengine; appid: s~snapchat-proxy)',
+  'Overcast/1.0 Podcast Sync (1 subscribers; feed-id=1234567; +http://overcast.fm/)',
+  'Pinecast/Importer 1.1',
+  'Podcast Transcriber 2.0 (https://example.com/podcast-transcriber)',
+  'SimplePie/1.3.1 (Feed Parser; http://simplepie.org; Allow like Gecko) Build/20121030175911',
+  'Quora Link Preview/1.0 (http://www.quora.com)',
+  'ELB-HealthChecker/2.0',
+  'Uptime-Kuma/1.23.16',
+  'kube-probe/1.15',
+  'W3C_Validator/1.767',
+  'ChatGPT-User/1.0',
+]
+// cspell:enable
 
 async function aDownload(scope: 'collection' | 'track') {
   const { key, collection_id, organization_id } = await aTenant()
@@ -52,10 +117,21 @@ it('the ZIP of a single track is a download of the track', async () => {
   expect(await counted()).toEqual([1, 0, 1])
 })
 
+it('apps and HTTP clients are counted, and bots are not', async () => {
+  expect(COUNTED.filter(isBot)).toEqual([])
+  expect(BOTS.filter((agent) => !isBot(agent))).toEqual([])
+  expect(isBot(null)).toBe(false)
+
+  const { send, counted, file, zip } = await aDownload('collection')
+  expect(await send(file, { 'user-agent': 'AntennaPod/3.4.0' })).toBe(200)
+  expect(await send(zip, { 'user-agent': 'curl/8.5.0' })).toBe(200)
+  expect(await counted()).toEqual([2, 2, 1])
+})
+
 it('bots, listeners who have opted out, HEAD requests and refused downloads are not counted', async () => {
   const { send, counted, file, zip } = await aDownload('collection')
-  expect(await send(file, { 'user-agent': BOT })).toBe(200)
-  expect(await send(zip, { 'user-agent': 'curl/8.5.0' })).toBe(200)
+  expect(await send(file, { 'user-agent': BOTS[0]! })).toBe(200)
+  expect(await send(zip, { 'user-agent': BOTS.at(-1)! })).toBe(200)
   expect(await send(file, { 'sec-gpc': '1' })).toBe(200)
   for (const path of [file, zip]) expect(await send(path, {}, 'HEAD')).toBe(200)
   expect(await send(file.replace('mp3-128', 'mp3-999'))).toBe(404)
