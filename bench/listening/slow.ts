@@ -11,10 +11,10 @@ const TRACKS = 1000
 /** Reports of a day of a slow organization, and seconds between two of them. */
 const DAILY = 1800
 const PAUSE = 45
-/** How much faster than real time the reports of a steady organization are sent, one a second, and for how many seconds. */
+/** How much faster than real time the reports of a regular organization are sent, one a second, and for how many seconds. */
 const SPEED = 10
 const STEADY = 600
-/** Reports of a steady organization that are not counted: those of the first minute do not wait for others. */
+/** Reports of a regular organization that are not counted: those of the first minute do not wait for others. */
 const FIRST = 60
 
 export interface SlowUse {
@@ -102,5 +102,5 @@ export function slowDay(services: Services): Promise<SlowUse> {
 }
 
 /** An organization with one report a second. */
-export const steady = (services: Services): Promise<SlowUse> =>
+export const regular = (services: Services): Promise<SlowUse> =>
   measure(services, STEADY, () => sleep(1000 / SPEED), SPEED, 86_400, FIRST)

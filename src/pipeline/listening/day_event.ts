@@ -5,10 +5,10 @@ import { recordEvents } from '../../adapters/db/record_event.ts'
 import { listeningFolds } from '../../adapters/db/schema/counters.ts'
 import { dateOf } from '../../core/time.ts'
 import { wakeIfSubscribed } from '../webhooks/due.ts'
-import { addCounts, noCounts, toResponse } from './counts.ts'
 import type { Shard } from './fold_times.ts'
 import { listeningStub } from './stub.ts'
-import type { Stats, StatsQuery } from './sums.ts'
+import { addCounts, noCounts, toResponse } from './sums/counts.ts'
+import type { Stats, StatsQuery } from './sums/sums.ts'
 
 const DAY = 24 * 3600_000
 /** Maximum number of days that are recorded late. */

@@ -8,7 +8,7 @@ import { Load } from './load.ts'
 import { fits } from './physics.ts'
 import { Progress, progressSince } from './progress.ts'
 import { type Download, Groups, linesOfVisits, Segments } from './segments.ts'
-import { Sums } from './sums.ts'
+import { Sums } from './sums/sums.ts'
 import { createTracks } from './tracks.ts'
 import { type Accepted, type TrackFacts, Visits } from './visits.ts'
 

@@ -1,6 +1,6 @@
-import { isSameRecording } from './curve.ts'
 import type { Difference, Range } from './difference.ts'
 import { lengthOf, limited, union, without } from './ranges.ts'
+import { isSameRecording } from './sums/curve.ts'
 
 /** The progress of listeners. It is kept only for sessions that were created with `listener` (docs/counting.md#progress-of-a-listener). */
 

@@ -1,4 +1,4 @@
-import type { Sums } from './sums.ts'
+import type { Sums } from './sums/sums.ts'
 import type { Accepted, ClosedVisit, TrackFacts, Visit } from './visits.ts'
 
 /**

@@ -14,7 +14,7 @@ import {
 } from './physics.ts'
 import { limited, union } from './ranges.ts'
 import { demandOf, greediest, NewVisits, type Occupant } from './room.ts'
-import { Voters } from './sources.ts'
+import { Voters } from './sums/sources.ts'
 
 /** The open visits of a shard: the listens that their next reports may still change. */
 

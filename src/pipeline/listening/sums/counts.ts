@@ -1,5 +1,5 @@
-import type { ListeningCounts } from '../../contract/stats.ts'
-import type { Difference, Listen, Range } from './difference.ts'
+import type { ListeningCounts } from '../../../contract/stats.ts'
+import type { Difference, Listen, Range } from '../difference.ts'
 
 /** The columns of all sums. Seconds are whole tenths, so that sums are exact. */
 export const COLUMNS = ['plays', 'visits', 'tenths', 'completions', 'downloads', 'muted', 'fast'] as const

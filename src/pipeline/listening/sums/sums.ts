@@ -1,4 +1,5 @@
-import { STATS_SCOPES, type StatsScope } from '../../contract/stats_scope.ts'
+import { STATS_SCOPES, type StatsScope } from '../../../contract/stats_scope.ts'
+import type { Difference } from '../difference.ts'
 import {
   addLabels,
   addReasons,
@@ -14,7 +15,6 @@ import {
 } from './buckets.ts'
 import { addCounts, type Counts, noCounts } from './counts.ts'
 import { addPacked, addSteps, type Curve, emptyCurve, isSameRecording } from './curve.ts'
-import type { Difference } from './difference.ts'
 import { type Kind, MAX_SOURCES, Memory, type Place, SELF, type SubjectDetails } from './memory.ts'
 import { Sources } from './sources.ts'
 

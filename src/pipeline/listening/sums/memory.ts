@@ -1,9 +1,9 @@
-import { STATS_SCOPES, type StatsScope } from '../../contract/stats_scope.ts'
+import { STATS_SCOPES, type StatsScope } from '../../../contract/stats_scope.ts'
+import type { Difference, Range } from '../difference.ts'
+import { union } from '../ranges.ts'
 import { Cells, keysBetween } from './cells.ts'
 import { COLUMNS, type Counts, countsOfDifference } from './counts.ts'
 import { type Curve, isSameRecording, stepsOf, toSteps } from './curve.ts'
-import type { Difference, Range } from './difference.ts'
-import { union } from './ranges.ts'
 
 /** Bytes from which on the memory is folded: 32 MB, less what a table may have added when it last grew. */
 const MAX_BYTES = 28e6
