@@ -1,5 +1,5 @@
 import { startServices } from '../listening/services.ts'
-import { slowDay, type SlowUse, steady } from '../listening/slow.ts'
+import { regular, slowDay, type SlowUse } from '../listening/slow.ts'
 import type { Use } from '../prices.ts'
 
 /** Memory in GB with which a Durable Object is billed. */
@@ -26,7 +26,7 @@ function perMillion({ reports, daily, plays, read, written, folded, active, cpu,
 /** The listening of slow organizations, whose reports are seldom stored together. */
 export async function listeningBills(): Promise<Record<string, Use>> {
   const services = await startServices()
-  const [day, second] = [await slowDay(services), await steady(services)]
+  const [day, second] = [await slowDay(services), await regular(services)]
   const rows = ({ written, folded, reports, daily }: SlowUse) => (written / reports + folded / daily).toFixed(2)
   return {
     [`listening of 1,000,000 plays in 100 organizations with 1,800 reports a day (${rows(day)} rows a report)`]:

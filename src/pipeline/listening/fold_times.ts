@@ -1,5 +1,3 @@
-import { sql } from 'drizzle-orm'
-
 import { retrying } from '../../adapters/db/retry.ts'
 import { LISTENING_LIMIT, LISTENING_WARNING, PROGRESS_DAYS } from '../../contract/facts.ts'
 import { log } from '../../core/log.ts'
@@ -30,15 +28,8 @@ export async function reportFold(
   await retrying(() => statement.run())
 }
 
-/** Matches the largest object of all organizations. */
-export const LARGEST = sql`listening_folds where bytes > 0 order by bytes desc limit 1`
-
 /** Returns the days after which the progress of an organization's listeners ends; the default if the organization was deleted. */
 export async function progressDays(db: D1Database, organization_id: string): Promise<number> {
   const statement = db.prepare('select progress_days from organizations where id = ?').bind(organization_id)
   return (await retrying(() => statement.first<{ progress_days: number }>()))?.progress_days ?? PROGRESS_DAYS
 }
-
-/** The statement after which the next sweep calls the alarms of an organization's objects, so that progress ends that has become too old. */
-export const callAlarms = (organization_id: string) =>
-  sql`update listening_folds set due_at = 1 where organization_id = ${organization_id}`

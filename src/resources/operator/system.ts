@@ -16,7 +16,7 @@ import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { neededSettings } from '../../core/required_settings.ts'
 import { timestamp } from '../../core/time.ts'
-import { LARGEST } from '../../pipeline/listening/fold_times.ts'
+import { LARGEST } from '../../pipeline/listening/overdue.ts'
 import { startTranscode } from '../../pipeline/transcode/start.ts'
 
 /** Milliseconds after which the database is considered unresponsive, and after which the sweep, which runs every minute, is considered stalled. */
