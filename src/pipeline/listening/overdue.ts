@@ -5,7 +5,7 @@ import { listeningObject } from './call_object.ts'
 import { eraseListening } from './erase.ts'
 import type { Shard } from './fold_times.ts'
 
-/** What the database knows of the objects of all organizations. The objects import `fold_times.ts`, which loads no Drizzle. */
+/** Reads and writes of `listening_folds` by the Worker. The objects import `fold_times.ts`, which loads no Drizzle. */
 
 /** Milliseconds after which a fold counts as overdue: alarms are retried after failures. */
 const OVERDUE = 2 * 3600_000
