@@ -177,8 +177,13 @@ export class Heard {
     this.#source = source
   }
 
-  /** Starts a track at a position. `motion` is not running if the track has to load first. */
-  start(now: number, track: string, motion: Motion, position = 0): void {
+  /** Starts a track at a position. It is not running by default, because it may have to load first. */
+  start(
+    now: number,
+    track: string,
+    motion: Motion = { rate: 1, isMuted: false, isRunning: false },
+    position = 0,
+  ): void {
     this.leave(now)
     this.#open = null
     this.#track = track

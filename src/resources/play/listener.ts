@@ -53,7 +53,8 @@ const toResponse = (each: TrackProgress) => ({
 
 /** Returns those of the tracks that were not deleted. */
 async function existingTracks({ db, principal: { organization_id } }: Context, ids: string[]): Promise<Set<string>> {
-  const isOwn = and(eq(tracks.organization_id, organization_id), isInCollection)
+  // The `+` makes SQLite look up the ids instead of scanning all tracks of the organization.
+  const isOwn = and(sql`+${tracks.organization_id} = ${organization_id}`, isInCollection)
   const rows = await db
     .select({ id: tracks.id })
     .from(tracks)

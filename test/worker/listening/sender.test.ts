@@ -7,7 +7,7 @@ import { aListener } from '../support/heard.ts'
 
 /** Reports of `Heard`, which the player uses, to the service. */
 
-const MOTION = { rate: 1, isMuted: false, isRunning: false }
+const MOTION = { rate: 1, isMuted: false }
 
 /** Plays parts of tracks by the clock of the test, and sends a report whenever one is due. */
 async function aPlayer() {
@@ -28,7 +28,7 @@ async function aPlayer() {
     else sent.failed()
   }
   const play = async (track: string, parts: [number, number][]) => {
-    heard.start(clock(), track, MOTION)
+    heard.start(clock(), track)
     for (const [from, until] of parts) {
       vi.setSystemTime(Date.now() + (until - from) * 1000)
       heard.add(clock(), from, until, MOTION)
