@@ -40,7 +40,7 @@ const range = {
   is_rounded: z.boolean(),
 }
 
-interface Range {
+export interface Range {
   from: string
   to: string
 }

@@ -121,7 +121,7 @@ it('the output of a child process contains no secrets, neither the lines that ar
 })
 
 it('the transcoder has the port after PORT, and the keys of the environment replace those of the file', () => {
-  const keys = { ROOT_KEY: 'root', METRICS_KEY: 'metrics' }
+  const keys = { ROOT_KEY: 'root'.repeat(6), METRICS_KEY: 'metrics' }
   const stub = (environment: Record<string, string>) => {
     for (const name of ['PORT', 'TRANSCODER_PORT', 'ROOT_KEY', 'METRICS_KEY']) vi.stubEnv(name, environment[name])
     return readSettings()

@@ -55,6 +55,7 @@ export interface Report {
   rest: (now: number) => Report | null
 }
 
+const WAITING: Motion = { rate: 1, isMuted: false, isRunning: false }
 /** Seconds by which a position may differ from the clock: playback starts between two events, and a sound held back is measured late. */
 const SLACK = 0.35
 /** Maximum seconds after the last known position for which playback is assumed to have continued until a seek. */
@@ -178,12 +179,7 @@ export class Heard {
   }
 
   /** Starts a track at a position. It is not running by default, because it may have to load first. */
-  start(
-    now: number,
-    track: string,
-    motion: Motion = { rate: 1, isMuted: false, isRunning: false },
-    position = 0,
-  ): void {
+  start(now: number, track: string, motion = WAITING, position = 0): void {
     this.leave(now)
     this.#open = null
     this.#track = track
@@ -270,8 +266,7 @@ export class Heard {
     if (!this.#visit || unsent < SHORTEST || since < SPACING) return false
     if (this.#wait) return since >= this.#wait
     const isPlay = (isPausing || this.#visit.sequence === 0) && unsent >= PLAY
-    const finished = this.#listens.filter((entry) => entry !== this.#open)
-    return isPlay || since >= INTERVAL || finished.length >= FINISHED
+    return isPlay || since >= INTERVAL || this.#listens.filter((entry) => entry !== this.#open).length >= FINISHED
   }
 
   /** Returns a report with as many listens as have room; null if nothing is new. Only `rest` passes the index of the first one. */
