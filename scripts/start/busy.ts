@@ -33,13 +33,17 @@ function treeOf(root: string): string[] {
   return tree
 }
 
-/** Returns the seconds that the threads of a process and its descendants have run or waited for a core (proc(5), schedstat). */
-function secondsOf(pid: number): number {
+/** Returns the seconds that each thread of a process and its descendants has run or waited for a core (proc(5), schedstat). */
+function secondsOf(pid: number): Map<string, number> {
   const threads = treeOf(String(pid)).flatMap((each) =>
     list(`/proc/${each}/task`).map((id) => `/proc/${each}/task/${id}`),
   )
-  const nanoseconds = threads.flatMap((thread) => read(`${thread}/schedstat`).split(' ').slice(0, 2).map(Number))
-  return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9
+  return new Map(
+    threads.map((thread) => {
+      const [running = 0, waiting = 0] = read(`${thread}/schedstat`).split(' ').map(Number)
+      return [thread, (running + waiting) / 1e9]
+    }),
+  )
 }
 
 /**
@@ -50,7 +54,9 @@ export function watchBusy(pid: number): () => boolean {
   let before = { seconds: secondsOf(pid), at: performance.now() }
   return () => {
     const now = { seconds: secondsOf(pid), at: performance.now() }
-    const isBusy = now.seconds - before.seconds > (BUSY * (now.at - before.at)) / 1000
+    // A thread that has ended is left out: its time would be missing in the sum.
+    const worked = [...now.seconds].map(([thread, seconds]) => seconds - (before.seconds.get(thread) ?? 0))
+    const isBusy = worked.reduce((sum, seconds) => sum + seconds, 0) > (BUSY * (now.at - before.at)) / 1000
     before = now
     return isBusy
   }

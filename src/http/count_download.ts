@@ -11,7 +11,7 @@ const DAY = 24 * 3600_000
 /** Words in the names of bots that do not pretend to be a browser: crawlers, link previews, monitors, and servers that read feeds. */
 const BOT =
   // cspell:disable-next-line
-  /bots?(?![a-z])|crawl|spider|slurp|scan|scraper|scrapy|monitor|uptime|check|probe|validator|fetcher|preview|importer|transcriber|podcast sync|subscriber|feed ?parser|externalhit|meta-external|whatsapp|-google|google-|-user\b/i
+  /(?<!\bcu)bots?(?![a-z])|crawl|spider|slurp|scan(?![a-z])|scanner|scraper|scrapy|monitor|uptime|check(?![a-z])|checker|probe(?![a-z])|validator|fetcher|preview|importer|transcriber|podcast sync|subscriber|feed ?parser|externalhit|meta-external|whatsapp|-google|google-|-user\b/i
 
 /** Whether a `User-Agent` is that of a bot. isbot treats everything that is not a browser as a bot, so it judges only browsers. */
 export const isBot = (agent: string | null) =>

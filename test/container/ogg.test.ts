@@ -39,7 +39,7 @@ async function separate(...parts: Buffer[]) {
   const path = join(directory, 'file')
   const file = concatenate(...parts)
   await writeFile(path, file)
-  const isChained = await separatePieces(path)
+  const isChained = await separatePieces(path, new AbortController().signal)
   return { isChained, file, separated: await readFile(path) }
 }
 
@@ -111,4 +111,17 @@ describe('an Ogg file that is not chained', () => {
     const { isChained, file, separated } = await separate(...pages, END)
     expect([isChained, separated.equals(file)]).toEqual([false, true])
   })
+})
+
+it('a file with the capture pattern everywhere is given up and left as it is', async () => {
+  // Each pattern looks like a page of up to 65 KB whose checksum is wrong. To check all of them takes minutes.
+  const looksLikePages = Buffer.alloc(2 * 1024 * 1024, Buffer.from('OggS\xff\xff\xff', 'latin1'))
+  const { isChained, file, separated } = await separate(page(5, FIRST), looksLikePages)
+  expect([isChained, separated.equals(file)]).toEqual([false, true])
+})
+
+it('the end of a job ends the search for pieces', async () => {
+  const path = join(directory, 'canceled')
+  await writeFile(path, page(5, FIRST))
+  await expect(separatePieces(path, AbortSignal.abort())).rejects.toThrow('aborted')
 })

@@ -15,22 +15,25 @@ const IS_FIRST_PAGE = 2
 const CHUNK_BYTES = 1024 * 1024
 /** Maximum number of pieces that get another serial number. */
 const MAX_PIECES = 10_000
+/** Bytes of checksums of what only looks like a page, after which the rest of the file stays as it is. A file can have the capture pattern everywhere. */
+const MAX_WASTED = 4 * 1024 * 1024
 
 /**
  * Gives each piece of a chained file another serial number, in the file itself. Returns whether the file is chained. Files with several streams at once,
  * such as a video, keep their numbers, because ffmpeg cannot change the streams of those.
  */
-export async function separatePieces(path: string): Promise<boolean> {
+export async function separatePieces(path: string, signal: AbortSignal): Promise<boolean> {
   const file = await open(path, 'r+')
   try {
     const pieces = createPieces()
     const chunk = Buffer.alloc(CHUNK_BYTES)
     for (let position = 0; ;) {
+      signal.throwIfAborted()
       const filled = await fill(file, chunk, position)
       const isEnd = filled < CHUNK_BYTES
       const { used, isChanged } = pieces.read(chunk.subarray(0, filled), isEnd)
       if (isChanged) await file.write(chunk, 0, used, position)
-      if (isEnd || pieces.hasSeveralStreams()) return pieces.isChained()
+      if (isEnd || pieces.hasToStop()) return pieces.isChained()
       position += used
     }
   } finally {
@@ -55,6 +58,7 @@ function createPieces() {
   /** The serial number of the current piece in the file, and the one that it gets. */
   let [from, to] = [-1, -1]
   let isChained = false
+  let wasted = 0
 
   /** Handles one page. Returns whether it was changed. */
   function readPage(page: Buffer): boolean {
@@ -75,14 +79,14 @@ function createPieces() {
 
   return {
     isChained: () => isChained,
-    hasSeveralStreams: () => streamsAtOnce > 1,
+    hasToStop: () => streamsAtOnce > 1 || wasted > MAX_WASTED,
     /** Changes the pages in a part of the file. Returns the number of bytes up to the first page that is not complete. */
     read(bytes: Buffer, isEnd: boolean): { used: number; isChanged: boolean } {
       let isChanged = false
       let at = 0
       for (;;) {
         const start = bytes.indexOf(CAPTURE, at)
-        if (start < 0)
+        if (start < 0 || wasted > MAX_WASTED)
           return { used: isEnd ? bytes.length : Math.max(at, bytes.length - CAPTURE.length + 1), isChanged }
         const end = pageEnd(bytes, start)
         if (end + CAPTURE.length > bytes.length && !isEnd) return { used: start, isChanged }
@@ -91,6 +95,7 @@ function createPieces() {
         const isFollowed = bytes.subarray(end, end + CAPTURE.length).equals(CAPTURE)
         const isPage = end <= bytes.length && (isFollowed || page.readUInt32LE(CHECKSUM) === checksum(page))
         if (isPage && readPage(page)) isChanged = true
+        if (!isPage) wasted += page.length
         at = isPage ? end : start + CAPTURE.length
       }
     },

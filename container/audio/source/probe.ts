@@ -101,7 +101,7 @@ const ENTRIES =
 
 /** Probes the file with ffprobe and selects the audio stream to play. */
 export async function probe(path: string, sniffed: Sniffed, tools: Tools, signal: AbortSignal): Promise<Source> {
-  const isChained = sniffed.demuxer === 'ogg' && (await separatePieces(path))
+  const isChained = sniffed.demuxer === 'ogg' && (await separatePieces(path, signal))
   const runProbe = async (hint: Sniffed, entries: string) => {
     const args = ['-v', 'warning', ...MAX_ALLOC, ...inputFlags(hint), '-show_entries', entries, '-of', OUTPUT]
     const limits = { timeoutSeconds: PROBE_SECONDS, stdoutLimit: 4 * 1024 * 1024, signal }
