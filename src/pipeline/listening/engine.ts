@@ -38,8 +38,6 @@ interface Self extends Shard {
   recorded_day: number | null
 }
 
-type Sender = Partial<Pick<HeardCall, 'client' | 'listener'>>
-
 export class ListeningEngine {
   readonly #ctx: DurableObjectState
   readonly #env: Env
@@ -56,6 +54,8 @@ export class ListeningEngine {
   #lastReport = 0
   #day = 0
   #hasAlarm = false
+  /** Whether the database says that the object is overdue, so its row has to be written in any case. */
+  #isOverdue = false
   #announcing = Promise.resolve()
   #load = new Load()
 
@@ -91,15 +91,16 @@ export class ListeningEngine {
     const ids = new Set(report.listens.map(({ track }) => track))
     const tracks = await this.#tracksOf(call).find(ids, (facts) => !fits(report, session.via, facts))
     if (!tracks) return 'gone'
+    await this.#identify(call)
+    await this.#load.measure(this.#env.DB, this.#self!, this.#visits, Date.now(), shards)
+    // The day may have ended while the database answered.
     const now = Date.now()
     this.#visits.close(now)
     if (this.#day !== Math.floor(now / DAY)) this.#startDay(now)
-    await this.#identify(call, now)
-    await this.#load.measure(this.#env.DB, this.#self!, this.#visits, now, shards)
     const checked = this.#visits.isOld(report, session) ? null : this.#visits.check(report, session, call, tracks, now)
     if (checked === null) await this.#groups.done
     else if ('reason' in checked) await this.#refuse(checked.reason, now)
-    else await this.#store(checked, (id) => tracks.get(id)!, { client: call.client, listener })
+    else await this.#store(checked, (id) => tracks.get(id)!, listener)
     await this.#schedule(now)
     return checked && 'reason' in checked ? checked : 'ok'
   }
@@ -113,10 +114,10 @@ export class ListeningEngine {
   }
 
   /** Resolves once the database knows the object, because statistics ask only objects that it knows. */
-  async #identify(self: Shard, now: number): Promise<void> {
+  async #identify(self: Shard): Promise<void> {
     this.#nameItself(self)
     if (this.#self!.due_at !== null) return
-    await this.#announce(midnightAfter(now))
+    await this.#announce(midnightAfter(Date.now()))
     if (this.#self!.due_at === null) throw new Error('the object is not in the database')
   }
 
@@ -125,12 +126,12 @@ export class ListeningEngine {
     this.#ctx.storage.sql.exec(`update self set ${column} = ?`, value)
   }
 
-  #apply(report: Accepted, factsOf: (track: string) => TrackFacts, { client, listener = null }: Sender = {}): void {
+  #apply(report: Accepted, factsOf: (track: string) => TrackFacts, listener: string | null = null): void {
     const change = (difference: Difference) => {
       this.#sums.add(difference)
       if (listener !== null) this.#progress.add(listener, difference, report.at)
     }
-    this.#visits.apply(report, factsOf, change, client)
+    this.#visits.apply(report, factsOf, change)
   }
 
   /** Counts a refused report. Resolves once it is stored. */
@@ -143,9 +144,9 @@ export class ListeningEngine {
   }
 
   /** Applies a report, and writes it. */
-  #store(report: Accepted, factsOf: (track: string) => TrackFacts, sender: Sender): Promise<void> {
+  #store(report: Accepted, factsOf: (track: string) => TrackFacts, listener: string | null): Promise<void> {
     const lines = this.#orRestart('listening_report_failed', () => {
-      this.#apply(report, factsOf, sender)
+      this.#apply(report, factsOf, listener)
       const closed = this.#visits.makeRoom(report.at)
       if (closed.length > 0) log('error', 'listening_visits_closed', { ...this.#self, visits: closed.length })
       return [...this.#segments.linesOf(report, factsOf), ...linesOfVisits(closed)]
@@ -156,8 +157,8 @@ export class ListeningEngine {
   /** Counts a download, unless the organization was deleted. Resolves once it is stored. */
   async download(self: Shard, place: Download): Promise<void> {
     if (!(await this.#tracksOf(self).find([place.track ?? '']))) return
+    await this.#identify(self)
     const now = Date.now()
-    await this.#identify(self, now)
     this.#sums.download(place)
     await this.#log([this.#segments.downloadLine(place)], now)
     await this.#schedule(now)
@@ -229,10 +230,11 @@ export class ListeningEngine {
   }
 
   async #sendFold(due_at: number): Promise<void> {
-    if (!this.#self || this.#self.due_at === due_at) return
+    if (!this.#self || (this.#self.due_at === due_at && !this.#isOverdue)) return
     try {
       await reportFold(this.#env.DB, this.#self, due_at, this.#ctx.storage.sql.databaseSize)
       this.#remember('due_at', due_at)
+      this.#isOverdue = false
     } catch (error) {
       log('error', 'listening_fold_not_reported', { ...this.#self, error: describeError(error) })
     }
@@ -247,7 +249,7 @@ export class ListeningEngine {
   async alarm(overdue?: Shard): Promise<void> {
     if (overdue) {
       this.#nameItself(overdue)
-      this.#self!.due_at = null
+      this.#isOverdue = true
     }
     const now = Date.now()
     const day = Math.floor(now / DAY)

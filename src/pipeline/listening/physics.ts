@@ -50,15 +50,19 @@ export const hasSeconds = ({ ranges, muted = 0 }: HeardReport['listens'][number]
 /** Seconds that a report may lack that were reported before: players estimate their positions. They stay counted. */
 const LACKING = 0.5
 
-/** Returns a listen with everything that was reported of it before, so that no sum becomes smaller; a refusal if it lacks too much of that. */
-export function grown(listen: Listen, before: Listen, at: number): Listen | Refusal {
+/**
+ * Returns a listen with everything that was reported of it before, so that no sum becomes smaller; a refusal if it lacks too much of that. A file that
+ * has become a little shorter meanwhile cuts the end of a listen.
+ */
+export function grown(listen: Listen, before: Listen, duration: number, at: number): Listen | Refusal {
   const all = {
     ranges: union(before.ranges, listen.ranges),
     again: union(before.again, listen.again),
     muted: Math.max(before.muted, listen.muted),
     fast: Math.max(before.fast, listen.fast),
   }
-  const lacking = secondsOf(all) - secondsOf(listen)
+  const [ranges, again] = [trimmed(all.ranges, duration), trimmed(all.again, duration)]
+  const lacking = secondsOf({ ...all, ranges, again }) - secondsOf(listen)
   return lacking > LACKING
     ? refuse('ranges', `listens.${at}`, `lacks ${tenth(lacking)} seconds that were reported before`)
     : all

@@ -5,7 +5,7 @@ import { type Refusal, refuse } from './heard_call.ts'
  * a session that is heard from many addresses has many pairs, and so has a school with one address and many sessions.
  */
 
-/** An open visit. Without a known pair, because the object has started again since its last report, it counts as a pair alone. */
+/** An open visit. */
 export interface Occupant {
   size: number
   /** Visits of the same pair, and of the same address, have the same text. */
@@ -63,5 +63,36 @@ export class NewVisits {
       return refuse('rate', 'visit', `is one of more than ${MAX_NEW_VISITS} that the session started in this minute`)
     this.#counts.set(pair, count)
     return null
+  }
+}
+
+/** Maximum number of addresses that have a number. */
+const MAX_ADDRESSES = 50_000
+
+/**
+ * Numbers the addresses of open visits. Visits are stored with the number and not with the address, so the visits of an address are still known as such when the
+ * object has started again.
+ */
+export class Senders {
+  /** By keyed hashes of the addresses. */
+  #numbers = new Map<string, number>()
+  #next = 1
+
+  /** Returns the number of an address; undefined if the service does not know addresses. `last`: the number of the visit's last report. */
+  numberOf(address: string, last: number | undefined): number | undefined {
+    if (address === '') return undefined
+    const known = this.#numbers.get(address)
+    if (known !== undefined) return known
+    if (this.#numbers.size >= MAX_ADDRESSES) this.#numbers = new Map()
+    // After a start of the object, the first report of a visit brings the address of its number back.
+    const isFree = last !== undefined && ![...this.#numbers.values()].includes(last)
+    const number = isFree ? last : this.#next++
+    this.#numbers.set(address, number)
+    return number
+  }
+
+  /** Keeps a number that a stored visit has from being given to another address. */
+  restore(number = 0): void {
+    this.#next = Math.max(this.#next, number + 1)
   }
 }

@@ -13,7 +13,7 @@ import {
   totalOf,
 } from './physics.ts'
 import { limited, union } from './ranges.ts'
-import { demandOf, greediest, NewVisits, type Occupant } from './room.ts'
+import { demandOf, greediest, NewVisits, type Occupant, Senders } from './room.ts'
 import { Voters } from './sums/sources.ts'
 
 /** The open visits of a shard: the listens that their next reports may still change. */
@@ -49,6 +49,8 @@ export interface Visit {
   /** The index of the first open listen, and the seconds of all listens before it. */
   first: number
   finished: number
+  /** The number of the sender of its last report (`Senders`). */
+  sender?: number
   /** The collections of the tracks that were heard. */
   collections: string[]
   /** `Listens` as JSON: a text takes a fifth of the memory of its objects, and most visits do not change any more. */
@@ -71,6 +73,7 @@ export interface Accepted {
   source: string | null
   /** Only in the first report of a visit that gives the vote of its address to its source. */
   isVote?: boolean
+  sender?: number
   sequence: number
   age: number
   at: number
@@ -98,7 +101,7 @@ const DAY = 24 * 3600_000
 /** Returns the characters of a visit, at most. The id of a collection has 39. */
 const sizeOf = ({ listens, collections }: Visit) => VISIT_SIZE + listens.length + 40 * collections.length
 
-const pairOf = (session_id: string, address: string) => `${session_id} ${address}`
+const pairOf = (session_id: string, sender: number | string = '') => `${session_id} ${sender}`
 
 const toObject = ([, ranges, again, muted, fast]: PackedListen): Listen => ({ ranges, again, muted, fast })
 
@@ -107,12 +110,13 @@ export class Visits {
   readonly #room: number
   /** In the order of their last reports. */
   readonly #visits = new Map<string, Visit>()
-  /** The addresses of the last reports, as keyed hashes; empty if the service does not know addresses. They are not stored. */
-  readonly #addresses = new Map<string, string>()
+  readonly #senders = new Senders()
   /** In the order in which they were closed. */
   readonly #closed = new Map<string, ClosedVisit>()
   readonly #voters = new Voters()
   readonly #newVisits = new NewVisits()
+  /** When the last visit would have ended that was closed early and is no longer remembered, in milliseconds since 1970. */
+  #forgottenUntil = 0
   /** Characters of the open visits. */
   length = 0
 
@@ -134,6 +138,7 @@ export class Visits {
   /** Adds a visit of the log. If it was closed early, it may still be open here. */
   restore(visit: Visit | ClosedVisit): void {
     if ('closed_at' in visit) return this.#closeEarly(visit)
+    this.#senders.restore(visit.sender)
     this.#visits.set(visit.id, visit)
     this.length += sizeOf(visit)
   }
@@ -142,14 +147,16 @@ export class Visits {
     const visit = this.#visits.get(id)
     if (!visit) return
     this.#visits.delete(id)
-    this.#addresses.delete(id)
     this.length -= sizeOf(visit)
   }
 
   #closeEarly(closed: ClosedVisit): void {
     this.#delete(closed.id)
     this.#closed.set(closed.id, closed)
-    if (this.#closed.size > MAX_CLOSED) this.#closed.delete(this.#closed.keys().next().value!)
+    if (this.#closed.size <= MAX_CLOSED) return
+    const [oldest] = this.#closed.values()
+    this.#closed.delete(oldest!.id)
+    this.#forgottenUntil = oldest!.closed_at + OPEN_FOR
   }
 
   /** Closes the visits without a recent report. */
@@ -166,10 +173,8 @@ export class Visits {
 
   #occupants(): (Occupant & { visit: Visit })[] {
     return [...this.#visits.values()].map((visit) => {
-      const { id, session } = visit
-      const address = this.#addresses.get(id)
-      const pair = address === undefined ? id : pairOf(session.id, address)
-      return { visit, size: sizeOf(visit), pair, address: address || pair }
+      const pair = pairOf(visit.session.id, visit.sender)
+      return { visit, size: sizeOf(visit), pair, address: String(visit.sender ?? pair) }
     })
   }
 
@@ -204,9 +209,9 @@ export class Visits {
     now: number,
   ): Refusal | Accepted {
     const { visit: id, sequence, age, first, source = null } = report
-    if (this.#closed.has(id))
-      return refuse('late', 'visit', 'was closed early, because too many or too large ones are open')
     const visit = this.#visits.get(id)
+    if (this.#closed.has(id) || (!visit && sequence > 1 && now < this.#forgottenUntil))
+      return refuse('late', 'visit', 'was closed early, because too many or too large ones are open')
     const foreign = refuseVisit(report, session, visit)
     if (foreign) return foreign
     const { open } = visit ? (JSON.parse(visit.listens) as Listens) : NO_LISTENS
@@ -225,7 +230,7 @@ export class Visits {
       if (!before && at < report.listens.length - 1 && !hasSeconds(reported))
         return refuse('ranges', `listens.${at}`, 'has no seconds, which only a new listen at the end may have')
       const heard = toListen(reported, facts.duration, at)
-      const listen = 'reason' in heard || !before ? heard : grown(heard, toObject(before), at)
+      const listen = 'reason' in heard || !before ? heard : grown(heard, toObject(before), facts.duration, at)
       if ('reason' in listen) return listen
       listens.push([facts.id, listen.ranges, listen.again, listen.muted, listen.fast])
     }
@@ -244,6 +249,7 @@ export class Visits {
       country: visit ? visit.country : country,
       source: visit ? visit.source : source,
       ...(isVote && { isVote }),
+      sender: this.#senders.numberOf(address, visit?.sender),
       sequence,
       age,
       at: now,
@@ -252,14 +258,9 @@ export class Visits {
     }
   }
 
-  /** Changes the visit of an accepted report, and calls `change` for each listen that changes. The log has no address. */
-  apply(
-    report: Accepted,
-    factsOf: (track: string) => TrackFacts,
-    change: (difference: Difference) => void,
-    address?: string,
-  ): void {
-    const { visit: id, session, sequence, age, at, first, country, source, isVote = false } = report
+  /** Changes the visit of an accepted report, and calls `change` for each listen that changes. */
+  apply(report: Accepted, factsOf: (track: string) => TrackFacts, change: (difference: Difference) => void): void {
+    const { visit: id, session, sequence, age, at, first, country, source, isVote = false, sender } = report
     const known = this.#visits.get(id)
     if (known ? sequence <= known.sequence : !session) return
     const size = known ? sizeOf(known) : 0
@@ -312,11 +313,11 @@ export class Visits {
       open[index] = listen
     }
     visit.finished += totalOf(finished.map(toObject))
-    Object.assign(visit, { sequence, age, at, first, listens: JSON.stringify({ open, past }) })
+    this.#senders.restore(sender)
+    Object.assign(visit, { sender, sequence, age, at, first, listens: JSON.stringify({ open, past }) })
     // The visit moves to the end of the order.
     this.#visits.delete(id)
     this.#visits.set(id, visit)
-    if (address !== undefined) this.#addresses.set(id, address)
     this.length += sizeOf(visit) - size
   }
 }

@@ -34,7 +34,6 @@ function sender(visits = new Visits(), id = 'session', client = '') {
       checked,
       () => track,
       (difference) => void differences.push(difference),
-      client,
     )
     visits.makeRoom(now)
     return 'ok'
@@ -103,6 +102,25 @@ describe('open visits', () => {
       fill(each, ATTACKER, 1000)
       expect(listeners.every((_, at) => isOpen(each, visitOf(at)))).toBe(true)
     }
+  })
+
+  it('of a greedy sender give way before those of a school after a start from the log too, although they are silent', () => {
+    const visits = new Visits(ROOM)
+    const pupils = Array.from({ length: 300 }, (_, at) => `pupil-${at}`)
+    for (const [at, id] of pupils.entries())
+      sender(visits, id, 'school').send({ visit: visitOf(at), listens: listensOf([[0, 4]]) })
+    fill(visits, ATTACKER, 1000, 1)
+    const restored = new Visits(ROOM)
+    for (const visit of visits.values()) restored.restore(JSON.parse(JSON.stringify(visit)) as Visit)
+    expect(visits.demand()).toBe(restored.demand())
+    for (const [at, id] of pupils.entries()) {
+      const report = { visit: visitOf(at), sequence: 2, age: 8, listens: listensOf([[0, 8]]) }
+      expect(sender(restored, id, 'school').send(report)).toBe('ok')
+    }
+    for (let at = 0; at < 300; at++)
+      sender(restored, `page-${at}`, `b${at}`).send({ visit: visitOf(at + 5000), age: 600, listens: crumbs(1) })
+    expect([...restored.values()].some((visit) => 'closed_at' in visit)).toBe(true)
+    expect(pupils.every((_, at) => isOpen(restored, visitOf(at)))).toBe(true)
   })
 
   it('that were closed early do not count again, are in the log, and are forgotten after half an hour', () => {
