@@ -15,7 +15,7 @@ const IS_FIRST_PAGE = 2
 const CHUNK_BYTES = 1024 * 1024
 /** Maximum number of pieces that get another serial number. */
 const MAX_PIECES = 10_000
-/** Bytes of checksums of what only looks like a page, after which the rest of the file stays as it is. A file can have the capture pattern everywhere. */
+/** Bytes of checksums of false pages, after which the rest of the file stays as it is. A file can have the capture pattern everywhere. */
 const MAX_WASTED = 4 * 1024 * 1024
 
 /**
