@@ -23,7 +23,14 @@ describe('shards', () => {
     const open = { session, country: null, source: null, sequence: 1, age: 5, first: 0, finished: 0, collections: [] }
     const visits = Array.from({ length: 20_001 }, (_, index): Visit => {
       const [id, at] = [index.toString(16).padStart(16, '0'), Date.now()]
-      return { ...open, id, at, sender: index + 1, started_at: at - 5000, listens: JSON.stringify({ open: [], past: [] }) }
+      return {
+        ...open,
+        id,
+        at,
+        sender: index + 1,
+        started_at: at - 5000,
+        listens: JSON.stringify({ open: [], past: [] }),
+      }
     })
     const shards = async () =>
       (await query('select listening_shards from organizations where id = ?', organization_id))[0]
