@@ -162,8 +162,8 @@ async function findUnsearched<C extends SelectedFields>(
   }
   const found = await read(MAX_SORTED)
   // The scan reached its limit while it read rows of other collections. If the collection is not too long, its rows are sorted instead.
-  const isShort = search.collection_id !== undefined && exact !== undefined && found.is_count_exact === false
-  return isShort && exact > MAX_SORTED && exact <= MAX_SCANNED ? read(exact) : found
+  const isShort = found.is_count_exact === false || (found.after !== null && found.rows.length < page.limit)
+  return search.collection_id && exact !== undefined && isShort && exact <= MAX_SCANNED ? read(exact) : found
 }
 
 /** The columns of a page that are not the caller's. `rest` is the position after which unread candidates follow. */
@@ -201,20 +201,24 @@ function pageQuery<C extends SelectedFields>(
   const later = ordered ? undefined : isLater(search)
   const counted = totals(db, search, candidates, filters.length > 0 ? and(isOwn, ...filters) : undefined, isVisible)
 
+  // The last candidate that is read, if there are that many.
+  const rest = sql`(select ${position} from ${table} where ${table}.rowid = (select at from (${candidates.rest}) limit 1 offset ${most - 1}))`
   if (exact !== undefined || (ordered && (filters.length === 0 || search.total))) {
+    // If the candidates end before the page is full, the last row contains `rest`. SQLite computes it only then.
+    const end = ordered ? sql`union all select null, ${rest}` : sql``
     const rows = db
-      .select({ ...columns, position: position.as('position') } as never)
-      .from(sql`(${candidates.rest} limit ${most}) as hit`)
-      // A cross join makes SQLite read the candidates first.
-      .crossJoin(table)
-      .where(and(isHit, isListed, later))
+      .select({ ...columns, position: position.as('position'), rest: sql`hit.rest`.as('rest') } as never)
+      .from(sql`(select at, null as rest from (${candidates.rest} limit ${most}) ${end}) as hit`)
+      // A left join makes SQLite read the candidates first.
+      .leftJoin(table, isHit)
+      .where(sql`(hit.at is null or ${and(isListed, later)})`)
       .orderBy(...order)
       .limit(limit)
       .offset(offset)
     return {
       statements: exact === undefined ? [rows, counted] : [rows],
       read(resultOf) {
-        const found = withoutPositions<C>(resultOf(rows) as Position[], limit)
+        const found = withRest<C>(resultOf(rows) as Added[], limit)
         if (exact === undefined) return { ...found, ...countFields(resultOf(counted)[0]!) }
         const isShort = after === undefined && found.rows.length < Math.min(limit, exact - offset)
         return { ...found, count: exact, ...(isShort && { is_count_exact: false as const }) }
@@ -233,7 +237,6 @@ function pageQuery<C extends SelectedFields>(
   const found = sql`(select json_group_array(at) filter (where is_listed and is_later) as ats,
     count(*) filter (where is_listed) as total, count(*) as hits from (${listed})) as found`
   const places = JSON.stringify(Array.from({ length: limit }, (_, at) => offset + at))
-  const rest = sql`(select ${position} from ${table} where ${table}.rowid = (select at from (${candidates.rest}) limit 1 offset ${most - 1}))`
   const rows = db
     .select({
       ...columns,
@@ -252,15 +255,18 @@ function pageQuery<C extends SelectedFields>(
     read(resultOf) {
       const all = resultOf(rows) as Added[]
       const { total, rest, is_full } = all[0]!
-      const found = withoutPositions<C>(
-        all.filter((row) => row.position !== null),
-        limit,
-      )
       const is_partial = rest !== null || (!ordered && is_full === 1)
       const counts = isContinued ? resultOf(counted)[0]! : { count: total, exact: null, is_partial: Number(is_partial) }
-      return { ...found, after: found.after ?? rest, ...countFields(counts) }
+      return { ...withRest<C>(all, limit), ...countFields(counts) }
     },
   }
+}
+
+/** Returns the rows of a page without the added columns. A page that is not full continues at `rest`. */
+function withRest<C extends SelectedFields>(all: Added[], limit: number) {
+  const listed = all.filter(({ position }) => position !== null)
+  const found = withoutPositions<C>(listed, limit)
+  return { ...found, after: found.after ?? all.at(-1)?.rest ?? null }
 }
 
 /** Returns the rows of a page as the caller asked for them, and the position of the next page. */

@@ -207,7 +207,7 @@ function matches(search: Search, words: string[]): Candidates {
   }
 }
 
-/** Chooses the source of the rows for words: the search. */
+/** Returns the search as the source of the rows, for words or only for filters. */
 export function chooseMatches(search: Search, words: string[]): Candidates {
   const found = matches(search, words)
   const isFiltered = remainingFilters(search, found).length > 0
@@ -220,7 +220,8 @@ function failures(search: Search): Candidates {
   const failed = sql`${ownerOf(search)} and status in ('failed', 'incomplete')`
   const ordered = search.sort.endsWith('created_at')
   const byAge = ordered ? search : { ...search, sort: '-created_at', after: undefined }
-  return { ...indexed(byAge, 'tracks_failed', failed), most: MAX_SORTED, ordered, passed: [] }
+  const most = ordered ? MAX_SCANNED : MAX_SORTED
+  return { ...indexed(byAge, 'tracks_failed', failed), most, ordered, passed: [] }
 }
 
 const isFailed = (value: string) => value === 'failed' || value === 'incomplete'
@@ -233,7 +234,7 @@ function shortSources(search: Search) {
   // No count is stored for both filters together. The search contains both values as words, and its rows are in order of creation.
   const isBoth = sort.endsWith('created_at') && creator_id !== undefined && organization_index !== undefined
   return {
-    named: (isNamed && counted === null) || isBoth ? matches(search, []) : null,
+    named: (isNamed && counted === null) || isBoth ? chooseMatches(search, []) : null,
     failed:
       kind === 'tracks' && !collection_id && status !== undefined && valuesOf('status', status).every(isFailed)
         ? failures(search)

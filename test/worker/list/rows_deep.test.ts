@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 
+import { fillText } from '../../../src/adapters/db/search.ts'
 import { CREATOR, expectError, itemsOf, ok, query } from '../support/api.ts'
 import { aTenant, type Tenant } from '../support/fixtures.ts'
 import { countCallRows } from '../support/row_counter.ts'
@@ -169,4 +170,43 @@ it('the list of all tracks is read beyond 10,000 with `after`, at the same cost 
   const { ids, most } = await readOn(tenant, '/v1/track?sort=-created_at', 200, `${id}.${at}`)
   expect(ids).toEqual(rows.slice(10_000).map((row) => row.id))
   expect(most).toBeLessThanOrEqual(1200)
+})
+
+it('a list of more than 5,000 tracks of one creator is skipped further, and failed tracks behind as many others are found', async () => {
+  const tenant = await aTenant()
+  const change = () =>
+    query(`update tracks set creator_id = '${CREATOR}', status = iif("order" <= 150, 'failed', 'incomplete')`)
+  await seed('tracks', 1, 5200, tenant, { change })
+  await query(fillText('tracks'), 0, Number.MAX_SAFE_INTEGER)
+  const page = await ok('GET', `/v1/track?creator_id=${CREATOR}&offset=5000&limit=200`, tenant)
+  expect(page.tracks).toHaveLength(200)
+  expect((await readOn(tenant, '/v1/track?status=failed', 200)).ids).toHaveLength(50)
+})
+
+it('a list continues behind 100,000 tracks that are not in it', async () => {
+  const tenant = await aTenant()
+  const { collection_id } = await ok('POST', '/v1/collection', { ...tenant, body: { title: 'Others' } })
+  const change = () =>
+    query(`update tracks set status = 'ready', player_title = 'm' where collection_id = '${collection_id}'`)
+  await seed('tracks', 1, 5100, tenant, { plain: true })
+  await query(
+    `update tracks set player_title = iif("order" <= 2600, 'a', 'z'), status = iif("order" = 5200, 'failed', 'processing')`,
+  )
+  const others = { ...tenant, collection_id }
+  await seed('tracks', 5101, 105_200, others, { plain: true, index: ['tracks_list', 'tracks_title'], change })
+  const own = await query<{ id: string }>(
+    `select id from tracks where collection_id = '${tenant.collection_id}' order by player_title, rowid`,
+  )
+  const ids = own.map(({ id }) => id)
+  const sorted = `/v1/collection/${tenant.collection_id}/track?sort=title`
+  expect((await readOn(tenant, sorted, 200)).ids).toEqual(ids)
+  const failed = await readOn(tenant, '/v1/track?sort=title&status=failed,initializing', 200)
+  expect(failed.ids).toEqual(ids.slice(-1))
+  // The tracks of a collection that is being deleted are hidden.
+  await query(`delete from collections where id = '${collection_id}'`)
+  const [hidden] = await query<{ rows: number }>(
+    `select count(*) as rows from tracks where collection_id = '${collection_id}'`,
+  )
+  expect(hidden!.rows).toBe(100_100)
+  expect((await readOn(tenant, '/v1/track?sort=title', 200)).ids).toEqual(ids)
 })

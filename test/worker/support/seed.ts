@@ -47,9 +47,13 @@ export function countedLists(table: Table): string[] {
 
 /**
  * Runs statements without a table's triggers and indexes, because it is faster to create the indexes afterwards, and then counts the rows of its
- * lists again. With `index`, only that index is created again.
+ * lists again. With `index`, only these indexes are created again.
  */
-export async function withoutTriggers(table: Table, run: () => Promise<unknown>, index?: string): Promise<void> {
+export async function withoutTriggers(
+  table: Table,
+  run: () => Promise<unknown>,
+  index?: string | string[],
+): Promise<void> {
   const found = await query<{ type: string; name: string; sql: string }>(
     `select type, name, sql from sqlite_master where type in ('index', 'trigger') and tbl_name = ? and sql is not null`,
     table,
@@ -58,7 +62,7 @@ export async function withoutTriggers(table: Table, run: () => Promise<unknown>,
   await run()
   const of = (kind: string) =>
     found
-      .filter(({ type, name }) => type === kind && (kind === 'trigger' || !index || name === index))
+      .filter(({ type, name }) => type === kind && (kind === 'trigger' || !index || [index].flat().includes(name)))
       .map(({ sql }) => env.DB.prepare(sql))
   await env.DB.batch(of('index'))
   await env.DB.batch([
@@ -99,14 +103,14 @@ const appearance = { metadata: `'{}'`, theme: `'[]'`, cover_colors: `'[]'` }
 
 /**
  * Fills a table with rows `from` to `to`. `change` may delete or change many of them before they are counted. With `plain`, the rows have no values
- * to filter by. With `index`, the table keeps only that index. Tracks have every `every`-th position.
+ * to filter by. With `index`, the table keeps only these indexes. Tracks have every `every`-th position.
  */
 export function seed(
   table: Table,
   from: number,
   to: number,
   { organization_id, collection_id }: { organization_id: string; collection_id: string },
-  options: { plain?: boolean; index?: string; every?: number; change?: () => Promise<unknown> } = {},
+  options: { plain?: boolean; index?: string | string[]; every?: number; change?: () => Promise<unknown> } = {},
 ): Promise<void> {
   const owner = `'${organization_id}'`
   const filtered = options.plain ? {} : FILTERED
