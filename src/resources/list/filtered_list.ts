@@ -162,8 +162,8 @@ async function findUnsearched<C extends SelectedFields>(
   }
   const found = await read(MAX_SORTED)
   // The scan reached its limit while it read rows of other collections. If the collection is not too long, its rows are sorted instead.
-  const isShort = found.is_count_exact === false || (found.after !== null && found.rows.length < page.limit)
-  return search.collection_id && exact !== undefined && isShort && exact <= MAX_SCANNED ? read(exact) : found
+  const isShort = search.collection_id !== undefined && exact !== undefined && found.is_count_exact === false
+  return isShort && exact > MAX_SORTED && exact <= MAX_SCANNED ? read(exact) : found
 }
 
 /** The columns of a page that are not the caller's. `rest` is the position after which unread candidates follow. */
