@@ -9,7 +9,7 @@ import type { DecoderAnswer } from './cover_decoder.ts'
 
 /**
  * A program that decodes one picture, because image decoders read untrusted files (docs/decisions/0114). It reads the picture from stdin, and writes the
- * squares of a cover with its palette, or the reason why there is none, to stdout (`DecoderAnswer`).
+ * squares of a cover with its palette, or the reason for a rejection, to stdout (`DecoderAnswer`).
  */
 
 sharp.concurrency(1)

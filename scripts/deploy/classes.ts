@@ -53,7 +53,7 @@ export async function checkClasses(plan: Plan, account: Account, found: AccountS
       const names = (await deployedClasses(plan, account)).filter((name) => !known.has(name))
       found.newer = { tag, classes: names }
       return [
-        `the deployed Worker is newer (${tag}). ${names.join(', ') || 'No class'} stays without code; its objects keep their data`,
+        `the deployed Worker is newer (${tag}). Classes that stay without code: ${names.join(', ') || 'none'}. Their objects keep their data`,
         true,
       ]
     }

@@ -19,7 +19,7 @@ export const openWithRetries = (d1: D1Database) => openDatabase(retryInBackgroun
  */
 export const openForRequest = (d1: D1Database, isIdempotent = false) => openDatabase(retryInRequest(d1, isIdempotent))
 
-type Statement = BatchItem<'sqlite'>
+export type Statement = BatchItem<'sqlite'>
 
 /**
  * Runs statements as one transaction. Resolves to a function that returns the result of a given statement, so callers do not depend on the order of

@@ -92,7 +92,10 @@ export async function readBytes({ body }: Request, most: number): Promise<ArrayB
 export function parseJson(bytes: ArrayBuffer | Uint8Array, type: string, isText = false): unknown {
   if (bytes.byteLength === 0) return {}
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type) && !(isText && /^text\/plain\s*(;|$)/i.test(type)))
-    throw new ApiError('unsupported_media_type', 'Send the body as JSON with the header Content-Type: application/json')
+    throw new ApiError(
+      'unsupported_media_type',
+      `Send the body as JSON with the header Content-Type: application/json${isText ? ' or text/plain' : ''}`,
+    )
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type) ?? []
   if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw new ApiError('unsupported_media_type', 'Send the body in UTF-8')
   try {

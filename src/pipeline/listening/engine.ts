@@ -219,8 +219,13 @@ export class ListeningEngine {
     this.#hasAlarm = true
     const midnight = midnightAfter(now)
     const next = Math.min(now + QUIET, midnight)
-    if (((await this.#ctx.storage.getAlarm()) ?? Infinity) > next) await this.#ctx.storage.setAlarm(next)
+    await this.#wake(next)
     await this.#announce(midnight)
+  }
+
+  /** Sets the alarm, unless it is set for an earlier time. */
+  async #wake(at: number): Promise<void> {
+    if (((await this.#ctx.storage.getAlarm()) ?? Infinity) > at) await this.#ctx.storage.setAlarm(at)
   }
 
   /** Announces one time after another, so that the last one remains. */
@@ -267,8 +272,9 @@ export class ListeningEngine {
       await recordDays(this.#env, this.#self, day, this.#statsOf, remember)
     }
     const ends = await this.#endProgress(now)
-    if (ends > 0 && ((await this.#ctx.storage.getAlarm()) ?? Infinity) > ends) await this.#ctx.storage.setAlarm(ends)
-    if (await this.#sums.close(day)) await this.#ctx.storage.setAlarm(now + CONTINUE)
+    if (ends > 0) await this.#wake(ends)
+    const closes = (await this.#sums.close(day)) ? now + CONTINUE : this.#sums.closesOn(day) * DAY
+    if (closes > 0) await this.#wake(closes)
     // If a day could not be recorded, the object is overdue.
     await this.#announce(this.#hasAlarm ? midnight : ends)
   }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-import { type Database, inJsonList, runBatch } from '../../adapters/db/database.ts'
+import { type Database, inJsonList, runBatch, type Statement } from '../../adapters/db/database.ts'
 import type { Context } from '../../context.ts'
 import { MAX_SCANNED } from '../list/row_source.ts'
 import type { ShownCover } from './cover_image.ts'
@@ -35,33 +35,36 @@ const countsOf = (db: Database, listed: SQL, durations: SQL) =>
       ),
     })
     .from(sql`(select id, tracks, sum(tracks) over (order by key) as upto from (${listed})) as listed`)
-type Counts = Awaited<ReturnType<typeof countsOf>>
 
 /** Returns the ids of the rows that have no own cover. */
 const withoutCover = (rows: Row[]) => inJsonList(rows.flatMap((row) => (row.cover_path === null ? [row.id] : [])))
 
-/** Adds counts and covers to the items of a page. */
-async function withParts<T extends { id: string }>(
+/** Adds counts and covers to the items of a page. `counts` and `borrowed` are the queries for them, of which only those that `include` asks for are run. */
+async function withParts<T extends { id: string }, Q extends Statement>(
   context: Context,
   include: Include,
   items: T[],
   rows: Row[],
-  counts: Counts,
-  borrowed: Map<string, ShownCover>,
+  counts: ReturnType<typeof countsOf>,
+  borrowed: Q,
+  toCovers: (rows: Q['_']['result']) => Map<string, ShownCover>,
 ) {
-  const countsById = new Map(counts.map(({ id, ...each }) => [id, each]))
-  const cover = isIncluded(include, 'artwork') ? await covers(context) : null
+  const [hasCounts, hasCovers] = [isIncluded(include, 'counts'), isIncluded(include, 'artwork')]
+  const resultOf = await runBatch(context.db, [...(hasCounts ? [counts] : []), ...(hasCovers ? [borrowed] : [])])
+  const countsById = new Map(hasCounts ? resultOf(counts).map(({ id, ...each }) => [id, each]) : [])
+  const coversById = hasCovers ? toCovers(resultOf(borrowed)) : null
+  const cover = coversById && (await covers(context))
   return Promise.all(
     items.map(async (item, at) => ({
       ...item,
       counts: countsById.get(item.id),
-      artwork: cover ? await cover(borrowed.get(item.id) ?? rows[at]!) : undefined,
+      artwork: cover ? await cover(coversById.get(item.id) ?? rows[at]!) : undefined,
     })),
   )
 }
 
 /** Returns collections with the parts that `include` asks for. */
-export async function withCollectionParts<T extends { id: string }>(
+export function withCollectionParts<T extends { id: string }>(
   context: Context,
   include: Include,
   items: T[],
@@ -73,22 +76,11 @@ export async function withCollectionParts<T extends { id: string }>(
   const durations = sql`select sum(duration) from tracks where collection_id = listed.id`
   const counts = countsOf(context.db, listed, durations)
   const borrowed = collectionCovers(context, withoutCover(rows))
-  const resultOf = await runBatch(context.db, [
-    ...(isIncluded(include, 'counts') ? [counts] : []),
-    ...(isIncluded(include, 'artwork') ? [borrowed] : []),
-  ])
-  return withParts(
-    context,
-    include,
-    items,
-    rows,
-    isIncluded(include, 'counts') ? resultOf(counts) : [],
-    toCollectionCovers(isIncluded(include, 'artwork') ? resultOf(borrowed) : []),
-  )
+  return withParts(context, include, items, rows, counts, borrowed, toCollectionCovers)
 }
 
 /** Returns playlists with the parts that `include` asks for. */
-export async function withPlaylistParts<T extends { id: string }>(
+export function withPlaylistParts<T extends { id: string }>(
   context: Context,
   include: Include,
   items: T[],
@@ -99,16 +91,5 @@ export async function withPlaylistParts<T extends { id: string }>(
   const durations = sql`select sum(duration) from playlist_tracks join tracks on tracks.id = track_id where playlist_id = listed.id`
   const counts = countsOf(context.db, listed, durations)
   const borrowed = playlistCovers(context, withoutCover(rows))
-  const resultOf = await runBatch(context.db, [
-    ...(isIncluded(include, 'counts') ? [counts] : []),
-    ...(isIncluded(include, 'artwork') ? [borrowed] : []),
-  ])
-  return withParts(
-    context,
-    include,
-    items,
-    rows,
-    isIncluded(include, 'counts') ? resultOf(counts) : [],
-    toPlaylistCovers(isIncluded(include, 'artwork') ? resultOf(borrowed) : []),
-  )
+  return withParts(context, include, items, rows, counts, borrowed, toPlaylistCovers)
 }

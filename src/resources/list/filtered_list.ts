@@ -1,9 +1,8 @@
 import { and, type SQL, sql } from 'drizzle-orm'
-import type { BatchItem } from 'drizzle-orm/batch'
 import type { SelectResultFields } from 'drizzle-orm/query-builders/select.types'
 import type { SelectedFields } from 'drizzle-orm/sqlite-core'
 
-import { type Batches, runBatch } from '../../adapters/db/database.ts'
+import { type Batches, runBatch, type Statement } from '../../adapters/db/database.ts'
 import { wordsOf } from '../../adapters/db/fold.ts'
 import { isInCollection } from '../../adapters/db/schema/library.ts'
 import { hasTrigrams } from '../../adapters/db/search_titles.ts'
@@ -54,7 +53,6 @@ export interface Found<C extends SelectedFields> extends PageFields {
   suggestion?: string | null
 }
 
-type Statement = BatchItem<'sqlite'>
 type ResultOf = Awaited<ReturnType<typeof runBatch>>
 /** The statements of a page, and the function that reads it from their results. */
 interface PageQuery<C extends SelectedFields> {

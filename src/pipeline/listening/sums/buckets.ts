@@ -216,6 +216,12 @@ export class Buckets {
     }
   }
 
+  /** The day on which the next month can be closed, in days since 1970; 0 if there are no days. */
+  closesOn(today: number): number {
+    const hasDays = this.#sql.exec('select 1 from day limit 1').toArray().length > 0
+    return hasDays ? firstDayOf(monthOf(today - 1) + 1) + 1 : 0
+  }
+
   async #deleteDays(yesterday: number): Promise<void> {
     const closed = firstDayOf(this.#closed + 1)
     this.#sources.forget(closed)

@@ -95,6 +95,9 @@ export class Sums {
   /** Deletes old days, and closes months (see `Buckets`). The days before must be folded. */
   close = (today: number): Promise<boolean> => this.#buckets.close(today)
 
+  /** The day on which the next month can be closed, in days since 1970; 0 if no rows are left that become months or end. */
+  closesOn = (today: number): number => this.#buckets.closesOn(today)
+
   /** Whether a resource has been counted on any day. */
   has = ({ scope, id }: Pick<StatsQuery, 'scope' | 'id'>): boolean => {
     const at = STATS_SCOPES.indexOf(scope)
