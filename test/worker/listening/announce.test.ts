@@ -123,3 +123,20 @@ it('at one report a second, an object writes a row for four of them at most, and
     expect(waits).toEqual([0])
   })
 })
+
+it('an object without further reports wakes to close the month of its days', async () => {
+  const { send, track_id, object, alarm } = await aListener()
+  await send(aListen(track_id)([[0, 40]]))
+  vi.useFakeTimers({ toFake: ['Date'], now: (today() + 2) * DAY + HOUR })
+  onTestFinished(() => void vi.useRealTimers())
+  await alarm()
+  const yesterday = new Date(Date.now() - DAY)
+  const second = Date.UTC(yesterday.getUTCFullYear(), yesterday.getUTCMonth() + 1, 2)
+  expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBe(second)
+  vi.setSystemTime(second + HOUR)
+  await alarm()
+  const closed = await runInDurableObject(object(), (_, { storage: { sql } }) =>
+    sql.exec('select 1 from closed').toArray(),
+  )
+  expect(closed).toHaveLength(1)
+})

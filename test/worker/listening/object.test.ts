@@ -170,23 +170,6 @@ describe('the object', () => {
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ organization_id, shard: 3, bytes: 7.1e9 }])
   })
 
-  it('without further reports wakes to close the month of its days', async () => {
-    const { send, track_id, object, alarm } = await aListener()
-    await send(aListen(track_id)([[0, 40]]))
-    vi.useFakeTimers({ toFake: ['Date'], now: (today() + 2) * DAY + HOUR })
-    onTestFinished(() => void vi.useRealTimers())
-    await alarm()
-    const yesterday = new Date(Date.now() - DAY)
-    const second = Date.UTC(yesterday.getUTCFullYear(), yesterday.getUTCMonth() + 1, 2)
-    expect(await runInDurableObject(object(), (_, { storage }) => storage.getAlarm())).toBe(second)
-    vi.setSystemTime(second + HOUR)
-    await alarm()
-    const closed = await runInDurableObject(object(), (_, { storage: { sql } }) =>
-      sql.exec('select 1 from closed').toArray(),
-    )
-    expect(closed).toHaveLength(1)
-  })
-
   it('announces a fold once, however often it is stopped', async () => {
     const { send, organization_id, track_id, alarm, stop } = await aListener()
     const due = async () =>
