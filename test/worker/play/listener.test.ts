@@ -160,7 +160,9 @@ describe('the progress of a listener', () => {
   })
 
   it('ends after the `progress_days` of the organization, and is deleted when no report comes any more', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
+    // In the middle of a month, so that no month is closed meanwhile.
+    const now = new Date()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 5) })
     onTestFinished(() => void vi.useRealTimers())
     await (await aSession('jan')).listen()([[0, 40]])
     const heardAt = Date.now()
