@@ -20,18 +20,9 @@ let problems: string[]
 let track: string
 
 /** Chapters in the format of ffmpeg (https://ffmpeg.org/ffmpeg-formats.html#Metadata-2). */
-const METADATA = `;FFMETADATA1
-[CHAPTER]
-TIMEBASE=1/1000
-START=0
-END=4000
-title=Intro
-[CHAPTER]
-TIMEBASE=1/1000
-START=4000
-END=12000
-title=Theme
-`
+const chapterOf = (start: number, end: number, title: string) =>
+  `[CHAPTER]\nTIMEBASE=1/1000\nSTART=${start}\nEND=${end}\ntitle=${title}\n`
+const METADATA = `;FFMETADATA1\n${chapterOf(0, 4000, 'Intro')}${chapterOf(4000, 12_000, 'Theme')}`
 
 beforeAll(async () => {
   stack = await joinStack()
@@ -53,7 +44,10 @@ beforeEach(async ({ onTestFailed }) => {
     isOpen = true
   }
   await visit(page, '#/keys', 'Keys')
+  // The page shows the track of its last visit until the response arrives, whose version the first save needs.
+  const loaded = page.waitForResponse((response) => new URL(response.url()).pathname === `/v1/track/${track}`)
   await visit(page, `#/track/${track}`, 'talk')
+  await loaded
   await expectRows('0:00 Intro', '0:04 Theme')
 })
 afterEach(() => expect(problems).toEqual([]))

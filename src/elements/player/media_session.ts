@@ -83,7 +83,7 @@ function metadataOf(state: State): MediaMetadataInit {
     artwork: covers.map(({ url, width, height }) => ({
       src: url,
       sizes: `${width}x${height}`,
-      type: /\.png(\?|$)/.test(url) ? 'image/png' : 'image/jpeg',
+      type: `image/${url.includes('.png') ? 'png' : 'jpeg'}`,
     })),
   }
 }
