@@ -3,7 +3,7 @@
 # is read-only except for /tmp. Needs root, buildah, and the image.
 #   npm run test:image [-- NAMES OF TESTS]      IMAGE=localhost/tonearm-transcoder
 set -eu
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 export STORAGE_DRIVER="${STORAGE_DRIVER:-vfs}" BUILDAH_ISOLATION=chroot
 image="${IMAGE:-localhost/tonearm-transcoder}"
 
@@ -24,7 +24,7 @@ SERVICE_ROOT=$(buildah mount "$container")
 SERVICE_USER=$(buildah inspect --format '{{.OCIv1.Config.User}}' "$container")
 SERVICE_CMD=$(buildah inspect --format '{{range .OCIv1.Config.Cmd}}{{.}} {{end}}' "$container")
 [ "${SERVICE_CMD%% *}" = node ] || fail "the image's CMD does not start node: $SERVICE_CMD"
-export SERVICE_ROOT SERVICE_USER SERVICE_CMD SERVICE_COMMAND="$PWD/scripts/machines/image_service.sh"
+export SERVICE_ROOT SERVICE_USER SERVICE_CMD SERVICE_COMMAND="$PWD/scripts/image_service.sh"
 
 # The fixtures come from another ffmpeg: the image's has few encoders.
 packaged() { node --print "require('@$1-installer/$1').path"; }
