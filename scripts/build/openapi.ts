@@ -5,7 +5,7 @@ import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
 import { EVENTS, TonearmEvent } from '../../src/contract/event.ts'
 import { errorsOf, type Operation, type Operations } from '../../src/contract/operation.ts'
-import { FIELD_TEXTS } from './field_texts.ts'
+import { inheritDescriptions } from './descriptions.ts'
 
 type Json = Record<string, unknown>
 
@@ -32,21 +32,6 @@ function tidy({ zodSchema, jsonSchema: schema }: { zodSchema: z.core.$ZodType; j
 const COMPONENTS = '#/components/schemas/'
 const ref = (id: string) => COMPONENTS + id
 
-const textsOf = (name: string): Record<string, string> =>
-  (FIELD_TEXTS as Record<string, Record<string, string>>)[name] ?? {}
-
-/** Adds the texts of fields, by their names, to a JSON Schema and those inside it. */
-function withTexts(schema: Json, texts: Record<string, string>): Json {
-  const { items, properties } = schema as { items?: Json; properties?: Record<string, Json> }
-  if (items) return { ...schema, items: withTexts(items, texts) }
-  if (!properties) return schema
-  const described = Object.entries(properties).map(([name, property]) => {
-    const inner = withTexts(property, texts)
-    return [name, texts[name] ? { ...inner, description: texts[name] } : inner]
-  })
-  return { ...schema, properties: Object.fromEntries(described) as Json }
-}
-
 /** Returns the JSON Schema of a zod schema. It refers to named schemas (`.meta({ id })`) instead of repeating them. */
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const settings = { io, override: tidy, unrepresentable: 'any' } as const
@@ -61,23 +46,22 @@ function components(): Json {
   return Object.fromEntries(
     Object.entries(schemas)
       .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, withTexts(schema, textsOf(id))]),
+      .map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, schema]),
   )
 }
 
 function parameters(
   schema: z.ZodObject | undefined,
   where: 'path' | 'query' | 'header',
-  texts: Record<string, string>,
 ): Json[] {
   if (!schema) return []
   const { properties = {} } = toSchema(schema, 'output') as { properties?: Record<string, Json> }
-  return Object.entries(properties).map(([name, property]) => ({
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: where,
     required: where === 'path',
-    ...(texts[name] && { description: texts[name] }),
-    schema: property,
+    ...(description !== undefined && { description }),
+    schema,
   }))
 }
 
@@ -113,7 +97,6 @@ const GUIDES: Record<string, { description: string; url: string }> = {
 function describe(name: string, operation: Operation, example?: OperationExample): Json {
   const refusals = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
   const { access, tag } = operation
-  const texts = textsOf(name)
   const secret = operation.is_report ? '`heard_token` of the play session' : 'id of the play session'
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : `Public: the ${secret} is the secret.`
   return {
@@ -124,15 +107,15 @@ function describe(name: string, operation: Operation, example?: OperationExample
     ...(GUIDES[tag] && { externalDocs: GUIDES[tag] }),
     security: access.length > 0 ? [{ bearer: [] }] : [],
     parameters: [
-      ...withExamples(parameters(operation.params, 'path', texts), example?.params),
-      ...withExamples(parameters(operation.query, 'query', texts), example?.query),
-      ...withExamples(parameters(operation.headers, 'header', texts), example?.headers),
+      ...withExamples(parameters(operation.params, 'path'), example?.params),
+      ...withExamples(parameters(operation.query, 'query'), example?.query),
+      ...withExamples(parameters(operation.headers, 'header'), example?.headers),
       ...(operation.method === 'post' && access.length > 0 ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(operation.body && {
       requestBody: {
         required: !operation.body.safeParse({}).success,
-        content: content(withTexts(toSchema(operation.body, 'input'), texts), example?.body, operation.is_text),
+        content: content(toSchema(operation.body, 'input'), example?.body, operation.is_text),
       },
     }),
     responses: {
@@ -142,7 +125,7 @@ function describe(name: string, operation: Operation, example?: OperationExample
             200: {
               description: 'Success',
               content: {
-                ...content(withTexts(toSchema(operation.response, 'input'), texts), example?.response),
+                ...content(toSchema(operation.response, 'input'), example?.response),
                 ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
               },
             },
@@ -184,7 +167,7 @@ function webhooks(): Json {
         summary: EVENTS[type].meaning,
         tags: ['Events'],
         parameters: headers,
-        requestBody: { required: true, content: content(withTexts(toSchema(event, 'input'), textsOf(type))) },
+        requestBody: { required: true, content: content(toSchema(event, 'input')) },
         responses: { '2XX': { description: 'Delivered; everything else is tried again.' } },
       }
       return [type, { post }]
@@ -198,7 +181,7 @@ export function openApiDocument(operations: Operations, examples: Record<string,
   for (const [name, operation] of Object.entries(operations)) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(name, operation, examples[name]) }
   }
-  return {
+  const document = {
     openapi: '3.1.1',
     info: {
       title: 'Tonearm',
@@ -215,4 +198,6 @@ export function openApiDocument(operations: Operations, examples: Record<string,
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key' } },
     },
   }
+  inheritDescriptions(document)
+  return document
 }

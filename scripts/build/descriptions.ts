@@ -1,0 +1,101 @@
+/** The descriptions in the OpenAPI document: where a schema inherits one, and which are missing or say nothing. */
+
+type Json = Record<string, unknown>
+
+interface Schema extends Json {
+  $ref?: string
+  description?: string
+  anyOf?: Schema[]
+  properties?: Record<string, Schema>
+}
+interface Described {
+  name: string
+  description?: string
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
+
+/** Calls a function with every schema of a field inside a value, its name, and the path to it. */
+function eachField(value: unknown, visit: (name: string, field: Schema, path: string) => void, path: string): void {
+  if (!isObject(value)) return
+  const { properties, example: _example, examples: _examples, ...others } = value
+  for (const [name, field] of Object.entries(isObject(properties) ? properties : {})) {
+    eachField(field, visit, `${path}.${name}`)
+    visit(name, field as Schema, path)
+  }
+  for (const inner of Object.values(others)) eachField(inner, visit, path)
+}
+
+/**
+ * Gives a description to each field that has one only inside: a nullable field has it in its first alternative, and a reference has that of the
+ * named schema.
+ */
+export function inheritDescriptions(document: Json): void {
+  const { schemas } = document.components as { schemas: Record<string, Schema> }
+  eachField(
+    document,
+    (_name, field) => {
+      const [value, ...others] = field.anyOf ?? []
+      const inner = field.$ref ? schemas[field.$ref.split('/').at(-1)!] : others.length === 1 ? value : undefined
+      const description = field.description ?? (inner?.$ref ? schemas[inner.$ref.split('/').at(-1)!] : inner)?.description
+      if (value && !value.$ref) delete value.description
+      if (description) field.description = description
+    },
+    '',
+  )
+}
+
+/** Words that do not tell a reader anything about a field. */
+const STOP_WORDS = new Set(
+  'a an the of this that these those its their it is are was be has have in for to by with and or on at from as which each every all any value field'.split(
+    ' ',
+  ),
+)
+
+/** The words of a text or name, in lower case and in the singular. */
+const wordsOf = (text: string) =>
+  (text.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? []).map((word) => word.toLowerCase().replace(/(?<=..)s$/, ''))
+
+/** Whether a description says only what the names say that the reader sees already. */
+export function repeatsNames(description: string, ...names: string[]): boolean {
+  const known = new Set(names.flatMap(wordsOf))
+  return wordsOf(description).every((word) => known.has(word) || STOP_WORDS.has(word))
+}
+
+/** Returns the faults of all fields, parameters, headers, tags and events without a description, or with one that repeats their names. */
+export function descriptionFaults(document: Json): string[] {
+  const { paths, webhooks, components, tags } = document as {
+    paths: Record<string, Record<string, { operationId: string; parameters: Described[]; responses: Record<string, Json> }>>
+    webhooks: Record<string, { post: { summary?: string; description?: string; parameters: Described[] } }>
+    components: { schemas: Record<string, Schema>; headers?: Record<string, Schema> }
+    tags: Described[]
+  }
+  const faults: string[] = []
+  const expectDescribed = (owner: string, { name, description }: Described) => {
+    const place = [owner, name].filter(Boolean).join('.')
+    if (!description) faults.push(`${place} has no description`)
+    else if (repeatsNames(description, owner, name)) faults.push(`${place} has a description that repeats its name`)
+  }
+  const expectFields = (part: unknown, owner: string) =>
+    eachField(part, (name, { description }, path) => expectDescribed(path, { name, ...(description && { description }) }), owner)
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const { operationId, parameters, responses } = operation
+    for (const parameter of parameters) expectDescribed(operationId, parameter)
+    for (const { headers } of Object.values(responses))
+      for (const [name, header] of Object.entries((headers ?? {}) as Record<string, Schema>))
+        if (!header.$ref) expectDescribed(operationId, { ...header, name })
+    expectFields(operation, operationId)
+  }
+  for (const [name, { post }] of Object.entries(webhooks)) {
+    expectDescribed('', { name, description: post.description ?? post.summary ?? '' })
+    for (const parameter of post.parameters) expectDescribed(name, parameter)
+    expectFields(post, name)
+  }
+  for (const [name, schema] of Object.entries(components.schemas)) {
+    expectDescribed('', { ...schema, name })
+    expectFields(schema, name)
+  }
+  for (const [name, header] of Object.entries(components.headers ?? {})) expectDescribed('', { ...header, name })
+  for (const tag of tags) expectDescribed('', tag)
+  return [...new Set(faults)]
+}
