@@ -20,7 +20,7 @@ const COUNTS: Texts = {
 }
 
 /** The texts of an operation, an event, or a named schema. They apply to all of its fields with this name. */
-export const FIELD_TEXTS: { [name in OperationName | 'ListeningCounts' | 'stats.day']?: Texts } = {
+export const FIELD_TEXTS: { [name in OperationName | 'ListeningCounts' | 'StatsDayEvent']?: Texts } = {
   reportHeard: {
     token: '`heard_token` in the response of `POST /v1/play_session/{scope}` or `GET /v1/play/{play_session_id}`.',
     visit: '16 random lower-case hexadecimal digits: new for each visit, and the same in all of its reports.',
@@ -39,7 +39,7 @@ export const FIELD_TEXTS: { [name in OperationName | 'ListeningCounts' | 'stats.
     fast: 'Those seconds of `ranges` and `again` that played faster than recorded.',
   },
   ListeningCounts: COUNTS,
-  'stats.day': {
+  StatsDayEvent: {
     ...COUNTS,
     date: 'The day that is over, in UTC.',
     refused: 'How many reports of players were not counted.',

@@ -41,7 +41,7 @@ export const OrganizationUpdate = z.strictObject({
   player_color: HexColor.nullable().optional(),
   player_subtitle: Title.nullable().optional(),
   uses_tags: z.boolean().optional(),
-  progress_days: z.int().min(1).max(MAX_PROGRESS_DAYS).meta({ unit: 'days' }).optional(),
+  progress_days: z.int().min(1).max(MAX_PROGRESS_DAYS).meta({ 'x-unit': 'days' }).optional(),
   /** Only the operator's root key may change it. */
   max_bytes: QuotaBytes.optional(),
 })
