@@ -1,13 +1,11 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 
-import { ErrorCode } from '../../src/contract/common.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
-import { EVENTS, TonearmEvent } from '../../src/contract/event.ts'
+import { EVENTS, eventName, TonearmEvent } from '../../src/contract/event.ts'
 import { errorsOf, type Operation, type Operations } from '../../src/contract/operation.ts'
 import { inheritDescriptions } from './descriptions.ts'
-
-type Json = Record<string, unknown>
+import { type Json, namedSchemas, ref, toSchema } from './openapi_schema.ts'
 
 /** One request to an operation and its response. Path parameters and query parameters are strings. */
 export interface OperationExample {
@@ -18,36 +16,15 @@ export interface OperationExample {
   response: Json
 }
 
+/** The meanings of all error codes. They are not in the contract, because the Worker would contain them too. */
 const CODES = Object.entries(ERROR_STATUS)
   .map(([code, status]) => `- \`${code}\` (${status}): ${ERROR_MEANINGS[code as keyof typeof ERROR_STATUS]}`)
   .join('\n')
 
-/** Removes the long patterns of UUIDs and times, which their `format` already defines, and describes the codes of errors. */
-function tidy({ zodSchema, jsonSchema: schema }: { zodSchema: z.core.$ZodType; jsonSchema: Json }): void {
-  if (zodSchema === ErrorCode) schema.description = CODES
-  if (schema.format === 'uuid') delete schema.pattern
-  if (schema.format === 'date-time') delete schema.pattern
-}
-
-const COMPONENTS = '#/components/schemas/'
-const ref = (id: string) => COMPONENTS + id
-
-/** Returns the JSON Schema of a zod schema. It refers to named schemas (`.meta({ id })`) instead of repeating them. */
-function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const settings = { io, override: tidy, unrepresentable: 'any' } as const
-  const { $schema: _schema, $defs: _defs, ...jsonSchema } = z.toJSONSchema(schema, settings)
-  return JSON.parse(JSON.stringify(jsonSchema).replaceAll('#/$defs/', COMPONENTS)) as Json
-}
-
 /** Returns all named schemas. */
 function components(): Json {
-  const settings = { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' } as const
-  const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
-  return Object.fromEntries(
-    Object.entries(schemas)
-      .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, schema]),
-  )
+  const { ErrorCode, ...schemas } = namedSchemas()
+  return { ...schemas, ErrorCode: { ...ErrorCode, description: CODES } }
 }
 
 function parameters(
@@ -135,7 +112,7 @@ function describe(name: string, operation: Operation, example?: OperationExample
           status,
           {
             description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n\n'),
-            content: content({ $ref: ref('Error') }),
+            content: content({ $ref: ref('ErrorBody') }),
           },
         ]),
       ),
@@ -167,7 +144,7 @@ function webhooks(): Json {
         summary: EVENTS[type].meaning,
         tags: ['Events'],
         parameters: headers,
-        requestBody: { required: true, content: content(toSchema(event, 'input')) },
+        requestBody: { required: true, content: content({ $ref: ref(eventName(type)) }) },
         responses: { '2XX': { description: 'Delivered; everything else is tried again.' } },
       }
       return [type, { post }]

@@ -75,7 +75,7 @@ export const ApiKeyCreate = ApiKeyUpdate.extend({
 })
 
 /** Seconds for which the previous secret stays valid after a rotation: an hour by default, a week at most. */
-const GraceSeconds = z.int().min(0).max(604_800).meta({ unit: 'seconds' }).default(3600)
+const GraceSeconds = z.int().min(0).max(604_800).meta({ 'x-unit': 'seconds' }).default(3600)
 
 const tag = 'API keys'
 const params = z.object({ api_key_id: Id })

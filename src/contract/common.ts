@@ -50,7 +50,7 @@ export const digits = (least: number, most: number, unit?: string) =>
     .string()
     .regex(/^\d{1,15}$/, `must be a whole number, from ${least} to ${most}${unit ? ` ${unit}` : ''}`)
     .transform(Number)
-    .pipe(z.int().min(least).max(most).meta({ unit }))
+    .pipe(z.int().min(least).max(most).meta({ 'x-unit': unit }))
 
 /** `limit` and `offset` of all lists (specification §4). */
 export const Page = z.strictObject({
@@ -143,7 +143,7 @@ export const ok = <const T extends z.ZodRawShape>(shape: T) =>
   })
 
 /** The codes of error responses (errors.ts). */
-export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[])
+export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[]).meta({ id: 'ErrorCode' })
 
 /** The quota that an upload would exceed (docs/upload.md#quotas). */
 export const ExceededQuota = named('ExceededQuota', {
@@ -163,7 +163,7 @@ export const ExceededQuota = named('ExceededQuota', {
 export type ExceededQuota = z.infer<typeof ExceededQuota>
 
 /** The body of all error responses (specification §7). `code`, `errors`, `docs_url`, `quota`, `reason` and `current` are not in the specification. */
-export const ErrorBody = named('Error', {
+export const ErrorBody = named('ErrorBody', {
   /** Distinguishes an error (`false`) from success (`true`). */
   ok: z.literal(false),
   /** A sentence for people. Its wording may change, so programs should read `code`. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { KeyType } from './api_key.ts'
-import { digits, Id, including, ok, Page, Timestamp } from './common.ts'
+import { digits, Id, including, named, ok, Page, Timestamp } from './common.ts'
 import { MAX_EVENT_WAIT } from './facts.ts'
 import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
@@ -148,9 +148,13 @@ export const EVENT_TYPES = Object.keys(EVENTS) as EventType[]
 /** The `data` of one event type. */
 export type EventData<T extends EventType> = z.infer<z.ZodObject<(typeof EVENTS)[T]['data']>>
 
+/** Returns the name of an event's schema, e.g. `TrackReadyEvent`. */
+export const eventName = (type: EventType) =>
+  `${type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`
+
 /** The schema of an event of one type, as it appears in the feed and in webhooks. */
 const eventOf = <T extends EventType>(type: T) =>
-  z.object({
+  named(eventName(type), {
     /** The id is the same in all deliveries of the event. */
     id,
     type: z.literal(type),

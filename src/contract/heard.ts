@@ -16,7 +16,7 @@ const Seconds = z
   .min(0)
   .max(MAX_HEARD_NUMBER)
   .overwrite((seconds) => Math.round(seconds * 10) / 10)
-  .meta({ unit: 'seconds' })
+  .meta({ 'x-unit': 'seconds' })
 const Ranges = z.array(z.array(Seconds).min(2).max(2)).max(MAX_HEARD_RANGES)
 
 /** One pass of one track through the player. */

@@ -41,7 +41,7 @@ const id = { multipart_upload_id: Id }
 const start = z.strictObject({
   /** The name of the track after this file has replaced the previous one. If it is omitted, the name does not change. */
   file_name: RequiredText.optional(),
-  file_size: z.int().min(1).meta({ unit: 'bytes' }),
+  file_size: z.int().min(1).meta({ 'x-unit': 'bytes' }),
   content_type: UploadHints.content_type,
   /**
    * A fingerprint of the file, which the client can compute in any way. A request with the fingerprint of an open upload returns that upload with its

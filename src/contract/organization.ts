@@ -54,7 +54,7 @@ export const OrganizationUpdate = z.strictObject({
   /** Whether the tags of files are used for titles, subtitles, order and covers that are not set (docs/tags.md). */
   uses_tags: z.boolean().optional(),
   /** Days after which the progress of a listener with a track ends, counted from its last change. */
-  progress_days: z.int().min(1).max(MAX_PROGRESS_DAYS).meta({ unit: 'days' }).optional(),
+  progress_days: z.int().min(1).max(MAX_PROGRESS_DAYS).meta({ 'x-unit': 'days' }).optional(),
   /** Bytes that the organization may store; null allows any number. Only the root key may change it. */
   max_bytes: QuotaBytes.optional(),
 })

@@ -87,14 +87,14 @@ export const PlaySessionCreate = z.strictObject({
   playlist_id: Id.optional(),
   is_downloadable: z.boolean().optional(),
   /** Seconds until the session expires. */
-  expires_in: z.number().min(60).max(MAX_SESSION_TTL).meta({ unit: 'seconds' }).default(3600),
+  expires_in: z.number().min(60).max(MAX_SESSION_TTL).meta({ 'x-unit': 'seconds' }).default(3600),
   creator_id: Id.nullable().optional(),
   organization_index: Text.nullable().optional(),
   metadata: Metadata.optional(),
   /** Your pseudonym for the listener, whose progress is then kept. It is stored only as an HMAC. Only server keys may set it. */
   listener: Listener.optional(),
   /** How many play views the response contains, from the first track on. */
-  views: z.int().min(1).max(MAX_VIEWS).meta({ unit: 'play views' }).optional(),
+  views: z.int().min(1).max(MAX_VIEWS).meta({ 'x-unit': 'play views' }).optional(),
 })
 
 /**

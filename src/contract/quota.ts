@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { named, Timestamp } from './common.ts'
 
 /** The bytes or tracks that a quota allows; null allows any number. */
-export const QuotaBytes = z.int().min(0).meta({ unit: 'bytes' }).nullable()
-export const QuotaTracks = z.int().min(0).meta({ unit: 'tracks' }).nullable()
+export const QuotaBytes = z.int().min(0).meta({ 'x-unit': 'bytes' }).nullable()
+export const QuotaTracks = z.int().min(0).meta({ 'x-unit': 'tracks' }).nullable()
 
 /** A quota, and the bytes and tracks that count for it (docs/upload.md#quotas). */
 export const Quota = named('Quota', {

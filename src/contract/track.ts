@@ -27,14 +27,9 @@ import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 
 /** The states of a track. The transitions between them are in `src/pipeline` (docs/architecture.md#statuses). */
-export const TrackStatus = z.enum([
-  'initializing',
-  'processing',
-  'fallback_processing',
-  'ready',
-  'incomplete',
-  'failed',
-])
+export const TrackStatus = z
+  .enum(['initializing', 'processing', 'fallback_processing', 'ready', 'incomplete', 'failed'])
+  .meta({ id: 'TrackStatus' })
 export type TrackStatus = z.infer<typeof TrackStatus>
 
 /** Seconds from the start of the audio, rounded to milliseconds. */
@@ -43,7 +38,7 @@ const Seconds = z
   .min(0)
   .max(MAX_CHAPTER_START)
   .overwrite((seconds) => Math.round(seconds * 1000) / 1000)
-  .meta({ unit: 'seconds' })
+  .meta({ 'x-unit': 'seconds' })
 const WebAddress = urlOf(/^https?$/, 'https: or http:', MAX_CHAPTER_URL)
 
 /** A chapter in the format JSON Chapters 1.2. */
@@ -144,7 +139,7 @@ export const trackFilters = {
 
 /** `file_size` (in bytes) and `content_type` are not in the specification. The upload URL is signed with those that are given. */
 export const UploadHints = {
-  file_size: z.int().min(1).meta({ unit: 'bytes' }).optional(),
+  file_size: z.int().min(1).meta({ 'x-unit': 'bytes' }).optional(),
   content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
 }
 

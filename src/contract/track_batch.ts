@@ -8,30 +8,31 @@ import { Track, TrackUpdate } from './track.ts'
 /** Maximum `order` of a track in a request. */
 const MAX_ORDER = 2 ** 31 - 1
 
+/** Adds the fields that every change has: its action and the track. */
+const change = <const A extends string, const T extends z.ZodRawShape>(action: A, shape: T) =>
+  z.strictObject({ action: z.literal(action), track_id: Id, ...shape })
+
 /** One change to one track. */
-export const TrackChange = z.discriminatedUnion('action', [
-  TrackUpdate.extend({
-    action: z.literal('update'),
-    track_id: Id,
-    /** The version that the track must have, like `If-Match`; by default, every version matches. */
-    version: Version.optional(),
-  }),
-  z.strictObject({
-    action: z.literal('move'),
-    track_id: Id,
-    collection_id: Id,
-    /** The track's `order` in that collection, if no other track has it; otherwise, and by default, the track comes last. */
-    order: z.int().min(0).max(MAX_ORDER).optional(),
-  }),
-  z.strictObject({
-    action: z.literal('delete'),
-    track_id: Id,
-    /** Whether the track is moved to the trash, as with `trash=true`. */
-    trash: z.boolean().optional(),
-  }),
-  z.strictObject({ action: z.literal('restore'), track_id: Id }),
-  z.strictObject({ action: z.literal('reprocess'), track_id: Id }),
-])
+export const TrackChange = z
+  .discriminatedUnion('action', [
+    change('update', {
+      ...TrackUpdate.shape,
+      /** The version that the track must have, like `If-Match`; by default, every version matches. */
+      version: Version.optional(),
+    }).meta({ id: 'UpdateChange' }),
+    change('move', {
+      collection_id: Id,
+      /** The track's `order` in that collection, if no other track has it; otherwise, and by default, the track comes last. */
+      order: z.int().min(0).max(MAX_ORDER).optional(),
+    }).meta({ id: 'MoveChange' }),
+    change('delete', {
+      /** Whether the track is moved to the trash, as with `trash=true`. */
+      trash: z.boolean().optional(),
+    }).meta({ id: 'DeleteChange' }),
+    change('restore', {}).meta({ id: 'RestoreChange' }),
+    change('reprocess', {}).meta({ id: 'ReprocessChange' }),
+  ])
+  .meta({ id: 'TrackChange' })
 export type TrackChange = z.infer<typeof TrackChange>
 
 /** The result of one change. If the change was refused, it has the same code, message and `current` as the response of the operation for a single track. */

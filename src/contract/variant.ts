@@ -29,11 +29,11 @@ export const VariantUpdate = z.strictObject({
   name: RequiredTitle.optional(),
   codec: AudioCodec.optional(),
   /** Bitrate in kbit/s. The valid values depend on the codec; FLAC has no bitrate. */
-  bitrate: z.int().min(0).max(MAX_BITRATE).meta({ unit: 'kbit/s' }).optional(),
+  bitrate: z.int().min(0).max(MAX_BITRATE).meta({ 'x-unit': 'kbit/s' }).optional(),
   /** `null` keeps the channels of the source, but at most two with a lossy codec. */
   channels: z.literal([1, 2]).nullable().optional(),
-  start: z.number().min(0).max(MAX_PREVIEW_START).meta({ unit: 'seconds' }).optional(),
-  length: z.number().min(1).max(MAX_PREVIEW).meta({ unit: 'seconds' }).optional(),
+  start: z.number().min(0).max(MAX_PREVIEW_START).meta({ 'x-unit': 'seconds' }).optional(),
+  length: z.number().min(1).max(MAX_PREVIEW).meta({ 'x-unit': 'seconds' }).optional(),
 })
 export type VariantUpdate = z.infer<typeof VariantUpdate>
 

@@ -147,7 +147,7 @@ export const WebhookEndpointUpdate = z
   .partial()
 
 /** Seconds for which deliveries are also signed with the previous secret: a day by default, a week at most. */
-const GraceSeconds = z.int().min(0).max(604_800).meta({ unit: 'seconds' }).default(86_400)
+const GraceSeconds = z.int().min(0).max(604_800).meta({ 'x-unit': 'seconds' }).default(86_400)
 
 const tag = 'Webhooks'
 const access = ['server'] as const

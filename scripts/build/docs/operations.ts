@@ -1,5 +1,6 @@
 import { ERROR_STATUS } from '../../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../../src/contract/errors.ts'
+import { eventName, type EventType } from '../../../src/contract/event.ts'
 import type { OperationName } from '../../../src/contract/index.ts'
 import { errorsOf, type Operation, type Operations } from '../../../src/contract/operation.ts'
 import type { OperationExample } from '../openapi.ts'
@@ -29,7 +30,7 @@ interface DescribedOperation {
 /** The parts of the OpenAPI document that the pages show. */
 export interface Document {
   paths: Record<string, Record<string, DescribedOperation>>
-  webhooks: Record<string, { post: { summary: string; requestBody: Content } }>
+  webhooks: Record<string, { post: { summary: string } }>
   components: { schemas: Record<string, Schema> }
 }
 
@@ -167,11 +168,13 @@ ${JSON.stringify(example.response, null, 2)}
 }
 
 /** Returns the page of a tag. The page of the events also has the bodies of webhooks. */
-export function operationPage(tag: string, entries: Entry[], { webhooks }: Document): Page {
+export function operationPage(tag: string, entries: Entry[], { webhooks, components }: Document): Page {
   const url = pageOfTag(tag)
   const events = tag === 'Events' ? Object.entries(webhooks) : []
   const sections = entries.map(({ name, operation }) => ({ title: titleOf(operation.summary), url: `#${name}` }))
-  const webhookSections = events.map(([type, { post }]) => eventSection(type, post.summary, schemaOf(post.requestBody)))
+  const webhookSections = events.map(([type, { post }]) =>
+    eventSection(type, post.summary, components.schemas[eventName(type as EventType)]!),
+  )
   return {
     url,
     title: tag,
