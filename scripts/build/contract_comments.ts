@@ -53,7 +53,18 @@ export function describeValues(path: string, source: string): string {
     Property(node) {
       const text = textBefore(node)
       if (text && node.kind === 'init' && !node.method)
-        wrap('describeProperty', node.value, text, node.shorthand ? `${source.slice(node.key.start, node.key.end)}: ` : '')
+        wrap(
+          'describeProperty',
+          node.value,
+          text,
+          node.shorthand ? `${source.slice(node.key.start, node.key.end)}: ` : '',
+        )
+    },
+    ArrayExpression({ elements }) {
+      for (const element of elements) {
+        const text = element && textBefore(element)
+        if (text) wrap('describeConstant', element, text)
+      }
     },
     VariableDeclaration(node) {
       const [declaration] = node.declarations

@@ -37,7 +37,8 @@ export function inheritDescriptions(document: Json): void {
     (_name, field) => {
       const [value, ...others] = field.anyOf ?? []
       const inner = field.$ref ? schemas[field.$ref.split('/').at(-1)!] : others.length === 1 ? value : undefined
-      const description = field.description ?? (inner?.$ref ? schemas[inner.$ref.split('/').at(-1)!] : inner)?.description
+      const description =
+        field.description ?? (inner?.$ref ? schemas[inner.$ref.split('/').at(-1)!] : inner)?.description
       if (value && !value.$ref) delete value.description
       if (description) field.description = description
     },
@@ -45,16 +46,16 @@ export function inheritDescriptions(document: Json): void {
   )
 }
 
-/** Words that do not tell a reader anything about a field. */
-const STOP_WORDS = new Set(
-  'a an the of this that these those its their it is are was be has have in for to by with and or on at from as which each every all any value field'.split(
-    ' ',
-  ),
-)
-
 /** The words of a text or name, in lower case and in the singular. */
 const wordsOf = (text: string) =>
   (text.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? []).map((word) => word.toLowerCase().replace(/(?<=..)s$/, ''))
+
+/** Words that say nothing about a field. */
+const STOP_WORDS = new Set(
+  wordsOf(
+    'a an the of this that these those its their it is are was be has have in for to by with and or on at from as which each every all any value field',
+  ),
+)
 
 /** Whether a description says only what the names say that the reader sees already. */
 export function repeatsNames(description: string, ...names: string[]): boolean {
@@ -65,7 +66,10 @@ export function repeatsNames(description: string, ...names: string[]): boolean {
 /** Returns the faults of all fields, parameters, headers, tags and events without a description, or with one that repeats their names. */
 export function descriptionFaults(document: Json): string[] {
   const { paths, webhooks, components, tags } = document as {
-    paths: Record<string, Record<string, { operationId: string; parameters: Described[]; responses: Record<string, Json> }>>
+    paths: Record<
+      string,
+      Record<string, { operationId: string; parameters: Described[]; responses: Record<string, Json> }>
+    >
     webhooks: Record<string, { post: { summary?: string; description?: string; parameters: Described[] } }>
     components: { schemas: Record<string, Schema>; headers?: Record<string, Schema> }
     tags: Described[]
@@ -77,7 +81,11 @@ export function descriptionFaults(document: Json): string[] {
     else if (repeatsNames(description, owner, name)) faults.push(`${place} has a description that repeats its name`)
   }
   const expectFields = (part: unknown, owner: string) =>
-    eachField(part, (name, { description }, path) => expectDescribed(path, { name, ...(description && { description }) }), owner)
+    eachField(
+      part,
+      (name, { description }, path) => expectDescribed(path, { name, ...(description && { description }) }),
+      owner,
+    )
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     const { operationId, parameters, responses } = operation
     for (const parameter of parameters) expectDescribed(operationId, parameter)

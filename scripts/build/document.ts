@@ -9,8 +9,8 @@ const ENTRY = `export { openApiDocument } from './openapi.ts'
 export { operations } from '../../src/contract/index.ts'`
 
 /**
- * Builds the OpenAPI document. The contract is bundled with its comments, and runs in a context of its own: names of schemas are global in zod,
- * and this process may have loaded the contract without its comments.
+ * Builds the OpenAPI document. The contract is bundled with its comments, and runs in a separate context, because names of schemas are global in
+ * zod, and this process may have loaded the contract without its comments.
  */
 export async function buildDocument(): Promise<Record<string, unknown>> {
   const { outputFiles } = await build({

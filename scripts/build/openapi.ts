@@ -1,8 +1,9 @@
 import type * as z from 'zod'
 
+import { API_TAGS } from '../../src/contract/api_tags.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
-import { EVENTS, eventName, TonearmEvent } from '../../src/contract/event.ts'
+import { EVENT_TYPES, EVENTS, eventName, TonearmEvent } from '../../src/contract/event.ts'
 import { errorsOf, type Operation, type Operations } from '../../src/contract/operation.ts'
 import { inheritDescriptions } from './descriptions.ts'
 import { type Json, namedSchemas, ref, toSchema } from './openapi_schema.ts'
@@ -24,13 +25,11 @@ const CODES = Object.entries(ERROR_STATUS)
 /** Returns all named schemas. */
 function components(): Json {
   const { ErrorCode, ...schemas } = namedSchemas()
+  for (const type of EVENT_TYPES) schemas[eventName(type)]!.description = EVENTS[type].meaning
   return { ...schemas, ErrorCode: { ...ErrorCode, description: CODES } }
 }
 
-function parameters(
-  schema: z.ZodObject | undefined,
-  where: 'path' | 'query' | 'header',
-): Json[] {
+function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | 'header'): Json[] {
   if (!schema) return []
   const { properties = {} } = toSchema(schema, 'output') as { properties?: Record<string, Json> }
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
@@ -65,15 +64,9 @@ const withExamples = (described: Json[], values: Record<string, string> = {}) =>
     return { ...parameter, example: type === 'integer' ? Number(value) : value }
   })
 
-/** The guides that explain the operations of a tag. */
-const GUIDES: Record<string, { description: string; url: string }> = {
-  Listening: { description: 'Listening reports', url: '/docs/listening' },
-  Statistics: { description: 'Counting', url: '/docs/counting' },
-}
-
 function describe(name: string, operation: Operation, example?: OperationExample): Json {
   const refusals = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
-  const { access, tag } = operation
+  const { access, tag, guide } = operation
   const secret = operation.is_report ? '`heard_token` of the play session' : 'id of the play session'
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : `Public: the ${secret} is the secret.`
   return {
@@ -81,7 +74,7 @@ function describe(name: string, operation: Operation, example?: OperationExample
     summary: operation.summary,
     description: keys,
     tags: [tag],
-    ...(GUIDES[tag] && { externalDocs: GUIDES[tag] }),
+    externalDocs: { description: guide.replace(/^./, (letter) => letter.toUpperCase()), url: `/docs/${guide}` },
     security: access.length > 0 ? [{ bearer: [] }] : [],
     parameters: [
       ...withExamples(parameters(operation.params, 'path'), example?.params),
@@ -167,7 +160,7 @@ export function openApiDocument(operations: Operations, examples: Record<string,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(Object.values(operations).map((o) => o.tag))].map((tag) => ({ name: tag })),
+    tags: Object.entries(API_TAGS).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: webhooks(),
     components: {

@@ -27,11 +27,11 @@ import { ListedTrack, trackFilters } from './track.ts'
 
 /** An ordered group of tracks, such as an album, a show or a folder. Values that are not set are inherited from the organization. */
 export const Collection = named('Collection', {
-  /** Identifies the collection in paths and events. */
+  /** Identifies the resource in paths and events. */
   id: z.uuid(),
   /** A user of your application, by an id that you choose; null if none is set. */
   creator_id: z.uuid().nullable(),
-  /** Your own identifier of the collection; empty if none is set. */
+  /** Your own identifier; empty if none is set. */
   organization_index: z.string(),
   /** Name that listeners see, on one line. */
   title: z.string(),
@@ -45,11 +45,11 @@ export const Collection = named('Collection', {
   is_cover_overridable: z.boolean(),
   /** Whether tracks may have their own color. */
   is_theme_overridable: z.boolean(),
-  /** Color of players: the collection's own or the organization's. */
+  /** Color of players: its own, or the organization's. */
   player_color: HexColor,
-  /** Second line in players for tracks without a subtitle: the collection's own or the organization's. */
+  /** Second line in players for tracks without a subtitle: its own, or the organization's. */
   player_subtitle: z.string(),
-  /** When the collection was added. */
+  /** When it was added. */
   created_at: Timestamp,
   /** When a request last changed it. */
   updated_at: Timestamp,
@@ -129,6 +129,7 @@ export const collectionOperations = defineOperations({
     summary: 'List or search collections, newest first unless sorted',
     tag,
     access: ['server'],
+    guide: 'lists',
     query: ListPage.extend(listQuery),
     response: ok({
       ...counted,
@@ -143,6 +144,7 @@ export const collectionOperations = defineOperations({
     summary: 'Create a collection',
     tag,
     access: ['server'],
+    guide: 'concepts',
     body: CollectionCreate,
     response: collectionResponse.extend({
       /** Where to send a cover, if the collection should have one. */
@@ -155,6 +157,7 @@ export const collectionOperations = defineOperations({
     summary: 'Get a collection',
     tag,
     access: ['server'],
+    guide: 'concepts',
     params,
     response: collectionResponse,
   },
@@ -165,6 +168,7 @@ export const collectionOperations = defineOperations({
     summary: 'Update a collection; fields left out stay as they are',
     tag,
     access: ['server'],
+    guide: 'concepts',
     params,
     headers: VersionHeaders,
     body: CollectionUpdate,
@@ -177,6 +181,8 @@ export const collectionOperations = defineOperations({
     summary: 'Delete a collection with its tracks and their files; `trash=true` keeps them for seven days',
     tag,
     access: ['server'],
+    guide: 'playlists',
+    limits: ['trash_ttl'],
     params,
     query: Deletion,
     response: ok({
@@ -192,6 +198,7 @@ export const collectionOperations = defineOperations({
     summary: "List or search a collection's tracks, in their order unless sorted",
     tag,
     access: ['server'],
+    guide: 'lists',
     params,
     query: ListPage.extend({
       ...trackFilters,
@@ -211,6 +218,7 @@ export const collectionOperations = defineOperations({
     summary: 'Put tracks of a collection into a new order; they share out the places they hold now',
     tag,
     access: ['server'],
+    guide: 'playlists',
     params,
     body: z.strictObject({
       /** Tracks of this collection in their new order. Other tracks keep their places. */

@@ -177,7 +177,7 @@ export const ErrorBody = named('ErrorBody', {
       z.object({
         /** Path from the root of the body, query or URL path, joined with dots. */
         path: z.string(),
-        /** What is wrong with the value, for people. */
+        /** The fault of the value, for people. */
         message: z.string(),
       }),
     )

@@ -22,6 +22,7 @@ export const coverOperations = defineOperations({
     summary: "Get a collection's cover, signed; without one its first track's, else a generated one",
     tag,
     access: ['server'],
+    guide: 'tags',
     params: collectionParams,
     response: ok({
       /** As in the path. */
@@ -36,6 +37,9 @@ export const coverOperations = defineOperations({
     summary: "Get a URL to upload a collection's cover to",
     tag,
     access: ['server'],
+    guide: 'upload',
+    limits: ['cover_size', 'cover_pixels'],
+    recordsNoEvent: 'the uploaded file has its event',
     params: collectionParams,
     response: ok({
       /** The same as `collection.id`. */
@@ -52,6 +56,9 @@ export const coverOperations = defineOperations({
     summary: "Get a URL to upload a track's cover to",
     tag,
     access: ['server'],
+    guide: 'upload',
+    limits: ['cover_size', 'cover_pixels'],
+    recordsNoEvent: 'the uploaded file has its event',
     params: z.object({
       /** As returned when the track was created. */
       track_id: Id,

@@ -77,6 +77,7 @@ export const organizationOperations = defineOperations({
     summary: "List organizations, newest first (the operator's root key only)",
     tag,
     access: ['root'],
+    guide: 'keys',
     query: Page,
     response: ok({
       /** Number of organizations on all pages together. */
@@ -92,6 +93,7 @@ export const organizationOperations = defineOperations({
     summary: "Create an organization and its first server key (the operator's root key only)",
     tag,
     access: ['root'],
+    guide: 'keys',
     body: z.strictObject({
       /** Shown in the studio, not to listeners. */
       name: RequiredTitle,
@@ -114,6 +116,7 @@ export const organizationOperations = defineOperations({
     summary: 'Get an organization',
     tag,
     access: ['server'],
+    guide: 'concepts',
     params,
     response: organizationResponse,
   },
@@ -124,6 +127,8 @@ export const organizationOperations = defineOperations({
     summary: 'Update an organization; fields left out stay as they are',
     tag,
     access: ['root', 'server'],
+    guide: 'concepts',
+    recordsNoEvent: 'receivers do not mirror settings',
     params,
     headers: VersionHeaders,
     body: OrganizationUpdate,
@@ -136,6 +141,8 @@ export const organizationOperations = defineOperations({
     summary: "Delete an organization with everything in it (the operator's root key only)",
     tag,
     access: ['root'],
+    guide: 'keys',
+    recordsNoEvent: 'the events are deleted with their organization',
     params,
     response: ok({
       /** The same as `deleted_organization.id`. */

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
+
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 
-import { FIELD_TEXTS } from '../../scripts/build/field_texts.ts'
-import { openApiDocument, type OperationExample } from '../../scripts/build/openapi.ts'
+import { buildDocument } from '../../scripts/build/document.ts'
+import type { OperationExample } from '../../scripts/build/openapi.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { operations } from '../../src/contract/index.ts'
 import { errorsOf, type Operation } from '../../src/contract/operation.ts'
@@ -12,6 +14,7 @@ import exampleFile from '../../src/reference/examples.json' with { type: 'json' 
 
 interface Schema {
   $ref?: string
+  description?: string
   type?: string | string[]
   properties?: Record<string, Schema>
   items?: Schema
@@ -35,7 +38,7 @@ interface Document {
 }
 
 const examples: Record<string, OperationExample> = exampleFile
-const text = JSON.stringify(openApiDocument(operations, examples))
+const text = JSON.stringify(await buildDocument())
 const document = JSON.parse(text) as Document
 const table: [string, Operation][] = Object.entries(operations)
 const described = ({ path, method }: Operation) => document.paths[path]![method]!
@@ -210,7 +213,10 @@ describe.each(Object.entries(FIELDS))('the schema of %s', (name, fields) => {
 })
 
 describe('the types of the fields', () => {
-  const field = (schema: string, name: string) => document.components.schemas[schema]!.properties![name]
+  const field = (schema: string, name: string) => {
+    const { description: _description, ...type } = document.components.schemas[schema]!.properties![name]!
+    return type
+  }
 
   it('are those of the specification', () => {
     expect(field('Track', 'id')).toEqual({ type: 'string', format: 'uuid' })
@@ -232,27 +238,12 @@ describe('the types of the fields', () => {
   })
 })
 
-describe('the texts of fields', () => {
-  it.each(Object.entries(FIELD_TEXTS))('all belong to a field of %s', (name, texts) => {
-    const operation: Operation | undefined = (operations as Record<string, Operation>)[name]
-    const part = operation ? described(operation) : (document.components.schemas[name] ?? {})
-    const found = new Set(every(part, 'description'))
-    expect(Object.values(texts).filter((description) => !found.has(description))).toEqual([])
-  })
-
-  it('describe every field of a listening report, and of the progress of a listener', () => {
-    const { requestBody, parameters } = described(operations.reportHeard)
-    const report = json(requestBody!).properties!
-    const listen = report.listens!.items!.properties!
-    const tracks = json(described(operations.getProgress).responses['200']!).properties!.tracks!.items!.properties!
-    for (const field of [...parameters, ...Object.values({ ...report, ...listen, ...tracks })])
-      expect(field).toMatchObject({ description: expect.stringMatching(/\.$/) as string })
-  })
-
-  it('lead from the operations of listening to their guides', () => {
-    expect(described(operations.reportHeard)).toMatchObject({ externalDocs: { url: '/docs/listening' } })
-    expect(described(operations.getRetention)).toMatchObject({ externalDocs: { url: '/docs/counting' } })
-    expect(described(operations.getTrack)).not.toHaveProperty('externalDocs')
+describe('guides and examples', () => {
+  it('every operation names a page of docs as its guide', () => {
+    for (const [name, operation] of table) {
+      expect(existsSync(`docs/${operation.guide}.md`), `${name}: docs/${operation.guide}.md`).toBe(true)
+      expect(described(operation)).toMatchObject({ externalDocs: { url: `/docs/${operation.guide}` } })
+    }
   })
 
   it('have an example of progress with a track', () => {

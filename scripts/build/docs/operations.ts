@@ -79,7 +79,7 @@ function errorTable(operation: Operation): string {
 }
 
 function limitTable(entry: Entry): string {
-  const rows = limitsOfOperation(entry.name, entry.operation).map(
+  const rows = limitsOfOperation(entry.operation).map(
     ([name, amount, scope]) =>
       `<tr><td><a href="/docs/limits#${name}"><code>${name}</code></a></td><td>${amount}</td><td>${escapeHtml(scope!)}</td></tr>`,
   )
