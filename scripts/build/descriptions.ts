@@ -4,13 +4,21 @@ type Json = Record<string, unknown>
 
 interface Schema extends Json {
   $ref?: string
-  description?: string
+  description?: string | undefined
   anyOf?: Schema[]
   properties?: Record<string, Schema>
 }
 interface Described {
-  name: string
-  description?: string
+  operationId: string
+  summary: string
+  parameters: (Schema & { name?: string })[]
+  responses: Record<string, { headers?: Record<string, Schema> }>
+}
+interface Document {
+  paths: Record<string, Record<string, Described>>
+  webhooks: Record<string, { post: Described }>
+  components: Record<'schemas' | 'parameters' | 'headers' | 'responses', Record<string, Schema>>
+  tags: { name: string; description: string }[]
 }
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
@@ -65,45 +73,33 @@ export function repeatsNames(description: string, ...names: string[]): boolean {
 
 /** Returns the faults of all fields, parameters, headers, tags and events without a description, or with one that repeats their names. */
 export function descriptionFaults(document: Json): string[] {
-  const { paths, webhooks, components, tags } = document as {
-    paths: Record<
-      string,
-      Record<string, { operationId: string; parameters: Described[]; responses: Record<string, Json> }>
-    >
-    webhooks: Record<string, { post: { summary?: string; description?: string; parameters: Described[] } }>
-    components: { schemas: Record<string, Schema>; headers?: Record<string, Schema> }
-    tags: Described[]
-  }
-  const faults: string[] = []
-  const expectDescribed = (owner: string, { name, description }: Described) => {
+  const { paths, webhooks, components, tags } = document as unknown as Document
+  const faults = new Set<string>()
+  const expectDescribed = (owner: string, name: string, { $ref, description }: Schema) => {
+    if ($ref?.startsWith('#/components/') && !$ref.startsWith('#/components/schemas/')) return
     const place = [owner, name].filter(Boolean).join('.')
-    if (!description) faults.push(`${place} has no description`)
-    else if (repeatsNames(description, owner, name)) faults.push(`${place} has a description that repeats its name`)
+    if (!description) faults.add(`${place} has no description`)
+    else if (repeatsNames(description, owner, name)) faults.add(`${place} has a description that repeats its name`)
   }
-  const expectFields = (part: unknown, owner: string) =>
-    eachField(
-      part,
-      (name, { description }, path) => expectDescribed(path, { name, ...(description && { description }) }),
-      owner,
-    )
-  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    const { operationId, parameters, responses } = operation
-    for (const parameter of parameters) expectDescribed(operationId, parameter)
-    for (const { headers } of Object.values(responses))
-      for (const [name, header] of Object.entries((headers ?? {}) as Record<string, Schema>))
-        if (!header.$ref) expectDescribed(operationId, { ...header, name })
-    expectFields(operation, operationId)
+  const expectAll = (owner: string, schemas: Record<string, Schema> = {}) => {
+    for (const [name, schema] of Object.entries(schemas)) expectDescribed(owner, name, schema)
   }
+  const expectFields = (owner: string, part: unknown) =>
+    eachField(part, (name, field, path) => expectDescribed(path, name, field), owner)
+  const expectOperation = (owner: string, operation: Described) => {
+    for (const parameter of operation.parameters) expectDescribed(owner, parameter.name ?? '', parameter)
+    for (const { headers } of Object.values(operation.responses)) expectAll(owner, headers)
+    expectFields(owner, operation)
+  }
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods)))
+    expectOperation(operation.operationId, operation)
   for (const [name, { post }] of Object.entries(webhooks)) {
-    expectDescribed('', { name, description: post.description ?? post.summary ?? '' })
-    for (const parameter of post.parameters) expectDescribed(name, parameter)
-    expectFields(post, name)
+    expectDescribed('', name, { description: post.summary })
+    expectOperation(name, post)
   }
-  for (const [name, schema] of Object.entries(components.schemas)) {
-    expectDescribed('', { ...schema, name })
-    expectFields(schema, name)
-  }
-  for (const [name, header] of Object.entries(components.headers ?? {})) expectDescribed('', { ...header, name })
-  for (const tag of tags) expectDescribed('', tag)
-  return [...new Set(faults)]
+  for (const { name, description } of tags) expectDescribed('', name, { description })
+  for (const kind of ['schemas', 'parameters', 'headers'] as const) expectAll('', components[kind])
+  for (const [name, part] of Object.entries({ ...components.schemas, ...components.responses }))
+    expectFields(name, part)
+  return [...faults]
 }

@@ -4,8 +4,9 @@ import { API_TAGS } from '../../src/contract/api_tags.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
 import { EVENT_TYPES, EVENTS, eventName, TonearmEvent } from '../../src/contract/event.ts'
-import { errorsOf, type Operation, type Operations } from '../../src/contract/operation.ts'
+import { type Operation, type Operations } from '../../src/contract/operation.ts'
 import { inheritDescriptions } from './descriptions.ts'
+import { errorResponses, header, HEADERS, sharedErrors } from './openapi_errors.ts'
 import { type Json, namedSchemas, ref, toSchema } from './openapi_schema.ts'
 
 /** One request to an operation and its response. Path parameters and query parameters are strings. */
@@ -41,14 +42,28 @@ function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | '
   }))
 }
 
-/** A header that all POST operations with a key accept (docs/architecture.md#repeated-requests). */
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
+const headerParameter = (name: string, required: boolean, description: string, schema: Json = {}) => ({
+  name,
   in: 'header',
-  required: false,
-  description: 'A request with the same key and body within 24 hours gets the first answer again.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-}
+  required,
+  description,
+  schema: { type: 'string', ...schema },
+})
+/** The parameters that many operations or webhooks share. */
+const PARAMETERS = [
+  // All POST operations with a key accept it (docs/architecture.md#repeated-requests).
+  headerParameter(
+    'Idempotency-Key',
+    false,
+    'A request with the same key and body within 24 hours gets the first answer again.',
+    { minLength: 1, maxLength: 255 },
+  ),
+  // The headers of a webhook delivery (Standard Webhooks 1.0).
+  headerParameter('webhook-id', true, 'The `id` of the event, the same on every delivery of it.'),
+  headerParameter('webhook-timestamp', true, 'When this delivery was sent, in seconds since 1970.'),
+  headerParameter('webhook-signature', true, 'Signatures with a space between them, `v1,` and base64 each.'),
+]
+const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` })
 
 const content = (schema: Json, example?: Json, isText?: true) => {
   const described = { schema, ...(example && { example }) }
@@ -65,8 +80,8 @@ const withExamples = (described: Json[], values: Record<string, string> = {}) =>
   })
 
 function describe(name: string, operation: Operation, example?: OperationExample): Json {
-  const refusals = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
   const { access, tag, guide } = operation
+  const hasKey = operation.method === 'post' && access.length > 0
   const secret = operation.is_report ? '`heard_token` of the play session' : 'id of the play session'
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : `Public: the ${secret} is the secret.`
   return {
@@ -80,7 +95,7 @@ function describe(name: string, operation: Operation, example?: OperationExample
       ...withExamples(parameters(operation.params, 'path'), example?.params),
       ...withExamples(parameters(operation.query, 'query'), example?.query),
       ...withExamples(parameters(operation.headers, 'header'), example?.headers),
-      ...(operation.method === 'post' && access.length > 0 ? [IDEMPOTENCY_KEY] : []),
+      ...(hasKey ? [parameterRef('Idempotency-Key')] : []),
     ],
     ...(operation.body && {
       requestBody: {
@@ -94,41 +109,20 @@ function describe(name: string, operation: Operation, example?: OperationExample
         : {
             200: {
               description: 'Success',
+              ...(hasKey && { headers: header('Idempotency-Replayed') }),
               content: {
                 ...content(toSchema(operation.response, 'input'), example?.response),
                 ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
               },
             },
           }),
-      ...Object.fromEntries(
-        Object.entries(refusals).map(([status, codes]) => [
-          status,
-          {
-            description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n\n'),
-            content: content({ $ref: ref('ErrorBody') }),
-          },
-        ]),
-      ),
+      ...errorResponses(operation),
     },
   }
 }
 
-/** The headers of a webhook delivery (Standard Webhooks 1.0). */
-const DELIVERY = {
-  'webhook-id': 'The `id` of the event, the same on every delivery of it.',
-  'webhook-timestamp': 'When this delivery was sent, in seconds since 1970.',
-  'webhook-signature': 'Signatures with a space between them, `v1,` and base64 each.',
-}
-
 /** Returns the webhook requests, one for each type of event. */
 function webhooks(): Json {
-  const headers = Object.entries(DELIVERY).map(([name, description]) => ({
-    name,
-    in: 'header',
-    required: true,
-    description,
-    schema: { type: 'string' },
-  }))
   return Object.fromEntries(
     TonearmEvent.options.map((event) => {
       const type = event.shape.type.value
@@ -136,7 +130,7 @@ function webhooks(): Json {
         operationId: type,
         summary: EVENTS[type].meaning,
         tags: ['Events'],
-        parameters: headers,
+        parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(parameterRef),
         requestBody: { required: true, content: content({ $ref: ref(eventName(type)) }) },
         responses: { '2XX': { description: 'Delivered; everything else is tried again.' } },
       }
@@ -165,6 +159,9 @@ export function openApiDocument(operations: Operations, examples: Record<string,
     webhooks: webhooks(),
     components: {
       schemas: components(),
+      responses: sharedErrors(Object.values(operations)),
+      parameters: Object.fromEntries(PARAMETERS.map((parameter) => [parameter.name, parameter])),
+      headers: HEADERS,
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key' } },
     },
   }

@@ -9,9 +9,9 @@ import { buildDocument } from '../../scripts/build/document.ts'
 type Json = Record<string, unknown>
 type Schema = { description?: string; $ref?: string }
 interface Document extends Json {
-  paths: Record<string, Record<string, { parameters: Schema[]; responses: Record<string, Json> }>>
+  paths: Record<string, Record<string, { parameters: Schema[] }>>
   webhooks: Record<string, { post: { summary?: string } }>
-  components: { schemas: Record<string, { properties: Record<string, Schema> }> }
+  components: { schemas: Record<string, { properties: Record<string, Schema> }>; headers: Record<string, Schema> }
   tags: Schema[]
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../scripts/build/openapi.ts'
 import { operations } from '../../src/contract/index.ts'
 
-/** Tests the forms of the schemas in the document at `GET /openapi.json`, on which generators of clients depend. */
+/** Tests the forms of schemas and responses in the document at `GET /openapi.json`, on which generators of clients depend. */
 
 interface Schema {
   $ref?: string
@@ -18,7 +18,14 @@ interface Schema {
   maximum?: number
 }
 
-const document = openApiDocument(operations) as { paths: object; components: { schemas: Record<string, Schema> } }
+interface Response {
+  headers?: object
+}
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response> }
+}
+const document = openApiDocument(operations) as unknown as Document
 
 /** All schemas of properties, anywhere in a value. */
 function fieldsIn(value: unknown): Schema[] {
@@ -62,5 +69,22 @@ describe('the schemas', () => {
 
   it('have a pattern only where no format says the same', () => {
     for (const { format, pattern } of fields) if (format !== 'uri') expect([format, pattern]).toContain(undefined)
+  })
+})
+
+describe('headers', () => {
+  const namesOf = ({ headers = {} }: Response) => Object.keys(headers)
+
+  it('have Retry-After with each error after which the request may be repeated', () => {
+    const { RateLimited, NotFound, StorageFull, InternalOrNotConfiguredOrUnavailable } = document.components.responses
+    for (const response of [RateLimited, InternalOrNotConfiguredOrUnavailable])
+      expect(namesOf(response!)).toEqual(['Retry-After'])
+    for (const response of [NotFound, StorageFull]) expect(namesOf(response!)).toEqual([])
+  })
+
+  it('have Idempotency-Replayed with the response to a POST with a key', () => {
+    const success = (path: string, method: string) => document.paths[path]![method]!.responses['200']!
+    expect(namesOf(success('/v1/track', 'post'))).toEqual(['Idempotency-Replayed'])
+    expect(namesOf(success('/v1/track/{track_id}', 'put'))).toEqual([])
   })
 })

@@ -20,8 +20,8 @@ interface Parameter {
   schema: Schema
 }
 type Content = { content: { 'application/json': { schema: Schema } } }
-interface DescribedOperation {
-  parameters: Parameter[]
+interface DescribedOperation<P = Parameter | { $ref: string }> {
+  parameters: P[]
   externalDocs?: { description: string; url: string }
   requestBody?: Content
   responses: { 200: Content }
@@ -31,13 +31,13 @@ interface DescribedOperation {
 export interface Document {
   paths: Record<string, Record<string, DescribedOperation>>
   webhooks: Record<string, { post: { summary: string } }>
-  components: { schemas: Record<string, Schema> }
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> }
 }
 
 export interface Entry {
   name: OperationName
   operation: Operation
-  described: DescribedOperation
+  described: DescribedOperation<Parameter>
   example: OperationExample
 }
 
@@ -57,7 +57,10 @@ export function entriesOf(
     const example = examples[name]
     if (!example) throw new Error(`src/reference/examples.json has no example of ${name}: run npm run examples`)
     const described = document.paths[operation.path]![operation.method]!
-    return { name: name as OperationName, operation, described, example }
+    const parameters = described.parameters.map((parameter) =>
+      '$ref' in parameter ? document.components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter,
+    )
+    return { name: name as OperationName, operation, described: { ...described, parameters }, example }
   })
 }
 
