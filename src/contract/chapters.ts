@@ -1,9 +1,10 @@
 import * as z from 'zod'
 
+import { Chapter } from './chapter.ts'
 import { Id, ok, RequiredTitle, VersionHeaders } from './common.ts'
 import { MAX_BATCH_BYTES, MAX_CHAPTERS } from './facts.ts'
 import { defineOperations } from './operation.ts'
-import { Chapter, Track } from './track.ts'
+import { Track } from './track.ts'
 
 /** A document in the format JSON Chapters 1.2, without the fields that do not belong to chapters. */
 export const Chapters = z.strictObject({

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { Chapter } from './chapter.ts'
 import { HexColor, ImageColor } from './color.ts'
 import {
   counted,
@@ -17,14 +18,13 @@ import {
   Text,
   Timestamp,
   Title,
-  urlOf,
   Version,
   VersionHeaders,
 } from './common.ts'
-import { MAX_CHAPTER_START, MAX_CHAPTER_URL, MAX_TAG_NUMBER } from './facts.ts'
 import { Loudness, Tags, TrackError, TrackInfo } from './info.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
+import { TagsUpdate } from './tags.ts'
 
 /**
  * `initializing`: no file yet. `processing`, `fallback_processing` (the file is damaged): variants are being made. `ready`: all variants exist.
@@ -34,32 +34,6 @@ export const TrackStatus = z
   .enum(['initializing', 'processing', 'fallback_processing', 'ready', 'incomplete', 'failed'])
   .meta({ id: 'TrackStatus' })
 export type TrackStatus = z.infer<typeof TrackStatus>
-
-/** Seconds from the start of the audio, rounded to milliseconds. */
-const Seconds = z
-  .number()
-  .min(0)
-  .max(MAX_CHAPTER_START)
-  .overwrite((seconds) => Math.round(seconds * 1000) / 1000)
-  .meta({ 'x-unit': 'seconds' })
-const WebAddress = urlOf(/^https?$/, 'https: or http:', MAX_CHAPTER_URL)
-
-/** A chapter in the format JSON Chapters 1.2. */
-export const Chapter = named('Chapter', {
-  /** Seconds from the start of the audio, with three decimals; after the previous chapter. */
-  startTime: Seconds,
-  /** Seconds from the start of the audio; by default, the chapter ends where the next one starts. */
-  endTime: Seconds.optional(),
-  /** Shown in the list of players, on one line. */
-  title: z.string().optional(),
-  /** Address of a picture, `https:` or `http:`. */
-  img: WebAddress.optional(),
-  /** Address of a page about the chapter, `https:` or `http:`. */
-  url: WebAddress.optional(),
-  /** False for a chapter that players do not list. */
-  toc: z.boolean().optional(),
-})
-export type Chapter = z.infer<typeof Chapter>
 
 /** One audio file in a collection, and everything that is made from it. Its own settings are null where values are inherited. */
 export const Track = named('Track', {
@@ -191,38 +165,6 @@ export const UploadHints = {
   /** The media type with which the file will be sent, such as `audio/mpeg`. Without it, any is accepted. */
   content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
 }
-
-/** `null` returns to the value of the file, and an empty text hides it. */
-const tagText = Title.nullable().optional()
-/** `null` returns to the value of the file, and 0 hides it. */
-const tagNumber = z.int().min(0).max(MAX_TAG_NUMBER).nullable().optional()
-/** The tags that people can set; the title is `player_title`. Omitted tags keep their values. */
-export const TagsUpdate = z.strictObject({
-  /** Performer of this recording. `null` returns to the value of the file, and an empty text hides it. */
-  artist: tagText,
-  /** Name of the release. `null` returns to the value of the file, and an empty text hides it. */
-  album: tagText,
-  /** Performer of the whole release. `null` returns to the value of the file, and an empty text hides it. */
-  album_artist: tagText,
-  /** Author of the music. `null` returns to the value of the file, and an empty text hides it. */
-  composer: tagText,
-  /** Style of the music. `null` returns to the value of the file, and an empty text hides it. */
-  genre: tagText,
-  /** `1959`, `1959-08` or `1959-08-17`; it also sets `year`. `null` returns to the value of the file, and an empty text hides it. */
-  date: z
-    .string()
-    .regex(
-      /^(\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?)?$/,
-      'must be a date such as 1959, 1959-08 or 1959-08-17',
-    )
-    .nullable()
-    .optional(),
-  /** Place on the disc, from 1 to 9,999. `null` returns to the value of the file, and 0 hides it. */
-  track_number: tagNumber,
-  /** Place in the set, from 1 to 9,999. `null` returns to the value of the file, and 0 hides it. */
-  disc_number: tagNumber,
-})
-export type TagsUpdate = z.infer<typeof TagsUpdate>
 
 const settings = {
   /** A user of your application, by a UUID that you choose. */

@@ -1,5 +1,5 @@
 import { MAX_CHAPTERS } from '../../contract/facts.ts'
-import type { Chapter } from '../../contract/track.ts'
+import type { Chapter } from '../../contract/chapter.ts'
 import { t } from '../text.ts'
 import { readTime } from './chapter_rows.ts'
 

@@ -1,5 +1,5 @@
 import { clock } from '../../contract/facts.ts'
-import type { Chapter } from '../../contract/track.ts'
+import type { Chapter } from '../../contract/chapter.ts'
 import type { Track } from '../api.ts'
 import { infoOf } from '../format.ts'
 import { t } from '../text.ts'
