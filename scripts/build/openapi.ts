@@ -79,7 +79,12 @@ const withExamples = (described: Json[], values: Record<string, string> = {}) =>
     return { ...parameter, example: type === 'integer' ? Number(value) : value }
   })
 
-function describe(name: string, operation: Operation, example?: OperationExample): Json {
+function describe(
+  name: string,
+  operation: Operation,
+  guides: Record<string, string>,
+  example?: OperationExample,
+): Json {
   const { access, tag, guide } = operation
   const hasKey = operation.method === 'post' && access.length > 0
   const secret = operation.is_report ? '`heard_token` of the play session' : 'id of the play session'
@@ -89,7 +94,7 @@ function describe(name: string, operation: Operation, example?: OperationExample
     summary: operation.summary,
     description: keys,
     tags: [tag],
-    externalDocs: { description: guide.replace(/^./, (letter) => letter.toUpperCase()), url: `/docs/${guide}` },
+    externalDocs: { description: guides[guide] ?? guide, url: `/docs/${guide}` },
     security: access.length > 0 ? [{ bearer: [] }] : [],
     parameters: [
       ...withExamples(parameters(operation.params, 'path'), example?.params),
@@ -139,11 +144,21 @@ function webhooks(): Json {
   )
 }
 
-/** Returns the OpenAPI 3.1 document for a table of operations. Its server is the origin that serves the document. */
-export function openApiDocument(operations: Operations, examples: Record<string, OperationExample> = {}): Json {
+/**
+ * Returns the OpenAPI 3.1 document for a table of operations. Its server is the origin that serves the document. `guides` are the titles of the pages
+ * that explain operations.
+ */
+export function openApiDocument(
+  operations: Operations,
+  examples: Record<string, OperationExample> = {},
+  guides: Record<string, string> = {},
+): Json {
   const paths: Record<string, Json> = {}
   for (const [name, operation] of Object.entries(operations)) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(name, operation, examples[name]) }
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method]: describe(name, operation, guides, examples[name]),
+    }
   }
   const document = {
     openapi: '3.1.1',

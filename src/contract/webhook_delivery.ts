@@ -2,19 +2,19 @@ import * as z from 'zod'
 
 import { named, Timestamp } from './common.ts'
 
-/** Why an attempt failed. */
-export const AttemptError = z
-  .enum(['status', 'redirect', 'timed_out', 'unreachable', 'url_refused', 'secret_unreadable'])
-  .describe(
-    [
-      '- `status`: the answer was neither 2xx nor 3xx',
-      '- `redirect`: the answer was 3xx, which is never followed',
-      '- `timed_out`: no answer in time',
-      '- `unreachable`: no connection, no TLS, or it was closed before an answer',
-      '- `url_refused`: this service does not send to such a URL (any more)',
-      '- `secret_unreadable`: the secret cannot be decrypted, as `SIGNING_SECRET` was changed; rotate it',
-    ].join('\n'),
-  )
+/**
+ * `status`: the response was neither 2xx nor 3xx. `redirect`: it was 3xx, which is never followed. `timed_out`: no response in time. `unreachable`: no
+ * connection, no TLS, or it was closed before a response. `url_refused`: this service does not send to such a URL (any more). `secret_unreadable`: the
+ * secret cannot be decrypted, because `SIGNING_SECRET` was changed; rotate it.
+ */
+export const AttemptError = z.enum([
+  'status',
+  'redirect',
+  'timed_out',
+  'unreachable',
+  'url_refused',
+  'secret_unreadable',
+])
 export type AttemptError = z.infer<typeof AttemptError>
 
 /** One request to an endpoint. */
@@ -59,7 +59,7 @@ const deliveryFields = {
   attempt: z.int(),
   /** HTTP status of the last attempt; null without a response. */
   status: z.int().nullable(),
-  /** Why the last attempt failed; null if it succeeded. */
+  /** The error of the last attempt; null if it succeeded. */
   error: AttemptError.nullable(),
   /** Null if no attempt is scheduled, or if the delivery waits for an earlier delivery of the same subject. */
   next_attempt_at: Timestamp.nullable(),

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 
@@ -267,10 +265,11 @@ describe('the types of the fields', () => {
 })
 
 describe('guides and examples', () => {
-  it('every operation names a page of docs as its guide', () => {
+  it('every operation leads to its guide', () => {
+    expect(described(operations.reportHeard)).toMatchObject({ externalDocs: { description: 'Listening reports' } })
     for (const [name, operation] of table) {
-      expect(existsSync(`docs/${operation.guide}.md`), `${name}: docs/${operation.guide}.md`).toBe(true)
-      expect(described(operation)).toMatchObject({ externalDocs: { url: `/docs/${operation.guide}` } })
+      const externalDocs = { url: `/docs/${operation.guide}` }
+      expect([name, described(operation)]).toMatchObject([name, { externalDocs }])
     }
   })
 

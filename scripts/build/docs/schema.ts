@@ -1,4 +1,4 @@
-import { escapeHtml, inlineCode } from './html.ts'
+import { describedHtml, escapeHtml } from './html.ts'
 
 /** Lists of fields, made from JSON Schema. */
 
@@ -141,7 +141,7 @@ export function fieldList(fields: Field[], marksRequired: boolean): string {
     const notes = notesOf(field, marksRequired)
     const inner = nested(schema)
     return `<li><code class="name">${escapeHtml(name)}</code> <span class="notes">${notes.join('<span class="dot"> · </span>')}</span>${
-      description ? `<p>${inlineCode(description)}</p>` : ''
+      description ? `<p>${describedHtml(description)}</p>` : ''
     }${inner.length > 0 ? fieldList(inner, marksRequired) : ''}</li>`
   })
   return `<ul class="fields">${items.join('')}</ul>`
