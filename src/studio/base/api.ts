@@ -16,13 +16,13 @@ import type { ListedTrack, Track } from '../../contract/track.ts'
 import type { TrackVariant } from '../../contract/track_variant.ts'
 import type { TrashedItem } from '../../contract/trash.ts'
 import type { Variant } from '../../contract/variant.ts'
+import type { WebhookEndpoint } from '../../contract/webhook.ts'
 import type {
   AttemptError,
   WebhookAttempt,
   WebhookDelivery,
   WebhookDeliveryState,
-  WebhookEndpoint,
-} from '../../contract/webhook.ts'
+} from '../../contract/webhook_delivery.ts'
 
 export type Listed = ListedTrack
 export type PlaylistTrack = z.infer<typeof PlaylistTrackSchema>

@@ -1,5 +1,5 @@
+import type { Chapter } from '../../../contract/chapter.ts'
 import { MAX_CHAPTERS } from '../../../contract/facts.ts'
-import type { Chapter } from '../../../contract/track.ts'
 import { t } from '../../texts/text.ts'
 import { readTime } from './chapter_rows.ts'
 

@@ -1,5 +1,5 @@
+import type { Chapter } from '../../../contract/chapter.ts'
 import { clock } from '../../../contract/facts.ts'
-import type { Chapter } from '../../../contract/track.ts'
 import type { Track } from '../../base/api.ts'
 import { infoOf } from '../../data/track_text.ts'
 import { t } from '../../texts/text.ts'

@@ -1,6 +1,6 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
 
-import type { Chapter } from '../../../contract/track.ts'
+import type { Chapter } from '../../../contract/chapter.ts'
 import type { Client, Failure, Track } from '../../base/api.ts'
 import { explain, sentence } from '../../base/format.ts'
 import { useClient } from '../../data/connection.ts'
