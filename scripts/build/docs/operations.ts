@@ -1,5 +1,6 @@
 import { ERROR_STATUS } from '../../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../../src/contract/errors.ts'
+import { eventName, type EventType } from '../../../src/contract/event.ts'
 import type { OperationName } from '../../../src/contract/index.ts'
 import { errorsOf, type Operation, type Operations } from '../../../src/contract/operation.ts'
 import type { OperationExample } from '../openapi.ts'
@@ -19,8 +20,8 @@ interface Parameter {
   schema: Schema
 }
 type Content = { content: { 'application/json': { schema: Schema } } }
-interface DescribedOperation {
-  parameters: Parameter[]
+interface DescribedOperation<P = Parameter | { $ref: string }> {
+  parameters: P[]
   externalDocs?: { description: string; url: string }
   requestBody?: Content
   responses: { 200: Content }
@@ -29,14 +30,14 @@ interface DescribedOperation {
 /** The parts of the OpenAPI document that the pages show. */
 export interface Document {
   paths: Record<string, Record<string, DescribedOperation>>
-  webhooks: Record<string, { post: { summary: string; requestBody: Content } }>
-  components: { schemas: Record<string, Schema> }
+  webhooks: Record<string, { post: { summary: string } }>
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> }
 }
 
 export interface Entry {
   name: OperationName
   operation: Operation
-  described: DescribedOperation
+  described: DescribedOperation<Parameter>
   example: OperationExample
 }
 
@@ -56,7 +57,10 @@ export function entriesOf(
     const example = examples[name]
     if (!example) throw new Error(`src/reference/examples.json has no example of ${name}: run npm run examples`)
     const described = document.paths[operation.path]![operation.method]!
-    return { name: name as OperationName, operation, described, example }
+    const parameters = described.parameters.map((parameter) =>
+      '$ref' in parameter ? document.components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter,
+    )
+    return { name: name as OperationName, operation, described: { ...described, parameters }, example }
   })
 }
 
@@ -78,7 +82,7 @@ function errorTable(operation: Operation): string {
 }
 
 function limitTable(entry: Entry): string {
-  const rows = limitsOfOperation(entry.name, entry.operation).map(
+  const rows = limitsOfOperation(entry.operation).map(
     ([name, amount, scope]) =>
       `<tr><td><a href="/docs/limits#${name}"><code>${name}</code></a></td><td>${amount}</td><td>${escapeHtml(scope!)}</td></tr>`,
   )
@@ -167,11 +171,13 @@ ${JSON.stringify(example.response, null, 2)}
 }
 
 /** Returns the page of a tag. The page of the events also has the bodies of webhooks. */
-export function operationPage(tag: string, entries: Entry[], { webhooks }: Document): Page {
+export function operationPage(tag: string, entries: Entry[], { webhooks, components }: Document): Page {
   const url = pageOfTag(tag)
   const events = tag === 'Events' ? Object.entries(webhooks) : []
   const sections = entries.map(({ name, operation }) => ({ title: titleOf(operation.summary), url: `#${name}` }))
-  const webhookSections = events.map(([type, { post }]) => eventSection(type, post.summary, schemaOf(post.requestBody)))
+  const webhookSections = events.map(([type, { post }]) =>
+    eventSection(type, post.summary, components.schemas[eventName(type as EventType)]!),
+  )
   return {
     url,
     title: tag,

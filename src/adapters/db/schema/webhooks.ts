@@ -1,11 +1,7 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-import type {
-  AttemptError,
-  WebhookDeliveryState,
-  WebhookEndpoint,
-  WebhookEndpointState,
-} from '../../../contract/webhook.ts'
+import type { WebhookEndpoint, WebhookEndpointState } from '../../../contract/webhook.ts'
+import type { AttemptError, WebhookDeliveryState } from '../../../contract/webhook_delivery.ts'
 
 /**
  * Webhook endpoints and their deliveries (docs/decisions/0057). Both tables are WITHOUT ROWID, and a trigger on `events` writes the deliveries,
