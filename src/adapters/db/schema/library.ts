@@ -190,7 +190,7 @@ export const tracks = sqliteTable(
     id: text().primaryKey(),
     organization_id: text().notNull(),
     collection_id: text().notNull(),
-    /** The collection whose folder holds the files, if the track has moved (docs/decisions/0051); null if it never moved. */
+    /** The collection whose folder holds the files, if the track has moved (docs/decisions/0001); null if it never moved. */
     folder_id: text(),
     upload_session_id: text(),
     creator_id: text(),
