@@ -96,7 +96,7 @@ export const namesOfSource = {
 
 /**
  * The columns that change when a track uses a new file. A track with final files keeps them and its names until the new files are ready; an early file
- * of the previous source plays no longer, because the track has the name of the new one. If the previous source was still being processed, it is added
+ * of the previous source no longer plays, because the track has the name of the new one. If the previous source was still being processed, it is added
  * to `info.replaced_uploads`.
  */
 export function columnsOfTakenFile(path: string) {

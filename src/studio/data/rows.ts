@@ -61,7 +61,7 @@ function viewOf(key: readonly unknown[]): View {
   return view
 }
 
-/** Returns the offsets of the pages between two rows that have a hole. */
+/** Returns the offsets of the pages in a range of rows that are not fully loaded. */
 export function missingPages(rows: readonly unknown[], from: number, to: number): number[] {
   const offsets = new Set<number>()
   for (let at = Math.max(0, from); at < Math.min(to, rows.length); at++) {

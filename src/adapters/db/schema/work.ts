@@ -58,7 +58,7 @@ export type JobPayload =
       track_id: string
       source_path: string
       source_size: number
-      /** The length of the audio in seconds, as far as a transcoder that handed the job back knows it (`HandBack`). */
+      /** The decoded length in seconds, if a transcoder reported it when it handed the job back (`HandBack`). */
       seconds?: number
       /** The organization's variants when the job first ran. Later changes to them do not affect the job. */
       custom_variants?: StoredVariant[]
