@@ -49,7 +49,7 @@ async function statuses(client: Client, collection_id: string): Promise<Record<s
   for (const status of ['initializing', 'processing', 'ready', 'failed', 'incomplete'] as const) {
     const params = { collection_id }
     const { count } = await must(() =>
-      client.get('/v1/collection/{collection_id}/track', { params, query: { status, limit: 1 } }),
+      client.get('/v1/collection/{collection_id}/track', { params, query: { status: [status], limit: 1 } }),
     )
     if (count > 0) counts[status] = count
   }
