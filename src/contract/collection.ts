@@ -60,11 +60,11 @@ export type Collection = z.infer<typeof Collection>
 
 /** Omitted fields keep their values, and `null` clears a field. `metadata` is replaced completely, not merged. */
 export const CollectionUpdate = z.strictObject({
-  /** Name that listeners see, on one line of up to 255 characters. */
+  /** Name that listeners see, on one line. */
   title: RequiredTitle.optional(),
   /** A user of your application, by a UUID that you choose. */
   creator_id: Id.nullable().optional(),
-  /** Your own identifier, up to 255 characters. It need not be unique, and lists can be filtered by it. */
+  /** Your own identifier. It need not be unique, and lists can be filtered by it. */
   organization_index: Text.nullable().optional(),
   /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Listeners do not see it. */
   metadata: Metadata.optional(),
@@ -80,7 +80,7 @@ export const CollectionUpdate = z.strictObject({
   player_subtitle: Title.nullable().optional(),
 })
 export const CollectionCreate = CollectionUpdate.extend({
-  /** Name that listeners see, on one line of up to 255 characters. */
+  /** Name that listeners see, on one line. */
   title: RequiredTitle,
 })
 

@@ -4,7 +4,7 @@ import { ok, Timestamp } from './common.ts'
 import { MAX_LISTENER } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
-/** Your pseudonym for a listener, up to 64 characters. It is stored only as an HMAC. */
+/** Your pseudonym for a listener. It is stored only as an HMAC. */
 export const Listener = z
   .string()
   .min(1)

@@ -124,11 +124,11 @@ export const PlaySessionCreate = z.strictObject({
   expires_in: z.number().min(60).max(MAX_SESSION_TTL).meta({ 'x-unit': 'seconds' }).default(3600),
   /** A user of your application, by a UUID that you choose. */
   creator_id: Id.nullable().optional(),
-  /** Your own identifier of the session, up to 255 characters. */
+  /** Your own identifier of the session. */
   organization_index: Text.nullable().optional(),
   /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Players do not see it. */
   metadata: Metadata.optional(),
-  /** Your pseudonym for the listener, whose progress is then kept, up to 64 characters. Only server keys may set it. */
+  /** Your pseudonym for the listener, whose progress is then kept. Only server keys may set it. */
   listener: Listener.optional(),
   /** Number of play views in the response, from the first track on. */
   views: z.int().min(1).max(MAX_VIEWS).meta({ 'x-unit': 'play views' }).optional(),

@@ -21,7 +21,7 @@ import { severalLines } from './text.ts'
 /** A link on the page of a share. */
 export const PageLink = z
   .strictObject({
-    /** Text of the link, up to 80 characters. */
+    /** Text of the link. */
     title: RequiredTitle.max(MAX_LINK_TITLE),
     /** Where the link leads: `https:`, `http:` or `mailto:`. */
     url: urlOf(/^(https?|mailto)$/, 'https:, http: or mailto:', MAX_LINK_URL),
@@ -97,7 +97,7 @@ const Slug = z
 export const ShareUpdate = z.strictObject({
   /** Replaces the title of the resource on the page, on the card and in oEmbed. */
   title: RequiredTitle.nullable().optional(),
-  /** Text on the page, up to 5,000 characters: paragraphs, `**strong**`, `*emphasis*` and `[links](https://example.com)`. */
+  /** Text on the page: paragraphs, `**strong**`, `*emphasis*` and `[links](https://example.com)`. */
   text: z.string().overwrite(severalLines).min(1).max(MAX_SHARE_TEXT).nullable().optional(),
   /** Up to four links below the text. */
   links: z.array(PageLink).max(MAX_SHARE_LINKS).nullable().optional(),

@@ -49,7 +49,7 @@ export const Track = named('Track', {
   index: z.string(),
   /** Length of the decoded audio in seconds, with three decimals; 0 before it is known. */
   duration: z.number(),
-  /** Name of the uploaded file on one line, without folders. Downloads have this name. */
+  /** Name of the uploaded file on one line, without folders. Downloads have this name, with the extension of their type. */
   file_name: z.string(),
   /** The same exactly as it was sent. */
   file_name_original: z.string().nullable(),
@@ -169,7 +169,7 @@ export const UploadHints = {
 const settings = {
   /** A user of your application, by a UUID that you choose. */
   creator_id: Id.nullable().optional(),
-  /** Your own identifier, up to 255 characters. It need not be unique, and lists can be filtered by it. */
+  /** Your own identifier. It need not be unique, and lists can be filtered by it. */
   organization_index: Text.nullable().optional(),
   /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Everyone who has a play session can see it. */
   metadata: Metadata.optional(),

@@ -54,7 +54,7 @@ export const uploadOperations = defineOperations({
       collection_id: Id,
       /** A user of your application, by a UUID that you choose. Tracks of the session get it. */
       creator_id: Id.nullable().optional(),
-      /** Your own identifier of the session, up to 255 characters. */
+      /** Your own identifier of the session. */
       organization_index: Text.nullable().optional(),
       /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. */
       metadata: Metadata.optional(),
@@ -106,7 +106,7 @@ export const uploadOperations = defineOperations({
       file_name: RequiredText,
       /** Title for listeners, on one line. The default is the title in the tags of the file, or its name. */
       title: Title.nullable().optional(),
-      /** Your own identifier of the track, up to 255 characters. */
+      /** Your own identifier of the track. */
       organization_index: Text.nullable().optional(),
       /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Everyone who has a play session can see it. */
       metadata: Metadata.optional(),

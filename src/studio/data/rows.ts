@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks'
 
 import { MAX_PAGE } from '../../contract/facts.ts'
-import type { Failure } from '../api.ts'
+import type { Failure } from '../base/api.ts'
 import { invalidate, useQuery } from './query.ts'
 
 /**
