@@ -149,8 +149,8 @@ export type ListedTrack = z.infer<typeof ListedTrack>
 /** Query parameters, without `sort`, that are common to all lists of tracks. */
 export const trackFilters = {
   q: Query,
-  /** Only tracks with one of these statuses, separated by commas. */
-  status: someOf(TrackStatus.options),
+  /** Only tracks with one of these statuses. */
+  status: someOf(TrackStatus),
   /** Only tracks with this `creator_id`. */
   creator_id: Id.optional(),
   /** Only tracks with exactly this `organization_index`. */
