@@ -46,7 +46,7 @@ async function uploadAlbum(client: Client, count: number, seconds: number): Prom
   const params = { collection_id }
   for (;;) {
     const ready = await must(
-      client.get('/v1/collection/{collection_id}/track', { params, query: { status: 'ready', limit: 1 } }),
+      client.get('/v1/collection/{collection_id}/track', { params, query: { status: ['ready'], limit: 1 } }),
     )
     if (ready.count === count) return collection_id
     await new Promise((resolve) => setTimeout(resolve, 500))

@@ -7,7 +7,7 @@ import { EVENT_TYPES, EVENTS, eventName, TonearmEvent } from '../../src/contract
 import { type Operation, type Operations } from '../../src/contract/operation.ts'
 import { inheritDescriptions } from './descriptions.ts'
 import { errorResponses, header, HEADERS, sharedErrors } from './openapi_errors.ts'
-import { type Json, namedSchemas, ref, toSchema } from './openapi_schema.ts'
+import { type Json, namedSchemas, queryValue, ref, toSchema } from './openapi_schema.ts'
 
 /** One request to an operation and its response. Path parameters and query parameters are strings. */
 export interface OperationExample {
@@ -38,6 +38,8 @@ function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | '
     in: where,
     required: where === 'path',
     ...(description !== undefined && { description }),
+    // One value with commas, not a parameter for each item.
+    ...(schema.type === 'array' && { style: 'form', explode: false }),
     schema,
   }))
 }
@@ -75,8 +77,7 @@ const withExamples = (described: Json[], values: Record<string, string> = {}) =>
   described.map((parameter) => {
     const value = values[String(parameter.name)]
     if (value === undefined) return parameter
-    const { type } = parameter.schema as Json
-    return { ...parameter, example: type === 'integer' ? Number(value) : value }
+    return { ...parameter, example: queryValue(parameter.schema as Json, value) }
   })
 
 function describe(

@@ -89,3 +89,7 @@ export function namedSchemas(): Record<string, Json> {
       .map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, tidy(schema)]),
   )
 }
+
+/** Returns the value of a parameter that a query contains as text. */
+export const queryValue = ({ type }: Json, text: string): unknown =>
+  type === 'integer' ? Number(text) : type === 'array' ? text.split(',') : text

@@ -48,7 +48,10 @@ function declaration(name: string, schema: Json): string {
 function call(name: string, operation: Operation): string {
   const parts = (['params', 'query', 'headers', 'body'] as const).flatMap((part) => {
     const schema = operation[part]
-    return schema ? [`    ${part}: ${typeOf(toSchema(schema, 'input'), 2)}`] : []
+    if (!schema) return []
+    // A client writes the values of a query as text. All of them are optional.
+    const json = part === 'query' ? { ...toSchema(schema, 'output'), required: [] } : toSchema(schema, 'input')
+    return [`    ${part}: ${typeOf(json, 2)}`]
   })
   const response = typeOf(toSchema(operation.response, 'output'), 2)
   return [

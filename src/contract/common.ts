@@ -81,16 +81,18 @@ export const sortedBy = <const K extends string>(...keys: K[]) =>
 /** A search query: up to 16 words or beginnings of words, all of which must occur. Case and accents are ignored (docs/lists.md). */
 export const Query = RequiredText.optional()
 
-/** Accepts some of these names, separated by commas, and removes duplicates. */
-export const someOf = (names: readonly string[]) => {
-  const name = `(${names.join('|')})`
+/** Accepts some of these names, separated by commas, and returns them without duplicates. */
+export const someOf = <const T extends Record<string, string>>(names: z.ZodEnum<T>) => {
+  const { options } = names
+  const name = `(${options.join('|')})`
   return z
     .string()
     .regex(
-      new RegExp(`^${name}(,${name}){0,${names.length - 1}}$`),
-      `must be some of ${names.join(', ')}, with commas between`,
+      new RegExp(`^${name}(,${name}){0,${options.length - 1}}$`),
+      `must be some of ${options.join(', ')}, with commas between`,
     )
-    .overwrite((list) => [...new Set(list.split(','))].join())
+    .transform((list) => [...new Set(list.split(','))] as T[keyof T][])
+    .pipe(z.array(names))
     .optional()
 }
 
@@ -106,7 +108,7 @@ export const VersionHeaders = z.object({
 })
 
 /** Accepts the names of optional parts of a response, separated by commas. */
-export const including = (...names: string[]) => someOf(names)
+export const including = <const N extends string>(...names: N[]) => someOf(z.enum(names))
 
 /** The fields of all lists that can be searched (docs/decisions/0051, docs/decisions/0093). */
 export const counted = {

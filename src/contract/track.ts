@@ -122,7 +122,7 @@ export const TrackState = named('TrackState', {
 })
 export type TrackState = z.infer<typeof TrackState>
 
-/** Optional parts of the tracks, separated by commas, which save a request for each track. */
+/** Optional parts of the tracks, which save a request for each track. */
 export const include = including('levels', 'loudness', 'artwork', 'collection', 'state')
 /** A track in a list, with the parts that `include` names. */
 export const ListedTrack = BriefTrack.extend({
@@ -149,8 +149,8 @@ export type ListedTrack = z.infer<typeof ListedTrack>
 /** Query parameters, without `sort`, that are common to all lists of tracks. */
 export const trackFilters = {
   q: Query,
-  /** Only tracks with one of these statuses, separated by commas. */
-  status: someOf(TrackStatus.options),
+  /** Only tracks with one of these statuses. */
+  status: someOf(TrackStatus),
   /** Only tracks with this `creator_id`. */
   creator_id: Id.optional(),
   /** Only tracks with exactly this `organization_index`. */

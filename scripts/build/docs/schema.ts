@@ -32,17 +32,14 @@ export interface Field {
   schema: Schema
   required: boolean
   description?: string
+  /** False for a parameter whose value is a list with commas. */
+  explode?: boolean
 }
 
 export const fieldsOf = ({ properties = {}, required = [] }: Schema): Field[] =>
   Object.entries(properties).map(([name, schema]) => ({ name, schema, required: required.includes(name) }))
 
 const code = (value: unknown) => `<code>${escapeHtml(JSON.stringify(value))}</code>`
-/** The names that a list such as `include` accepts, if the schema is one (`including` in src/contract/common.ts). */
-function listedNames({ pattern }: Schema): { names: string[]; isList: boolean } | null {
-  const [, names, , more] = /^\^\(([\w|]+)\)\(,\((.+)\)\)\{0,(\d+)\}\$$/.exec(pattern ?? '') ?? []
-  return names ? { names: names.split('|'), isList: more !== '0' } : null
-}
 const alternatives = ({ anyOf, oneOf }: Schema) => anyOf ?? oneOf ?? []
 
 const withType = (schema: Schema, type: string): Schema =>
@@ -58,11 +55,6 @@ export function typeOf(schema: Schema): string {
     return `<a href="/docs/api/objects#${name}">${name}</a>`
   }
   if (schema.const !== undefined) return code(schema.const)
-  const listed = listedNames(schema)
-  if (listed) {
-    const names = listed.names.map((name) => `<code>${name}</code>`).join(' or ')
-    return listed.isList ? `${names}, separated by commas` : names
-  }
   if (Array.isArray(type)) return type.map((each) => typeOf(withType(schema, each))).join(' or ')
   if (schema.enum) return schema.enum.map(code).join(' or ')
   const options = alternatives(schema)
@@ -89,7 +81,7 @@ function rules(schema: Schema): string[] {
     ...bounds(schema.minimum, schema.maximum, unit && unit !== 'items' ? ` ${unit}` : ''),
     ...bounds(schema.minLength, schema.maxLength, ' characters'),
     ...bounds(schema.minItems, schema.maxItems, ' items'),
-    ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN && !listedNames(schema)
+    ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN
       ? [`matches <code>${escapeHtml(schema.pattern)}</code>`]
       : []),
     ...(schema.default === undefined ? [] : [`default ${code(schema.default)}`]),
@@ -104,8 +96,9 @@ function nested(schema: Schema): Field[] {
 }
 
 /** Returns the type of a field, its limits and its default. `marksRequired` is for input: output always has the required fields. */
-const notesOf = ({ schema, required }: Field, marksRequired: boolean) => [
+const notesOf = ({ schema, required, explode }: Field, marksRequired: boolean) => [
   `<span class="type">${typeOf(schema)}</span>`,
+  ...(explode === false ? ['separated by commas'] : []),
   ...(marksRequired && required ? ['<strong class="required">required</strong>'] : []),
   ...(!marksRequired && !required ? ['may be absent'] : []),
   ...new Set(rules(schema)),

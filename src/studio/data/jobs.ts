@@ -66,7 +66,7 @@ const inProcess = ({ status }: Pick<JobTrack, 'status'>) => status === 'processi
 
 /** Reads the tracks of this tab that are no longer processed. */
 async function readEnded(client: Client, ids: ReadonlySet<string>, signal: AbortSignal): Promise<JobTrack[]> {
-  const query = { include: 'state,collection', limit: RECENT } as const
+  const query = { include: ['state', 'collection'], limit: RECENT } as const
   const recent = await client.get('/v1/track', { query, signal })
   if (!recent.ok) return []
   const found = recent.tracks.filter(({ id }) => ids.has(id))
@@ -105,8 +105,8 @@ function end(client: Client, tracks: readonly JobTrack[]): void {
 async function look(client: Client, signal: AbortSignal): Promise<void> {
   const list = await client.get('/v1/track', {
     query: {
-      status: 'processing,fallback_processing',
-      include: 'state,collection',
+      status: ['processing', 'fallback_processing'],
+      include: ['state', 'collection'],
       sort: 'created_at',
       limit: MAX_PAGE,
     },

@@ -138,7 +138,7 @@ export async function nameFromTags(client: Client, id: string, isComplete: boole
   const [list, read] = await Promise.all([
     client.get('/v1/collection/{collection_id}/track', {
       params,
-      query: { status: 'ready,incomplete', limit: TAGS_READ },
+      query: { status: ['ready', 'incomplete'], limit: TAGS_READ },
     }),
     client.get('/v1/collection/{collection_id}', { params }),
   ])

@@ -18,7 +18,7 @@ export async function playList(client: Client, scope: 'collection' | 'playlist',
 
 async function firstTrack(client: Client, scope: 'collection' | 'playlist', id: string) {
   if (scope === 'collection') {
-    const query = { status: 'ready,incomplete', limit: 1 }
+    const query = { status: ['ready', 'incomplete'], limit: 1 } as const
     const answer = await client.get('/v1/collection/{collection_id}/track', { params: { collection_id: id }, query })
     return answer.ok ? (answer.tracks[0]?.id ?? null) : answer
   }

@@ -37,7 +37,7 @@ interface Found {
 
 /** Searches collections, tracks and playlists. A part that fails is left out, unless all fail. */
 async function find(client: Client, q: string, signal: AbortSignal) {
-  const query = { q, limit: LIMIT, include: 'artwork' } as const
+  const query = { q, limit: LIMIT, include: ['artwork'] } as const
   const [collections, tracks, playlists] = await Promise.all([
     client.get('/v1/collection', { query, signal }),
     client.get('/v1/track', { query, signal }),

@@ -122,7 +122,9 @@ async function faultOf(
   const url = request.path.split('?')[0] + search
   const answer = await call(operation.method.toUpperCase(), url, { key: keyOf(name, workspace), body })
   const { errors = [] } = answer.body as { errors?: { path: string; message: string }[] }
-  const messages = errors.filter((error) => error.path === path).map(({ message }) => message)
+  // A list in a query is one text.
+  const field = part === 'query' ? path.replace(/\.0$/, '') : path
+  const messages = errors.filter((error) => error.path === field).map(({ message }) => message)
   const isGood = messages.some(
     (message) => words.every((word) => message.includes(word)) && !/^(Invalid|Too) /.test(message),
   )

@@ -24,7 +24,7 @@ export interface EventFilter {
 /** The events by day, newest first. Those that belong together are one line that opens. */
 export function EventList({ filter, label }: { filter: EventFilter; label: string }) {
   const client = useClient()
-  const include = 'titles,collection,artwork'
+  const include = ['titles', 'collection', 'artwork'] as const
   const list = usePages(['/v1/event', filter], (from: number | undefined) =>
     eventsBefore<Failure>((query) => client.get('/v1/event', { query: { ...filter, ...query, include } }), from),
   )

@@ -19,7 +19,7 @@ import { NewSecret } from './new_secret.tsx'
 export function KeysPage() {
   const client = useClient()
   const { entries, count, loading, problem, reload } = useList('/v1/api_key', ({ api_keys }) => api_keys, {
-    query: { include: 'resource' },
+    query: { include: ['resource'] },
   })
   const [making, setMaking] = useState(false)
   const [editing, setEditing] = useState<ApiKey | null>(null)

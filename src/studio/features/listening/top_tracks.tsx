@@ -16,7 +16,7 @@ export function TopTracks({ days }: { days: number }) {
   const { answer, problem, reload } = useQuery({
     key: ['top tracks', days],
     showsPrevious: true,
-    load: () => client.get('/v1/stats/top', { query: { from: firstDay(days), limit: TRACKS, include: 'artwork' } }),
+    load: () => client.get('/v1/stats/top', { query: { from: firstDay(days), limit: TRACKS, include: ['artwork'] } }),
   })
   return (
     <section class="part" aria-labelledby="top-title">

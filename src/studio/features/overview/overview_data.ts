@@ -14,19 +14,19 @@ type Ok<F extends (client: Client) => Promise<unknown>> = Extract<Awaited<Return
 
 const readFailed = (client: Client) =>
   client.get('/v1/track', {
-    query: { status: 'failed,incomplete', include: 'state,artwork,collection', limit: FAILED },
+    query: { status: ['failed', 'incomplete'], include: ['state', 'artwork', 'collection'], limit: FAILED },
   })
-const readLinks = (client: Client) => client.get('/v1/share', { query: { include: 'resource', limit: MAX_PAGE } })
+const readLinks = (client: Client) => client.get('/v1/share', { query: { include: ['resource'], limit: MAX_PAGE } })
 /** Reads the newest collections. */
 export const readRecent = (client: Client) =>
-  client.get('/v1/collection', { query: { include: 'artwork,counts', limit: RECENT } })
+  client.get('/v1/collection', { query: { include: ['artwork', 'counts'], limit: RECENT } })
 
 /** Reads the quota events of today (UTC). */
 async function readQuotaEvents(client: Client): Promise<{ ok: true; events: TonearmEvent[] } | Failure> {
   const events: TonearmEvent[] = []
   let after = startOfDay(Date.now()) - 1
   for (let requests = 0; requests < EVENT_REQUESTS; requests++) {
-    const query = { type: 'quota.*', include: 'titles', after: String(after), limit: MAX_PAGE } as const
+    const query = { type: 'quota.*', include: ['titles'], after, limit: MAX_PAGE } as const
     const page = await client.get('/v1/event', { query })
     if (!page.ok) return page
     events.push(...page.events)

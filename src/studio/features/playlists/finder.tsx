@@ -69,7 +69,7 @@ function Results({ q, onSearch, ...found }: Found & { q: string; onSearch: (q: s
       return { ok: true, tracks: [...before, ...answer.tracks], hasMore: answer.tracks.length === TRACKS, suggestion }
     },
   })
-  const query = { q, limit: COLLECTIONS, include: 'artwork,counts' }
+  const query = { q, limit: COLLECTIONS, include: ['artwork', 'counts'] } as const
   const collections = useQuery({
     key: ['playlist search', 'collections', q],
     load: () => client.get('/v1/collection', { query }),
@@ -126,7 +126,7 @@ function Results({ q, onSearch, ...found }: Found & { q: string; onSearch: (q: s
 
 function Recent(found: Found) {
   const client = useClient()
-  const query = { sort: '-updated_at' as const, limit: RECENT, include: 'artwork,counts' }
+  const query = { sort: '-updated_at', limit: RECENT, include: ['artwork', 'counts'] } as const
   const { answer, problem, reload } = useQuery({
     key: ['/v1/collection', query],
     load: () => client.get('/v1/collection', { query }),

@@ -7,7 +7,7 @@ import { announce } from '../../ui/page/announce.ts'
 import { entriesOf, type Entry, type FoundTrack, idsOf, insertionOf, merged } from './entries.ts'
 
 /** The parts that a row shows besides the track itself. */
-export const INCLUDE = 'artwork,collection'
+export const INCLUDE = ['artwork', 'collection'] as const
 /** The path of the tracks of a playlist. */
 export const PATH = '/v1/playlist/{playlist_id}/track'
 

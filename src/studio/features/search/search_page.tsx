@@ -20,17 +20,17 @@ const TRACKS = 20
 
 function useResults(client: Client, q: string) {
   const collections = useFound('collection', q, LISTS, async (range) => {
-    const query = { q, include: 'artwork,counts', limit: range.limit, offset: range.offset }
+    const query = { q, include: ['artwork', 'counts'], limit: range.limit, offset: range.offset } as const
     const answer = await client.get('/v1/collection', { query, signal: range.signal })
     return answer.ok ? { ...answer, entries: answer.collections } : answer
   })
   const tracks = useFound('track', q, TRACKS, async (range) => {
-    const query = { q, include: 'artwork,collection', limit: range.limit, offset: range.offset }
+    const query = { q, include: ['artwork', 'collection'], limit: range.limit, offset: range.offset } as const
     const answer = await client.get('/v1/track', { query, signal: range.signal })
     return answer.ok ? { ...answer, entries: answer.tracks } : answer
   })
   const playlists = useFound('playlist', q, LISTS, async (range) => {
-    const query = { q, include: 'artwork,counts', limit: range.limit, offset: range.offset }
+    const query = { q, include: ['artwork', 'counts'], limit: range.limit, offset: range.offset } as const
     const answer = await client.get('/v1/playlist', { query, signal: range.signal })
     return answer.ok ? { ...answer, entries: answer.playlists } : answer
   })

@@ -29,7 +29,7 @@ export function ChooseCollection({ title, except, onChoose, onClose }: Propertie
   const [words, onWords] = useSearchField(q, setQ)
   const [fault, setFault] = useState('')
   const [, once] = useOnce()
-  const query = { limit: MOST, include: 'counts', ...(q ? { q } : { sort: '-updated_at' as const }) }
+  const query = { limit: MOST, include: ['counts' as const], ...(q ? { q } : { sort: '-updated_at' as const }) }
   const { answer, problem, reload } = useQuery({
     key: ['/v1/collection', query],
     showsPrevious: true,

@@ -26,7 +26,7 @@ export function ordersFor(ids: readonly string[], isDown: boolean, most = MOST):
 /** Returns the function that moves a track within its collection. The moves are saved one after the other. */
 export function useMoveInOrder(list: TrackList, { rows, change, save, reload }: TrackRows) {
   const client = useClient()
-  const readPage = usePageOf(list, '')
+  const readPage = usePageOf(list, null)
   const collection_id = list.collection_id ?? ''
 
   /** Returns the ids of the tracks between two places, the second included. */

@@ -13,7 +13,7 @@ export const MOST = MAX_FILTERED_OFFSET
 /** The selection of a table of tracks. Rows that the table has not read are read when they are needed. */
 export function useSelection(list: TrackList, rows: readonly (TrackRow | undefined)[]) {
   const [selection, setSelection] = useState(nothing<TrackRow>)
-  const readPage = usePageOf(list, '')
+  const readPage = usePageOf(list, null)
   const anchor = useRef(0)
   // Another filter shows other rows, so a selection of all rows would mean others.
   const key = JSON.stringify(list)

@@ -17,7 +17,7 @@ export async function restoreAll(client: Client): Promise<Restored> {
   let failure: Failure | null = null
   // An item that cannot be restored stays in the list, so the next page starts behind those.
   for (let offset = 0; ;) {
-    const page = await client.get('/v1/trash', { query: { limit: String(MAX_PAGE), offset: String(offset) } })
+    const page = await client.get('/v1/trash', { query: { limit: MAX_PAGE, offset } })
     if (!page.ok) return { restored, failure: page }
     for (const { id } of page.trash.toSorted((a, b) => Number(b.scope !== 'track') - Number(a.scope !== 'track'))) {
       const answer = await client.post('/v1/trash/{trash_id}/restore', { params: { trash_id: id } })
