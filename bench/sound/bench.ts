@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { type Client, createClient } from '../../src/client/index.ts'
-import { playerCode } from '../../src/studio/sharing/snippets.ts'
+import { playerCode } from '../../src/studio/features/sharing/snippets.ts'
 import { joinBrowser } from '../../test/support/browser.ts'
 import { type HostPage, startHostPage } from '../../test/support/host_page.ts'
 import { startStack } from '../../test/support/stack.ts'

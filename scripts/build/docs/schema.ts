@@ -1,4 +1,4 @@
-import { escapeHtml, inlineCode } from './html.ts'
+import { describedHtml, escapeHtml } from './html.ts'
 
 /** Lists of fields, made from JSON Schema. */
 
@@ -23,8 +23,8 @@ export interface Schema {
   maxLength?: number
   minItems?: number
   maxItems?: number
-  /** Not a keyword of JSON Schema: the unit of a number. */
-  unit?: string
+  /** The unit of a number. */
+  'x-unit'?: string
 }
 
 export interface Field {
@@ -45,6 +45,11 @@ function listedNames({ pattern }: Schema): { names: string[]; isList: boolean } 
 }
 const alternatives = ({ anyOf, oneOf }: Schema) => anyOf ?? oneOf ?? []
 
+const withType = (schema: Schema, type: string): Schema =>
+  type === 'null'
+    ? { type }
+    : { ...schema, type, ...(schema.enum && { enum: schema.enum.filter((each) => each !== null) }) }
+
 /** Returns the type of a schema as HTML. Named schemas are links to the page of objects. */
 export function typeOf(schema: Schema): string {
   const { $ref, type, format } = schema
@@ -58,21 +63,19 @@ export function typeOf(schema: Schema): string {
     const names = listed.names.map((name) => `<code>${name}</code>`).join(' or ')
     return listed.isList ? `${names}, separated by commas` : names
   }
+  if (Array.isArray(type)) return type.map((each) => typeOf(withType(schema, each))).join(' or ')
   if (schema.enum) return schema.enum.map(code).join(' or ')
   const options = alternatives(schema)
   if (options.length > 0) return [...new Set(options.map(typeOf))].join(' or ')
   if (type === 'array') return schema.items ? `array of ${typeOf(schema.items)}` : 'array'
-  if (Array.isArray(type)) return type.join(' or ')
   return format === 'uuid' ? 'UUID' : format === 'date-time' ? 'time (ISO 8601)' : (type ?? 'any JSON')
 }
 
 /** Patterns longer than this are left out, because the errors of the service explain them better. */
 const LONGEST_PATTERN = 32
 
-/** Bounds of a number, or of the length of a text or list. The largest safe integer is not a limit of ours. */
-function bounds(least: number | undefined, most: number | undefined, unit: string): string[] {
-  const from = least !== undefined && least > Number.MIN_SAFE_INTEGER ? least : undefined
-  const to = most !== undefined && most < Number.MAX_SAFE_INTEGER ? most : undefined
+/** Bounds of a number, or of the length of a text or list. 0 as the only one is not shown: it is the least size or count. */
+function bounds(from: number | undefined, to: number | undefined, unit: string): string[] {
   const format = (value: number) => value.toLocaleString('en')
   if (from !== undefined && to !== undefined) return [`${format(from)} to ${format(to)}${unit}`]
   if (to !== undefined) return [`at most ${format(to)}${unit}`]
@@ -81,8 +84,9 @@ function bounds(least: number | undefined, most: number | undefined, unit: strin
 
 /** Returns what a value must satisfy, and its default. */
 function rules(schema: Schema): string[] {
+  const unit = schema['x-unit']
   const own = [
-    ...bounds(schema.minimum, schema.maximum, schema.unit && schema.unit !== 'items' ? ` ${schema.unit}` : ''),
+    ...bounds(schema.minimum, schema.maximum, unit && unit !== 'items' ? ` ${unit}` : ''),
     ...bounds(schema.minLength, schema.maxLength, ' characters'),
     ...bounds(schema.minItems, schema.maxItems, ' items'),
     ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN && !listedNames(schema)
@@ -137,7 +141,7 @@ export function fieldList(fields: Field[], marksRequired: boolean): string {
     const notes = notesOf(field, marksRequired)
     const inner = nested(schema)
     return `<li><code class="name">${escapeHtml(name)}</code> <span class="notes">${notes.join('<span class="dot"> · </span>')}</span>${
-      description ? `<p>${inlineCode(description)}</p>` : ''
+      description ? `<p>${describedHtml(description)}</p>` : ''
     }${inner.length > 0 ? fieldList(inner, marksRequired) : ''}</li>`
   })
   return `<ul class="fields">${items.join('')}</ul>`

@@ -1,7 +1,7 @@
-import type { Client } from '../api.ts'
-import { explain } from '../format.ts'
-import { t } from '../text.ts'
-import { announce } from '../ui/announce.ts'
+import type { Client } from '../base/api.ts'
+import { explain } from '../base/format.ts'
+import { t } from '../texts/text.ts'
+import { announce } from '../ui/page/announce.ts'
 import { playTrack } from './now_playing.ts'
 import { isPlayable } from './views.ts'
 

@@ -1,4 +1,4 @@
-import type { Collection, CoverImage, Failure, Playlist } from '../api.ts'
+import type { Collection, CoverImage, Failure, Playlist } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { type PageRead, type ReadPage, useRows } from './rows.ts'
 

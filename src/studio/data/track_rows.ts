@@ -3,7 +3,7 @@ import { useCallback } from 'preact/hooks'
 import { isFinal } from '../../client/index.ts'
 import type { ListedTrack } from '../../contract/track.ts'
 import { barHeights } from '../../elements/shared/draw.ts'
-import type { Failure, Track } from '../api.ts'
+import type { Failure, Track } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { type PageRead, type ReadPage, useRows } from './rows.ts'
 

@@ -12,7 +12,7 @@ import { keyOf, requestOf } from '../support/requests.ts'
 
 interface Schema {
   type?: string
-  unit?: string
+  'x-unit'?: string
   pattern?: string
   format?: string
   enum?: unknown[]
@@ -54,7 +54,7 @@ const isBound = (bound: number | undefined): bound is number =>
 
 /** Values below and above the bounds of a field. `name` is its path without the places in lists. */
 function outside(schema: Schema, name: string): Omit<Attempt, 'path'>[] {
-  const { type, unit, minimum, maximum, minLength, maxLength, minItems, maxItems } = schema
+  const { type, 'x-unit': unit, minimum, maximum, minLength, maxLength, minItems, maxItems } = schema
   const attempts = (
     least: number | undefined,
     most: number | undefined,

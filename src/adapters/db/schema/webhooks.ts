@@ -1,12 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-import type {
-  AttemptError,
-  WebhookDeliveryState,
-  WebhookEndpoint,
-  WebhookEndpointState,
-} from '../../../contract/webhook.ts'
+import type { WebhookEndpoint, WebhookEndpointState } from '../../../contract/webhook.ts'
+import type { AttemptError, WebhookDeliveryState } from '../../../contract/webhook_delivery.ts'
 
 /**
  * Webhook endpoints and their deliveries (docs/decisions/0057). Both tables are WITHOUT ROWID, and a trigger on `events` writes the deliveries
