@@ -54,7 +54,7 @@ writeFileSync(BEFORE_EXPORT, beforeExport())
 
 const left = differences(schemaOf(migrated()), schemaOf(source))
 if (left.length > 0) {
-  const advice = 'Write the rest by hand: drizzle-kit generate --custom (docs/development/migrations.md)'
+  const advice = 'Write the rest by hand: npx drizzle-kit generate --custom (docs/development/migrations.md)'
   console.error(`The migrations still differ from the source:\n  ${left.join('\n  ')}\n${advice}`)
   process.exitCode = 1
 }

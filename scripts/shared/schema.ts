@@ -146,7 +146,7 @@ export function differences(migrated: Schema, source: Schema): string[] {
 }
 
 /**
- * Returns the statements that make the triggers, the indexes by expression and the full-text tables of a migrated database like those of the source.
+ * Returns the statements that make the triggers, indexes and full-text tables of a migrated database like those of the source.
  * D1 runs a migration as one transaction, so no change is missed between DROP and CREATE.
  */
 export function changesOf(migrated: DatabaseSync, source: DatabaseSync): string[] {
@@ -154,8 +154,8 @@ export function changesOf(migrated: DatabaseSync, source: DatabaseSync): string[
     new Map(
       database
         .prepare(
-          `select name, type, sql from sqlite_master where type = 'trigger' or sql like 'create virtual%'
-            or name in (select il.name from pragma_table_list tl, pragma_index_list(tl.name) il, pragma_index_xinfo(il.name) where cid = -2)
+          `select name, type, sql from sqlite_master
+            where sql is not null and (type in ('trigger', 'index') or sql like 'create virtual%')
             order by type = 'trigger', rowid`,
         )
         .all()
@@ -167,7 +167,9 @@ export function changesOf(migrated: DatabaseSync, source: DatabaseSync): string[
     const [old, current] = [before.get(name), after.get(name)]
     return [
       ...(old ? [`DROP ${old.type.toUpperCase()} IF EXISTS ${name};`] : []),
-      ...(current ? [`${current.sql.replace(/^CREATE (VIRTUAL TABLE|INDEX|TRIGGER) /, '$&IF NOT EXISTS ')};`] : []),
+      ...(current
+        ? [`${current.sql.replace(/^CREATE (VIRTUAL TABLE|UNIQUE INDEX|INDEX|TRIGGER) /, '$&IF NOT EXISTS ')};`]
+        : []),
     ]
   })
 }

@@ -89,6 +89,13 @@ describe('the source of the database', async () => {
     expect(differences(migrated, schemaOf(source))).toEqual([])
   })
 
+  it('is written completely for a database that has only tables', async () => {
+    const source = await databaseOfSource(tables, statements)
+    const database = await databaseOfSource(tables, [])
+    database.exec(changesOf(database, source).join('\n'))
+    expect(differences(schemaOf(database), schemaOf(source))).toEqual([])
+  })
+
   it('differs if a trigger or an index was added or removed without a migration', async () => {
     const others = statements.filter((text) => !text.startsWith('CREATE TRIGGER shares_slug_update'))
     const added = 'CREATE INDEX tracks_size ON tracks (source_size + 1);'
