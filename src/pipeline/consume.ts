@@ -5,7 +5,7 @@ import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { runPurge } from './cleanup/purge.ts'
 import { runCoverJob } from './cover.ts'
-import { runUploadPurge, ingestPath } from './ingest.ts'
+import { ingestPath } from './ingest.ts'
 import { backoff, claim, type Job, type JobKind, type JobMessage, type Outcome, releaseLease, sendJob } from './jobs.ts'
 import { type KeyUse, writeKeyUse } from './key_use.ts'
 import { dispatch } from './transcode/dispatch.ts'
@@ -27,7 +27,7 @@ type QueueJobKind = Exclude<JobKind, 'transcode'>
 const runners: { [K in QueueJobKind]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
   cover: runCoverJob,
-  purge: (system, job) => (job.payload.upload ? runUploadPurge(system, job) : runPurge(system, job)),
+  purge: runPurge,
 }
 /** Runs a job with the runner for its kind. The cast is needed because the compiler cannot infer that the two match. */
 const run = (system: System, job: Job<QueueJobKind>) =>

@@ -13,13 +13,12 @@ import { log } from '../core/log.ts'
 import { sweepMultipart } from './cleanup/abandoned_uploads.ts'
 import { eventsSwept, sweepEvents } from './cleanup/old_events.ts'
 import { dueTrash, sweepTrash } from './cleanup/trash.ts'
-import { ingestWaiting } from './ingest.ts'
+import { checkHandles, dueHandles, ingestWaiting } from './ingest.ts'
 import { forgottenJobs, sendJob } from './jobs.ts'
 import { foldOverdue, overdueFolds } from './listening/overdue.ts'
 import { checkMedia, isMediaDue } from './media_check.ts'
 import { endedReservations, endReservations } from './quota.ts'
 import { fillSearch } from './search.ts'
-import { isMadeFromSource } from './stored_files.ts'
 import { cancelUnwanted } from './transcode/cancel_unwanted.ts'
 import { dispatch } from './transcode/dispatch.ts'
 import { isQueued } from './transcode/queue.ts'
@@ -61,6 +60,7 @@ const URGENT: readonly Phase[] = [
 /** The phases that delete and count. Each minute another one of them is the first. */
 const ROTATING: readonly Phase[] = [
   { name: 'multipart', run: (system) => sweepMultipart(system, LIMIT) },
+  { name: 'handles', isDue: (due) => due.is_handle_due, run: (system) => checkHandles(system, LIMIT) },
   { name: 'trash', isDue: (due) => due.is_trash_due, run: sweepTrash },
   { name: 'days', isDue: (due) => due.is_day_old, run: mergeDays },
   { name: 'expired', isDue: (due) => due.is_session_uncounted || due.ended.length > 0, run: deleteExpired },
@@ -159,6 +159,7 @@ async function findDueTasks({ db, now }: System) {
       is_day_old: exists(due.days, 'is_day_old'),
       is_webhook_due: exists(dueWebhooks(now), 'is_webhook_due'),
       is_webhook_old: exists(expiredDeliveries(now), 'is_webhook_old'),
+      is_handle_due: exists(dueHandles(now), 'is_handle_due'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
       overdue_folds: sql<number>`(select count(*) from ${overdueFolds(now)})`.as('overdue_folds'),
       is_reservation_ended: exists(endedReservations(now), 'is_reservation_ended'),
@@ -171,13 +172,6 @@ async function findDueTasks({ db, now }: System) {
 
 type ExpiringTable = typeof playSessions | typeof uploadSessions | typeof idempotencyKeys | typeof jobs
 
-/**
- * Whether a job stores the name of a source from which no files have been made yet: a later reprocess copies this name to the track. The track is
- * looked up by its id. Each sweep reads the few old jobs that are kept for this reason again.
- */
-const hasSourceName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
-  and files is not null and not ${isMadeFromSource})`
-
 /** Conditions for expired rows of each table, with the column by which the rows are found. */
 function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: SQL }[] {
   const expired = sql`expires_at < ${now - DAY}`
@@ -186,11 +180,7 @@ function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: S
     { table: playSessions, condition: purgeablePlaySessions(now), by: sql`id` },
     { table: uploadSessions, condition: expired, by: sql`expires_at` },
     { table: idempotencyKeys, condition: createdBefore(1), by: sql`created_at` },
-    {
-      table: jobs,
-      condition: sql`${createdBefore(7)} and state <> 'open' and not ${hasSourceName}`,
-      by: sql`created_at`,
-    },
+    { table: jobs, condition: sql`${createdBefore(7)} and state <> 'open'`, by: sql`created_at` },
   ]
 }
 
