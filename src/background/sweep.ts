@@ -26,7 +26,7 @@ import { expiredDeliveries, sweepWebhooks } from '../domain/webhooks/old_deliver
 import { foldOverdue, overdueFolds } from '../listening/overdue.ts'
 import { fillSearch } from './fill_search.ts'
 import { checkMedia, isMediaDue } from './media_check.ts'
-import { eventsSwept, sweepEvents } from './old_events.ts'
+import { areEventsDue, sweepEvents } from './old_events.ts'
 
 /** Maximum number of rows of each kind that one sweep reads. */
 const LIMIT = 200
@@ -37,7 +37,7 @@ const LAST = 5
 /** Queries that are kept for a phase while the phases before it run. */
 const SHARE = 15
 
-type Due = Awaited<ReturnType<typeof findDueTasks>> & { is_media_due: boolean }
+type Due = Awaited<ReturnType<typeof findDueTasks>> & { is_media_due: boolean; are_events_due: boolean }
 
 interface Phase {
   name: string
@@ -63,7 +63,7 @@ const ROTATING: readonly Phase[] = [
   { name: 'trash', isDue: (due) => due.is_trash_due, run: sweepTrash },
   { name: 'days', isDue: (due) => due.is_day_old, run: mergeDays },
   { name: 'expired', isDue: (due) => due.is_session_uncounted || due.ended.length > 0, run: deleteExpired },
-  { name: 'events', isDue: (due) => !due.are_events_swept, run: sweepEvents },
+  { name: 'events', isDue: (due) => due.are_events_due, run: sweepEvents },
   { name: 'deliveries', isDue: (due) => due.is_webhook_old, run: sweepWebhooks },
   { name: 'quotas', isDue: (due) => due.is_reservation_ended, run: (system) => endReservations(system, CHUNK) },
   { name: 'media', isDue: (due) => due.is_media_due, run: checkMedia },
@@ -106,7 +106,11 @@ export async function sweep(system: System & { queries: QueryBudget }): Promise<
       log('error', 'database_filling', { bytes: vitals.size, limit: Number(env.DATABASE_LIMIT_BYTES) })
     // Half of the rows may be missing.
     if (vitals.beats.restore === undefined)
-      due = { ...(await findDueTasks(system)), is_media_due: isMediaDue(env, vitals, now) }
+      due = {
+        ...(await findDueTasks(system)),
+        is_media_due: isMediaDue(env, vitals, now),
+        are_events_due: areEventsDue(vitals, now),
+      }
   })
   const phases = due ? duePhases(due, now) : []
   for (const [at, phase] of phases.entries()) {
@@ -162,7 +166,6 @@ async function findDueTasks({ db, now }: System) {
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
       overdue_folds: sql<number>`(select count(*) from ${overdueFolds(now)})`.as('overdue_folds'),
       is_reservation_ended: exists(endedReservations(now), 'is_reservation_ended'),
-      are_events_swept: exists(eventsSwept(now), 'are_events_swept'),
       ended: sql`json_array(${sql.join(expiredTables.map(hasRows), sql`, `)})`.mapWith(JSON.parse).as('ended'),
     })
     .from(sql`(select 1)`)

@@ -235,13 +235,8 @@ describe('an upload handle', () => {
     await runSweep()
     await eventually(
       async () =>
-        (
-          await query(
-            'select 1 from upload_handles where path = ? and check_at > ?',
-            pathOf(renewed),
-            Date.now(),
-          )
-        ).length === 1,
+        (await query('select 1 from upload_handles where path = ? and check_at > ?', pathOf(renewed), Date.now()))
+          .length === 1,
     )
     expect(await storedFiles('uploads/')).toEqual([pathOf(renewed)])
     await ok('POST', `/v1/trash/${track.track_id}/restore`, { key })
