@@ -10,6 +10,7 @@ export const WITHOUT_ROWID = [
   'play_sessions',
   'reservations',
   'retired_slugs',
+  'upload_handles',
   'usage_cursors',
   'usage_days',
   'webhook_deliveries',
