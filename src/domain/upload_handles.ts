@@ -13,7 +13,7 @@ import { AFTER_URLS } from './jobs.ts'
 import { hasFinalFiles, isMadeFrom, isMadeFromSource, suffixOf } from './stored_files.ts'
 
 /**
- * The upload handles of a track (docs/decisions/0063, 0120). Each handle has its own path, and the file of the newest handle with a complete upload is
+ * The upload handles of a track (docs/decisions/0063). Each handle has its own path, and the file of the newest handle with a complete upload is
  * used. As soon as a track has a second handle, each of them has a row in `upload_handles`, so that every object is either used by the track or deleted.
  */
 

@@ -83,8 +83,8 @@ returning
   "upload_path";
 
 -- Query plan:
---  SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
---  SCALAR SUBQUERY 2
---    SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---  CORRELATED SCALAR SUBQUERY 1
---    SEARCH collections USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
+--   SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   SCALAR SUBQUERY 2
+--     SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH collections USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)

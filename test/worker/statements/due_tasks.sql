@@ -197,51 +197,51 @@ from
   );
 
 -- Query plan:
---  CO-ROUTINE (subquery-24)
---    SCAN CONSTANT ROW
---  SCAN (subquery-24)
---  SCALAR SUBQUERY 1
---    SEARCH jobs USING COVERING INDEX jobs_slot (slot>?)
---  SCALAR SUBQUERY 2
---    SCAN jobs USING INDEX jobs_open
---  SCALAR SUBQUERY 3
---    SCAN search_fills USING COVERING INDEX sqlite_autoindex_search_fills_1
---  SCALAR SUBQUERY 5
---    SEARCH play_sessions USING PRIMARY KEY (id>? AND id<?)
---    SCALAR SUBQUERY 4
---      SEARCH usage_cursors USING PRIMARY KEY (name=?)
---  SCALAR SUBQUERY 6
---    SEARCH usage_days USING COVERING INDEX usage_days_date (date>? AND date<?)
---  SCALAR SUBQUERY 14
---    CO-ROUTINE (subquery-13)
---      SCAN webhook_deliveries EXISTS USING COVERING INDEX webhook_deliveries_due
---      SCALAR SUBQUERY 12
---        CO-ROUTINE waiting
---          SETUP
---            SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_due
---          RECURSIVE STEP
---            SCAN waiting
---            CORRELATED SCALAR SUBQUERY 9
---              SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_due (endpoint_id>?)
---        SCAN waiting
---        SEARCH endpoint USING PRIMARY KEY (id=?)
---        SEARCH due EXISTS USING COVERING INDEX webhook_deliveries_due (endpoint_id=? AND due_at<?)
---    SCAN (subquery-13)
---  SCALAR SUBQUERY 15
---    SEARCH webhook_endpoints USING COVERING INDEX webhook_endpoints_swept (swept_until<?)
---  SCALAR SUBQUERY 16
---    SEARCH upload_handles USING COVERING INDEX upload_handles_check (check_at<?)
---  SCALAR SUBQUERY 17
---    SEARCH trash USING COVERING INDEX trash_expiry (expires_at<?)
---  SCALAR SUBQUERY 18
---    SEARCH listening_folds USING COVERING INDEX listening_folds_due (due_at>? AND due_at<?)
---  SCALAR SUBQUERY 19
---    SEARCH reservations USING INDEX reservations_key (day<?)
---  SCALAR SUBQUERY 20
---    SEARCH play_sessions USING PRIMARY KEY (id<?)
---  SCALAR SUBQUERY 21
---    SEARCH upload_sessions USING COVERING INDEX upload_sessions_expiry (expires_at<?)
---  SCALAR SUBQUERY 22
---    SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_age (created_at<?)
---  SCALAR SUBQUERY 23
---    SEARCH jobs USING INDEX jobs_age (created_at<?)
+--   CO-ROUTINE (subquery-24)
+--     SCAN CONSTANT ROW
+--   SCAN (subquery-24)
+--   SCALAR SUBQUERY 1
+--     SEARCH jobs USING COVERING INDEX jobs_slot (slot>?)
+--   SCALAR SUBQUERY 2
+--     SCAN jobs USING INDEX jobs_open
+--   SCALAR SUBQUERY 3
+--     SCAN search_fills USING COVERING INDEX sqlite_autoindex_search_fills_1
+--   SCALAR SUBQUERY 5
+--     SEARCH play_sessions USING PRIMARY KEY (id>? AND id<?)
+--     SCALAR SUBQUERY 4
+--       SEARCH usage_cursors USING PRIMARY KEY (name=?)
+--   SCALAR SUBQUERY 6
+--     SEARCH usage_days USING COVERING INDEX usage_days_date (date>? AND date<?)
+--   SCALAR SUBQUERY 14
+--     CO-ROUTINE (subquery-13)
+--       SCAN webhook_deliveries EXISTS USING COVERING INDEX webhook_deliveries_due
+--       SCALAR SUBQUERY 12
+--         CO-ROUTINE waiting
+--           SETUP
+--             SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_due
+--           RECURSIVE STEP
+--             SCAN waiting
+--             CORRELATED SCALAR SUBQUERY 9
+--               SEARCH webhook_deliveries USING COVERING INDEX webhook_deliveries_due (endpoint_id>?)
+--         SCAN waiting
+--         SEARCH endpoint USING PRIMARY KEY (id=?)
+--         SEARCH due EXISTS USING COVERING INDEX webhook_deliveries_due (endpoint_id=? AND due_at<?)
+--     SCAN (subquery-13)
+--   SCALAR SUBQUERY 15
+--     SEARCH webhook_endpoints USING COVERING INDEX webhook_endpoints_swept (swept_until<?)
+--   SCALAR SUBQUERY 16
+--     SEARCH upload_handles USING COVERING INDEX upload_handles_check (check_at<?)
+--   SCALAR SUBQUERY 17
+--     SEARCH trash USING COVERING INDEX trash_expiry (expires_at<?)
+--   SCALAR SUBQUERY 18
+--     SEARCH listening_folds USING COVERING INDEX listening_folds_due (due_at>? AND due_at<?)
+--   SCALAR SUBQUERY 19
+--     SEARCH reservations USING INDEX reservations_key (day<?)
+--   SCALAR SUBQUERY 20
+--     SEARCH play_sessions USING PRIMARY KEY (id<?)
+--   SCALAR SUBQUERY 21
+--     SEARCH upload_sessions USING COVERING INDEX upload_sessions_expiry (expires_at<?)
+--   SCALAR SUBQUERY 22
+--     SEARCH idempotency_keys USING COVERING INDEX idempotency_keys_age (created_at<?)
+--   SCALAR SUBQUERY 23
+--     SEARCH jobs USING INDEX jobs_age (created_at<?)

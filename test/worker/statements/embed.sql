@@ -100,13 +100,13 @@ where
   play_sessions.id = ?1;
 
 -- Query plan:
---  SEARCH play_sessions USING PRIMARY KEY (id=?)
---  SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?) LEFT-JOIN
---  SEARCH collections USING INDEX sqlite_autoindex_collections_1 (id=?) LEFT-JOIN
---  SEARCH playlists USING INDEX sqlite_autoindex_playlists_1 (id=?) LEFT-JOIN
---  SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?) LEFT-JOIN
---  CORRELATED SCALAR SUBQUERY 1
---    SEARCH places USING INDEX tracks_list (collection_id=?)
---  CORRELATED SCALAR SUBQUERY 2
---    SEARCH places USING INDEX playlist_tracks_list (playlist_id=?)
---    SEARCH listed USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   SEARCH play_sessions USING PRIMARY KEY (id=?)
+--   SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?) LEFT-JOIN
+--   SEARCH collections USING INDEX sqlite_autoindex_collections_1 (id=?) LEFT-JOIN
+--   SEARCH playlists USING INDEX sqlite_autoindex_playlists_1 (id=?) LEFT-JOIN
+--   SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?) LEFT-JOIN
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH places USING INDEX tracks_list (collection_id=?)
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH places USING INDEX playlist_tracks_list (playlist_id=?)
+--     SEARCH listed USING INDEX sqlite_autoindex_tracks_1 (id=?)

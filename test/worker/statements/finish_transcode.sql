@@ -103,18 +103,18 @@ where
   );
 
 -- Query plan:
---  SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
---  SCALAR SUBQUERY 7
---    SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)
---  CORRELATED SCALAR SUBQUERY 1
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  CORRELATED SCALAR SUBQUERY 2
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  CORRELATED SCALAR SUBQUERY 3
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  CORRELATED SCALAR SUBQUERY 4
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  SCALAR SUBQUERY 6
---    SCAN json_each VIRTUAL TABLE INDEX 3:
---    CORRELATED SCALAR SUBQUERY 5
---      SEARCH variants USING COVERING INDEX sqlite_autoindex_variants_1 (id=?)
+--   SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   SCALAR SUBQUERY 7
+--     SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   CORRELATED SCALAR SUBQUERY 3
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   CORRELATED SCALAR SUBQUERY 4
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   SCALAR SUBQUERY 6
+--     SCAN json_each VIRTUAL TABLE INDEX 3:
+--     CORRELATED SCALAR SUBQUERY 5
+--       SEARCH variants USING COVERING INDEX sqlite_autoindex_variants_1 (id=?)

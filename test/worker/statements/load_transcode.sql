@@ -64,10 +64,10 @@ where
   );
 
 -- Query plan:
---  SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
---  SEARCH collections USING INDEX sqlite_autoindex_collections_1 (id=?)
---  SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?)
---  CORRELATED SCALAR SUBQUERY 1
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  CORRELATED SCALAR SUBQUERY 2
---    SEARCH places USING INDEX tracks_list (collection_id=?)
+--   SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   SEARCH collections USING INDEX sqlite_autoindex_collections_1 (id=?)
+--   SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH places USING INDEX tracks_list (collection_id=?)

@@ -88,22 +88,22 @@ where
   tracks.id = moved_id;
 
 -- Query plan:
---  MATERIALIZE placed
---    CO-ROUTINE (subquery-8)
---      CO-ROUTINE (subquery-9)
---        CO-ROUTINE (subquery-10)
---          SCAN json_each VIRTUAL TABLE INDEX 1:
---          SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
---          SEARCH collections EXISTS USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
---          SEARCH collections EXISTS USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
---          USE TEMP B-TREE FOR ORDER BY
---        SCAN (subquery-10)
---      SCAN (subquery-9)
---      USE TEMP B-TREE FOR ORDER BY
---    SCAN (subquery-8)
---    CORRELATED SCALAR SUBQUERY 1
---      SEARCH other USING COVERING INDEX tracks_list (collection_id=? AND order=?)
---    CORRELATED SCALAR SUBQUERY 2
---      SEARCH other USING COVERING INDEX tracks_list (collection_id=?)
---  SCAN placed
---  SEARCH tracks USING COVERING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   MATERIALIZE placed
+--     CO-ROUTINE (subquery-8)
+--       CO-ROUTINE (subquery-9)
+--         CO-ROUTINE (subquery-10)
+--           SCAN json_each VIRTUAL TABLE INDEX 1:
+--           SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--           SEARCH collections EXISTS USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
+--           SEARCH collections EXISTS USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
+--           USE TEMP B-TREE FOR ORDER BY
+--         SCAN (subquery-10)
+--       SCAN (subquery-9)
+--       USE TEMP B-TREE FOR ORDER BY
+--     SCAN (subquery-8)
+--     CORRELATED SCALAR SUBQUERY 1
+--       SEARCH other USING COVERING INDEX tracks_list (collection_id=? AND order=?)
+--     CORRELATED SCALAR SUBQUERY 2
+--       SEARCH other USING COVERING INDEX tracks_list (collection_id=?)
+--   SCAN placed
+--   SEARCH tracks USING COVERING INDEX sqlite_autoindex_tracks_1 (id=?)

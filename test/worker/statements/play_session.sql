@@ -159,21 +159,21 @@ where
   sessions.id = ?1;
 
 -- Query plan:
---  SEARCH sessions USING PRIMARY KEY (id=?)
---  SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?) LEFT-JOIN
---  CORRELATED SCALAR SUBQUERY 3
---    SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
---  CORRELATED SCALAR SUBQUERY 4
---    SEARCH tracks USING INDEX tracks_list (collection_id=?)
---  CORRELATED SCALAR SUBQUERY 5
---    SEARCH places USING INDEX playlist_tracks_list (playlist_id=?)
---    SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
---  CORRELATED SCALAR SUBQUERY 6
---    SEARCH playlist_tracks USING COVERING INDEX playlist_tracks_track (track_id=? AND playlist_id=?)
---  SEARCH collections USING INDEX sqlite_autoindex_collections_1 (id=?) LEFT-JOIN
---  SEARCH playlists USING INDEX sqlite_autoindex_playlists_1 (id=?) LEFT-JOIN
---  SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?) LEFT-JOIN
---  CORRELATED SCALAR SUBQUERY 1
---    SCAN json_each VIRTUAL TABLE INDEX 1:
---  CORRELATED SCALAR SUBQUERY 2
---    SEARCH places USING INDEX tracks_list (collection_id=?)
+--   SEARCH sessions USING PRIMARY KEY (id=?)
+--   SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?) LEFT-JOIN
+--   CORRELATED SCALAR SUBQUERY 3
+--     SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   CORRELATED SCALAR SUBQUERY 4
+--     SEARCH tracks USING INDEX tracks_list (collection_id=?)
+--   CORRELATED SCALAR SUBQUERY 5
+--     SEARCH places USING INDEX playlist_tracks_list (playlist_id=?)
+--     SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   CORRELATED SCALAR SUBQUERY 6
+--     SEARCH playlist_tracks USING COVERING INDEX playlist_tracks_track (track_id=? AND playlist_id=?)
+--   SEARCH collections USING INDEX sqlite_autoindex_collections_1 (id=?) LEFT-JOIN
+--   SEARCH playlists USING INDEX sqlite_autoindex_playlists_1 (id=?) LEFT-JOIN
+--   SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?) LEFT-JOIN
+--   CORRELATED SCALAR SUBQUERY 1
+--     SCAN json_each VIRTUAL TABLE INDEX 1:
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH places USING INDEX tracks_list (collection_id=?)

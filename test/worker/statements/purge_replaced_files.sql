@@ -141,61 +141,61 @@ where
 on conflict do nothing;
 
 -- Query plan:
---  SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
---  CORRELATED SCALAR SUBQUERY 11
---    CO-ROUTINE (subquery-10)
---      MERGE (EXCEPT)
---        LEFT
---          MERGE (UNION ALL)
---            LEFT
---              CO-ROUTINE listed
---                SCAN CONSTANT ROW
---              SCAN listed
---              SCAN json_each VIRTUAL TABLE INDEX 3:
---              USE TEMP B-TREE FOR ORDER BY
---            RIGHT
---              CO-ROUTINE listed
---                SCAN CONSTANT ROW
---              SCAN listed
---              SCAN json_each VIRTUAL TABLE INDEX 3:
---              USE TEMP B-TREE FOR ORDER BY
---        RIGHT
---          CO-ROUTINE listed
---            SCAN CONSTANT ROW
---            SCALAR SUBQUERY 7
---              SCAN json_each VIRTUAL TABLE INDEX 3:
---              CORRELATED SCALAR SUBQUERY 6
---                SEARCH variants USING COVERING INDEX sqlite_autoindex_variants_1 (id=?)
---          SCAN listed
---          SCAN json_each VIRTUAL TABLE INDEX 3:
---          USE TEMP B-TREE FOR ORDER BY
---    SCAN (subquery-10)
---  SEARCH jobs EXISTS USING INDEX sqlite_autoindex_jobs_1 (id=?)
---  CORRELATED SCALAR SUBQUERY 11
---    CO-ROUTINE (subquery-10)
---      MERGE (EXCEPT)
---        LEFT
---          MERGE (UNION ALL)
---            LEFT
---              CO-ROUTINE listed
---                SCAN CONSTANT ROW
---              SCAN listed
---              SCAN json_each VIRTUAL TABLE INDEX 3:
---              USE TEMP B-TREE FOR ORDER BY
---            RIGHT
---              CO-ROUTINE listed
---                SCAN CONSTANT ROW
---              SCAN listed
---              SCAN json_each VIRTUAL TABLE INDEX 3:
---              USE TEMP B-TREE FOR ORDER BY
---        RIGHT
---          CO-ROUTINE listed
---            SCAN CONSTANT ROW
---            SCALAR SUBQUERY 7
---              SCAN json_each VIRTUAL TABLE INDEX 3:
---              CORRELATED SCALAR SUBQUERY 6
---                SEARCH variants USING COVERING INDEX sqlite_autoindex_variants_1 (id=?)
---          SCAN listed
---          SCAN json_each VIRTUAL TABLE INDEX 3:
---          USE TEMP B-TREE FOR ORDER BY
---    SCAN (subquery-10)
+--   SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   CORRELATED SCALAR SUBQUERY 11
+--     CO-ROUTINE (subquery-10)
+--       MERGE (EXCEPT)
+--         LEFT
+--           MERGE (UNION ALL)
+--             LEFT
+--               CO-ROUTINE listed
+--                 SCAN CONSTANT ROW
+--               SCAN listed
+--               SCAN json_each VIRTUAL TABLE INDEX 3:
+--               USE TEMP B-TREE FOR ORDER BY
+--             RIGHT
+--               CO-ROUTINE listed
+--                 SCAN CONSTANT ROW
+--               SCAN listed
+--               SCAN json_each VIRTUAL TABLE INDEX 3:
+--               USE TEMP B-TREE FOR ORDER BY
+--         RIGHT
+--           CO-ROUTINE listed
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 7
+--               SCAN json_each VIRTUAL TABLE INDEX 3:
+--               CORRELATED SCALAR SUBQUERY 6
+--                 SEARCH variants USING COVERING INDEX sqlite_autoindex_variants_1 (id=?)
+--           SCAN listed
+--           SCAN json_each VIRTUAL TABLE INDEX 3:
+--           USE TEMP B-TREE FOR ORDER BY
+--     SCAN (subquery-10)
+--   SEARCH jobs EXISTS USING INDEX sqlite_autoindex_jobs_1 (id=?)
+--   CORRELATED SCALAR SUBQUERY 11
+--     CO-ROUTINE (subquery-10)
+--       MERGE (EXCEPT)
+--         LEFT
+--           MERGE (UNION ALL)
+--             LEFT
+--               CO-ROUTINE listed
+--                 SCAN CONSTANT ROW
+--               SCAN listed
+--               SCAN json_each VIRTUAL TABLE INDEX 3:
+--               USE TEMP B-TREE FOR ORDER BY
+--             RIGHT
+--               CO-ROUTINE listed
+--                 SCAN CONSTANT ROW
+--               SCAN listed
+--               SCAN json_each VIRTUAL TABLE INDEX 3:
+--               USE TEMP B-TREE FOR ORDER BY
+--         RIGHT
+--           CO-ROUTINE listed
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 7
+--               SCAN json_each VIRTUAL TABLE INDEX 3:
+--               CORRELATED SCALAR SUBQUERY 6
+--                 SEARCH variants USING COVERING INDEX sqlite_autoindex_variants_1 (id=?)
+--           SCAN listed
+--           SCAN json_each VIRTUAL TABLE INDEX 3:
+--           USE TEMP B-TREE FOR ORDER BY
+--     SCAN (subquery-10)

@@ -324,48 +324,48 @@ returning
   "changes_level";
 
 -- Query plan:
---  CO-ROUTINE quotas
---    CO-ROUTINE (subquery-18)
---      COMPOUND QUERY
---        LEFT-MOST SUBQUERY
---          SEARCH upload_sessions USING INDEX sqlite_autoindex_upload_sessions_1 (id=?)
---          SCALAR SUBQUERY 4
---            SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 1
---            SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
---          CORRELATED SCALAR SUBQUERY 2
---            SEARCH reservations USING COVERING INDEX reservations_session (upload_session_id=?)
---          CORRELATED SCALAR SUBQUERY 3
---            SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
---        UNION ALL
---          SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_1 (id=?)
---          SCALAR SUBQUERY 13
---            SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          SCALAR SUBQUERY 6
---            SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 8
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 7
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 10
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 9
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 12
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 11
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---        UNION ALL
---          SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?)
---          SCALAR SUBQUERY 15
---            SEARCH usage_days USING PRIMARY KEY (organization_id=?)
---            SCAN json_each VIRTUAL TABLE INDEX 1:
---          SCALAR SUBQUERY 16
---            SEARCH reservations USING PRIMARY KEY (organization_id=?)
---          SCALAR SUBQUERY 17
---            SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---    SCAN (subquery-18)
---  SCAN quotas
---  SEARCH tracks EXISTS USING INDEX sqlite_autoindex_tracks_1 (id=?)
---  CORRELATED SCALAR SUBQUERY 21
---    SEARCH collections USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
+--   CO-ROUTINE quotas
+--     CO-ROUTINE (subquery-18)
+--       COMPOUND QUERY
+--         LEFT-MOST SUBQUERY
+--           SEARCH upload_sessions USING INDEX sqlite_autoindex_upload_sessions_1 (id=?)
+--           SCALAR SUBQUERY 4
+--             SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 1
+--             SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
+--           CORRELATED SCALAR SUBQUERY 2
+--             SEARCH reservations USING COVERING INDEX reservations_session (upload_session_id=?)
+--           CORRELATED SCALAR SUBQUERY 3
+--             SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
+--         UNION ALL
+--           SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_1 (id=?)
+--           SCALAR SUBQUERY 13
+--             SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           SCALAR SUBQUERY 6
+--             SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 8
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 7
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 10
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 9
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 12
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 11
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--         UNION ALL
+--           SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?)
+--           SCALAR SUBQUERY 15
+--             SEARCH usage_days USING PRIMARY KEY (organization_id=?)
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--           SCALAR SUBQUERY 16
+--             SEARCH reservations USING PRIMARY KEY (organization_id=?)
+--           SCALAR SUBQUERY 17
+--             SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--     SCAN (subquery-18)
+--   SCAN quotas
+--   SEARCH tracks EXISTS USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   CORRELATED SCALAR SUBQUERY 21
+--     SEARCH collections USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)

@@ -184,22 +184,22 @@ returning
   "id";
 
 -- Query plan:
---  CO-ROUTINE (subquery-8)
---    CO-ROUTINE (subquery-9)
---      CO-ROUTINE (subquery-10)
---        SEARCH trash USING INDEX sqlite_autoindex_trash_1 (id=?)
---        SEARCH collections EXISTS USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
---      SCAN (subquery-10)
---    SCAN (subquery-9)
---    USE TEMP B-TREE FOR ORDER BY
---  SCAN (subquery-8)
---  CORRELATED SCALAR SUBQUERY 1
---    SEARCH others USING COVERING INDEX tracks_list (collection_id=? AND order=?)
---  CORRELATED SCALAR SUBQUERY 2
---    SEARCH others USING COVERING INDEX tracks_list (collection_id=?)
---  CORRELATED SCALAR SUBQUERY 3
---    SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)
---  CORRELATED SCALAR SUBQUERY 5
---    SCAN json_each VIRTUAL TABLE INDEX 3:
---    CORRELATED SCALAR SUBQUERY 4
---      SEARCH variants USING COVERING INDEX sqlite_autoindex_variants_1 (id=?)
+--   CO-ROUTINE (subquery-8)
+--     CO-ROUTINE (subquery-9)
+--       CO-ROUTINE (subquery-10)
+--         SEARCH trash USING INDEX sqlite_autoindex_trash_1 (id=?)
+--         SEARCH collections EXISTS USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
+--       SCAN (subquery-10)
+--     SCAN (subquery-9)
+--     USE TEMP B-TREE FOR ORDER BY
+--   SCAN (subquery-8)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH others USING COVERING INDEX tracks_list (collection_id=? AND order=?)
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH others USING COVERING INDEX tracks_list (collection_id=?)
+--   CORRELATED SCALAR SUBQUERY 3
+--     SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (id=?)
+--   CORRELATED SCALAR SUBQUERY 5
+--     SCAN json_each VIRTUAL TABLE INDEX 3:
+--     CORRELATED SCALAR SUBQUERY 4
+--       SEARCH variants USING COVERING INDEX sqlite_autoindex_variants_1 (id=?)

@@ -151,31 +151,31 @@ order by
   place.key;
 
 -- Query plan:
---  CO-ROUTINE found
---    CO-ROUTINE (subquery-10)
---      CO-ROUTINE hit
---        CO-ROUTINE (subquery-7)
---          MERGE (UNION)
---            LEFT
---              SCAN search VIRTUAL TABLE INDEX 192:M2
---            RIGHT
---              SCAN search_titles VIRTUAL TABLE INDEX 192:M2
---        SCAN (subquery-7)
---      SCAN hit
---      SEARCH tracks USING INTEGER PRIMARY KEY (rowid=?)
---      SEARCH collections EXISTS USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
---    SCAN (subquery-10)
---  SCAN found
---  SCAN place VIRTUAL TABLE INDEX 1: LEFT-JOIN
---  SEARCH tracks USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN
---  SCALAR SUBQUERY 5
---    SEARCH tracks USING INTEGER PRIMARY KEY (rowid=?)
---    SCALAR SUBQUERY 4
---      CO-ROUTINE (subquery-2)
---        MERGE (UNION)
---          LEFT
---            SCAN search VIRTUAL TABLE INDEX 192:M2
---          RIGHT
---            SCAN search_titles VIRTUAL TABLE INDEX 192:M2
---      SCAN (subquery-2)
---  USE TEMP B-TREE FOR ORDER BY
+--   CO-ROUTINE found
+--     CO-ROUTINE (subquery-10)
+--       CO-ROUTINE hit
+--         CO-ROUTINE (subquery-7)
+--           MERGE (UNION)
+--             LEFT
+--               SCAN search VIRTUAL TABLE INDEX 192:M2
+--             RIGHT
+--               SCAN search_titles VIRTUAL TABLE INDEX 192:M2
+--         SCAN (subquery-7)
+--       SCAN hit
+--       SEARCH tracks USING INTEGER PRIMARY KEY (rowid=?)
+--       SEARCH collections EXISTS USING COVERING INDEX sqlite_autoindex_collections_1 (id=?)
+--     SCAN (subquery-10)
+--   SCAN found
+--   SCAN place VIRTUAL TABLE INDEX 1: LEFT-JOIN
+--   SEARCH tracks USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN
+--   SCALAR SUBQUERY 5
+--     SEARCH tracks USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
+--       CO-ROUTINE (subquery-2)
+--         MERGE (UNION)
+--           LEFT
+--             SCAN search VIRTUAL TABLE INDEX 192:M2
+--           RIGHT
+--             SCAN search_titles VIRTUAL TABLE INDEX 192:M2
+--       SCAN (subquery-2)
+--   USE TEMP B-TREE FOR ORDER BY

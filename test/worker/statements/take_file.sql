@@ -447,94 +447,94 @@ where
   );
 
 -- Query plan:
---  SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
---  SCALAR SUBQUERY 10
---    SEARCH multipart_uploads USING INDEX multipart_uploads_track (track_id=?)
---  CORRELATED SCALAR SUBQUERY 11
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  SCALAR SUBQUERY 31
---    CO-ROUTINE (subquery-29)
---      COMPOUND QUERY
---        LEFT-MOST SUBQUERY
---          SEARCH upload_sessions USING INDEX sqlite_autoindex_upload_sessions_1 (id=?)
---          SCALAR SUBQUERY 15
---            SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 12
---            SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
---          CORRELATED SCALAR SUBQUERY 14
---            SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
---          CORRELATED SCALAR SUBQUERY 13
---            SEARCH reservations USING COVERING INDEX reservations_session (upload_session_id=?)
---          CORRELATED SCALAR SUBQUERY 12
---            SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
---          CORRELATED SCALAR SUBQUERY 13
---            SEARCH reservations USING COVERING INDEX reservations_session (upload_session_id=?)
---          CORRELATED SCALAR SUBQUERY 14
---            SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
---        UNION ALL
---          SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_1 (id=?)
---          SCALAR SUBQUERY 24
---            SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 19
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 18
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 23
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 22
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 21
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 20
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 19
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 18
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 21
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 20
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          CORRELATED SCALAR SUBQUERY 23
---            SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
---            SCALAR SUBQUERY 22
---              SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---        UNION ALL
---          SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?)
---          SCALAR SUBQUERY 26
---            SEARCH usage_days USING PRIMARY KEY (organization_id=?)
---            SCAN json_each VIRTUAL TABLE INDEX 1:
---          SCALAR SUBQUERY 27
---            SEARCH reservations USING PRIMARY KEY (organization_id=?)
---          SCALAR SUBQUERY 28
---            SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---          SCALAR SUBQUERY 26
---            SEARCH usage_days USING PRIMARY KEY (organization_id=?)
---            SCAN json_each VIRTUAL TABLE INDEX 1:
---          SCALAR SUBQUERY 27
---            SEARCH reservations USING PRIMARY KEY (organization_id=?)
---          SCALAR SUBQUERY 28
---            SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
---    SCAN (subquery-29)
---  CORRELATED SCALAR SUBQUERY 1
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  CORRELATED SCALAR SUBQUERY 2
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  CORRELATED SCALAR SUBQUERY 7
---    CO-ROUTINE (subquery-6)
---      CO-ROUTINE (subquery-5)
---        MERGE (UNION ALL)
---          LEFT
---            SCAN json_each VIRTUAL TABLE INDEX 1:
---            USE TEMP B-TREE FOR ORDER BY
---          RIGHT
---            SCAN CONSTANT ROW
---            CORRELATED SCALAR SUBQUERY 4
---              SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---      SCAN (subquery-5)
---      USE TEMP B-TREE FOR ORDER BY
---    SCAN (subquery-6)
---  CORRELATED SCALAR SUBQUERY 8
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
---  CORRELATED SCALAR SUBQUERY 9
---    SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   SEARCH tracks USING INDEX sqlite_autoindex_tracks_1 (id=?)
+--   SCALAR SUBQUERY 10
+--     SEARCH multipart_uploads USING INDEX multipart_uploads_track (track_id=?)
+--   CORRELATED SCALAR SUBQUERY 11
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   SCALAR SUBQUERY 31
+--     CO-ROUTINE (subquery-29)
+--       COMPOUND QUERY
+--         LEFT-MOST SUBQUERY
+--           SEARCH upload_sessions USING INDEX sqlite_autoindex_upload_sessions_1 (id=?)
+--           SCALAR SUBQUERY 15
+--             SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 12
+--             SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
+--           CORRELATED SCALAR SUBQUERY 14
+--             SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
+--           CORRELATED SCALAR SUBQUERY 13
+--             SEARCH reservations USING COVERING INDEX reservations_session (upload_session_id=?)
+--           CORRELATED SCALAR SUBQUERY 12
+--             SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
+--           CORRELATED SCALAR SUBQUERY 13
+--             SEARCH reservations USING COVERING INDEX reservations_session (upload_session_id=?)
+--           CORRELATED SCALAR SUBQUERY 14
+--             SEARCH reservations USING INDEX reservations_session (upload_session_id=?)
+--         UNION ALL
+--           SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_1 (id=?)
+--           SCALAR SUBQUERY 24
+--             SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 19
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 18
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 23
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 22
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 21
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 20
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 19
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 18
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 21
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 20
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           CORRELATED SCALAR SUBQUERY 23
+--             SEARCH reservations USING INDEX reservations_key (day=? AND api_key_id=?)
+--             SCALAR SUBQUERY 22
+--               SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--         UNION ALL
+--           SEARCH organizations USING INDEX sqlite_autoindex_organizations_1 (id=?)
+--           SCALAR SUBQUERY 26
+--             SEARCH usage_days USING PRIMARY KEY (organization_id=?)
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--           SCALAR SUBQUERY 27
+--             SEARCH reservations USING PRIMARY KEY (organization_id=?)
+--           SCALAR SUBQUERY 28
+--             SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--           SCALAR SUBQUERY 26
+--             SEARCH usage_days USING PRIMARY KEY (organization_id=?)
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--           SCALAR SUBQUERY 27
+--             SEARCH reservations USING PRIMARY KEY (organization_id=?)
+--           SCALAR SUBQUERY 28
+--             SEARCH reservations USING PRIMARY KEY (organization_id=? AND track_id=?)
+--     SCAN (subquery-29)
+--   CORRELATED SCALAR SUBQUERY 1
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   CORRELATED SCALAR SUBQUERY 2
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   CORRELATED SCALAR SUBQUERY 7
+--     CO-ROUTINE (subquery-6)
+--       CO-ROUTINE (subquery-5)
+--         MERGE (UNION ALL)
+--           LEFT
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--             USE TEMP B-TREE FOR ORDER BY
+--           RIGHT
+--             SCAN CONSTANT ROW
+--             CORRELATED SCALAR SUBQUERY 4
+--               SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--       SCAN (subquery-5)
+--       USE TEMP B-TREE FOR ORDER BY
+--     SCAN (subquery-6)
+--   CORRELATED SCALAR SUBQUERY 8
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
+--   CORRELATED SCALAR SUBQUERY 9
+--     SEARCH upload_handles USING PRIMARY KEY (track_id=? AND path=?)
