@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { type Client, createClient } from '../../src/client/index.ts'
-import { playerCode } from '../../src/studio/sharing/snippets.ts'
+import { playerCode } from '../../src/studio/features/sharing/snippets.ts'
 import { joinBrowser } from '../../test/support/browser.ts'
 import { type HostPage, startHostPage } from '../../test/support/host_page.ts'
 import { startStack } from '../../test/support/stack.ts'
@@ -46,7 +46,7 @@ async function uploadAlbum(client: Client, count: number, seconds: number): Prom
   const params = { collection_id }
   for (;;) {
     const ready = await must(
-      client.get('/v1/collection/{collection_id}/track', { params, query: { status: 'ready', limit: 1 } }),
+      client.get('/v1/collection/{collection_id}/track', { params, query: { status: ['ready'], limit: 1 } }),
     )
     if (ready.count === count) return collection_id
     await new Promise((resolve) => setTimeout(resolve, 500))

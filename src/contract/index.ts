@@ -60,10 +60,14 @@ export type OperationName = keyof OperationTable
 type InputPart<T, K extends string> = T extends { [P in K]: infer S extends z.ZodType }
   ? { [P in K]: z.input<S> }
   : unknown
+/** Every part of a query is optional. Clients convert the values to text, lists with commas. */
+type QueryPart<T> = T extends { query: infer S extends z.ZodType }
+  ? { query: { [K in keyof z.output<S>]?: z.output<S>[K] | undefined } }
+  : unknown
 /** The types of one operation's input and output for clients. They do not depend on zod. */
 type CallOf<T> = T extends { method: infer M; path: infer P; response: infer R extends z.ZodType }
   ? { method: M; path: P; response: z.output<R> } & InputPart<T, 'params'> &
-      InputPart<T, 'query'> &
+      QueryPart<T> &
       InputPart<T, 'headers'> &
       InputPart<T, 'body'>
   : never

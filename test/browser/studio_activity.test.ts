@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
 import type { TonearmEvent } from '../../src/contract/event.ts'
-import { FILTERS, manyOf, PATTERNS, typesOf } from '../../src/studio/activity/event.ts'
-import { groupEvents, subjectCount } from '../../src/studio/activity/event_groups.ts'
+import { FILTERS, manyOf, PATTERNS, typesOf } from '../../src/studio/features/activity/event.ts'
+import { groupEvents, subjectCount } from '../../src/studio/features/activity/event_groups.ts'
 
 /** Tests how the page Activity groups events. */
 

@@ -4,7 +4,7 @@ import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
 import { FILE_ERRORS, SERVICE_ERRORS, TRACK_ERRORS, WARNINGS } from '../../src/contract/track_errors.ts'
 import { LOCALES } from '../../src/elements/texts/languages.ts'
 import type { Plural } from '../../src/elements/texts/texts.ts'
-import { LANGUAGES } from '../../src/studio/preferences.ts'
+import { LANGUAGES } from '../../src/studio/data/preferences.ts'
 import { cssFiles, readSource, readTexts, type StudioTexts } from '../support/studio_texts.ts'
 
 /** Tests the texts of the studio in every language. */

@@ -47,12 +47,15 @@ beforeEach(async ({ onTestFailed }) => {
   // The page shows the track of its last visit until the response arrives, whose version the first save needs.
   const loaded = page.waitForResponse((response) => new URL(response.url()).pathname === `/v1/track/${track}`)
   await visit(page, `#/track/${track}`, 'talk')
-  await loaded
+  await (await loaded).finished()
+  await nextFrame()
   await expectRows('0:00 Intro', '0:04 Theme')
 })
 afterEach(() => expect(problems).toEqual([]))
 afterAll(closePages)
 
+/** Waits until the page has handled what has arrived, and drawn it. */
+const nextFrame = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
 const stored = async () => (await must(client.get('/v1/track/{track_id}', { params: { track_id: track } }))).track
 const editor = () => page.getByRole('region', { name: 'Chapters' })
 const time = (n: number) => editor().getByLabel(`Start of chapter ${n}`, { exact: true })
@@ -107,7 +110,7 @@ test('typed rows survive a reload and are saved, and Undo restores the previous 
   await time(3).fill('0:13')
   await page.reload()
   await editor().getByText('This is after the end of the track at 0:12').waitFor(TIMEOUT)
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))))
+  await nextFrame()
   expect(await hasFocus(time(3))).toBe(false)
   await time(3).fill('0:04')
   await expectRows('0:00 Intro', '0:02.5 Question', '0:04 Main theme')

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { build } from 'esbuild'
 
+import type { ApiTag } from '../../../src/contract/api_tags.ts'
 import type { Operations } from '../../../src/contract/operation.ts'
 import { root } from '../../shared/settings.ts'
 import type { OperationExample } from '../openapi.ts'
@@ -117,7 +118,7 @@ const withOrigin = (markdown: string) =>
     : markdown
 
 /** Groups operations by their tag. */
-function byTag(entries: Entry[]): Map<string, Entry[]> {
+function byTag(entries: Entry[]): Map<ApiTag, Entry[]> {
   const tags = Map.groupBy(entries, ({ operation }) => operation.tag)
   const rank = (tag: string) => LAST_TAGS.indexOf(tag)
   return new Map([...tags].toSorted(([a], [b]) => rank(a) - rank(b)))

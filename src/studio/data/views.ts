@@ -1,4 +1,4 @@
-import { type Client, type Listed, type PlayScope, type PlayView, readPlayView } from '../api.ts'
+import { type Client, type Listed, type PlayScope, type PlayView, readPlayView } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { fetchQuery, invalidate, useQuery } from './query.ts'
 import { createStore } from './store.ts'

@@ -1,4 +1,4 @@
-import type { Texts } from '../text.ts'
+import type { Texts } from './text.ts'
 
 export { uploader } from '../../elements/texts/ar.ts'
 
