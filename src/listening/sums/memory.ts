@@ -1,6 +1,6 @@
+import { type Range, union } from '../../contract/ranges.ts'
 import { STATS_SCOPES, type StatsScope } from '../../contract/stats_scope.ts'
-import type { Difference, Range } from '../difference.ts'
-import { union } from '../ranges.ts'
+import type { Difference } from '../difference.ts'
 import { Cells, keysBetween } from './cells.ts'
 import { COLUMNS, type Counts, countsOfDifference } from './counts.ts'
 import { type Curve, isSameRecording, stepsOf, toSteps } from './curve.ts'
