@@ -52,7 +52,7 @@ describe('the migrations', () => {
       .toSorted()
       .map((name) => `${name} ${schema[name]}\n`)
     expect(createHash('sha256').update(lines.join('')).digest('hex')).toBe(
-      'ba39a3f84bd34fb8ffb5342ee84837fb8aa858efcb8af04e5d18bfa5a3bc6411',
+      '7b57ea948b7a1dfc6338e965ee4641b6f9bfc65f0d7bb2edcff48068108f9439',
     )
   })
 
