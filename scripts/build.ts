@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { build as bundle, type Plugin, transform } from 'esbuild'
 import sharp from 'sharp'
 
+import { clientOperations as operations } from '../src/contract/client_operations.ts'
 import { COVER_SIZES } from '../src/contract/facts.ts'
-import { operations } from '../src/contract/index.ts'
 import examples from '../src/reference/examples.json' with { type: 'json' }
 import type { Document } from './build/docs/operations.ts'
 import { buildDocs } from './build/docs/site.ts'

@@ -116,6 +116,7 @@ const steps: Step[] = [
   step('format', 'oxfmt', '--check'),
   step('prose', 'node', 'scripts/check/prose.ts'),
   step('citations', 'node', 'scripts/check/citations.ts'),
+  step('OpenAPI document', 'node', 'scripts/check/openapi.ts'),
   step('structure', 'node', 'scripts/check/structure.ts'),
   step('generated docs', 'node', 'scripts/docs.ts', '--check'),
   step('binding types', 'wrangler', 'types', '--check', '--include-runtime=false', '--strict-vars=false'),

@@ -133,7 +133,7 @@ async function write(path: string, text: string): Promise<void> {
 /** Compiles the packages, and checks that their contract types are equal to the types that zod derives. */
 async function checkTypes(): Promise<void> {
   const comparison = `
-import type { Calls as Table } from '../../src/contract/index.ts'
+import type { Calls as Table } from '../../src/contract/client_operations.ts'
 import type { Calls } from './client/types/contract.js'
 type Fits<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 type Names = keyof Table | keyof Calls

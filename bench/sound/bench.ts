@@ -56,9 +56,8 @@ async function uploadAlbum(client: Client, count: number, seconds: number): Prom
 /** The pages that are compared. The last one has only an `<audio>`: no page can be faster. */
 function places(client: Client, base_url: string, collection_id: string, host: HostPage): Place[] {
   const session = async () => {
-    const params = { scope: 'collection' as const }
     const body = { collection_id, variants: ['mp3-128' as const, 'waveform' as const], expires_in: 3600 }
-    return (await must(client.post('/v1/play_session/{scope}', { params, body }))).play_session_id
+    return (await must(client.post('/v1/play_session/collection', { body }))).play_session_id
   }
   const ownPage = (head: (id: string) => string) => async () => {
     const id = await session()

@@ -4,13 +4,13 @@ import { runInNewContext } from 'node:vm'
 
 import { build } from 'esbuild'
 
-import { operations } from '../../src/contract/index.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import examples from '../../src/reference/examples.json' with { type: 'json' }
 import { root } from '../shared/settings.ts'
 import { contractComments } from './contract_comments.ts'
 
 const ENTRY = `export { openApiDocument } from './openapi.ts'
-export { operations } from '../../src/contract/index.ts'`
+export { clientOperations } from '../../src/contract/client_operations.ts'`
 
 /** Returns the titles of the pages of `docs` that explain operations. */
 async function guideTitles(): Promise<Record<string, string>> {
@@ -35,7 +35,7 @@ export async function buildDocument(): Promise<Record<string, unknown>> {
     logLevel: 'error',
     plugins: [contractComments],
   })
-  const call = `JSON.stringify(contract.openApiDocument(contract.operations, ...${JSON.stringify([examples, await guideTitles()])}))`
+  const call = `JSON.stringify(contract.openApiDocument(contract.clientOperations, ...${JSON.stringify([examples, await guideTitles()])}))`
   const document = runInNewContext(`${outputFiles[0]!.text}\n${call}`, { TextEncoder, URL }) as string
   return JSON.parse(document) as Record<string, unknown>
 }

@@ -93,9 +93,10 @@ function describe(
   return {
     operationId: name,
     summary: operation.summary,
-    description: keys,
+    description: `${keys} Guide: [${guides[guide] ?? guide}](/docs/${guide}).`,
     tags: [tag],
-    externalDocs: { description: guides[guide] ?? guide, url: `/docs/${guide}` },
+    // Not `externalDocs`, whose URL must be absolute: the document does not know the origin of its service.
+    'x-guide': { description: guides[guide] ?? guide, url: `/docs/${guide}` },
     security: access.length > 0 ? [{ bearer: [] }] : [],
     parameters: [
       ...withExamples(parameters(operation.params, 'path'), example?.params),
@@ -136,6 +137,8 @@ function webhooks(): Json {
         operationId: type,
         summary: EVENTS[type].meaning,
         tags: ['Events'],
+        // The signature in the headers proves the sender.
+        security: [],
         parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(parameterRef),
         requestBody: { required: true, content: content({ $ref: ref(eventName(type)) }) },
         responses: { '2XX': { description: 'Delivered; everything else is tried again.' } },
@@ -169,7 +172,14 @@ export function openApiDocument(
       description: 'Stores, transcodes and delivers audio.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers: [
+      { url: '/', description: 'The service that serves this document' },
+      {
+        url: '{origin}',
+        description: 'For a client that is generated from a copy of the document',
+        variables: { origin: { default: 'http://localhost:8787', description: 'The address of the service' } },
+      },
+    ],
     tags: Object.entries(API_TAGS).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: webhooks(),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
-import { operations } from '../../src/contract/index.ts'
 import { Analysis, Loudness } from '../../src/contract/info.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { downloadZip } from 'client-zip'
 import * as z from 'zod'
 
-import { operations } from '../../src/contract/index.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 
 /**

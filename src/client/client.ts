@@ -1,5 +1,5 @@
+import type { Calls } from '../contract/client_operations.ts'
 import { MAX_PAGE } from '../contract/facts.ts'
-import type { Calls } from '../contract/index.ts'
 import type { UploadHandle } from '../contract/media.ts'
 import type { Track } from '../contract/track.ts'
 import {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 import { buildDocument } from '../../scripts/build/document.ts'
 import type { OperationExample } from '../../scripts/build/openapi.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
-import { operations } from '../../src/contract/index.ts'
 import { errorsOf, type Operation } from '../../src/contract/operation.ts'
 import exampleFile from '../../src/reference/examples.json' with { type: 'json' }
 
@@ -177,11 +177,17 @@ describe('parameters', () => {
     }
   })
 
-  it('name the scopes of play sessions', () => {
-    expect(parameter(operations.createPlaySession, 'scope')?.schema).toEqual({
-      type: 'string',
-      enum: ['collection', 'track', 'playlist'],
+  it('list the statuses and parts of tracks as arrays that are sent with commas', () => {
+    const list = { explode: false, style: 'form', schema: { type: 'array' } }
+    const { include, status } = {
+      include: parameter(operations.listTracks, 'include'),
+      status: parameter(operations.listTracks, 'status'),
+    }
+    expect(include).toMatchObject({
+      ...list,
+      schema: { items: { enum: ['levels', 'loudness', 'artwork', 'collection', 'state'] } },
     })
+    expect(status).toMatchObject({ ...list, schema: { items: { $ref: '#/components/schemas/TrackStatus' } } })
   })
 })
 
@@ -196,13 +202,15 @@ describe('bodies', () => {
     ['updateTrack', undefined],
     ['updateOrganization', undefined],
     ['updateCollection', undefined],
-    ['createPlaySession', undefined],
+    ['createCollectionPlaySession', ['collection_id']],
+    ['createTrackPlaySession', ['track_id']],
+    ['createPlaylistPlaySession', ['playlist_id']],
   ] as const)('%s requires %j', (name, required) => {
     expect(body(operations[name]).required).toEqual(required)
   })
 
   it('describe the limits of expires_in and the pattern of colors', () => {
-    expect(body(operations.createPlaySession).properties).toMatchObject({
+    expect(body(operations.createTrackPlaySession).properties).toMatchObject({
       expires_in: { type: 'number', minimum: 60, maximum: 86400, default: 3600 },
     })
     expect(body(operations.updateOrganization).properties).toMatchObject({
@@ -266,10 +274,10 @@ describe('the types of the fields', () => {
 
 describe('guides and examples', () => {
   it('every operation leads to its guide', () => {
-    expect(described(operations.reportHeard)).toMatchObject({ externalDocs: { description: 'Listening reports' } })
+    expect(described(operations.reportHeard)).toMatchObject({ 'x-guide': { description: 'Listening reports' } })
     for (const [name, operation] of table) {
-      const externalDocs = { url: `/docs/${operation.guide}` }
-      expect([name, described(operation)]).toMatchObject([name, { externalDocs }])
+      const guide = { url: `/docs/${operation.guide}` }
+      expect([name, described(operation)]).toMatchObject([name, { 'x-guide': guide }])
     }
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { openApiDocument } from '../../scripts/build/openapi.ts'
-import { operations } from '../../src/contract/index.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 
 /** Tests the forms of schemas and responses in the document at `GET /openapi.json`, on which generators of clients depend. */
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { operations } from '../../src/contract/index.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
@@ -67,7 +67,7 @@ test('each page is also Markdown, and llms.txt lists all of them', async () => {
   for (const path of ['/docs', '/docs/index']) expect(await text(`${path}.md`)).toMatch(/^# Quick start\n/)
   expect(await text('/docs/keys.md')).not.toContain('audio.example.com')
   expect(await text('/docs/recipes.md')).toMatch(/`https:\/\/audio.example.com` stands for .*\n$/)
-  expect(await text('/llms-full.txt')).toContain('POST /v1/play_session/{scope}')
+  expect(await text('/llms-full.txt')).toContain('POST /v1/play_session/collection')
   const statuses = await Promise.all(pages.map(async (path) => (await fetch(stack.base_url + path)).status))
   expect(new Set(statuses)).toEqual(new Set([200]))
 })

@@ -1,8 +1,8 @@
 import { API_TAGS, type ApiTag } from '../../../src/contract/api_tags.ts'
+import type { ClientOperationName as OperationName } from '../../../src/contract/client_operations.ts'
 import { ERROR_STATUS } from '../../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../../src/contract/errors.ts'
 import { eventName, type EventType } from '../../../src/contract/event.ts'
-import type { OperationName } from '../../../src/contract/index.ts'
 import { errorsOf, type Operation, type Operations } from '../../../src/contract/operation.ts'
 import type { OperationExample } from '../openapi.ts'
 import { codeBlock, describedHtml, escapeHtml, inlineCode } from './html.ts'
@@ -23,7 +23,7 @@ interface Parameter {
 type Content = { content: { 'application/json': { schema: Schema } } }
 interface DescribedOperation<P = Parameter | { $ref: string }> {
   parameters: P[]
-  externalDocs?: { description: string; url: string }
+  'x-guide': { description: string; url: string }
   requestBody?: Content
   responses: { 200: Content }
 }
@@ -125,7 +125,7 @@ export const requestOf = ({ name, operation, example }: Entry) => ({
 
 function section(entry: Entry): string {
   const { name, operation, described, example } = entry
-  const guide = described.externalDocs
+  const guide = described['x-guide']
   const title = titleOf(operation.summary)
   const body = schemaOf(described.requestBody)
   const of = (place: Parameter['in']) => described.parameters.filter((parameter) => parameter.in === place)
@@ -136,7 +136,7 @@ function section(entry: Entry): string {
 <p class="path">${method(operation.method)} <code>${path(operation.path)}</code></p>
 ${title === operation.summary ? '' : `<p>${inlineCode(operation.summary)}.</p>`}
 <p class="soft">Access: ${keysOf(operation)}</p>
-${guide ? `<p class="soft">Guide: <a href="${guide.url}">${guide.description}</a></p>` : ''}
+<p class="soft">Guide: <a href="${guide.url}">${guide.description}</a></p>
 ${part('Path', of('path'))}${part('Query', of('query'))}${part('Body', fieldsOf(body), true, body.description)}${part('Headers', of('header'))}
 ${details('Response fields', fieldList(responseFields(entry), false))}
 ${details(`Errors (${errorsOf(operation).length})`, errorTable(operation))}
@@ -155,7 +155,7 @@ const partMarkdown = (title: string, fields: Field[], marksRequired = true) =>
 
 function markdownOf(entry: Entry): string {
   const { operation, described, example } = entry
-  const guide = described.externalDocs
+  const guide = described['x-guide']
   const of = (place: Parameter['in']) => described.parameters.filter((parameter) => parameter.in === place)
   const [curl] = samplesOf(requestOf(entry))
   const errors = errorsOf(operation).map((code) => `${ERROR_STATUS[code]} \`${code}\``)
@@ -163,7 +163,7 @@ function markdownOf(entry: Entry): string {
 
 \`${operation.method.toUpperCase()} ${operation.path}\`
 
-${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}.${guide ? ` Guide: [${guide.description}](${guide.url}.md).` : ''}
+${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}. Guide: [${guide.description}](${guide.url}.md).
 
 ${partMarkdown('Path', of('path'))}${partMarkdown('Query', of('query'))}${partMarkdown('Body', fieldsOf(schemaOf(described.requestBody)))}${partMarkdown('Headers', of('header'))}${partMarkdown('Response', responseFields(entry), false)}\`\`\`bash
 ${curl!.code}

@@ -1,4 +1,7 @@
-import { type OperationName, operations } from '../../../src/contract/index.ts'
+import {
+  type ClientOperationName as OperationName,
+  clientOperations as operations,
+} from '../../../src/contract/client_operations.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import { propertiesOf, safe, snake } from '../../pack/python.ts'
 import type { OperationExample } from '../openapi.ts'

@@ -187,10 +187,9 @@ async function create(client: Client, source: Source, signal: AbortSignal): Prom
     return { ok: false, message, code: 'invalid_request', status: 400 }
   }
   const open = (names: string[]) =>
-    client.post('/v1/play_session/{scope}', {
-      params: { scope: scope as 'track' },
+    client.post(`/v1/play_session/${scope as 'track'}`, {
       body: {
-        [`${scope}_id`]: resourceId,
+        ...({ [`${scope}_id`]: resourceId } as { track_id: string }),
         is_downloadable: isDownloadable,
         views: VIEWS,
         ...(names.length > 0 && { variants: names }),

@@ -21,9 +21,13 @@ export const sessionFor = (client: Client, scope: PlayScope, id: string, variant
     key: ['session', scope, id, variants],
     version: String(Math.floor(Date.now() / PERIOD)),
     load: () =>
-      client.post('/v1/play_session/{scope}', {
-        params: { scope },
-        body: { [`${scope}_id`]: id, is_downloadable: true, expires_in: LIFETIME, ...(variants && { variants }) },
+      client.post(`/v1/play_session/${scope as 'track'}`, {
+        body: {
+          ...({ [`${scope}_id`]: id } as { track_id: string }),
+          is_downloadable: true,
+          expires_in: LIFETIME,
+          ...(variants && { variants }),
+        },
       }),
   })
 

@@ -44,12 +44,12 @@ export function TemporaryLink({ scope, id, title }: Properties) {
 
   async function create() {
     const body = {
-      [`${scope}_id`]: id,
+      ...({ [`${scope}_id`]: id } as { track_id: string }),
       expires_in: Number(lives),
       is_downloadable: downloadable,
       ...(chosen.size > 0 && { variants: [...chosen] }),
     }
-    const answer = await client.post('/v1/play_session/{scope}', { params: { scope }, body })
+    const answer = await client.post(`/v1/play_session/${scope as 'track'}`, { body })
     setProblem(answer.ok ? '' : explain(answer))
     if (answer.ok) setMade(answer)
   }
