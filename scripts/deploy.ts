@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
-import { type Account, ApiError, type AccountState, openAccount, Refusal } from './deploy/account.ts'
+import { type Account, ApiError, type AccountState, connectAccount, Refusal } from './deploy/account.ts'
 import { withConfig } from './deploy/config.ts'
 import { enableReplication } from './deploy/database.ts'
 import { attachMediaDomain, retireKeys } from './deploy/media_domain.ts'
@@ -32,7 +32,7 @@ const title = (text: string) => console.log(`\n== ${text}`)
 
 async function deploy(plan: Plan): Promise<void> {
   title('requirements')
-  const account = await openAccount(plan.account_id)
+  const account = await connectAccount(plan.account_id)
   const found = await preflight(plan, account)
   requireRootKey(found)
   if (plan.isDry) return console.log('\nNothing was changed. Without --dry-run this would be deployed.')

@@ -1,9 +1,9 @@
 import { createIsolateCache } from './adapters/cache/isolate_cache.ts'
+import { TranscodeFollower } from './background/transcode/follower.ts'
 import { securityHeaders } from './http/answer.ts'
 import { answerFirst } from './http/first_requests.ts'
 import { serveCached } from './http/listen/response_cache.ts'
-import { ListeningObject } from './pipeline/listening/object.ts'
-import { TranscodeFollower } from './pipeline/transcode/follower.ts'
+import { ListeningObject } from './listening/object.ts'
 import type { createService } from './service.ts'
 
 const cache = createIsolateCache()

@@ -1,15 +1,15 @@
 import type { IsolateCache } from './adapters/cache/isolate_cache.ts'
 import { openWithRetries } from './adapters/db/database.ts'
 import { createQueryBudget, limitQueries } from './adapters/db/query_budget.ts'
+import { consume } from './background/consume.ts'
+import { sweep } from './background/sweep.ts'
+import { createTranscoderPort } from './background/transcode/port.ts'
 import { systemOf } from './context.ts'
-import { lacksSettings } from './core/configuration.ts'
+import { missingSettingsError } from './core/configuration.ts'
 import { log } from './core/log.ts'
 import { missingSettings } from './core/required_settings.ts'
 import { errorResponse } from './http/answer.ts'
 import { createApp } from './http/app.ts'
-import { consume } from './pipeline/consume.ts'
-import { sweep } from './pipeline/sweep.ts'
-import { createTranscoderPort } from './pipeline/transcode/port.ts'
 
 /** Maximum number of D1 queries in one invocation. D1 allows 1,000 (D1, Limits), and may count more than we do. */
 const SWEEP_QUERIES = 700
@@ -53,7 +53,7 @@ export function createService(cache: IsolateCache) {
       const missing = settingsToWaitFor(env)
       return missing.length === 0 || isAnsweredAnyway(request, env)
         ? app.fetch(request, env, context)
-        : errorResponse(lacksSettings(missing), env, request, crypto.randomUUID())
+        : errorResponse(missingSettingsError(missing), env, request, crypto.randomUUID())
     },
     consume: async (env: Env, batch: MessageBatch) =>
       settingsToWaitFor(env).length === 0

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { LOGGED_SHARE, MAX_VIEWS } from '../../src/contract/facts.ts'
+import { DAY } from '../../src/contract/time.ts'
 import { type Item, OPERATIONS_PER_MESSAGE, PRICES, type Use } from '../prices.ts'
 import { threadSeconds } from '../process.ts'
 import { config } from '../worker/app.ts'
@@ -39,7 +40,6 @@ const ASSUMED = {
   /** Seconds until an idle container stops (`src/adapters/transcoder/client.ts`). */
   idle: 60,
 }
-const DAY = 24 * 3600_000
 /** Some rows are written once an hour, however many sessions there are, so their share falls with this number. */
 const REPEATS = 400
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
+import { MINUTE } from '../../src/contract/time.ts'
 import { randomFrom } from '../../test/support/random.ts'
 import { PRICES } from '../prices.ts'
 import { threadSeconds, watchOthers } from '../process.ts'
@@ -17,7 +18,6 @@ import {
   HEAP,
   type Library,
   line,
-  MINUTE,
   pathsOf,
   type Services,
   SESSIONS,

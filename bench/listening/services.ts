@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { MIGRATIONS_TABLE, readMigrations } from '../../scripts/shared/migrations.ts'
+import { DAY, MINUTE } from '../../src/contract/time.ts'
 import { ROOT_KEY, startStored } from '../worker/app.ts'
 import { bundleScript, bundleWorker } from '../worker/bundle.ts'
 import { onEnd } from '../worker/cleanup.ts'
@@ -13,8 +14,6 @@ import { type createRecount, DURATION } from './audience.ts'
 
 /** The Worker with its object and its database, a library of tracks, and the comparison of the sums with a recount. */
 
-export const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
 /** Number of sessions. Each may start 1,200 visits a minute. */
 export const SESSIONS = 100
 /** Maximum megabytes of the heap. V8 ends if it needs more. */

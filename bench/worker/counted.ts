@@ -1,3 +1,4 @@
+import { DAY, HOUR } from '../../src/contract/time.ts'
 import type { Counts } from './meter.ts'
 import {
   createCollection,
@@ -12,9 +13,6 @@ import {
 import type { System } from './system.ts'
 
 /** Figures that are counted and not timed, so that the load of the machine does not affect them. */
-
-const HOUR = 3600_000
-const DAY = 24 * HOUR
 
 /** Returns the maximum of each count over several requests. */
 async function maxCounts(system: System, requests: (() => Promise<unknown>)[]): Promise<Counts> {

@@ -9,7 +9,7 @@ import { MAX_ROWS } from '../../src/contract/backup.ts'
 import { MAX_PLAYLIST_TRACKS } from '../../src/contract/facts.ts'
 import type { DatabaseSource, CopiedObject, BucketSource } from './manifest.ts'
 import { copyObjects, type ObjectIndex } from './objects.ts'
-import { contentOf, coverPathsOf, filePathsOf, placedEntry, playlistOf, withoutCover } from './references.ts'
+import { contentOf, coverPathsOf, filePathsOf, entryWithPlace, playlistOf, withoutCover } from './references.ts'
 import { readTable } from './rows.ts'
 import type { Service } from './service.ts'
 import type { Store } from './store.ts'
@@ -127,7 +127,7 @@ async function rowFilter(tables: Tables, index: ObjectIndex) {
     if (!ids.hasPlaylist(home) || !whole.has(String(entry.track_id))) return null
     const count = places.get(home) ?? 0
     if (count >= MAX_PLAYLIST_TRACKS && entry.playlist_id !== home) return entry
-    const moved = placedEntry(entry, ids.playlists.has(home), liveTracks.has(String(entry.track_id)))
+    const moved = entryWithPlace(entry, ids.playlists.has(home), liveTracks.has(String(entry.track_id)))
     if (moved.playlist_id === home) places.set(home, count + 1)
     return moved
   }

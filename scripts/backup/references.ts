@@ -31,7 +31,7 @@ export const playlistOf = (entry: Row) => String(entry.playlist_id).replace(PREF
  * Returns an entry with the prefix that its playlist and its track require. They may have been moved to the trash, or restored from it, after the
  * entry was read.
  */
-export function placedEntry(entry: Row, playlistIsLive: boolean, trackIsLive: boolean): Row {
+export function entryWithPlace(entry: Row, playlistIsLive: boolean, trackIsLive: boolean): Row {
   const prefix = playlistIsLive
     ? trackIsLive
       ? ''

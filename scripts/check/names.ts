@@ -23,8 +23,6 @@ const REPLACEMENTS: Record<string, string> = {
   mayReuse: 'allowCaching',
   mine: 'ownedByCaller',
   nudge: 'wake',
-  nudgeFor: 'wakeIfSubscribed',
-  nudge_at: 'wake_at',
   steady: 'withRetries',
   tells: 'emitsEvents',
   told: 'notified',

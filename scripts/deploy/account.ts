@@ -108,7 +108,7 @@ export async function findResource<T>(token: string, path: string, jurisdiction?
   })
 }
 
-export async function openAccount(configured?: string): Promise<Account> {
+export async function connectAccount(configured?: string): Promise<Account> {
   const apiToken = process.env.CLOUDFLARE_API_TOKEN
   const token = apiToken || (await tokenOfLogin())
   const id = process.env.CLOUDFLARE_ACCOUNT_ID || configured || (await onlyAccount(token))

@@ -86,7 +86,7 @@ const USAGE = `npm run deploy [-- OPTIONS]      docs/deploy.md
 /** The location hints that both D1 and R2 accept. */
 export const LOCATIONS = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc']
 
-/** The role of a queue is the last word of its name (src/pipeline/consume.ts). */
+/** The role of a queue is the last word of its name (src/background/consume.ts). */
 const ROLES = ['ingest', 'transcode', 'task', 'webhook', 'dead']
 
 export function readPlan(): Plan {

@@ -26,7 +26,7 @@ import { Loudness, Tags, TrackError, TrackInfo } from './info.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
 
-/** The states of a track. The transitions between them are in `src/pipeline` (docs/architecture.md#statuses). */
+/** The states of a track. The transitions between them are in `src/domain` and `src/background` (docs/architecture.md#statuses). */
 export const TrackStatus = z.enum([
   'initializing',
   'processing',

@@ -1,12 +1,11 @@
 import { isbot } from 'isbot'
 
 import type { Downloaded } from '../context.ts'
+import { DAY } from '../contract/time.ts'
 import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
-import { listeningObject } from '../pipeline/listening/call_object.ts'
+import { listeningObject } from '../listening/call_object.ts'
 import { countryOf, hasOptedOut } from './counted.ts'
-
-const DAY = 24 * 3600_000
 
 /** Words in the names of bots that do not pretend to be a browser: crawlers, link previews, monitors, and servers that read feeds. */
 const BOT =

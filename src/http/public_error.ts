@@ -1,5 +1,5 @@
 import { isTransientError } from '../adapters/db/retry.ts'
-import { lacksMigration, lacksSettings, schemaFault } from '../core/configuration.ts'
+import { missingMigrationError, missingSettingsError, schemaFault } from '../core/configuration.ts'
 import { ApiError, describeError, isFull, storageFull } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { missingSettings } from '../core/required_settings.ts'
@@ -23,8 +23,8 @@ export function publicError(error: unknown, env: Env, request: Request, api_requ
   if (isTransientError(error)) return unavailable(`The database did not answer. ${advice(request)}`)
   if (isFull(error)) return storageFull()
   const fault = schemaFault(error)
-  if (fault) return lacksMigration(fault)
+  if (fault) return missingMigrationError(fault)
   const missing = missingSettings(env)
-  if (missing.length > 0) return lacksSettings(missing)
+  if (missing.length > 0) return missingSettingsError(missing)
   return new ApiError('internal', 'Something went wrong on our side')
 }

@@ -7,12 +7,13 @@ import { type Database, openForRequest } from '../adapters/db/database.ts'
 import { isTransientError } from '../adapters/db/retry.ts'
 import { idempotencyKeys } from '../adapters/db/schema/work.ts'
 import type { Context } from '../context.ts'
+import { DAY } from '../contract/time.ts'
 import { ApiError, describeError, invalid } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { type StoredResponse, storablePart, renewAnswer, type RepeatedRequest } from './replay.ts'
 
 /** Milliseconds for which a response is stored. */
-export const RESPONSE_TTL = 24 * 3600 * 1000
+export const RESPONSE_TTL = DAY
 /** Milliseconds after which a request that has not ended is considered dead. From then on, a repeated request may run in its place. */
 const ABANDONED_AFTER = 60_000
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
+import { DAY } from '../../src/contract/time.ts'
 import { uploader } from '../../src/elements/texts/ja.ts'
 import { explain, faultsOf, length, plural } from '../../src/studio/base/format.ts'
 import { href, parseRoute } from '../../src/studio/base/route.ts'
@@ -176,7 +177,6 @@ test('a text without a translation is shown in English', () => {
   }
 })
 
-const DAY = 24 * 3600_000
 const link = (fields: Partial<Parameters<typeof linksOf>[0][number]> = {}) => ({
   id: '1',
   slug: 'night-bus',

@@ -39,7 +39,7 @@ rm mp3-128.mp3
   echo NICE:$(nice)
   echo DEVICES:$(grep -c : /proc/net/dev)
   head -c 1 /etc/passwd > /dev/null && echo PASSWD
-  tr '\\0' '\\n' < /proc/$PPID/environ; } > mp3-128.mp3 2>/dev/null
+  tr '\\0' '\\n' < /proc/$PPID/environ | grep ^SOME_SECRET=; } > mp3-128.mp3 2>/dev/null
 exit 0`
 
 const ffmpeg = process.env.FFMPEG_PATH ?? tools.ffmpeg

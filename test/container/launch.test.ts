@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,11 @@ import { noLandlock, noLimits, noNetworks } from './machine.ts'
 
 /** The launcher that drops rights and becomes ffmpeg (docs/decisions/0017). */
 
-const LAUNCHER = join(import.meta.dirname, '../../container/process/launch.pl')
 const writable = mkdtempSync(join(tmpdir(), 'tonearm-launch-'))
+chmodSync(writable, 0o755)
+// A copy, because an ordinary user may not be able to enter the directory of the checkout.
+const LAUNCHER = join(writable, 'launch.pl')
+copyFileSync(join(import.meta.dirname, '../../container/process/launch.pl'), LAUNCHER)
 afterAll(() => rmSync(writable, { recursive: true }))
 
 const EXECUTABLES = ['/usr', '/bin', '/lib', '/lib64'].join('\n')

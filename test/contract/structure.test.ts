@@ -28,10 +28,10 @@ function failures(): string[] {
 
 describe('the structure rules', () => {
   it('accept imports in one direction between folders, and in both directions between a folder and its parent', () => {
-    put('src/http/a.ts', '../pipeline/b.ts', './api/c.ts')
+    put('src/http/a.ts', '../domain/b.ts', './api/c.ts')
     put('src/http/api/c.ts', '../d.ts')
     put('src/http/d.ts')
-    put('src/pipeline/b.ts')
+    put('src/domain/b.ts')
     expect(failures()).toEqual([])
   })
 
@@ -43,10 +43,10 @@ describe('the structure rules', () => {
   })
 
   it('reject sibling folders that import each other, at any depth', () => {
-    put('src/pipeline/cleanup/a.ts', '../transcode/deep/b.ts')
-    put('src/pipeline/transcode/deep/b.ts')
-    put('src/pipeline/transcode/c.ts', '../cleanup/d.ts')
-    put('src/pipeline/cleanup/d.ts')
+    put('src/domain/cleanup/a.ts', '../transcode/deep/b.ts')
+    put('src/domain/transcode/deep/b.ts')
+    put('src/domain/transcode/c.ts', '../cleanup/d.ts')
+    put('src/domain/cleanup/d.ts')
     expect(failures()).toEqual(['sibling folders that import each other: 1'])
   })
 
@@ -77,5 +77,5 @@ it('only one function opens the namespace of listening, which must follow the ju
   const users = globSync('{src,scripts}/**/*.ts', { cwd: root }).filter((path) =>
     use.test(readFileSync(join(root, path), 'utf8')),
   )
-  expect(users).toEqual(['src/pipeline/listening/stub.ts'])
+  expect(users).toEqual(['src/listening/stub.ts'])
 })

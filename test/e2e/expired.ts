@@ -1,11 +1,10 @@
 import { AwsV4Signer } from 'aws4fetch'
 
+import { HOUR } from '../../src/contract/time.ts'
 import { query } from './database.ts'
 import type { Shared } from './shared_stack.ts'
 
 /** Expires sessions, shares and URLs. The real lifetimes are too long for a test, so these helpers change the stored time. */
-
-const HOUR = 3600_000
 
 type Table = 'upload_sessions' | 'play_sessions' | 'shares'
 

@@ -1,3 +1,5 @@
+import { HOUR } from '../../contract/time.ts'
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /**
@@ -14,7 +16,7 @@ const SHARD = '000'
  */
 export function newHourlyId(expires_at: number): string {
   const random = crypto.randomUUID()
-  return `${idsBefore(Math.floor(expires_at / 3600_000))}${random.slice(8, 14)}8${random.slice(15)}`
+  return `${idsBefore(Math.floor(expires_at / HOUR))}${random.slice(8, 14)}8${random.slice(15)}`
 }
 
 /** Returns the hour in an id of `newHourlyId`; null for any other id. */

@@ -24,7 +24,7 @@ export const info = customType<{ data: TrackInfo; driverData: string }>({
 /** Whether a column holds bytes, which JSON cannot represent. */
 export const isBlob = (column: Column) => column.getSQLType() === 'blob'
 
-/** The tags that people have set (pipeline/edited_tags.ts). */
+/** The tags that people have set (src/domain/edited_tags.ts). */
 export type EditedTags = { [K in keyof Tags]?: Tags[K] | null | undefined }
 /** A chapter with the names of `info.chapters`. */
 export type StoredChapter = Omit<Chapter, 'startTime' | 'endTime' | 'title'> & {

@@ -46,7 +46,7 @@ export function createQueryBudget(total: number): QueryBudget {
 
 /**
  * Returns a D1 binding that takes each query from a budget. Work whose budget is spent fails at any of its queries, like work whose isolate crashed:
- * all background work can be continued after that (test/worker/pipeline/failpoints.test.ts).
+ * all background work can be continued after that (test/worker/background/failpoints.test.ts).
  */
 export const limitQueries = (d1: D1Database, budget: QueryBudget): D1Database =>
   intercept(d1, async (run) => {

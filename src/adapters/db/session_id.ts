@@ -1,10 +1,9 @@
+import { HOUR } from '../../contract/time.ts'
 import { notFound } from '../../core/errors.ts'
 import { EXPIRED_FOR } from '../../core/time.ts'
 import { hourOf, idsBefore } from '../crypto/id.ts'
 
 /** Checks whether a play session has expired without a query: its id starts with the hour in which it expires (docs/decisions/0027). */
-
-const HOUR = 3600 * 1000
 
 /** The first hour whose sessions are kept. All sessions of an hour are deleted together. */
 const firstKeptHour = (now: number) => Math.floor((now - EXPIRED_FOR) / HOUR)

@@ -4,7 +4,7 @@ import { log } from '../../core/log.ts'
 
 /**
  * Sends requests to the transcoder. It is a process at `TRANSCODER_URL`, or, if that is empty, a Cloudflare Container behind a Durable Object
- * (`src/pipeline/transcode/follower.ts`). Both use the same protocol, `src/contract/job.ts`.
+ * (`src/background/transcode/follower.ts`). Both use the same protocol, `src/contract/job.ts`.
  */
 
 const PORT = 8080

@@ -6,12 +6,12 @@ import type * as z from 'zod'
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
 import { openDatabase, openForRequest } from '../../adapters/db/database.ts'
 import { hasRoom } from '../../adapters/db/database_size.ts'
+import { wakeWebhooks } from '../../adapters/queue/wake_webhooks.ts'
 import type { Context } from '../../context.ts'
 import { type Growth, MAX_BODY_BYTES } from '../../contract/facts.ts'
 import type { Operation, Operations } from '../../contract/operation.ts'
 import { storageFull } from '../../core/errors.ts'
 import { keyOf, type Principal } from '../../core/principal.ts'
-import { wake } from '../../pipeline/webhooks/due.ts'
 import { runIdempotent } from '../../resources/idempotency.ts'
 import { HEADERS, JSON_HEADERS, requestId } from '../answer.ts'
 import { authenticate } from '../auth/authenticate.ts'
@@ -105,7 +105,7 @@ export function mount(
     const encode = encoder(operation.response)
     const isPublic = operation.access.length === 0
     const changes = operation.method !== 'get' && !operation.invisibleToListeners
-    // A GET may detect an upload, and the pipeline's statements are idempotent. A PUT writes absolute values.
+    // A GET may detect an upload, and its statements are idempotent. A PUT writes absolute values.
     const isIdempotent = operation.method === 'get' || operation.method === 'put'
     const emitsEvents = changes || operation.emitsEvents
     const secretOf = (c: Request) => c.req.param(operation.secret ?? '') ?? ''
@@ -162,7 +162,7 @@ export function mount(
         const perform = async (seed?: string) => {
           if (operation.grows) await requireRoom(context, operation.grows)
           const answer = await handler(input, seed === undefined ? context : { ...context, seed })
-          if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(wake(context))
+          if (emitsEvents && keyOf(principal)?.has_subscribers) c.executionCtx.waitUntil(wakeWebhooks(context))
           return answer
         }
         if (operation.method !== 'post' || key === undefined) return await send(await perform())

@@ -1,7 +1,8 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { MINUTE } from '../../contract/time.ts'
 import type { Principal } from '../../core/principal.ts'
 import { type HeardGrant, verifyHeardToken } from '../../resources/play/heard_grant.ts'
-import { limitMisses, MINUTE, tooMany } from './limit_rate.ts'
+import { limitMisses, tooMany } from './limit_rate.ts'
 
 /**
  * Rate limits for API keys, and for clients that guess keys or passwords. The limits for listeners are in limit_rate.ts, which a new isolate loads

@@ -1,4 +1,5 @@
 import type { IsolateCache } from '../../adapters/cache/isolate_cache.ts'
+import { MINUTE } from '../../contract/time.ts'
 import { ApiError } from '../../core/errors.ts'
 
 /**
@@ -6,9 +7,6 @@ import { ApiError } from '../../core/errors.ts'
  * or page cannot block the others. All clients of a key or play session also share a limit that is a hundred times higher. Cloudflare counts
  * separately in each location, and only approximately.
  */
-
-/** Milliseconds for which a client is remembered that tried unknown secrets or wrong passwords: the period of the rate limits. */
-export const MINUTE = 60_000
 
 /**
  * Returns the address of the caller. For IPv6, it is the network (the first 64 bits), because one caller owns all addresses in it. If no header

@@ -11,7 +11,7 @@ import type { ApiKey, apiKeyOperations, KeyType } from '../../contract/api_key.t
 import { UPLOADER_BYTES, UPLOADER_TRACKS } from '../../contract/facts.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
-import { readQuotas } from '../../pipeline/quota.ts'
+import { readQuotas } from '../../domain/quota.ts'
 import { isIncluded } from '../library/list_items.ts'
 import { titlesOf } from '../library/titles.ts'
 import { readPage } from '../list/page.ts'

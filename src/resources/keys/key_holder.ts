@@ -5,7 +5,7 @@ import { openForRequest } from '../../adapters/db/database.ts'
 import { apiKeys } from '../../adapters/db/schema/library.ts'
 import { unauthorized } from '../../core/errors.ts'
 import type { KeyHolder } from '../../core/principal.ts'
-import { queueKeyUse } from '../../pipeline/key_use.ts'
+import { queueKeyUse } from '../../domain/key_use.ts'
 
 type ApiKeyRow = typeof apiKeys.$inferSelect & { has_subscribers: boolean }
 

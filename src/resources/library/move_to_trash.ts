@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts'
 import { TRASH_TTL } from '../../contract/facts.ts'
 import type { PlayScope } from '../../contract/play.ts'
 import { notFound } from '../../core/errors.ts'
-import { cancelUnwanted } from '../../pipeline/transcode/cancel_unwanted.ts'
+import { cancelUnwanted } from '../../domain/transcode/cancel_unwanted.ts'
 import { TITLES } from './titles.ts'
 
 type Table = (typeof TABLE_OF)[PlayScope]

@@ -6,8 +6,8 @@ import type { Context, Handlers } from '../../context.ts'
 import type { Reprocess, reprocessOperations } from '../../contract/reprocess.ts'
 import { notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
-import { insertJob, sendJob } from '../../pipeline/jobs.ts'
-import { findCustomVariants, renditions, settingsOf } from '../../pipeline/transcode/variant_spec.ts'
+import { insertJob, sendJob } from '../../domain/jobs.ts'
+import { findCustomVariants, renditions, settingsOf } from '../../domain/transcode/variants.ts'
 import { findCollection } from './collection.ts'
 
 type ReprocessRow = typeof reprocesses.$inferSelect

@@ -9,9 +9,9 @@ import { TABLE_OF } from '../../adapters/db/schema/library.ts'
 import { trash } from '../../adapters/db/schema/trash.ts'
 import type { Context } from '../../context.ts'
 import type { PlayScope } from '../../contract/play.ts'
-import { purgeLaterFrom } from '../../pipeline/cleanup/purge.ts'
-import { definedFiles, filePaths, pathsWithout } from '../../pipeline/stored_files.ts'
-import { insertRestoredTranscodes } from '../../pipeline/transcode/queue.ts'
+import { purgeLaterFrom } from '../../domain/cleanup/purge.ts'
+import { definedFiles, filePaths, pathsWithout } from '../../domain/stored_files.ts'
+import { insertRestoredTranscodes } from '../../domain/transcode/queue.ts'
 
 /**
  * Returns expressions that read the columns from the stored content. A column that was added to the table later has its default value. Bytes are

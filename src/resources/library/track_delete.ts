@@ -7,7 +7,7 @@ import { recordEvents } from '../../adapters/db/record_event.ts'
 import { tracks } from '../../adapters/db/schema/library.ts'
 import { jobs } from '../../adapters/db/schema/work.ts'
 import type { Context } from '../../context.ts'
-import { inTrash, purgeJobs } from '../../pipeline/cleanup/purge.ts'
+import { inTrash, purgeJobs } from '../../domain/cleanup/purge.ts'
 
 /** Number of tracks whose files one job purges. */
 const PURGED = 25

@@ -5,7 +5,7 @@ import { foldedUpdate } from '../../adapters/db/search.ts'
 import type { Context } from '../../context.ts'
 import type { TrackUpdate } from '../../contract/track.ts'
 import { notFound } from '../../core/errors.ts'
-import { editedTagColumns, hasTags, type TagColumns, tagsAfter, tagsText } from '../../pipeline/edited_tags.ts'
+import { editedTagColumns, hasTags, type TagColumns, tagsAfter, tagsText } from '../../domain/edited_tags.ts'
 import { isApplied } from './version.ts'
 
 /** The columns that an update of a track sets, also in a batch. */

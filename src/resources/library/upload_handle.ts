@@ -14,7 +14,7 @@ import type { UploadHandle } from '../../contract/media.ts'
 import { oneLine } from '../../contract/text.ts'
 import { ApiError } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
-import { insertHandlePurges } from '../../pipeline/upload_handles.ts'
+import { insertHandlePurges } from '../../domain/upload_handles.ts'
 import { nextVersion } from './version.ts'
 
 /** Size and type of the file, as stated by the client. Both are signed into the URL, so that R2 refuses any other file. */

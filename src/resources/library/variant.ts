@@ -8,8 +8,8 @@ import { CATALOG, toRendition } from '../../contract/catalog.ts'
 import { MAX_VARIANT_INDEX, MAX_VARIANTS } from '../../contract/facts.ts'
 import type { variantOperations } from '../../contract/variant.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
-import { insertJob, sendJob } from '../../pipeline/jobs.ts'
-import { findCustomVariants } from '../../pipeline/transcode/variant_spec.ts'
+import { insertJob, sendJob } from '../../domain/jobs.ts'
+import { findCustomVariants } from '../../domain/transcode/variants.ts'
 import { variantSettings } from './variant_settings.ts'
 
 type VariantRow = typeof variants.$inferSelect

@@ -297,10 +297,10 @@ export async function planSource(batches: Batches, search: Search) {
     failed: failed && (isShort(failed, lengths[1]!) ? failed : scan(search)),
   }
 }
-type Plan = Awaited<ReturnType<typeof planSource>>
+type SourcePlan = Awaited<ReturnType<typeof planSource>>
 
 /** Chooses the source of the rows of a list without words: the shortest counted list that contains the rows, otherwise an index in the requested order. */
-export function chooseSource(search: Search, { sizes, named, failed }: Plan, most: number): Candidates {
+export function chooseSource(search: Search, { sizes, named, failed }: SourcePlan, most: number): Candidates {
   if (named) return named
   const { kind, collection_id } = search
   const filters = filtersOf(search)

@@ -1,6 +1,6 @@
 import type { Row } from '../../contract/backup.ts'
 import { invalid } from '../../core/errors.ts'
-import { listeningObject } from '../../pipeline/listening/call_object.ts'
+import { listeningObject } from '../../listening/call_object.ts'
 
 /** Reads the rows of the `Listening` objects for a backup, and inserts them in a restore. */
 

@@ -5,16 +5,17 @@ import { webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
 import type { Context } from '../../context.ts'
 import { LISTENING_LIMIT } from '../../contract/facts.ts'
 import { SystemPart } from '../../contract/system.ts'
+import { HOUR } from '../../contract/time.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { isQueued } from '../../pipeline/transcode/queue.ts'
-import { dueEndpoints, scheduledEndpoints } from '../../pipeline/webhooks/due.ts'
+import { isQueued } from '../../domain/transcode/queue.ts'
+import { dueEndpoints, scheduledEndpoints } from '../../domain/webhooks/due.ts'
 import { readSystem } from './system.ts'
 
 /** The state of the service in Prometheus' text format 0.0.4 (docs/metrics.md). All metrics are gauges: the Worker keeps no counters. */
 
 /** Milliseconds. Ended jobs are counted if they were created in this period. */
-const PERIOD = 3600_000
+const PERIOD = HOUR
 /** Maximum number of due deliveries that are counted per endpoint, because every one of them is one row read. */
 const MAX_DUE = 1000
 

@@ -1,12 +1,12 @@
 import { countRows, insertRows, TABLES } from '../../adapters/db/backup.ts'
 import type { Database } from '../../adapters/db/database.ts'
 import { heartbeats, type RestoreReport } from '../../adapters/db/schema/counters.ts'
+import { wakeWebhooks } from '../../adapters/queue/wake_webhooks.ts'
 import type { Context } from '../../context.ts'
 import type { BackupAnswers, BackupRequest } from '../../contract/backup.ts'
 import { ApiError, invalid } from '../../core/errors.ts'
-import { repairOrganization } from '../../pipeline/restored.ts'
-import { wake } from '../../pipeline/webhooks/due.ts'
 import { insertListening, LISTENING } from './backup_listening.ts'
+import { repairOrganization } from './repair_organization.ts'
 
 /**
  * A restore (docs/decisions/0081). Its row among the heartbeats exists until it has finished; until then, the sweep does nothing. Organizations and
@@ -107,6 +107,6 @@ export async function resumeEndpoints(context: Context): Promise<BackupAnswers['
   const { meta } = await context.db.$client
     .prepare(`update webhook_endpoints set state = 'active', reason = null where reason = 'restored'`)
     .run()
-  await wake(context)
+  await wakeWebhooks(context)
   return { resumed: meta.changes }
 }

@@ -11,18 +11,18 @@ import { transcoderSlots } from '../../adapters/transcoder/client.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { GROWTH_UNTIL, LISTENING_LIMIT } from '../../contract/facts.ts'
 import { TRANSIENT_ERRORS, type System, type SystemPart, type systemOperations } from '../../contract/system.ts'
+import { DAY } from '../../contract/time.ts'
 import { schemaFault } from '../../core/configuration.ts'
 import { describeError } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
 import { neededSettings } from '../../core/required_settings.ts'
 import { timestamp } from '../../core/time.ts'
-import { LARGEST } from '../../pipeline/listening/overdue.ts'
-import { startTranscode } from '../../pipeline/transcode/start.ts'
+import { startTranscode } from '../../domain/transcode/start.ts'
+import { LARGEST } from '../../listening/overdue.ts'
 
 /** Milliseconds after which the database is considered unresponsive, and after which the sweep, which runs every minute, is considered stalled. */
 const DATABASE_TIMEOUT = 2000
 const SWEEP_TIMEOUT = 5 * 60_000
-const DAY = 24 * 3600_000
 /** Maximum number of tracks that one call starts, and how many of them concurrently. */
 const MAX_STARTED = 100
 const AT_ONCE = 10

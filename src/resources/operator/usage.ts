@@ -2,13 +2,13 @@ import { eq } from 'drizzle-orm'
 
 import { usageDays } from '../../adapters/db/schema/usage.ts'
 import type { Handlers } from '../../context.ts'
+import { DAY } from '../../contract/time.ts'
 import type { usageOperations } from '../../contract/usage.ts'
 import { invalid } from '../../core/errors.ts'
 import { dateOf } from '../../core/time.ts'
-import { readQuotas } from '../../pipeline/quota.ts'
-import { firstReportedDay } from '../../pipeline/usage.ts'
+import { readQuotas } from '../../domain/quota.ts'
+import { firstReportedDay } from '../../domain/usage.ts'
 
-const DAY = 24 * 3600_000
 /** Number of days in the response if the request has no start date. */
 const DEFAULT_DAYS = 30
 

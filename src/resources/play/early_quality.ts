@@ -35,7 +35,7 @@ export async function bestQuality({ db }: Context<Client>, { organization_id, va
   const isCatalogueOnly = variants.every((name) => CATALOG.some(({ index }) => index === name))
   if (isCatalogueOnly || bestOfCatalogue === Infinity) return bestOfCatalogue
   const { openDatabase } = await import('../../adapters/db/database.ts')
-  const { findCustomVariants } = await import('../../pipeline/transcode/variant_spec.ts')
+  const { findCustomVariants } = await import('../../domain/transcode/variants.ts')
   return Math.max(bestOfCatalogue, best(await findCustomVariants(openDatabase(db.$client), organization_id)))
 }
 

@@ -1,9 +1,9 @@
 import type { HeardReport } from '../../contract/heard.ts'
 import { ApiError, describeError, notFound } from '../../core/errors.ts'
 import { log } from '../../core/log.ts'
-import { listeningObject } from '../../pipeline/listening/call_object.ts'
-import type { Refusal } from '../../pipeline/listening/heard_call.ts'
-import { shardOf } from '../../pipeline/listening/shards.ts'
+import { listeningObject } from '../../listening/call_object.ts'
+import type { Refusal } from '../../listening/heard_call.ts'
+import { shardOf } from '../../listening/shards.ts'
 import type { HeardGrant } from './heard_grant.ts'
 import { clientHash } from './heard_token.ts'
 

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm'
 
 import { listeningFolds } from '../../adapters/db/schema/counters.ts'
 import type { Context } from '../../context.ts'
-import { listeningObject } from '../../pipeline/listening/call_object.ts'
-import type { ListeningCalls } from '../../pipeline/listening/object.ts'
+import { listeningObject } from '../../listening/call_object.ts'
+import type { ListeningCalls } from '../../listening/object.ts'
 
 /** Returns a function that calls a method of all objects of the caller's organization that have received reports: each is in the database before its first one is stored. */
 export async function objectsOf({ env, db, principal: { organization_id } }: Context) {

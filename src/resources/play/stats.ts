@@ -2,18 +2,18 @@ import type { Context, Handlers } from '../../context.ts'
 import { STATS_DAYS } from '../../contract/facts.ts'
 import type { statsOperations } from '../../contract/stats.ts'
 import type { StatsScope } from '../../contract/stats_scope.ts'
+import { DAY } from '../../contract/time.ts'
 import { invalid, notFound } from '../../core/errors.ts'
 import { dateOf, firstDayOf, monthOf } from '../../core/time.ts'
-import { firstKept } from '../../pipeline/listening/sums/buckets.ts'
-import { addCounts, type Counts, noCounts, toResponse } from '../../pipeline/listening/sums/counts.ts'
-import { accumulated, addCurve, emptyCurve, stepsOf } from '../../pipeline/listening/sums/curve.ts'
-import type { Stats } from '../../pipeline/listening/sums/sums.ts'
+import { firstKept } from '../../listening/sums/buckets.ts'
+import { addCounts, type Counts, noCounts, toResponse } from '../../listening/sums/counts.ts'
+import { accumulated, addCurve, emptyCurve, stepsOf } from '../../listening/sums/curve.ts'
+import type { Stats } from '../../listening/sums/sums.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
 import { findTrack } from '../library/track.ts'
 import { objectsOf } from './listening_objects.ts'
 
-const DAY = 24 * 3600_000
 /** Number of days in the response if the request has no start date. */
 const DEFAULT_DAYS = 30
 /** Visits from which on a country is named, so that few listeners of a small country cannot be recognized. */

@@ -1,5 +1,6 @@
 import type { shares } from '../../adapters/db/schema/shares.ts'
 import type { Context } from '../../context.ts'
+import { DAY } from '../../contract/time.ts'
 import { dateOf } from '../../core/time.ts'
 import { isIncluded } from '../library/list_items.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
@@ -7,7 +8,6 @@ import { titlesOf } from '../library/titles.ts'
 
 type ShareRow = typeof shares.$inferSelect
 
-const DAY = 24 * 3600_000
 /** Number of days, including today, whose sessions are added. */
 const DAYS = 7
 

@@ -4,6 +4,7 @@ import { openForRequest } from '../../adapters/db/database.ts'
 import type { ShareRow } from '../../adapters/db/schema/shares.ts'
 import { shareRows } from '../../adapters/db/share_rows.ts'
 import { DEFAULT_VARIANTS, SHARE_KEY, SLUG } from '../../contract/facts.ts'
+import { DAY } from '../../contract/time.ts'
 import { unauthorized } from '../../core/errors.ts'
 import type { KeyHolder } from '../../core/principal.ts'
 import { isExpired } from './share_view.ts'
@@ -15,7 +16,7 @@ import { isExpired } from './share_view.ts'
 const SHAPE = new RegExp(`^${SHARE_KEY}(${SLUG})(?:\\.(\\d{1,15})\\.([0-9a-f]{64}))?$`)
 
 /** Milliseconds for which a page can play after the password has been entered. */
-const UNLOCKED_FOR = 24 * 3600 * 1000
+const UNLOCKED_FOR = DAY
 
 export const isShareKey = (secret: string) => SHAPE.test(secret)
 

@@ -3,13 +3,14 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import { runBatch } from '../../adapters/db/database.ts'
 import { events } from '../../adapters/db/schema/events.ts'
 import { type RecordedAttempt, webhookDeliveries, webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
+import { wakeWebhooks } from '../../adapters/queue/wake_webhooks.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { EVENT_WINDOW } from '../../contract/facts.ts'
 import type { WebhookDelivery, WebhookDeliveryState, webhookOperations } from '../../contract/webhook.ts'
 import { notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
-import { eventBody, wake } from '../../pipeline/webhooks/due.ts'
-import { headersOf } from '../../pipeline/webhooks/request.ts'
+import { eventBody } from '../../domain/webhooks/due.ts'
+import { headersOf } from '../../domain/webhooks/request.ts'
 import { endpointsOf, findEndpoint, endpointInactive } from './endpoint.ts'
 
 /**
@@ -169,7 +170,7 @@ export const webhookDeliveryHandlers: Handlers<DeliveryOperations> = {
       .update(webhookDeliveries)
       .set({ state: 'pending', attempt: 0, due_at: now })
       .where(and(isDelivery, ne(webhookDeliveries.state, 'sending'), sql`(state <> 'pending' or due_at is not null)`))
-    await wake(context)
+    await wakeWebhooks(context)
     const replayed = await findDelivery(context, delivery.id)
     return { webhook_delivery_id: replayed.id, webhook_delivery: toDelivery(replayed) }
   },

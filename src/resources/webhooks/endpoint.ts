@@ -5,13 +5,13 @@ import { recordEvents } from '../../adapters/db/record_event.ts'
 import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
 import type { Context } from '../../context.ts'
 import { EVENT_WINDOW } from '../../contract/facts.ts'
+import { HOUR } from '../../contract/time.ts'
 import type { WebhookHour } from '../../contract/webhook.ts'
 import { ApiError, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
-import { unscheduleFollowers, scheduleHeads } from '../../pipeline/webhooks/order.ts'
-import { sweptUntil } from '../../pipeline/webhooks/sweep.ts'
+import { sweptUntil } from '../../domain/webhooks/old_deliveries.ts'
+import { unscheduleFollowers, scheduleHeads } from '../../domain/webhooks/order.ts'
 
-const HOUR = 3600_000
 /** Maximum number of events that one call recovers. */
 const RECOVERED = 2000
 

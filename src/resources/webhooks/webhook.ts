@@ -7,16 +7,16 @@ import { rowId, secretHex } from '../../adapters/crypto/seed.ts'
 import { insertFrom, insertOnce } from '../../adapters/db/database.ts'
 import { recordEvents } from '../../adapters/db/record_event.ts'
 import { type EndpointRow, webhookDeliveries, webhookEndpoints } from '../../adapters/db/schema/webhooks.ts'
+import { wakeWebhooks } from '../../adapters/queue/wake_webhooks.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { MAX_ENDPOINTS } from '../../contract/facts.ts'
 import type { WebhookEndpoint, webhookOperations } from '../../contract/webhook.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
-import { wake } from '../../pipeline/webhooks/due.ts'
-import { unscheduleAll, unscheduleFollowers, backfillSubjects, scheduleHeads } from '../../pipeline/webhooks/order.ts'
-import { sealPurpose, webhookSecretOf } from '../../pipeline/webhooks/request.ts'
-import { DELETED_ENDPOINT, deleteDeliveries, sweptUntil } from '../../pipeline/webhooks/sweep.ts'
-import { refusalOf } from '../../pipeline/webhooks/url.ts'
+import { DELETED_ENDPOINT, deleteDeliveries, sweptUntil } from '../../domain/webhooks/old_deliveries.ts'
+import { unscheduleAll, unscheduleFollowers, backfillSubjects, scheduleHeads } from '../../domain/webhooks/order.ts'
+import { sealPurpose, webhookSecretOf } from '../../domain/webhooks/request.ts'
+import { refusalOf } from '../../domain/webhooks/url.ts'
 import { optionalTimestamp } from '../keys/restrictions.ts'
 import { deliveryIdOf, findDelivery, toDelivery, webhookDeliveryHandlers } from './delivery.ts'
 import {
@@ -147,7 +147,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       ...(state === 'paused' ? [unscheduleAll(context, row.id)] : []),
       ...(state === 'active' ? [scheduleHeads(context, row.id)] : []),
     ])
-    if (updated.state === 'active' && row.state !== 'active') await wake(context)
+    if (updated.state === 'active' && row.state !== 'active') await wakeWebhooks(context)
     return withId(updated, context)
   },
 
@@ -193,7 +193,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
       ).returning({ seq: webhookDeliveries.seq }),
     ])
     if (!sent) throw notFound('webhook endpoint')
-    await wake(context)
+    await wakeWebhooks(context)
     const delivery = await findDelivery(context, deliveryIdOf(id, sent.seq))
     return { webhook_delivery_id: delivery.id, webhook_delivery: toDelivery(delivery) }
   },
@@ -202,7 +202,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const { id } = await findEndpoint(context, params.webhook_endpoint_id)
     const resumed = ['updated', { changed: ['state'] }, sql`state <> 'active'`] satisfies Change
     const row = await update(context, id, resumed, ACTIVE, [scheduleHeads(context, id)])
-    await wake(context)
+    await wakeWebhooks(context)
     return withId(row, context)
   },
 
@@ -210,7 +210,7 @@ export const webhookHandlers: Handlers<typeof webhookOperations> = {
     const endpoint = await findEndpoint(context, params.webhook_endpoint_id)
     const { row, ...recovered } = await recoverDeliveries(context, endpoint, Date.parse(body.since))
     invalidateKeys(context)
-    await wake(context)
+    await wakeWebhooks(context)
     return { ...withId(row, context), ...recovered }
   },
 }

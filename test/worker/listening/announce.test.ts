@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
-import { ListeningEngine } from '../../../src/pipeline/listening/engine.ts'
+import { ListeningEngine } from '../../../src/listening/engine.ts'
 import { DAY, HOUR, query } from '../support/api.ts'
 import { aListen, aListener, today } from '../support/heard.ts'
 

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { expect, it } from 'vitest'
 
-import { copyRows } from '../../../src/pipeline/listening/copy.ts'
+import { copyRows } from '../../../src/listening/copy.ts'
 import { aListen, aListener } from '../support/heard.ts'
 
 /** The pages of a backup of an object (docs/decisions/0080). */

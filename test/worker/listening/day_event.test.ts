@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
 import { TonearmEvent } from '../../../src/contract/event.ts'
-import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
+import { listeningObject } from '../../../src/listening/call_object.ts'
 import { DAY, HOUR, ok, query } from '../support/api.ts'
 import { aListen, aListener, heardReport, today } from '../support/heard.ts'
 

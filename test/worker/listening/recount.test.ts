@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
 import type { StatsScope } from '../../../src/contract/stats_scope.ts'
-import type { Difference, Listen, Range } from '../../../src/pipeline/listening/difference.ts'
-import { accumulated } from '../../../src/pipeline/listening/sums/curve.ts'
-import { Sums } from '../../../src/pipeline/listening/sums/sums.ts'
+import type { Difference, Listen, Range } from '../../../src/listening/difference.ts'
+import { accumulated } from '../../../src/listening/sums/curve.ts'
+import { Sums } from '../../../src/listening/sums/sums.ts'
 import { randomFrom } from '../../support/random.ts'
 import { type CountedListen, inObject, recount, recountCurve, tenth, uuid } from '../support/listening_recount.ts'
 

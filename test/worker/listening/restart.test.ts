@@ -2,13 +2,12 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
-import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
+import { MINUTE } from '../../../src/contract/time.ts'
+import { listeningObject } from '../../../src/listening/call_object.ts'
 import { aCollection, aPlaySession, call, query } from '../support/api.ts'
 import { aListen, aListener, today } from '../support/heard.ts'
 
 /** An object that starts again counts what its log contains as it did before (docs/decisions/0102). */
-
-const MINUTE = 60_000
 
 function useClock() {
   vi.useFakeTimers({ toFake: ['Date'] })

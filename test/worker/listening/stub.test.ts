@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
 
-import { listeningStub } from '../../../src/pipeline/listening/stub.ts'
+import { listeningStub } from '../../../src/listening/stub.ts'
 import { call, ok } from '../support/api.ts'
 import { aListener, heardReport } from '../support/heard.ts'
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 
 import { STATS_SCOPES } from '../../../src/contract/stats_scope.ts'
-import type { Difference, Range } from '../../../src/pipeline/listening/difference.ts'
-import { accumulated, stepsOf } from '../../../src/pipeline/listening/sums/curve.ts'
-import { Sums } from '../../../src/pipeline/listening/sums/sums.ts'
+import type { Difference, Range } from '../../../src/listening/difference.ts'
+import { accumulated, stepsOf } from '../../../src/listening/sums/curve.ts'
+import { Sums } from '../../../src/listening/sums/sums.ts'
 import { randomFrom } from '../../support/random.ts'
 import { inObject, tenth, uuid } from '../support/listening_recount.ts'
 

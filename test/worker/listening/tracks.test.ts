@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { expect, it, onTestFinished, vi } from 'vitest'
 
-import { createTracks } from '../../../src/pipeline/listening/tracks.ts'
+import { createTracks } from '../../../src/listening/tracks.ts'
 import { query } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'
 

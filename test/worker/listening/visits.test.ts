@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 
 import type { HeardReport } from '../../../src/contract/heard.ts'
-import type { Difference } from '../../../src/pipeline/listening/difference.ts'
-import type { TrackFacts } from '../../../src/pipeline/listening/visits.ts'
-import { type Visit, Visits } from '../../../src/pipeline/listening/visits.ts'
+import { MINUTE } from '../../../src/contract/time.ts'
+import type { Difference } from '../../../src/listening/difference.ts'
+import type { TrackFacts } from '../../../src/listening/visits.ts'
+import { type Visit, Visits } from '../../../src/listening/visits.ts'
 import { heardReport, type Ranges } from '../support/heard.ts'
 
 /** The memory of open visits (docs/decisions/0102, docs/decisions/0110). */
 
-const MINUTE = 60_000
 const NOW = 60 * MINUTE
 const track: TrackFacts = { id: '0003c1b2-0000-4000-8000-000000000000', collection: 'album', duration: 200 }
 const tracks = new Map([[track.id, track]])

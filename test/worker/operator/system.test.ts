@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { System } from '../../../src/contract/system.ts'
+import { MINUTE } from '../../../src/contract/time.ts'
 import { call, ok, query, expectError, silentQueue, UNKNOWN_ID } from '../support/api.ts'
 import { aTrackWithJob, deliver, eventually, runSweep, stopTime, uploadEvent } from '../support/fixtures.ts'
 import { countRows } from '../support/row_counter.ts'
@@ -11,7 +12,6 @@ import { errorEvent, eventStream, lossyResult, startTranscoder } from '../suppor
 /** The operator's view of the service, and `/health`, which is its public summary. */
 
 const root = env.ROOT_KEY
-const MINUTE = 60_000
 const health = (bindings?: Env) => call('GET', '/health', bindings && { bindings })
 const system = async (bindings?: Env) =>
   System.parse((await ok('GET', '/v1/system', { key: root, ...(bindings && { bindings }) })).system)

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import worker from '../../../src/index.ts'
-import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
+import { listeningObject } from '../../../src/listening/call_object.ts'
 import { randomFrom } from '../../support/random.ts'
 import { aPlaylist, call, DAY, expectError, HOUR, ok, query, UNKNOWN_ID } from '../support/api.ts'
 import { aReadyTrack, aTenant } from '../support/fixtures.ts'

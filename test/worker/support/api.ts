@@ -42,10 +42,7 @@ export const recordingBindings: Env = {
   } as Queue,
 }
 
-/** Milliseconds in an hour. */
-export const HOUR = 3600_000
-export const DAY = 24 * HOUR
-
+export { DAY, HOUR } from '../../../src/contract/time.ts'
 export const UNKNOWN_ID = '00000000-0000-4000-8000-00000000dead'
 
 /** Values for the field `creator_id`. */

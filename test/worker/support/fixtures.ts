@@ -15,8 +15,8 @@ import { storedFile } from '../../../src/adapters/bucket/track_storage.ts'
 import { uploadSuffix } from '../../../src/adapters/bucket/track_storage.ts'
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
 import { jobs } from '../../../src/adapters/db/schema/work.ts'
+import { insertTranscode } from '../../../src/domain/transcode/queue.ts'
 import worker, { TranscoderContainer } from '../../../src/index.ts'
-import { insertTranscode } from '../../../src/pipeline/transcode/queue.ts'
 import {
   aCollection,
   anOrganization,

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers'
 
 import type { HeardReport } from '../../../src/contract/heard.ts'
-import { listeningObject } from '../../../src/pipeline/listening/call_object.ts'
+import { listeningObject } from '../../../src/listening/call_object.ts'
 import { aPlaySession, call, query } from './api.ts'
 import { aTenantWithTrack } from './fixtures.ts'
 

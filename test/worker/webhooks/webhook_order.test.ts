@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { unscheduleAll } from '../../../src/pipeline/webhooks/order.ts'
+import { unscheduleAll } from '../../../src/domain/webhooks/order.ts'
 import { db, heldQueue, HOUR, ok, query } from '../support/api.ts'
 import { eventually, runSweep } from '../support/fixtures.ts'
 import { countRows } from '../support/row_counter.ts'

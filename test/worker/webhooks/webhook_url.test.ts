@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 
-import { refusalOf } from '../../../src/pipeline/webhooks/url.ts'
+import { refusalOf } from '../../../src/domain/webhooks/url.ts'
 
 const settings: Env = {
   ...env,

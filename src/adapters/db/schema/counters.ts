@@ -16,7 +16,7 @@ export const listCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.list, t.level, t.bucket] })],
 )
 
-/** The result of a sweep. Phases are named in src/pipeline/sweep.ts. */
+/** The result of a sweep. Phases are named in src/background/sweep.ts. */
 export interface SweepReport {
   /** The number of D1 queries of the sweep. */
   queries: number
@@ -37,7 +37,7 @@ export interface RestoreReport {
   is_complete: boolean
 }
 
-/** The last request for a file of the media domain without a token (src/pipeline/media_check.ts). */
+/** The last request for a file of the media domain without a token (src/background/media_check.ts). */
 export interface MediaReport {
   /** Whether it was served. */
   is_open: boolean
@@ -54,7 +54,7 @@ export const heartbeats = sqliteTable('heartbeats', {
   report: text({ mode: 'json' }).$type<SweepReport | RestoreReport | MediaReport>(),
 })
 
-/** The `Listening` objects, and when their next folds are due (src/pipeline/listening/fold_times.ts). */
+/** The `Listening` objects, and when their next folds are due (src/listening/fold_times.ts). */
 export const listeningFolds = sqliteTable(
   'listening_folds',
   {

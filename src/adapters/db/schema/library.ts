@@ -242,7 +242,7 @@ export const tracks = sqliteTable(
     chapters: json<StoredChapter[]>(),
     /** The path of the upload that is being processed or was processed last, which is the variant `original`. */
     source_path: text().generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || source_suffix`)),
-    /** The path of the newest upload handle. For each older handle, a purge job exists (pipeline/upload.ts). */
+    /** The path of the newest upload handle. For each older handle, a purge job exists (src/domain/upload_handles.ts). */
     upload_path: text()
       .notNull()
       .generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || upload_suffix`)),

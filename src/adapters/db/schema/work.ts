@@ -78,7 +78,7 @@ export type JobPayload =
       folder_id?: string
       /** The deleted variant. `after`: the `created_at` and the rowid of the last track from which its files were removed. */
       variant?: { id: string; index: string; after?: [created_at: number, rowid: number] }
-      /** Set if the job deletes only the object of an upload handle. The object is kept if the track uses it (pipeline/upload.ts). */
+      /** Set if the job deletes only the object of an upload handle. The object is kept if the track uses it (src/domain/upload_handles.ts). */
       upload?: StoredHandle
       /** The actor that deleted the collection. It is the actor in the events of the collection's tracks. */
       actor?: string | null

@@ -46,7 +46,7 @@ export function countryName(code: string): string {
   }
 }
 
-/** Why reports were refused (src/pipeline/listening/difference.ts). */
+/** Why reports were refused (src/listening/difference.ts). */
 const REASONS: Record<string, string> = {
   ranges: text('impossible or overlapping times'),
   time: text('more seconds than have passed'),
