@@ -4,12 +4,12 @@ import { DAY } from '../../src/contract/time.ts'
 import { uploader } from '../../src/elements/texts/ja.ts'
 import { explain, faultsOf, length, plural } from '../../src/studio/base/format.ts'
 import { href, parseRoute } from '../../src/studio/base/route.ts'
+import { setTexts, t, tn } from '../../src/studio/base/text.ts'
 import { changesOf, draftOf, linksOf, stateOf } from '../../src/studio/features/sharing/link.ts'
 import { parseShared } from '../../src/studio/features/sharing/open_share.ts'
 import { sitesOf } from '../../src/studio/features/sharing/sites.ts'
 import { elementCode, iframeCode, playerCode } from '../../src/studio/features/sharing/snippets.ts'
 import { dayText, pauseOf } from '../../src/studio/features/webhooks/webhook.ts'
-import { setTexts, t, tn } from '../../src/studio/texts/text.ts'
 
 /** Tests the logic of the studio without a browser. */
 

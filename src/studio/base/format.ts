@@ -1,5 +1,5 @@
 import type { Failure } from '../../client/index.ts'
-import { failureText, isRightToLeft, localeOf, t, text, tn } from '../texts/text.ts'
+import { failureText, isRightToLeft, localeOf, t, text, tn } from './text.ts'
 
 /** Formats `75.4` as `1:15` and `3700` as `1:01:40`. */
 export { clock } from '../../elements/shared/clock.ts'

@@ -1,5 +1,5 @@
-import { t } from '../texts/text.ts'
 import { API_KEY } from './storage_keys.ts'
+import { t } from './text.ts'
 
 /** Whether a key is the root key. The operator chooses it, so it does not have the prefix of the other keys. */
 export const isRootKey = (key: string) => !/^ta_[spu]k_/.test(key)

@@ -3,7 +3,7 @@ import { isTransient, sleep } from '../../client/retry.ts'
 import { MAX_BATCH } from '../../contract/facts.ts'
 import type { TrackChange } from '../../contract/track_batch.ts'
 import type { Client, Failure } from '../base/api.ts'
-import { failureText } from '../texts/text.ts'
+import { failureText } from '../base/text.ts'
 
 /** Changes many tracks with several requests. */
 

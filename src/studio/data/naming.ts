@@ -1,7 +1,7 @@
 import { DEFAULT_ACCEPT, findCovers, isAccepted } from '../../client/upload/accept.ts'
 import { MAX_STRING, withoutExtension } from '../../contract/facts.ts'
 import type { Client, Listed } from '../base/api.ts'
-import { t } from '../texts/text.ts'
+import { t } from '../base/text.ts'
 import { draftOf } from '../ui/edit/drafts.ts'
 import { usesTags } from './organization.ts'
 import { createStore } from './store.ts'

@@ -1,6 +1,6 @@
 import type { Client } from '../base/api.ts'
 import { explain } from '../base/format.ts'
-import { t } from '../texts/text.ts'
+import { t } from '../base/text.ts'
 import { announce } from '../ui/page/announce.ts'
 import { playTrack } from './now_playing.ts'
 import { isPlayable } from './views.ts'

@@ -1,6 +1,6 @@
-import { LOCALES } from '../../elements/texts/languages.ts'
+import { LOCALES } from '../../contract/facts.ts'
 import { PREFERENCES } from '../base/storage_keys.ts'
-import { isRightToLeft, type Language, setTexts } from '../texts/text.ts'
+import { isRightToLeft, type Language, setTexts } from '../base/text.ts'
 import { createStore } from './store.ts'
 
 /** The user's choices for this browser. They are kept when the user signs out. */
@@ -17,14 +17,9 @@ export interface Preferences {
 
 const DEFAULTS: Preferences = { theme: 'system', language: null, rows: 'compact', view: '', hidden: '' }
 
-/** The languages other than English. Each is loaded when it is chosen. */
-export const LANGUAGES: Record<string, () => Promise<Language>> = {
-  ar: () => import('../texts/ar.ts'),
-  de: () => import('../texts/de.ts'),
-  es: () => import('../texts/es.ts'),
-  fr: () => import('../texts/fr.ts'),
-  ja: () => import('../texts/ja.ts'),
-}
+/** Loads the translations of a language. Resolves to undefined if there are none. */
+const load = (language: string): Promise<Language | undefined> =>
+  (import(`../texts/${language}.ts`) as Promise<Language>).catch(() => undefined)
 
 function stored(): Preferences {
   try {
@@ -39,7 +34,7 @@ export const preferences = createStore<Preferences>(stored())
 /** Returns the language that the user or the browser prefers, or `en` if the studio does not have it. */
 export function languageOf({ language }: Preferences, preferred: readonly string[] = navigator.languages): string {
   const wanted = language ? [language] : preferred.map((tag) => tag.split('-')[0]!)
-  return wanted.find((tag) => LOCALES.includes(tag)) ?? 'en'
+  return wanted.find((tag) => LOCALES.some((locale) => locale === tag)) ?? 'en'
 }
 
 /** Applies the theme and the language. Resolves when the texts are loaded. */
@@ -50,7 +45,7 @@ export async function applyPreferences(): Promise<void> {
   root.dataset.rows = chosen.rows
   const language = languageOf(chosen)
   // Without its texts, the studio is in English.
-  const loaded = await LANGUAGES[language]?.().catch(() => undefined)
+  const loaded = language === 'en' ? undefined : await load(language)
   const shown = loaded ? language : 'en'
   setTexts(shown, loaded)
   root.lang = shown

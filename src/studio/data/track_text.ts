@@ -2,7 +2,7 @@ import { isRetriable } from '../../client/upload/session.ts'
 import { withoutExtension } from '../../contract/facts.ts'
 import type { TrackInfo } from '../../contract/info.ts'
 import type { Listed, Track } from '../base/api.ts'
-import { failureText, t } from '../texts/text.ts'
+import { failureText, t } from '../base/text.ts'
 import { usesTags } from './organization.ts'
 
 type Named = Pick<Listed, 'player_title' | 'file_name' | 'tags'>

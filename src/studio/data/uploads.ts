@@ -9,7 +9,7 @@ import { type Language, problemText } from '../../elements/shared/upload_status.
 import { type Client, connect, type Listed, refuseKey, type Track, type UploadHandle } from '../base/api.ts'
 import { explain } from '../base/format.ts'
 import { go } from '../base/route.ts'
-import { localeOf, t, uploaderTexts } from '../texts/text.ts'
+import { localeOf, t, uploaderTexts } from '../base/text.ts'
 import { announce } from '../ui/page/announce.ts'
 import type { Connection } from './connection.ts'
 import { groupsOf, startNaming } from './naming.ts'

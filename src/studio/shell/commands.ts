@@ -1,6 +1,6 @@
 import { go } from '../base/route.ts'
+import { t } from '../base/text.ts'
 import { prefer } from '../data/preferences.ts'
-import { t } from '../texts/text.ts'
 import type { IconName } from '../ui/controls/icon.tsx'
 import { PAGES } from './navigation.tsx'
 

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 
+import { t } from '../base/text.ts'
 import { nowPlaying, type Player, setPlayer, stopPlaying } from '../data/now_playing.ts'
 import { useStore } from '../data/store.ts'
-import { t } from '../texts/text.ts'
 import { Button } from '../ui/controls/button.tsx'
 
 /** The player at the bottom of every page. It continues when the page changes. */

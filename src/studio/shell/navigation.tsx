@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 import { DEFAULT_ACCEPT } from '../../client/upload/accept.ts'
 import { go, href } from '../base/route.ts'
-import { t, text } from '../texts/text.ts'
+import { t, text } from '../base/text.ts'
 import { FileButton } from '../ui/controls/button.tsx'
 import { Icon, type IconName } from '../ui/controls/icon.tsx'
 import { Menu } from '../ui/controls/menu.tsx'

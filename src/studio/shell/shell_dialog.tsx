@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 
 import { go } from '../base/route.ts'
+import { t } from '../base/text.ts'
 import { useClient } from '../data/connection.ts'
-import { t } from '../texts/text.ts'
 import { announce } from '../ui/page/announce.ts'
 import { type Actions, commandsOf } from './commands.ts'
 import type * as dialogModules from './shell_dialogs.ts'

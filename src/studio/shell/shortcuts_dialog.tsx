@@ -1,6 +1,6 @@
 import { Fragment } from 'preact'
 
-import { t } from '../texts/text.ts'
+import { t } from '../base/text.ts'
 import { Dialog } from '../ui/page/dialog.tsx'
 
 /** The list of shortcuts. */

@@ -1,5 +1,5 @@
 import { type PageProperties, setQuery } from '../../base/route.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Chips } from '../../ui/controls/chips.tsx'
 import { useTitle } from '../../ui/page/title.ts'
 import { FILTERS, groupOf, PATTERNS, typesOf, wordsOf } from './event.ts'

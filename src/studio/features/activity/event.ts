@@ -1,5 +1,5 @@
 import type { EventPattern, EventType, WebhookEndpoint } from '../../base/api.ts'
-import { t, text, tn } from '../../texts/text.ts'
+import { t, text, tn } from '../../base/text.ts'
 
 /** The name of each type of event. */
 const WORDS: Record<EventType, string> = {

@@ -1,6 +1,6 @@
 import type { TonearmEvent } from '../../base/api.ts'
 import { bytes, clock, listText, plural } from '../../base/format.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { REASONS } from './event.ts'
 
 type Fact = string | number | boolean | string[] | null

@@ -1,5 +1,5 @@
 import { href } from '../../base/route.ts'
-import { t, text } from '../../texts/text.ts'
+import { t, text } from '../../base/text.ts'
 import { Icon, type IconName } from '../../ui/controls/icon.tsx'
 
 /** The kinds of subjects with their pages, and the icons of those without a cover. */

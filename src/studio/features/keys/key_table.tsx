@@ -1,7 +1,7 @@
 import type { ApiKey, KeyType } from '../../base/api.ts'
 import { date, dateTime, listText } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
-import { t, text } from '../../texts/text.ts'
+import { t, text } from '../../base/text.ts'
 import { Menu } from '../../ui/controls/menu.tsx'
 
 /** A key in the list, with the title of the resource to which it is bound; null if that no longer exists. */

@@ -1,8 +1,8 @@
 import type { ApiKey } from '../../base/api.ts'
 import { bytes, explain, number, time } from '../../base/format.ts'
+import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
-import { t } from '../../texts/text.ts'
 import { Meter } from '../../ui/charts/meter.tsx'
 
 /** Shows what an uploader key has added today, and its limits. */

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import type { Failure } from '../../base/api.ts'
 import { explain } from '../../base/format.ts'
-import { t, text } from '../../texts/text.ts'
+import { t, text } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { SelectField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'

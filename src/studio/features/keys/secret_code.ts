@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../base/api.ts'
-import { text } from '../../texts/text.ts'
+import { text } from '../../base/text.ts'
 import { elementCode } from '../sharing/snippets.ts'
 
 /** Stands for the id of a resource if the key is bound to none. */

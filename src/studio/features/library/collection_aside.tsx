@@ -1,5 +1,5 @@
 import type { Collection, Failure, ShareLink } from '../../base/api.ts'
-import { t, tn } from '../../texts/text.ts'
+import { t, tn } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { copyText } from '../../ui/controls/copy.ts'
 import { Fold } from '../../ui/controls/fold.tsx'

@@ -1,7 +1,7 @@
+import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { names, undoNaming } from '../../data/naming.ts'
 import { useStore } from '../../data/store.ts'
-import { t } from '../../texts/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { announce } from '../../ui/page/announce.ts'
 

@@ -1,9 +1,9 @@
+import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { nowPlaying, playTrack, togglePlay } from '../../data/now_playing.ts'
 import { playList } from '../../data/play_list.ts'
 import { useStore } from '../../data/store.ts'
 import { isPlayable } from '../../data/views.ts'
-import { t } from '../../texts/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 
 interface Properties {

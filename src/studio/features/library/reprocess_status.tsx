@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 
 import type { Reprocess } from '../../base/api.ts'
-import { t, tn } from '../../texts/text.ts'
+import { t, tn } from '../../base/text.ts'
 import { announce } from '../../ui/page/announce.ts'
 
 interface Properties {

@@ -1,5 +1,5 @@
 import { fetchWith } from '../../base/api.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { downloadText } from '../../ui/controls/download.ts'
 import { announce } from '../../ui/page/announce.ts'
 

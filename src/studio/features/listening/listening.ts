@@ -1,6 +1,6 @@
 import { ID } from '../../base/route.ts'
+import { localeOf, t, text } from '../../base/text.ts'
 import type { ResourceScope } from '../../data/title.ts'
-import { localeOf, t, text } from '../../texts/text.ts'
 
 /** The texts and the selection of the page Listening. */
 

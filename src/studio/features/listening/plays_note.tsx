@@ -1,7 +1,7 @@
 import type { StatsScope } from '../../base/api.ts'
 import { href } from '../../base/route.ts'
+import { tn } from '../../base/text.ts'
 import { useStats } from '../../data/stats.ts'
-import { tn } from '../../texts/text.ts'
 
 interface Properties {
   scope: StatsScope

@@ -1,4 +1,4 @@
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { longDay } from '../../ui/charts/days.ts'
 
 /** Says that statistics start earlier than requested, because they are only known by month before. */

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 
 import { DEFAULT_ACCEPT } from '../../../client/upload/accept.ts'
+import { t } from '../../base/text.ts'
 import { useConnection } from '../../data/connection.ts'
 import { uploadAsCollection } from '../../data/uploads.ts'
-import { t } from '../../texts/text.ts'
 import { Button, FileButton } from '../../ui/controls/button.tsx'
 import { Copyable } from '../../ui/page/copyable.tsx'
 import { playerCode } from '../sharing/snippets.ts'

@@ -1,18 +1,18 @@
 import type { RefObject } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 
+import { t, tn } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { nowPlaying, playTrack } from '../../data/now_playing.ts'
 import { useStore } from '../../data/store.ts'
 import { toRow, type TrackRow } from '../../data/track_rows.ts'
 import { nameOf } from '../../data/track_text.ts'
 import { isPlayable } from '../../data/views.ts'
-import { t, tn } from '../../texts/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { useWindow } from '../../ui/lists/window.ts'
 import { type RowActions, TableRow } from '../track_table/table_row.tsx'
 import type { Entry, FoundTrack } from './entries.ts'
-import type { PaneDrag } from './use_drag.ts'
+import type { PaneDragging } from './pane_drag.ts'
 import type { Edits } from './use_edits.ts'
 import { useEntryKeys } from './use_entry_keys.ts'
 
@@ -22,7 +22,7 @@ interface Properties {
   edits: Edits
   body: RefObject<HTMLDivElement | null>
   height: number
-  drag: PaneDrag
+  drag: PaneDragging
 }
 
 const rows = new WeakMap<FoundTrack, TrackRow>()

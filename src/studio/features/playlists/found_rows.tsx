@@ -4,23 +4,23 @@ import { pages } from '../../../client/index.ts'
 import { MAX_PLAYLIST_TRACKS } from '../../../contract/facts.ts'
 import type { Client, Collection, CoverImage, Failure } from '../../base/api.ts'
 import { clock, explain, plural } from '../../base/format.ts'
+import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
 import { artistOf, nameOf } from '../../data/track_text.ts'
 import { isPlayable } from '../../data/views.ts'
-import { t } from '../../texts/text.ts'
 import { Icon } from '../../ui/controls/icon.tsx'
 import { useOnce } from '../../ui/controls/once.ts'
 import { announce } from '../../ui/page/announce.ts'
 import { Loading, Problem } from '../../ui/page/states.tsx'
 import type { FoundTrack } from './entries.ts'
+import type { PaneDragging } from './pane_drag.ts'
 import { INCLUDE } from './saving.ts'
-import type { PaneDrag } from './use_drag.ts'
 
 /** The properties that all rows of the search share. */
 export interface Found {
   onAdd: (tracks: readonly FoundTrack[]) => void
-  drag: PaneDrag
+  drag: PaneDragging
   /** The ids of the tracks that the playlist contains. */
   contained: ReadonlySet<string>
 }
@@ -53,7 +53,7 @@ export function FoundRow({ track, onAdd, drag, contained }: Found & { track: Fou
   const name = nameOf(track)
   const has = contained.has(track.id)
   return (
-    <li class="found-row" {...drag.handlersOf({ tracks: [track] }, name)}>
+    <li class="found-row" {...drag.handlersOf({ tracks: [track], label: name })}>
       {track.artwork && (
         <img src={track.artwork.icon.url} alt="" width="36" height="36" loading="lazy" draggable={false} />
       )}

@@ -2,13 +2,13 @@ import { useMemo, useRef } from 'preact/hooks'
 
 import { explain } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
 import { useRowHeight } from '../track_table/table_view.ts'
 import { EntryBar, EntryList } from './entry_list.tsx'
 import { Finder } from './finder.tsx'
-import { type Drag, useDrag } from './use_drag.ts'
+import { type PaneDrag, usePaneDrag } from './pane_drag.ts'
 import { useEdits } from './use_edits.ts'
 import type { PlaylistEntries } from './use_entries.ts'
 
@@ -25,7 +25,7 @@ export function PlaylistEditor({ playlist_id, list, isAdding }: Properties) {
   const [playlist, finder, body] = [useRef<HTMLElement>(null), useRef<HTMLElement>(null), useRef<HTMLDivElement>(null)]
   const height = useRowHeight()
   const edits = useEdits(list)
-  const drag = useDrag({
+  const drag = usePaneDrag({
     body,
     playlist,
     finder,
@@ -87,8 +87,8 @@ const Notices = ({ list, playlist_id }: Pick<Properties, 'list' | 'playlist_id'>
 )
 
 /** The name of the dragged track, next to the pointer. */
-const DragLabel = ({ x, y, isOut, source, label }: Drag) => (
+const DragLabel = ({ x, y, target: { isOut }, source }: PaneDrag) => (
   <div class="drag-label" style={{ transform: `translate(${x + 12}px, ${y + 8}px)` }}>
-    {isOut && 'at' in source ? t('Remove {name}', { name: label }) : label}
+    {isOut && 'at' in source ? t('Remove {name}', { name: source.label }) : source.label}
   </div>
 )

@@ -1,6 +1,6 @@
 import type { PageProperties } from '../../base/route.ts'
+import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
-import { t } from '../../texts/text.ts'
 import { Shelf } from '../library/shelf.tsx'
 
 /** The page Playlists: all playlists, newest first, or those that match a search. */

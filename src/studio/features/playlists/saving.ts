@@ -2,7 +2,7 @@ import { isTransient } from '../../../client/retry.ts'
 import { MAX_PAGE } from '../../../contract/facts.ts'
 import type { Client, Failure } from '../../base/api.ts'
 import { explain } from '../../base/format.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { announce } from '../../ui/page/announce.ts'
 import { entriesOf, type Entry, type FoundTrack, idsOf, insertionOf, merged } from './entries.ts'
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 
+import { t, tn } from '../../base/text.ts'
 import { nameOf } from '../../data/track_text.ts'
-import { t, tn } from '../../texts/text.ts'
 import { type FoundTrack, movedTo } from './entries.ts'
 import type { PlaylistEntries } from './use_entries.ts'
 

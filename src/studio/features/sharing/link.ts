@@ -4,7 +4,7 @@ import { MAX_LINK_TITLE } from '../../../contract/facts.ts'
 import type { ShareUpdate } from '../../../contract/share.ts'
 import type { ShareLink } from '../../base/api.ts'
 import { date } from '../../base/format.ts'
-import { t, text, tn } from '../../texts/text.ts'
+import { t, text, tn } from '../../base/text.ts'
 import { DAY } from '../../ui/charts/days.ts'
 import { sitesOf } from './sites.ts'
 

@@ -1,5 +1,5 @@
 import { MAX_PASSWORD, MIN_PASSWORD } from '../../../contract/facts.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Field, TextField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'

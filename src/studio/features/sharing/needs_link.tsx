@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 import type { ShareLink } from '../../base/api.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Message } from '../../ui/page/states.tsx'
 import { hasEnded } from './link.ts'

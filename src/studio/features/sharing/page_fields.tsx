@@ -1,5 +1,5 @@
 import { MAX_LINK_TITLE, MAX_LINK_URL, MAX_SHARE_LINKS, MAX_SHARE_TEXT } from '../../../contract/facts.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Field } from '../../ui/controls/field.tsx'
 import { Switch } from '../../ui/controls/switch.tsx'
 import type { EditedLink } from './use_link.ts'

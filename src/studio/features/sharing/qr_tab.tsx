@@ -1,4 +1,4 @@
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { NeedsLink } from './needs_link.tsx'
 import type { EditedLink } from './use_link.ts'

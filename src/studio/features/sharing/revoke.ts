@@ -1,8 +1,8 @@
 import { SHARE_SESSION_TTL } from '../../../contract/facts.ts'
 import type { Client, ShareLink } from '../../base/api.ts'
 import { explain } from '../../base/format.ts'
+import { t } from '../../base/text.ts'
 import { invalidate } from '../../data/query.ts'
-import { t } from '../../texts/text.ts'
 import { announce } from '../../ui/page/announce.ts'
 import { confirmed } from '../../ui/page/dialog.tsx'
 

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 
+import { t } from '../../base/text.ts'
 import { useResourceTitle } from '../../data/title.ts'
-import { t } from '../../texts/text.ts'
 import { copyText } from '../../ui/controls/copy.ts'
 import { TabList } from '../../ui/controls/tab_list.tsx'
 import { announce } from '../../ui/page/announce.ts'

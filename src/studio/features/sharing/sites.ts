@@ -1,5 +1,5 @@
 import { MAX_ORIGINS } from '../../../contract/facts.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 
 /** An origin in the format that the service accepts. */
 const ORIGIN = /^https?:\/\/[a-z\d-]+(\.[a-z\d-]+)*(:\d+)?$/

@@ -1,4 +1,4 @@
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { TextField } from '../../ui/controls/field.tsx'
 
 interface Properties {

@@ -1,6 +1,6 @@
 import type { Chapter } from '../../../contract/chapter.ts'
 import { MAX_CHAPTERS } from '../../../contract/facts.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { readTime } from './chapter_rows.ts'
 
 /** Chapters that were read, or why they could not be. */

@@ -1,8 +1,8 @@
 import type { Chapter } from '../../../contract/chapter.ts'
 import { clock } from '../../../contract/facts.ts'
 import type { Track } from '../../base/api.ts'
+import { t } from '../../base/text.ts'
 import { infoOf } from '../../data/track_text.ts'
-import { t } from '../../texts/text.ts'
 
 /** A chapter as it is typed. */
 export interface ChapterRow {

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact'
 
 import type { Collection, Track } from '../../base/api.ts'
 import { href } from '../../base/route.ts'
+import { t } from '../../base/text.ts'
 import { infoOf } from '../../data/track_text.ts'
-import { t } from '../../texts/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Fold } from '../../ui/controls/fold.tsx'
 

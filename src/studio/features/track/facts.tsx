@@ -1,8 +1,8 @@
 import type { TrackInfo } from '../../../contract/info.ts'
 import type { Track } from '../../base/api.ts'
 import { bytes, clock, listText, number, signed } from '../../base/format.ts'
+import { t } from '../../base/text.ts'
 import { infoOf } from '../../data/track_text.ts'
-import { t } from '../../texts/text.ts'
 import { loudnessNote, TARGET } from './loudness.ts'
 import { Scale } from './scale.tsx'
 

@@ -1,7 +1,7 @@
 import type { Track } from '../../base/api.ts'
+import { t, text } from '../../base/text.ts'
 import { failureOf, infoOf, remedyFor } from '../../data/track_text.ts'
 import { wasInterrupted } from '../../data/uploads.ts'
-import { t, text } from '../../texts/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 
 /** The formats of docs/processing.md#accepted-files that people know. */

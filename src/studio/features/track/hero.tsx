@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import type { PlayView, Track } from '../../base/api.ts'
 import { clock } from '../../base/format.ts'
+import { localeOf, t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { nowPlaying, playTrack, position } from '../../data/now_playing.ts'
 import { useStore } from '../../data/store.ts'
 import { infoOf, nameOf } from '../../data/track_text.ts'
-import { localeOf, t } from '../../texts/text.ts'
 import type { Mark } from './chapter_rows.ts'
 
 /** A chapter with the time at which it ends. All times are in seconds. */

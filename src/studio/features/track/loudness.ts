@@ -1,5 +1,5 @@
 import { signed } from '../../base/format.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 
 /** The loudness in LUFS at which most streaming services play. */
 export const TARGET = -14

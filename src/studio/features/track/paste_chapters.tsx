@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Field } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 
 import { explain, plural } from '../../base/format.ts'
+import { t } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { useQuery } from '../../data/query.ts'
 import { useSearchField } from '../../data/search.ts'
-import { t } from '../../texts/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { TextField } from '../../ui/controls/field.tsx'
 import { useOnce } from '../../ui/controls/once.ts'

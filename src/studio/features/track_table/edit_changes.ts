@@ -1,7 +1,7 @@
 import type { TrackChange } from '../../../contract/track_batch.ts'
 import type { Listed } from '../../base/api.ts'
+import { text } from '../../base/text.ts'
 import { artistOf, nameOf } from '../../data/track_text.ts'
-import { text } from '../../texts/text.ts'
 
 /** A track with the fields that can be edited. `edited_tags` is only known on the page of a track. */
 export type Editable = Pick<Listed, 'id' | 'player_title' | 'player_subtitle' | 'file_name' | 'tags' | 'version'> & {

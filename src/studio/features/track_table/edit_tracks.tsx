@@ -4,10 +4,10 @@ import { MAX_BATCH } from '../../../contract/facts.ts'
 import type { TrackChange } from '../../../contract/track_batch.ts'
 import type { Client, Failure } from '../../base/api.ts'
 import { explain } from '../../base/format.ts'
+import { t, tn } from '../../base/text.ts'
 import { useClient } from '../../data/connection.ts'
 import { nameOf } from '../../data/track_text.ts'
 import { forgetViews } from '../../data/views.ts'
-import { t, tn } from '../../texts/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { TextField } from '../../ui/controls/field.tsx'
 import { Form } from '../../ui/controls/form.tsx'
@@ -142,7 +142,7 @@ export function EditTracks({ tracks, onChange, onClose }: Properties) {
     <Dialog
       title={
         tracks.length === 1
-          ? t('Edit “{name}”', { name: nameOf(tracks[0]!) })
+          ? t('Edit {name}', { name: nameOf(tracks[0]!) })
           : tn({ one: 'Edit {n} track', other: 'Edit {n} tracks' }, tracks.length)
       }
       asks={changes.length > 0 && DISCARD}

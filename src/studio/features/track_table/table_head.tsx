@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 import { type Route, setQuery } from '../../base/route.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { nextSort } from './table_view.ts'
 import type { TableSelection } from './use_selection.ts'
 

@@ -3,12 +3,12 @@ import { useMemo } from 'preact/hooks'
 
 import { clock, date, percent, signed } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
+import { localeOf, t } from '../../base/text.ts'
 import { usesTags } from '../../data/organization.ts'
 import type { TrackRow } from '../../data/track_rows.ts'
 import { artistOf, failureOf, nameOf, remedyFor } from '../../data/track_text.ts'
 import { wasInterrupted } from '../../data/uploads.ts'
 import { isPlayable } from '../../data/views.ts'
-import { localeOf, t } from '../../texts/text.ts'
 import { Ring } from '../../ui/charts/ring.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { Icon } from '../../ui/controls/icon.tsx'
@@ -217,7 +217,7 @@ function State({ row, sent }: { row: TrackRow; sent: number | null }) {
   const isBad = isFailed || (sent === null && row.status === 'initializing' && wasInterrupted(row.id))
   return (
     <span class={isBad ? 'note failed' : 'note'} title={text}>
-      {isFailed && <strong>{t('Failed.')} </strong>}
+      {isFailed && <strong>{t('Failed')} · </strong>}
       {text}
     </span>
   )

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact'
 
 import { type Route, setQuery } from '../../base/route.ts'
+import { t } from '../../base/text.ts'
 import { useSearchField } from '../../data/search.ts'
-import { t } from '../../texts/text.ts'
 import { Chips } from '../../ui/controls/chips.tsx'
 import { Menu } from '../../ui/controls/menu.tsx'
 import { SearchField } from '../../ui/controls/search_field.tsx'

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 
 import { type Route, setQuery } from '../../base/route.ts'
+import { text } from '../../base/text.ts'
 import { preferences, prefer } from '../../data/preferences.ts'
 import { useStore } from '../../data/store.ts'
 import type { TrackList } from '../../data/track_rows.ts'
-import { text } from '../../texts/text.ts'
 
 /** The state of a table of tracks, which is in the address: search, filter, order and hidden columns. */
 

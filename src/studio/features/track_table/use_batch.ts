@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 import type { TrackChange } from '../../../contract/track_batch.ts'
+import { t, text, tn } from '../../base/text.ts'
 import { changesBack, inRequests, type Outcome, type Progress, runBatch } from '../../data/batch.ts'
 import { useClient } from '../../data/connection.ts'
 import { invalidate } from '../../data/query.ts'
-import { t, text, tn } from '../../texts/text.ts'
 import { announce } from '../../ui/page/announce.ts'
 
 type Action = TrackChange['action']

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 
 import { MAX_FILTERED_OFFSET, MAX_PAGE } from '../../../contract/facts.ts'
 import { explain } from '../../base/format.ts'
+import { t } from '../../base/text.ts'
 import { toRow, type TrackList, type TrackRow, usePageOf } from '../../data/track_rows.ts'
-import { t } from '../../texts/text.ts'
 import { announce } from '../../ui/page/announce.ts'
 import { isSelected, nothing, sizeOf, withoutRows, withRows } from './selection.ts'
 

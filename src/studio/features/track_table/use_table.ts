@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks'
 
 import { go } from '../../base/route.ts'
+import { t } from '../../base/text.ts'
 import { useConnection } from '../../data/connection.ts'
 import { playTrack } from '../../data/now_playing.ts'
 import type { TrackList, TrackRow, TrackRows } from '../../data/track_rows.ts'
 import { nameOf } from '../../data/track_text.ts'
 import { isPlayable } from '../../data/views.ts'
-import { t } from '../../texts/text.ts'
 import { openMenu } from '../../ui/controls/menu.tsx'
 import { useReorder } from '../../ui/lists/reorder.ts'
 import { useMoveInOrder } from './move_in_order.ts'

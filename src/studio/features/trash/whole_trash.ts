@@ -1,7 +1,7 @@
 import { MAX_PAGE } from '../../../contract/facts.ts'
 import type { Client, Failure } from '../../base/api.ts'
 import { explain } from '../../base/format.ts'
-import { t, tn } from '../../texts/text.ts'
+import { t, tn } from '../../base/text.ts'
 import { announce } from '../../ui/page/announce.ts'
 import { confirmed } from '../../ui/page/dialog.tsx'
 

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 
 import { length } from '../../base/format.ts'
-import { t, tn } from '../../texts/text.ts'
+import { t, tn } from '../../base/text.ts'
 import { lazyPage } from '../../ui/page/lazy_page.tsx'
 import { useSummary } from './use_summary.ts'
 

@@ -1,5 +1,5 @@
 import { length } from '../../base/format.ts'
-import { t, tn } from '../../texts/text.ts'
+import { t, tn } from '../../base/text.ts'
 import { useCollectionSummary } from './use_summary.ts'
 
 /** One line above the tracks of a collection while files are uploaded into it and processed. */

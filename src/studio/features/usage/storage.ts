@@ -1,4 +1,4 @@
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import type { UsageDay } from './days.ts'
 
 /** The part of `GET /v1/usage` that the studio shows. */

@@ -1,7 +1,7 @@
 import { CATALOG } from '../../../contract/catalog.ts'
 import { CODECS } from '../../../contract/facts.ts'
 import type { Variant } from '../../base/api.ts'
-import { t, text } from '../../texts/text.ts'
+import { t, text } from '../../base/text.ts'
 
 const FORMATS: Record<string, string> = {
   ...Object.fromEntries(Object.values(CODECS).map(({ format, label }) => [format, label])),

@@ -1,6 +1,6 @@
 import type { Variant } from '../../base/api.ts'
 import { bytes } from '../../base/format.ts'
-import { t, text } from '../../texts/text.ts'
+import { t, text } from '../../base/text.ts'
 import { Menu, type MenuItem } from '../../ui/controls/menu.tsx'
 import { formatOf, minuteOf, purposeOf } from './variant.ts'
 

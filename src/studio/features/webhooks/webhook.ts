@@ -1,7 +1,7 @@
 import { EVENT_WINDOW } from '../../../contract/facts.ts'
 import type { AttemptError, WebhookDelivery, WebhookEndpoint } from '../../base/api.ts'
 import { dateTime, length, listText } from '../../base/format.ts'
-import { t, text, tn } from '../../texts/text.ts'
+import { t, text, tn } from '../../base/text.ts'
 import { REASONS } from '../activity/event.ts'
 
 /** Returns the health of an endpoint as text. */

@@ -1,7 +1,7 @@
 import type { WebhookEndpoint } from '../../base/api.ts'
 import { date, dateTime, listText } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { wordsOf } from '../activity/event.ts'
 import { DayBar } from './day_bar.tsx'
 import { Health } from './health.tsx'

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 
 import { plural } from '../../base/format.ts'
+import { t } from '../../base/text.ts'
 import { useList } from '../../data/list.ts'
-import { t } from '../../texts/text.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
 import { useTitle } from '../../ui/page/title.ts'

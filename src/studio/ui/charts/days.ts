@@ -1,4 +1,4 @@
-import { localeOf } from '../../texts/text.ts'
+import { localeOf } from '../../base/text.ts'
 
 /** Days in UTC, as in statistics and charts. */
 

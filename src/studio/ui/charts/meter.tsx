@@ -1,5 +1,5 @@
 import { percent } from '../../base/format.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 
 /** Fraction from which a meter has the color of a warning, as the event `quota.warning` (docs/upload.md#quotas). */
 const WARNING = 0.8

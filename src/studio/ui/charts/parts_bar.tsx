@@ -1,5 +1,5 @@
 import { percent } from '../../base/format.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 
 interface Part {
   name: string

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 import { listText, number } from '../../base/format.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { ChartTable, type Series, valueText } from './chart_table.tsx'
 
 interface Properties {

@@ -1,4 +1,4 @@
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { useUniqueId } from './id.ts'
 
 interface Properties<T extends string> {

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import { DEFAULT_COLOR, MAX_THEME_COLORS } from '../../../contract/facts.ts'
 import { isHex } from '../../../elements/shared/color.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from './button.tsx'
 import { Field } from './field.tsx'
 import { useUniqueId } from './id.ts'

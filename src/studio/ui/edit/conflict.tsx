@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../controls/button.tsx'
 
 interface Properties {

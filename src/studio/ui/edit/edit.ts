@@ -1,7 +1,7 @@
 import { isTransient } from '../../../client/retry.ts'
 import type { Failure } from '../../base/api.ts'
 import { sentence } from '../../base/format.ts'
-import { failureText, t } from '../../texts/text.ts'
+import { failureText, t } from '../../base/text.ts'
 import { draftOf, keepDraft } from './drafts.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Failure } from '../../base/api.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { EditText } from './edit_text.tsx'
 
 interface Properties {

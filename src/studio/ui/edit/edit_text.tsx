@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 import { MAX_STRING } from '../../../contract/facts.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Icon } from '../controls/icon.tsx'
 import { announce } from '../page/announce.ts'
 import { Conflict } from './conflict.tsx'

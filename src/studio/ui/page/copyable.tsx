@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../controls/button.tsx'
 import { copyText } from '../controls/copy.ts'
 import { announce } from './announce.ts'

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 
 import type { Failure } from '../../base/api.ts'
 import { type Faults, faultsOf } from '../../base/format.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../controls/button.tsx'
 import { TextField } from '../controls/field.tsx'
 import { Form } from '../controls/form.tsx'

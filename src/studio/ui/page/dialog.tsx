@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext, render, type TargetedEvent } from 'preact'
 import { useContext, useLayoutEffect, useRef } from 'preact/hooks'
 
-import { t, text } from '../../texts/text.ts'
+import { t, text } from '../../base/text.ts'
 import { Button } from '../controls/button.tsx'
 import { useUniqueId } from '../controls/id.ts'
 import { byId, placeToast } from './announce.ts'

@@ -1,5 +1,5 @@
 import { gatherFiles, hasFiles } from '../../../elements/shared/gather_files.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 
 /** Accepts files and folders that are dropped anywhere on the page, and shows the veil during a drag. Returns a function that ends this. */
 export function acceptDrops(veil: HTMLElement, onFiles: (files: File[]) => void): () => void {

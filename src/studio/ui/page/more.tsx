@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 import type { Failure } from '../../base/api.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../controls/button.tsx'
 import { Loading, Problem } from './states.tsx'
 

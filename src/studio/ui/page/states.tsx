@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { Failure } from '../../base/api.ts'
 import { explain } from '../../base/format.ts'
 import { href } from '../../base/route.ts'
-import { t } from '../../texts/text.ts'
+import { t } from '../../base/text.ts'
 import { Button } from '../controls/button.tsx'
 
 /** Placeholders while data loads, with the size of the content, so that nothing moves. */

@@ -1,9 +1,10 @@
+import { textDirection } from '../../contract/text.ts'
 import { uploader as english } from '../../elements/texts/en.ts'
 import { fill, fillNumber, type Plural, type UploaderTexts } from '../../elements/texts/texts.ts'
 
 /**
- * The texts of the studio. Code contains them in English, and `t` returns the translation. A language is a table from the English text to its
- * translation.
+ * The texts of the studio. Code contains them in English, and `t` returns the translation, or the English text if there is none. A language is a
+ * table from the English text to its translation (docs/development/where.md#texts-of-the-studio).
  */
 
 /** A translation. A text with a number `{n}` has one for each plural category of the language. */
@@ -19,20 +20,23 @@ export interface Language {
 }
 
 let locale = 'en'
-let texts: Texts = {}
+let texts = new Map<string, string | Plural>()
 let uploader = english
 let failures: Language['failures'] = {}
 
+/** Returns a text without its punctuation. Translations are found by this form, so that a corrected comma keeps them. */
+export const keyOf = (english: string) => english.replace(/[\s.,:;"'“”’–—-]+/g, ' ').trim()
+
 export function setTexts(name: string, language: Language = { texts: {}, uploader: english, failures: {} }): void {
   // Times such as 1:05 have these digits in every language, so numbers have them as well.
-  locale = name === 'ar' ? 'ar-u-nu-latn' : name
-  texts = language.texts
+  locale = `${name}-u-nu-latn`
+  texts = new Map(Object.entries(language.texts).map(([english, translation]) => [keyOf(english), translation]))
   uploader = language.uploader
   failures = language.failures
 }
 
 /** Whether texts are written from right to left. */
-export const isRightToLeft = () => locale.startsWith('ar')
+export const isRightToLeft = () => textDirection(locale) === 'rtl'
 
 /** The locale of texts, numbers and dates. */
 export const localeOf = () => locale
@@ -60,12 +64,12 @@ export const text = (english: string) => english
 
 /** Returns a text in the language of the studio. `{name}` in it is replaced with the value of that name. */
 export function t(english: string, values: Values = {}): string {
-  const translated = texts[english]
+  const translated = texts.get(keyOf(english))
   return fill(typeof translated === 'string' ? translated : english, formatted(values))
 }
 
 /** Returns a text with the number `n`, which `{n}` stands for: `tn({ one: '{n} track', other: '{n} tracks' }, 2)`. */
 export function tn(english: { one: string; other: string }, n: number, values: Values = {}): string {
-  const translated = texts[english.other]
+  const translated = texts.get(keyOf(english.other))
   return fillNumber(typeof translated === 'object' ? translated : english, n, locale, formatted(values))
 }

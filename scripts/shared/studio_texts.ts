@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 import { type ESTree, parseSync, Visitor } from 'vite'
 
-/** Reads the texts of the studio from its sources. */
+/** Reads the texts of the studio from its sources, and changes the English text in a translation. */
 
 const ROOT = new URL('../../src/studio/', import.meta.url)
 
@@ -103,6 +103,10 @@ const filesOf = (ending: RegExp) =>
     .toSorted()
     .map((file) => [file, readFileSync(new URL(file, ROOT), 'utf8')] as const)
 
+/** Returns the languages that have translations. */
+export const languageFiles = () =>
+  filesOf(/^texts\/\w+\.ts$/).map(([file]) => file.slice('texts/'.length, -'.ts'.length))
+
 export const cssFiles = () => filesOf(/\.css$/)
 
 /** Returns the texts of all sources. */
@@ -110,4 +114,17 @@ export function readTexts(): StudioTexts {
   const found: StudioTexts = { texts: new Map(), untranslated: [] }
   for (const [file, source] of filesOf(/\.tsx?$/)) if (!file.startsWith('texts/')) readSource(file, source, found)
   return found
+}
+
+/** Returns a table of translations in which an English text has another wording. */
+export function renameText(source: string, before: string, after: string): string {
+  const spans: ESTree.Span[] = []
+  const visitor = new Visitor({
+    Property: ({ key }) => nameOf(key) === before && void spans.push(key),
+  })
+  visitor.visit(parseSync('texts.ts', source).program)
+  return spans.reduceRight(
+    (text, { start, end }) => text.slice(0, start) + JSON.stringify(after) + text.slice(end),
+    source,
+  )
 }
