@@ -135,9 +135,8 @@ async function seek(player: Locator, seconds: number): Promise<void> {
 }
 
 async function takePlayer(collection_id: string): Promise<void> {
-  const params = { scope: 'collection' as const }
   const body = { collection_id, is_downloadable: true }
-  const { play_session_id } = await must(client.post('/v1/play_session/{scope}', { params, body }))
+  const { play_session_id } = await must(client.post('/v1/play_session/collection', { body }))
   const take = async (attributes: Record<string, string>, seconds: number) => {
     show('player', { 'play-session-id': play_session_id, ...attributes })
     const page = await open(host.origin, 720, 800)
