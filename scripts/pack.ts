@@ -12,7 +12,7 @@ import { packPython } from './pack/python.ts'
 
 /**
  * `npm run pack`: builds `@tonearm/client` and `@tonearm/elements` in `dist/packages`, as folders and as tarballs, and checks them with
- * tsc, publint and attw (docs/decisions/0044). The package for Python is built there too (docs/decisions/0101).
+ * tsc, publint and attw. The package for Python is built there too (docs/decisions/0044).
  */
 
 const root = join(import.meta.dirname, '..')

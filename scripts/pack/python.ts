@@ -10,7 +10,7 @@ import type { Operation } from '../../src/contract/operation.ts'
 
 /**
  * Generates the modules `types.py` and `_operations.py` of the Python package from the table of operations, and packs the package as a wheel
- * (docs/decisions/0101).
+ * (docs/decisions/0044).
  */
 
 type Json = Record<string, unknown>

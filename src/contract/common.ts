@@ -63,7 +63,7 @@ export type Page = z.output<typeof Page>
 
 /**
  * The page of a list of tracks, collections or playlists. `after` is that of the previous page: the id of its last item, a dot, and the value that the list
- * is sorted by (docs/decisions/0115).
+ * is sorted by (docs/decisions/0051).
  */
 export const ListPage = Page.extend({
   /** `after` of the previous page, to continue behind its last item. It reads further than `offset`, and skips nothing if items are added. */

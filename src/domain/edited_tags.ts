@@ -6,7 +6,7 @@ import type { Tags } from '../contract/info.ts'
 import type { TagsUpdate } from '../contract/tags.ts'
 
 /**
- * The tags that people set (docs/decisions/0092). The column `tags` has the effective tags, so that nothing that reads tags has to know the others.
+ * The tags that people set (docs/decisions/0050). The column `tags` has the effective tags, so that nothing that reads tags has to know the others.
  */
 
 export interface TagColumns {

@@ -231,7 +231,7 @@ describe('the settings of a link', () => {
       password: 'last stop',
     })
   })
-  test('a setting without a value, and an end in the past, are faults', () => {
+  test('rejects a setting without a value, and an end in the past', () => {
     const draft = { ...draftOf(undefined), hasPassword: true, ends: true, ends_at: '2020-01-01T10:00', hasSites: true }
     const { changes, faults } = changesOf(draft, undefined)
     expect([changes, Object.keys(faults)]).toEqual([{}, ['password', 'expires_at', 'allowed_origins']])

@@ -162,8 +162,8 @@ export class SessionClient {
 const STORAGE_TIMEOUT = 10_000
 
 /**
- * Requests the first byte of a file from the storage. Resolves to null if the storage returns it, otherwise to the refusal, whose status is
- * 0 if there is no readable response.
+ * Requests the first byte of a file from the storage. Resolves to null if it arrives, otherwise to the refusal, with status 0 if there is no
+ * readable response.
  */
 export async function storageFault(url: string): Promise<Refusal | null> {
   try {

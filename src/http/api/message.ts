@@ -63,7 +63,7 @@ export function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined
 }
 
-/** Returns what was sent, as a part of a message: the length of a text or list that is too short or too long, and otherwise the value. */
+/** Describes the rejected value for a message: its length if that is the problem, otherwise the value. */
 function sent({ code, input }: z.core.$ZodIssue): string {
   if (code === 'too_small' || code === 'too_big')
     return typeof input === 'string'

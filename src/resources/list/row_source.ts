@@ -50,7 +50,7 @@ const listKeys = (kind: Kind): Keys => ({
   created_at: { by: sql`seq`, index: `${kind}_list` },
   updated_at: { by: updated_at, index: `${kind}_updated` },
 })
-/** The sort keys of each kind, with the expressions of their indexes (drizzle/0001_triggers.sql). */
+/** The sort keys of each kind, with the expressions of their indexes (src/adapters/db/schema/expression_indexes.sql). */
 export const KEYS: Record<Kind, Keys> = {
   tracks: {
     order: { by: sql`"order"`, index: 'tracks_list', next: sql`id` },

@@ -5,7 +5,7 @@ import { createStore } from './store.ts'
 
 /** The play sessions of the studio, and the play views of tracks, which are kept until the status of the track changes. */
 
-/** Counts the calls of `forgetViews`, after which a player of the page loads its tracks again. */
+/** The number of calls of `forgetViews`. When it changes, the player of the page loads its tracks again. */
 export const viewChanges = createStore(0)
 /** Seconds until a session expires. */
 const LIFETIME = 86_400

@@ -38,7 +38,7 @@ const STEPS: Record<string, (at: number, count: number) => number> = {
 
 /**
  * Charts of several series over the same spans of time, one below the other. The pointer, a finger or the arrow keys choose a span, whose exact values
- * are shown. A table has the same numbers, of at most 100 spans (docs/decisions/0096).
+ * are shown. A table has the same numbers, of at most 100 spans (docs/decisions/0025).
  */
 export function TimeChart(properties: Properties) {
   const { label, spans, first, last, series, head = t('Date'), width: inWidth = spans.length, marks = [] } = properties
