@@ -93,7 +93,7 @@ export const listQuery = {
   organization_index: RequiredText.optional(),
   /** Key of the order, reversed by a leading `-`. By default, the newest items come first. */
   sort: sortedBy('title', 'created_at', 'updated_at'),
-  /** Optional parts of the items, separated by commas. */
+  /** Optional parts of the items. */
   include: including('artwork', 'counts'),
 }
 /** The optional parts of the collections and playlists in a list. */

@@ -312,7 +312,7 @@ export const eventOperations = defineOperations({
       /** Only events of this resource, such as `track:{id}`. */
       subject: EventSubject.optional(),
       limit: Page.shape.limit,
-      /** Optional parts of the events, separated by commas. */
+      /** Optional parts of the events. */
       include: including('titles', 'collection', 'artwork'),
       /** Seconds to wait for an event if there is none yet; 0 by default. */
       wait: digits(0, MAX_EVENT_WAIT, 'seconds').default(0),

@@ -46,7 +46,7 @@ export const Tags = z
     artist: text,
     /** Name of the release. */
     album: text,
-    /** Performer of the whole release, if it differs. */
+    /** Performer of the whole release. */
     album_artist: text,
     /** Author of the music. */
     composer: text,
@@ -161,7 +161,7 @@ export const TrackError = z.object({
   code: z.string(),
   /** The reason in a sentence for people. */
   message: z.string(),
-  /** How many times the file was processed. */
+  /** Number of attempts to process the file. */
   attempt: z.int(),
 })
 

@@ -8,7 +8,7 @@ import { defineOperations } from './operation.ts'
 export const Limit = named('Limit', {
   /** As in docs/limits.md. */
   name: z.string(),
-  /** The largest allowed amount, in `unit`. */
+  /** The amount in `unit`: a maximum, unless `applies_to` says otherwise. */
   value: z.number(),
   /** The counted things, such as `bytes` or `requests per minute`. */
   unit: z.string(),

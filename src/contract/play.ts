@@ -20,7 +20,7 @@ export const PlaySession = named('PlaySession', {
   creator_id: z.uuid().nullable(),
   /** Your own identifier of the session; empty if none is set. */
   organization_index: z.string(),
-  /** Your own data, as you have sent it. Players do not see it. */
+  /** Your own data, as you have sent it. Listeners do not see it. */
   metadata: z.record(z.string(), z.unknown()),
   /** Indexes of the variants to play, in the order in which players should try them. */
   variants: z.array(z.string()),
@@ -126,7 +126,7 @@ export const PlaySessionCreate = z.strictObject({
   creator_id: Id.nullable().optional(),
   /** Your own identifier of the session. */
   organization_index: Text.nullable().optional(),
-  /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Players do not see it. */
+  /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Listeners do not see it. */
   metadata: Metadata.optional(),
   /** Your pseudonym for the listener, whose progress is then kept. Only server keys may set it. */
   listener: Listener.optional(),

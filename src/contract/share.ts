@@ -146,7 +146,7 @@ export const shareOperations = defineOperations({
     query: Page.extend({
       /** Only shares of this collection, track or playlist. */
       resource_id: Id.optional(),
-      /** Optional parts of the shares, separated by commas. */
+      /** Optional parts of the shares. */
       include: including('resource', 'sessions'),
     }),
     response: ok({

@@ -122,7 +122,7 @@ export const TrackState = named('TrackState', {
 })
 export type TrackState = z.infer<typeof TrackState>
 
-/** Optional parts of the tracks, separated by commas, which save a request for each track. */
+/** Optional parts of the tracks, which save a request for each track. */
 export const include = including('levels', 'loudness', 'artwork', 'collection', 'state')
 /** A track in a list, with the parts that `include` names. */
 export const ListedTrack = BriefTrack.extend({

@@ -11,7 +11,7 @@ export const TrackVariant = named('TrackVariant', {
   size: z.int(),
   /** Actual average in kbit/s; 0 if the file has none. */
   bitrate: z.int(),
-  /** Seconds of audio; 0 for data. */
+  /** Length of the audio in seconds; for data, that of the track. */
   duration: z.number(),
 })
 export type TrackVariant = z.infer<typeof TrackVariant>

@@ -16,16 +16,17 @@ interface Document extends Json {
 }
 
 const document = (await buildDocument()) as Document
-/** Returns the faults after a change to a copy of the document. */
+const faults = descriptionFaults(document)
+/** Returns the additional faults after a change to a copy of the document. */
 function faultsAfter(change: (copy: Document) => void): string[] {
   const copy = structuredClone(document)
   change(copy)
-  return descriptionFaults(copy)
+  return descriptionFaults(copy).filter((fault) => !faults.includes(fault))
 }
 
 describe('the descriptions of the document', () => {
   it('exist for every field, parameter, header, tag and event, and do not repeat their names', () => {
-    expect(descriptionFaults(document)).toEqual([])
+    expect(faults).toEqual([])
   })
 
   it.each<[string, (copy: Document) => void, string]>([
@@ -39,10 +40,10 @@ describe('the descriptions of the document', () => {
   })
 
   it('are rejected if they repeat the name', () => {
-    const faults = faultsAfter(({ components }) => {
+    const repetitions = faultsAfter(({ components }) => {
       components.schemas.Track!.properties.duration!.description = 'The duration of this track.'
     })
-    expect(faults).toEqual(['Track.duration has a description that repeats its name'])
+    expect(repetitions).toEqual(['Track.duration has a description that repeats its name'])
   })
 
   it.each([

@@ -93,7 +93,7 @@ test('the Markdown of the reference has the fields with types, and lists of name
   expect(collections).toContain('- `limit`: integer, 1 to 200, default `50`')
   expect(await markdown('objects')).toMatch(/## Track\n\n[\s\S]*- `status`: /)
   const keys = await markdown('api-keys')
-  expect(keys).toContain('- `include`: `resource`')
+  expect(keys).toContain('- `include`: array of `"resource"`')
   const html = await text('api-keys')
   expect([collections, keys, html].filter((page) => page.includes('){0,') || page.includes('1 to 200 items'))).toEqual(
     [],
@@ -109,7 +109,7 @@ test('the operations of listening name their own limits, describe their fields a
   expect(page).toMatch(/<td>503<\/td>.*#unavailable/)
   expect(page).toContain('<code>token</code> in the path grants access')
   expect(page).toContain('Guide: <a href="/docs/listening">Listening reports</a>')
-  expect(page).toMatch(/<code class="name">token<\/code>[^\n]*?<p><code>heard_token<\/code> in the response of/)
+  expect(page).toMatch(/<code class="name">token<\/code>[^\n]*?<p><code>heard_token<\/code> of a play session/)
   expect(await markdown('listening')).toMatch(
     /- `visit`: string, required, .*\. 16 random lower-case hexadecimal digits/,
   )
