@@ -278,6 +278,17 @@ describe('an upload handle', () => {
     await track.isOnly(12, 'b.wav', [])
   })
 
+  it('of a deleted track has no row a week later', async () => {
+    const track = await aTrackWithHandles()
+    await track.renew()
+    advanceHours(30 * 24)
+    await runSweep()
+    await ok('DELETE', track.at, { key: track.key })
+    advanceHours(8 * 24)
+    await runSweep()
+    expect(await query('select * from upload_handles where track_id = ?', track.track_id)).toEqual([])
+  })
+
   it('of a deleted track keeps no file that is sent to it', async () => {
     const { key, collection_id } = await aTenant()
     const track_id = await aWaitingTrack(key, collection_id)
