@@ -9,7 +9,7 @@ import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryState } from '.
 /** Webhook endpoints, and the operations on the deliveries of events to them (docs/decisions/0057). */
 
 /**
- * An `active` endpoint receives events. It becomes `paused` by request, or after all attempts have failed for three days. It becomes `disabled` when
+ * An `active` endpoint receives events. It becomes `paused` by request, or after all attempts, at least 20, have failed for three days. It becomes `disabled` when
  * it responds with 410.
  */
 export const WebhookEndpointState = z.enum(['active', 'paused', 'disabled'])

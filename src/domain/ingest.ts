@@ -232,7 +232,10 @@ export async function checkHandles(system: System, limit: number): Promise<boole
     .where(sql`check_at <= ${now}`)
     .orderBy(uploadHandles.check_at)
     .limit(limit)
-  for (const handle of due) await checkHandle(system, handle)
+  const errors: unknown[] = []
+  for (const handle of due) await checkHandle(system, handle).catch((error: unknown) => errors.push(error))
+  // The others were checked first, because the next sweep starts with the same handle.
+  if (errors.length > 0) throw errors[0]
   return due.length === limit
 }
 
