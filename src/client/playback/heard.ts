@@ -1,5 +1,5 @@
 import type { HeardReport } from '../../contract/heard.ts'
-import { lengthOf, type Range, tenth, union, without } from '../../contract/ranges.ts'
+import { lengthOf, tenth, union, without } from '../../contract/ranges.ts'
 
 /**
  * Measures which seconds of tracks were heard. Knows no browser: the caller passes positions and the readings of a clock, both in seconds.
@@ -7,7 +7,7 @@ import { lengthOf, type Range, tenth, union, without } from '../../contract/rang
  */
 
 /** Ranges of a track's time in seconds, ordered and disjoint. */
-export type Ranges = Range[]
+export type Ranges = [from: number, until: number][]
 
 /** One pass of one track through the player, as in a report. */
 export interface Listen {
@@ -95,7 +95,7 @@ const rounded = (ranges: Ranges): Ranges =>
     [],
     ranges
       .filter(([from, to]) => to - from >= SHORTEST)
-      .map(([from, to]): Range => [tenth(from), tenth(to)])
+      .map(([from, to]): Ranges[number] => [tenth(from), tenth(to)])
       .filter(([from, to]) => from < to),
   )
 
