@@ -5,12 +5,12 @@ import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { Quota, QuotaBytes, QuotaTracks } from './quota.ts'
 
-export const KeyType = z.enum(['server', 'player', 'uploader'])
+export const KeyType = z.enum(['server', 'player', 'uploader', 'signing'])
 export type KeyType = z.infer<typeof KeyType>
 
 /**
  * An API key (specification §5). A `server` key gives full access to its organization. `player` and `uploader` keys are for browsers and apps, and
- * can be restricted to one resource.
+ * can be restricted to one resource. A `signing` key signs play sessions on your server, within the same restrictions; it may call no operation.
  */
 export const ApiKey = named('ApiKey', {
   id: z.uuid(),

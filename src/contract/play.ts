@@ -1,7 +1,14 @@
 import * as z from 'zod'
 
 import { Id, Metadata, named, ok, Text, Timestamp } from './common.ts'
-import { MAX_SESSION_TTL, MAX_SESSION_VARIANTS, MAX_VIEWS, PLAY_CACHE_SECONDS } from './facts.ts'
+import {
+  MAX_SESSION_TOKEN,
+  MAX_SESSION_TTL,
+  MAX_SESSION_VARIANTS,
+  MAX_VIEWS,
+  PLAY_CACHE_SECONDS,
+  SESSION_TOKEN,
+} from './facts.ts'
 import { SourceInfo } from './info.ts'
 import { Listener } from './listener.ts'
 import { CoverImage } from './media.ts'
@@ -11,9 +18,17 @@ import { BriefTrack, Levels, Track } from './track.ts'
 export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
 
+/** Identifies a play session: the id of one that was created, or a token that was signed (docs/signed_sessions.md). Only ids are converted to lower case. */
+export const PlaySessionId = z
+  .string()
+  .max(MAX_SESSION_TOKEN)
+  .regex(new RegExp(`^([\\da-fA-F]{8}(-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}|${SESSION_TOKEN})$`))
+  .overwrite((id) => (id.includes('.') ? id : id.toLowerCase()))
+  .meta({ id: 'PlaySessionId' })
+
 /** A session for playing one resource for a limited time (specification §2, PlaySession). It never changes. */
 export const PlaySession = named('PlaySession', {
-  id: z.uuid(),
+  id: PlaySessionId,
   creator_id: z.uuid().nullable(),
   organization_index: z.string(),
   metadata: z.record(z.string(), z.unknown()),
@@ -109,7 +124,7 @@ export const ViewsQuery = z.strictObject({
 export type ViewsQuery = z.infer<typeof ViewsQuery>
 
 /** A play view, as the response for its track contains it. */
-const playView = { play_session_id: z.uuid(), ...playback, play_session: ListenersSession }
+const playView = { play_session_id: PlaySessionId, ...playback, play_session: ListenersSession }
 export const PlayView = named('PlayView', playView)
 export type PlayView = z.infer<typeof PlayView>
 
@@ -117,7 +132,7 @@ const tag = 'Play sessions'
 /** The token for the listening reports of players: `POST /v1/heard/{token}`. */
 const heard_token = { heard_token: z.string() }
 const session = {
-  play_session_id: z.uuid(),
+  play_session_id: PlaySessionId,
   play_session: PlaySession,
   /** Null if the session is for a single track. */
   list: PlayedList.nullable(),
@@ -131,7 +146,9 @@ const views = {
   /** Only if the request has `views`: the play views of so many tracks of the list. Tracks that cannot be played yet are left out. */
   views: z.array(PlayView).optional(),
 }
-const playParams = z.object({ play_session_id: Id, play_track_id: Id })
+const playParams = z.object({ play_session_id: PlaySessionId, play_track_id: Id })
+/** The codes of errors that only signed sessions cause. */
+const SIGNED = ['invalid_request', 'unknown_field', 'unauthorized', 'insufficient_scope', 'origin_not_allowed'] as const
 /** Settings of public operations, for which the id of the session grants access. */
 const listeners = { access: [], secret: 'play_session_id', nouns: { play_track_id: 'track' } } as const
 
@@ -156,9 +173,9 @@ export const playOperations = defineOperations({
     summary: 'Get a play session',
     tag,
     access: ['server', 'player'],
-    params: z.object({ play_session_id: Id }),
+    params: z.object({ play_session_id: PlaySessionId }),
     response: ok(session),
-    errors: ['session_expired'],
+    errors: ['session_expired', 'invalid_request', 'unknown_field'],
   },
   playSession: {
     method: 'get',
@@ -166,11 +183,11 @@ export const playOperations = defineOperations({
     summary: 'Get what a play session plays: its tracks and the play view of the first (no key needed)',
     tag,
     ...listeners,
-    params: z.object({ play_session_id: Id }),
+    params: z.object({ play_session_id: PlaySessionId }),
     query: ViewsQuery,
     response: ok({ ...session, play_session: ListenersSession, ...views }),
     reuse: PLAY_CACHE_SECONDS,
-    errors: ['session_expired'],
+    errors: [...SIGNED, 'session_expired'],
   },
   downloadAll: {
     method: 'get',
@@ -178,14 +195,14 @@ export const playOperations = defineOperations({
     summary: 'Get a URL that downloads all tracks as a ZIP (no key needed)',
     tag,
     ...listeners,
-    params: z.object({ play_session_id: Id }),
+    params: z.object({ play_session_id: PlaySessionId }),
     query: z.strictObject({ variant: z.string().max(64).optional() }),
     response: ok({
-      play_session_id: z.uuid(),
+      play_session_id: PlaySessionId,
       /** `size` is the total size of the files in bytes. The ZIP itself is slightly larger. */
       download: z.object({ variant: z.string(), url: z.url(), file_name: z.string(), files: z.int(), size: z.int() }),
     }),
-    errors: ['download_not_allowed', 'track_not_ready', 'session_expired', 'zip_too_large'],
+    errors: [...SIGNED, 'download_not_allowed', 'track_not_ready', 'session_expired', 'zip_too_large'],
   },
   playTrack: {
     method: 'get',
@@ -196,7 +213,7 @@ export const playOperations = defineOperations({
     params: playParams,
     response: ok({ ...playView, ...heard_token }),
     reuse: PLAY_CACHE_SECONDS,
-    errors: ['track_not_ready', 'session_expired'],
+    errors: [...SIGNED, 'track_not_ready', 'session_expired'],
   },
   downloadTrack: {
     method: 'get',
@@ -206,10 +223,10 @@ export const playOperations = defineOperations({
     ...listeners,
     params: playParams.extend({ variant_index: z.string().max(64) }),
     response: ok({
-      play_session_id: z.uuid(),
+      play_session_id: PlaySessionId,
       track_id: z.uuid(),
       download: z.object({ variant: z.string(), url: z.url() }),
     }),
-    errors: ['download_not_allowed', 'track_not_ready', 'session_expired'],
+    errors: [...SIGNED, 'download_not_allowed', 'track_not_ready', 'session_expired'],
   },
 })

@@ -1,7 +1,7 @@
 import type { SignedUrls } from '../bucket/presign.ts'
 import type { TrackFile } from '../bucket/track_files.ts'
 import { createDatabaseSize } from '../db/database_size.ts'
-import type { PlayedIn, PlayedSession, PlayedTrack } from '../db/play_rows.ts'
+import type { PlayedIn, PlayedSession, PlayedTrack } from '../db/play/play_rows.ts'
 import { createKeyCache } from './key_cache.ts'
 import { createLru } from './lru.ts'
 
@@ -21,16 +21,20 @@ export interface CachedResponse {
   secret: string
   /** The number of requests as which the response counts. */
   times: number
+  /** The web pages of which sites may read the response; null for all. */
+  origins: string[] | null
 }
 
 /** The caches that an isolate keeps across requests (docs/decisions/0028). They use less than 70 of its 128 megabytes. */
 export function createIsolateCache() {
   const responses = createLru<CachedResponse>({ entries: 2000, bytes: 24e6 })
   const tracks = createLru<CachedTrack>({ entries: 1000, bytes: 32e6 })
+  const keys = createKeyCache()
+  const sessions = createLru<PlayedSession>({ entries: 5000, bytes: 8e6 })
   return {
-    keys: createKeyCache(),
-    /** Sessions never change, so they are cached until they expire. */
-    sessions: createLru<PlayedSession>({ entries: 5000, bytes: 8e6 }),
+    keys,
+    /** Sessions never change, so they are cached until they expire; signed ones for a short time, because their key may be revoked. */
+    sessions,
     tracks,
     responses,
     size: createDatabaseSize(),
@@ -38,6 +42,11 @@ export function createIsolateCache() {
     blockedClients: createLru<true>({ entries: 10_000, bytes: 1e6 }),
     /** Clients that entered a wrong password within the last minute, by share and IP address. */
     wrongPasswords: createLru<true>({ entries: 10_000, bytes: 2e6 }),
+    /** Removes a key that was changed, and the sessions that it has signed. */
+    evictKey(api_key_id: string): void {
+      keys.evict(api_key_id)
+      sessions.evictIf(({ value }) => value.signed?.api_key_id === api_key_id)
+    },
     /** The number of invalidations so far. A result that was read before an invalidation must not be cached after it. */
     changes: 0,
     /** Invalidates an organization's entries. It is called after any change that is visible to the organization's listeners. */

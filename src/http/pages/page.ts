@@ -199,7 +199,7 @@ export function problemOf(error: ApiError): Problem {
   if (error.status === 503)
     return { status: 503, title: 'This is not available right now', text: 'Please try again in a moment.' }
   return {
-    status: 404,
+    status: error.status === 401 ? 401 : 404,
     title: 'There is nothing to play here',
     text: 'The link may be incomplete, or the music is gone.',
   }
