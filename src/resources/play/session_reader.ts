@@ -71,6 +71,7 @@ export async function readerOf({ env, now }: Context<Client>, id: string): Promi
  */
 export function checkSite({ origin, base_url }: Context<Client>, { signed }: PlayedSession): void {
   const allowed = signed?.allowed_origins
-  if (!allowed || origin === null || allowed.includes(origin) || origin === new URL(base_url).origin) return
+  if (!allowed || origin === null || allowed.includes(origin.toLowerCase()) || origin === new URL(base_url).origin)
+    return
   throw new ApiError('origin_not_allowed', `This signed play session may not be used on ${origin.slice(0, 255)}`)
 }
