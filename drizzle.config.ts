@@ -1,7 +1,3 @@
 import { defineConfig } from 'drizzle-kit'
 
-export default defineConfig({
-  dialect: 'sqlite',
-  schema: ['library', 'shares', 'trash', 'work'].map((name) => `./src/adapters/db/schema/${name}.ts`),
-  out: './drizzle',
-})
+export default defineConfig({ dialect: 'sqlite', schema: './src/adapters/db/schema/*.ts', out: './drizzle' })

@@ -1,10 +1,6 @@
 import { cost } from './cost/bench.ts'
-import { early } from './early/bench.ts'
-import { fairness } from './fairness/bench.ts'
 import { growth } from './growth/bench.ts'
-import { layouts } from './layouts/bench.ts'
 import { listening } from './listening/bench.ts'
-import { restore } from './restore/bench.ts'
 import { sound } from './sound/bench.ts'
 import { studio } from './studio/bench.ts'
 import { transcode } from './transcode/bench.ts'
@@ -16,16 +12,12 @@ import { zip } from './zip/bench.ts'
 
 const benches: Record<string, { about: string; run: (args: string[]) => Promise<void> }> = {
   transcode,
-  layouts,
   listening,
   worker,
   cost,
   upload,
-  early,
-  fairness,
   growth,
   zip,
-  restore,
   sound,
   studio,
 }

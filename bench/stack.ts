@@ -39,7 +39,7 @@ interface Process {
  * Lists the processes that belong to a STATE_DIR. Each has the directory in its environment or arguments, except ffmpeg, which is found by
  * its parent process.
  */
-export function processesOf(state_dir: string): Process[] {
+function processesOf(state_dir: string): Process[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const all = pids.flatMap((pid) => {
     try {
@@ -94,12 +94,10 @@ export async function put(url: string, file: Uint8Array<ArrayBuffer>, seconds = 
 export const send = async ({ track_upload }: Created, file: Uint8Array<ArrayBuffer>, seconds = 30): Promise<boolean> =>
   (await put(track_upload.upload_url, file, seconds)) !== null
 
-/** Prepares a stack of a checkout on free ports without starting it. `say` receives the output of its processes. */
-export async function prepareStack(
-  state_dir: string,
-  say: (text: string) => void,
-  directory = join(import.meta.dirname, '..'),
-): Promise<Stack> {
+const root = join(import.meta.dirname, '..')
+
+/** Prepares a stack on free ports without starting it. `say` receives the output of its processes. */
+export async function prepareStack(state_dir: string, say: (text: string) => void): Promise<Stack> {
   const [PORT, TRANSCODER_PORT] = await freePorts()
   let child: ChildProcess | undefined
   const groups = { worker: 0, transcoder: 0 }
@@ -116,8 +114,8 @@ export async function prepareStack(
         ROOT_KEY: stack.root_key,
         PARENT_PID: `${process.pid}`,
       }
-      const started = spawn(process.execPath, [join(directory, 'scripts/start.ts')], {
-        cwd: directory,
+      const started = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
+        cwd: root,
         env,
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       })

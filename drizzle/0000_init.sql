@@ -1,3 +1,40 @@
+CREATE TABLE `heartbeats` (
+	`name` text PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL,
+	`report` text
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `list_counts` (
+	`list` text NOT NULL,
+	`level` integer NOT NULL,
+	`bucket` integer NOT NULL,
+	`count` integer NOT NULL,
+	PRIMARY KEY(`list`, `level`, `bucket`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `listening_folds` (
+	`organization_id` text NOT NULL,
+	`shard` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`bytes` integer,
+	PRIMARY KEY(`organization_id`, `shard`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `listening_folds_due` ON `listening_folds` (`due_at`) WHERE due_at > 0;--> statement-breakpoint
+CREATE INDEX `listening_folds_bytes` ON `listening_folds` (`bytes`);--> statement-breakpoint
+CREATE TABLE `events` (
+	`organization_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`id` text DEFAULT (lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))) NOT NULL,
+	`type` text NOT NULL,
+	`subject` text NOT NULL,
+	`sequence` integer GENERATED ALWAYS AS (seq) VIRTUAL NOT NULL,
+	`actor` text,
+	`data` text NOT NULL,
+	`created_at` integer DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)) NOT NULL,
+	PRIMARY KEY(`organization_id`, `seq`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
@@ -15,6 +52,9 @@ CREATE TABLE `api_keys` (
 	`is_downloadable` integer DEFAULT false NOT NULL,
 	`expires_at` integer,
 	`last_used_at` integer,
+	`max_bytes` integer,
+	`quota_level` integer DEFAULT 0 NOT NULL,
+	`max_tracks` integer,
 	`seq` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
@@ -57,8 +97,14 @@ CREATE TABLE `organizations` (
 	`player_color` text,
 	`player_subtitle` text,
 	`uses_tags` integer DEFAULT true NOT NULL,
+	`listening_shards` integer DEFAULT 1 NOT NULL,
+	`progress_days` integer DEFAULT 400 NOT NULL,
+	`listener_key` text,
+	`max_bytes` integer,
+	`quota_level` integer DEFAULT 0 NOT NULL,
 	`seq` integer NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`updated_at` integer
 );
 --> statement-breakpoint
 CREATE INDEX `organizations_list` ON `organizations` (`seq`);--> statement-breakpoint
@@ -138,6 +184,9 @@ CREATE TABLE `tracks` (
 	`made_with` text,
 	`files` text,
 	`levels` blob,
+	`edited_tags` text,
+	`file_tags` text,
+	`chapters` text,
 	`source_path` text GENERATED ALWAYS AS ('uploads/' || "organization_id" || '/' || coalesce("folder_id", "collection_id") || '/' || "id" || source_suffix) VIRTUAL,
 	`upload_path` text GENERATED ALWAYS AS ('uploads/' || "organization_id" || '/' || coalesce("folder_id", "collection_id") || '/' || "id" || upload_suffix) VIRTUAL NOT NULL
 );
@@ -160,7 +209,10 @@ CREATE TABLE `upload_sessions` (
 	`organization_index` text,
 	`metadata` text NOT NULL,
 	`expires_at` integer NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`api_key_id` text,
+	`max_bytes` integer,
+	`max_tracks` integer
 );
 --> statement-breakpoint
 CREATE INDEX `upload_sessions_expiry` ON `upload_sessions` (`expires_at`);--> statement-breakpoint
@@ -182,6 +234,44 @@ CREATE TABLE `variants` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `variants_index` ON `variants` (`organization_id`,`index`);--> statement-breakpoint
 CREATE INDEX `variants_list` ON `variants` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE TABLE `play_sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`scope` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`creator_id` text,
+	`organization_index` text,
+	`metadata` text NOT NULL,
+	`variants` text NOT NULL,
+	`is_downloadable` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`share_id` text,
+	`listener` text
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `reservations` (
+	`organization_id` text NOT NULL,
+	`track_id` text NOT NULL,
+	`upload_session_id` text,
+	`api_key_id` text,
+	`day` integer NOT NULL,
+	`reserved` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	`uploaded` integer DEFAULT 0 NOT NULL,
+	`unprocessed` integer DEFAULT 0 NOT NULL,
+	`trashed` integer DEFAULT 0 NOT NULL,
+	`changes_level` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`organization_id`, `track_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `reservations_key` ON `reservations` (`day`,`api_key_id`) WHERE upload_session_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `reservations_session` ON `reservations` (`upload_session_id`) WHERE upload_session_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `retired_slugs` (
+	`slug` text PRIMARY KEY NOT NULL,
+	`share_id` text NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `shares` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organization_id` text NOT NULL,
@@ -190,11 +280,14 @@ CREATE TABLE `shares` (
 	`scope` text NOT NULL,
 	`resource_id` text NOT NULL,
 	`title` text,
+	`text` text,
+	`links` text,
 	`variants` text,
 	`is_downloadable` integer DEFAULT false NOT NULL,
 	`allowed_origins` text,
 	`expires_at` integer,
 	`password_hash` text,
+	`session_days` text,
 	`seq` integer NOT NULL,
 	`created_at` integer NOT NULL
 );
@@ -220,6 +313,73 @@ CREATE INDEX `trash_expiry` ON `trash` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `trash_collection` ON `trash` (`collection_id`) WHERE collection_id is not null;--> statement-breakpoint
 CREATE INDEX `trash_hidden` ON `trash` (`organization_id`) WHERE scope = 'collection';--> statement-breakpoint
 CREATE INDEX `trash_folder` ON `trash` (`folder_id`) WHERE folder_id is not null;--> statement-breakpoint
+CREATE TABLE `upload_handles` (
+	`track_id` text NOT NULL,
+	`path` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	`check_at` integer NOT NULL,
+	`state` text DEFAULT 'open' NOT NULL,
+	`file_name` text,
+	`file_name_original` text,
+	`folded_name` text,
+	`listed_name` text NOT NULL,
+	PRIMARY KEY(`track_id`, `path`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `upload_handles_check` ON `upload_handles` (`check_at`);--> statement-breakpoint
+CREATE TABLE `usage_cursors` (
+	`name` text PRIMARY KEY NOT NULL,
+	`at` text NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `usage_days` (
+	`organization_id` text NOT NULL,
+	`date` text NOT NULL,
+	`milliseconds` integer DEFAULT 0 NOT NULL,
+	`uploads` integer DEFAULT 0 NOT NULL,
+	`upload_bytes` integer DEFAULT 0 NOT NULL,
+	`sessions` integer DEFAULT 0 NOT NULL,
+	`files` text DEFAULT '{}' NOT NULL,
+	PRIMARY KEY(`organization_id`, `date`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `usage_days_date` ON `usage_days` (`date`);--> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`endpoint_id` text NOT NULL,
+	`seq` integer NOT NULL,
+	`state` text DEFAULT 'pending' NOT NULL,
+	`attempt` integer DEFAULT 0 NOT NULL,
+	`due_at` integer,
+	`subject` text,
+	`attempts` text DEFAULT '[]' NOT NULL,
+	PRIMARY KEY(`endpoint_id`, `seq`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`endpoint_id`,`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_held` ON `webhook_deliveries` (`endpoint_id`,`seq`) WHERE due_at IS NULL AND state = 'pending';--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_subject` ON `webhook_deliveries` (`endpoint_id`,`subject`,`seq`) WHERE subject IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `webhook_endpoints` (
+	`id` text PRIMARY KEY NOT NULL,
+	`organization_id` text NOT NULL,
+	`url` text NOT NULL,
+	`title` text NOT NULL,
+	`events` text NOT NULL,
+	`is_ordered` integer NOT NULL,
+	`state` text NOT NULL,
+	`reason` text,
+	`secret` text NOT NULL,
+	`previous_secret` text,
+	`previous_secret_expires_at` integer,
+	`failing_since` integer,
+	`failures` integer DEFAULT 0 NOT NULL,
+	`last_success_at` integer,
+	`swept_until` integer NOT NULL,
+	`seq` integer NOT NULL,
+	`created_at` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_list` ON `webhook_endpoints` (`organization_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `webhook_endpoints_swept` ON `webhook_endpoints` (`swept_until`);--> statement-breakpoint
 CREATE TABLE `idempotency_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`request_hash` text NOT NULL,

@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path'
 import { build as bundle, type Plugin, transform } from 'esbuild'
 import sharp from 'sharp'
 
+import { clientOperations as operations } from '../src/contract/client_operations.ts'
 import { COVER_SIZES } from '../src/contract/facts.ts'
-import { operations } from '../src/contract/index.ts'
 import examples from '../src/reference/examples.json' with { type: 'json' }
 import type { Document } from './build/docs/operations.ts'
 import { buildDocs } from './build/docs/site.ts'
-import { openApiDocument } from './build/openapi.ts'
+import { buildDocument } from './build/document.ts'
 
 /**
  * Builds `dist/public`, which contains the Worker's static assets: modules with hashed names, which are cached for a year, `index.html` and
@@ -56,7 +56,7 @@ type Files = Map<string, Uint8Array | string>
 
 /** Builds everything and returns the number of changed files. */
 export async function buildPublic(): Promise<number> {
-  const document = openApiDocument(operations, examples)
+  const document = await buildDocument()
   const files: Files = new Map([
     ...(await bundleStudio()),
     ...(await bundleElements()),

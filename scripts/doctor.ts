@@ -83,7 +83,7 @@ async function eventArrives(collection_id: string): Promise<[string, true]> {
 /** Returns the URLs of a play view whose session lasts `expires_in` seconds, the names of its variants, and the session's token for listening reports. */
 async function viewUrls(track_id: string, expires_in: number) {
   const body = { track_id, expires_in }
-  const session = await unwrap(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+  const session = await unwrap(client.post('/v1/play_session/track', { body }))
   const params = { play_session_id: session.play_session_id, play_track_id: track_id }
   const { variants } = await unwrap(
     createClient({ base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }),

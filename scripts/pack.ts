@@ -12,7 +12,7 @@ import { packPython } from './pack/python.ts'
 
 /**
  * `npm run pack`: builds `@tonearm/client` and `@tonearm/elements` in `dist/packages`, as folders and as tarballs, and checks them with
- * tsc, publint and attw (docs/decisions/0044). The package for Python is built there too (docs/decisions/0101).
+ * tsc, publint and attw. The package for Python is built there too (docs/decisions/0044).
  */
 
 const root = join(import.meta.dirname, '..')
@@ -135,7 +135,7 @@ async function write(path: string, text: string): Promise<void> {
 /** Compiles the packages, and checks that their contract types are equal to the types that zod derives. */
 async function checkTypes(): Promise<void> {
   const comparison = `
-import type { Calls as Table } from '../../src/contract/index.ts'
+import type { Calls as Table } from '../../src/contract/client_operations.ts'
 import type { Calls } from './client/types/contract.js'
 type Fits<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
 type Names = keyof Table | keyof Calls

@@ -10,7 +10,7 @@ import type { ExpectedFile } from './clients.ts'
 export interface Faults {
   /** Jobs that are still open, although all work should be done, and tracks that are neither ready nor failed. */
   stuck: number
-  /** Objects in the bucket that no row references and no scheduled purge will delete, and multipart uploads without a row. */
+  /** Objects in the bucket that no row references and no scheduled purge or check of a handle will delete, and multipart uploads without a row. */
   orphans: number
   /** Files that rows reference, but that the bucket does not contain. */
   missing: number
@@ -48,12 +48,14 @@ export function findFaults(state_dir: string, expected: Map<string, ExpectedFile
   )
   const files = tracks.flatMap((track) => filesOfRow(track).map(({ path }) => path))
   const jobs = d1("select payload from jobs where state = 'open'").map(({ payload = '' }) => JSON.parse(payload) as Job)
+  const handles = new Set(d1('select path from upload_handles').map(({ path }) => path))
   const purges = jobs.filter(({ kind }) => kind === 'purge')
   const referenced = new Set([
     ...files,
     ...tracks.flatMap(({ source_path = '', upload_path = '' }) => [source_path, upload_path]),
   ])
   const willBePurged = (key: string) =>
+    handles.has(key) ||
     purges.some(
       ({ prefixes = [], paths = [] }) => paths.includes(key) || prefixes.some((prefix) => key.startsWith(prefix)),
     )

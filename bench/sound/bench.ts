@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { type Client, createClient } from '../../src/client/index.ts'
-import { playerCode } from '../../src/studio/sharing/snippets.ts'
+import { playerCode } from '../../src/studio/features/sharing/snippets.ts'
 import { joinBrowser } from '../../test/support/browser.ts'
 import { type HostPage, startHostPage } from '../../test/support/host_page.ts'
 import { startStack } from '../../test/support/stack.ts'
@@ -46,7 +46,7 @@ async function uploadAlbum(client: Client, count: number, seconds: number): Prom
   const params = { collection_id }
   for (;;) {
     const ready = await must(
-      client.get('/v1/collection/{collection_id}/track', { params, query: { status: 'ready', limit: 1 } }),
+      client.get('/v1/collection/{collection_id}/track', { params, query: { status: ['ready'], limit: 1 } }),
     )
     if (ready.count === count) return collection_id
     await new Promise((resolve) => setTimeout(resolve, 500))
@@ -56,9 +56,8 @@ async function uploadAlbum(client: Client, count: number, seconds: number): Prom
 /** The pages that are compared. The last one has only an `<audio>`: no page can be faster. */
 function places(client: Client, base_url: string, collection_id: string, host: HostPage): Place[] {
   const session = async () => {
-    const params = { scope: 'collection' as const }
     const body = { collection_id, variants: ['mp3-128' as const, 'waveform' as const], expires_in: 3600 }
-    return (await must(client.post('/v1/play_session/{scope}', { params, body }))).play_session_id
+    return (await must(client.post('/v1/play_session/collection', { body }))).play_session_id
   }
   const ownPage = (head: (id: string) => string) => async () => {
     const id = await session()

@@ -5,7 +5,7 @@ import { listen } from './meter.ts'
 
 /** Milliseconds between two progress events, as in container/audio/progress.ts. */
 const PROGRESS_EVERY = 500
-/** Milliseconds until the early file of a song is uploaded (`npm run bench -- early`). */
+/** Milliseconds until the early file of a song is uploaded (docs/speed.md). */
 const EARLY_AT = 500
 
 /**

@@ -13,7 +13,7 @@ import { NODE_FLAGS } from '../process/node_flags.ts'
 import { type Exit, type Program, run } from '../process/run.ts'
 
 /**
- * Decodes each picture in a process that is confined like ffmpeg (docs/decisions/0114). The process, `decode_cover.ts`, gets the picture from stdin and
+ * Decodes each picture in a process that is confined like ffmpeg (docs/decisions/0017). The process, `decode_cover.ts`, gets the picture from stdin and
  * returns the squares on stdout, so it needs no files except Node, sharp and its own code.
  */
 

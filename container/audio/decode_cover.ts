@@ -8,7 +8,7 @@ import { COVER_SIZES, type CoverSize, LARGE_COVER, MAX_COVER_PIXELS } from '../.
 import type { DecoderAnswer } from './cover_decoder.ts'
 
 /**
- * A program that decodes one picture, because image decoders read untrusted files (docs/decisions/0114). It reads the picture from stdin, and writes the
+ * A program that decodes one picture, because image decoders read untrusted files (docs/decisions/0017). It reads the picture from stdin, and writes the
  * squares of a cover with its palette, or the reason for a rejection, to stdout (`DecoderAnswer`).
  */
 

@@ -26,10 +26,8 @@ export default {
         })
       case 'GET /page.js':
         return new Response(SCRIPT, { headers: { 'content-type': 'text/javascript; charset=utf-8' } })
-      case 'POST /play-session': {
-        const params = { scope: 'collection' as const }
-        return answer(await client.post('/v1/play_session/{scope}', { params, body: { collection_id } }))
-      }
+      case 'POST /play-session':
+        return answer(await client.post('/v1/play_session/collection', { body: { collection_id } }))
       case 'POST /upload-key': {
         if (!mayUpload(request)) return new Response('Sign in first', { status: 403 })
         const expires_at = new Date(Date.now() + HOUR).toISOString()

@@ -1,13 +1,13 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 
-import { ErrorCode } from '../../src/contract/common.ts'
+import { API_TAGS } from '../../src/contract/api_tags.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
-import { EVENTS, TonearmEvent } from '../../src/contract/event.ts'
-import { errorsOf, type Operation, type Operations } from '../../src/contract/operation.ts'
-import { FIELD_TEXTS } from './field_texts.ts'
-
-type Json = Record<string, unknown>
+import { EVENT_TYPES, EVENTS, eventName, TonearmEvent } from '../../src/contract/event.ts'
+import { type Operation, type Operations } from '../../src/contract/operation.ts'
+import { inheritDescriptions } from './descriptions.ts'
+import { errorResponses, header, HEADERS, sharedErrors } from './openapi_errors.ts'
+import { type Json, namedSchemas, queryValue, ref, toSchema } from './openapi_schema.ts'
 
 /** One request to an operation and its response. Path parameters and query parameters are strings. */
 export interface OperationExample {
@@ -18,77 +18,54 @@ export interface OperationExample {
   response: Json
 }
 
+/** The meanings of all error codes. They are not in the contract, because the Worker would contain them too. */
 const CODES = Object.entries(ERROR_STATUS)
   .map(([code, status]) => `- \`${code}\` (${status}): ${ERROR_MEANINGS[code as keyof typeof ERROR_STATUS]}`)
   .join('\n')
 
-/** Removes the long patterns of UUIDs and times, which their `format` already defines, and describes the codes of errors. */
-function tidy({ zodSchema, jsonSchema: schema }: { zodSchema: z.core.$ZodType; jsonSchema: Json }): void {
-  if (zodSchema === ErrorCode) schema.description = CODES
-  if (schema.format === 'uuid') delete schema.pattern
-  if (schema.format === 'date-time') delete schema.pattern
-}
-
-const COMPONENTS = '#/components/schemas/'
-const ref = (id: string) => COMPONENTS + id
-
-const textsOf = (name: string): Record<string, string> =>
-  (FIELD_TEXTS as Record<string, Record<string, string>>)[name] ?? {}
-
-/** Adds the texts of fields, by their names, to a JSON Schema and those inside it. */
-function withTexts(schema: Json, texts: Record<string, string>): Json {
-  const { items, properties } = schema as { items?: Json; properties?: Record<string, Json> }
-  if (items) return { ...schema, items: withTexts(items, texts) }
-  if (!properties) return schema
-  const described = Object.entries(properties).map(([name, property]) => {
-    const inner = withTexts(property, texts)
-    return [name, texts[name] ? { ...inner, description: texts[name] } : inner]
-  })
-  return { ...schema, properties: Object.fromEntries(described) as Json }
-}
-
-/** Returns the JSON Schema of a zod schema. It refers to named schemas (`.meta({ id })`) instead of repeating them. */
-function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const settings = { io, override: tidy, unrepresentable: 'any' } as const
-  const { $schema: _schema, $defs: _defs, ...jsonSchema } = z.toJSONSchema(schema, settings)
-  return JSON.parse(JSON.stringify(jsonSchema).replaceAll('#/$defs/', COMPONENTS)) as Json
-}
-
 /** Returns all named schemas. */
 function components(): Json {
-  const settings = { io: 'input', uri: ref, override: tidy, unrepresentable: 'any' } as const
-  const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
-  return Object.fromEntries(
-    Object.entries(schemas)
-      .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([id, { $schema: _schema, $id: _id, ...schema }]) => [id, withTexts(schema, textsOf(id))]),
-  )
+  const { ErrorCode, ...schemas } = namedSchemas()
+  for (const type of EVENT_TYPES) schemas[eventName(type)]!.description = EVENTS[type].meaning
+  return { ...schemas, ErrorCode: { ...ErrorCode, description: CODES } }
 }
 
-function parameters(
-  schema: z.ZodObject | undefined,
-  where: 'path' | 'query' | 'header',
-  texts: Record<string, string>,
-): Json[] {
+function parameters(schema: z.ZodObject | undefined, where: 'path' | 'query' | 'header'): Json[] {
   if (!schema) return []
   const { properties = {} } = toSchema(schema, 'output') as { properties?: Record<string, Json> }
-  return Object.entries(properties).map(([name, property]) => ({
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
     in: where,
     required: where === 'path',
-    ...(texts[name] && { description: texts[name] }),
-    schema: property,
+    ...(description !== undefined && { description }),
+    // One value with commas, not a parameter for each item.
+    ...(schema.type === 'array' && { style: 'form', explode: false }),
+    schema,
   }))
 }
 
-/** A header that all POST operations with a key accept (docs/architecture.md#repeated-requests). */
-const IDEMPOTENCY_KEY = {
-  name: 'Idempotency-Key',
+const headerParameter = (name: string, required: boolean, description: string, schema: Json = {}) => ({
+  name,
   in: 'header',
-  required: false,
-  description: 'A request with the same key and body within 24 hours gets the first answer again.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
-}
+  required,
+  description,
+  schema: { type: 'string', ...schema },
+})
+/** The parameters that many operations or webhooks share. */
+const PARAMETERS = [
+  // All POST operations with a key accept it (docs/architecture.md#repeated-requests).
+  headerParameter(
+    'Idempotency-Key',
+    false,
+    'A request with the same key and body within 24 hours gets the first answer again.',
+    { minLength: 1, maxLength: 255 },
+  ),
+  // The headers of a webhook delivery (Standard Webhooks 1.0).
+  headerParameter('webhook-id', true, 'The `id` of the event, the same on every delivery of it.'),
+  headerParameter('webhook-timestamp', true, 'When this delivery was sent, in seconds since 1970.'),
+  headerParameter('webhook-signature', true, 'Signatures with a space between them, `v1,` and base64 each.'),
+]
+const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` })
 
 const content = (schema: Json, example?: Json, isText?: true) => {
   const described = { schema, ...(example && { example }) }
@@ -100,39 +77,37 @@ const withExamples = (described: Json[], values: Record<string, string> = {}) =>
   described.map((parameter) => {
     const value = values[String(parameter.name)]
     if (value === undefined) return parameter
-    const { type } = parameter.schema as Json
-    return { ...parameter, example: type === 'integer' ? Number(value) : value }
+    return { ...parameter, example: queryValue(parameter.schema as Json, value) }
   })
 
-/** The guides that explain the operations of a tag. */
-const GUIDES: Record<string, { description: string; url: string }> = {
-  Listening: { description: 'Listening reports', url: '/docs/listening' },
-  Statistics: { description: 'Counting', url: '/docs/counting' },
-}
-
-function describe(name: string, operation: Operation, example?: OperationExample): Json {
-  const refusals = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
-  const { access, tag } = operation
-  const texts = textsOf(name)
+function describe(
+  name: string,
+  operation: Operation,
+  guides: Record<string, string>,
+  example?: OperationExample,
+): Json {
+  const { access, tag, guide } = operation
+  const hasKey = operation.method === 'post' && access.length > 0
   const secret = operation.is_report ? '`heard_token` of the play session' : 'id of the play session'
   const keys = access.length > 0 ? `Keys: ${access.join(', ')}.` : `Public: the ${secret} is the secret.`
   return {
     operationId: name,
     summary: operation.summary,
-    description: keys,
+    description: `${keys} Guide: [${guides[guide] ?? guide}](/docs/${guide}).`,
     tags: [tag],
-    ...(GUIDES[tag] && { externalDocs: GUIDES[tag] }),
+    // Not `externalDocs`, whose URL must be absolute: the document does not know the origin of its service.
+    'x-guide': { description: guides[guide] ?? guide, url: `/docs/${guide}` },
     security: access.length > 0 ? [{ bearer: [] }] : [],
     parameters: [
-      ...withExamples(parameters(operation.params, 'path', texts), example?.params),
-      ...withExamples(parameters(operation.query, 'query', texts), example?.query),
-      ...withExamples(parameters(operation.headers, 'header', texts), example?.headers),
-      ...(operation.method === 'post' && access.length > 0 ? [IDEMPOTENCY_KEY] : []),
+      ...withExamples(parameters(operation.params, 'path'), example?.params),
+      ...withExamples(parameters(operation.query, 'query'), example?.query),
+      ...withExamples(parameters(operation.headers, 'header'), example?.headers),
+      ...(hasKey ? [parameterRef('Idempotency-Key')] : []),
     ],
     ...(operation.body && {
       requestBody: {
         required: !operation.body.safeParse({}).success,
-        content: content(withTexts(toSchema(operation.body, 'input'), texts), example?.body, operation.is_text),
+        content: content(toSchema(operation.body, 'input'), example?.body, operation.is_text),
       },
     }),
     responses: {
@@ -141,41 +116,20 @@ function describe(name: string, operation: Operation, example?: OperationExample
         : {
             200: {
               description: 'Success',
+              ...(hasKey && { headers: header('Idempotency-Replayed') }),
               content: {
-                ...content(withTexts(toSchema(operation.response, 'input'), texts), example?.response),
+                ...content(toSchema(operation.response, 'input'), example?.response),
                 ...(operation.csv && { 'text/csv': { schema: { type: 'string' } } }),
               },
             },
           }),
-      ...Object.fromEntries(
-        Object.entries(refusals).map(([status, codes]) => [
-          status,
-          {
-            description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}`).join('\n\n'),
-            content: content({ $ref: ref('Error') }),
-          },
-        ]),
-      ),
+      ...errorResponses(operation),
     },
   }
 }
 
-/** The headers of a webhook delivery (Standard Webhooks 1.0). */
-const DELIVERY = {
-  'webhook-id': 'The `id` of the event, the same on every delivery of it.',
-  'webhook-timestamp': 'When this delivery was sent, in seconds since 1970.',
-  'webhook-signature': 'Signatures with a space between them, `v1,` and base64 each.',
-}
-
 /** Returns the webhook requests, one for each type of event. */
 function webhooks(): Json {
-  const headers = Object.entries(DELIVERY).map(([name, description]) => ({
-    name,
-    in: 'header',
-    required: true,
-    description,
-    schema: { type: 'string' },
-  }))
   return Object.fromEntries(
     TonearmEvent.options.map((event) => {
       const type = event.shape.type.value
@@ -183,8 +137,10 @@ function webhooks(): Json {
         operationId: type,
         summary: EVENTS[type].meaning,
         tags: ['Events'],
-        parameters: headers,
-        requestBody: { required: true, content: content(withTexts(toSchema(event, 'input'), textsOf(type))) },
+        // The signature in the headers proves the sender.
+        security: [],
+        parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(parameterRef),
+        requestBody: { required: true, content: content({ $ref: ref(eventName(type)) }) },
         responses: { '2XX': { description: 'Delivered; everything else is tried again.' } },
       }
       return [type, { post }]
@@ -192,13 +148,23 @@ function webhooks(): Json {
   )
 }
 
-/** Returns the OpenAPI 3.1 document for a table of operations. Its server is the origin that serves the document. */
-export function openApiDocument(operations: Operations, examples: Record<string, OperationExample> = {}): Json {
+/**
+ * Returns the OpenAPI 3.1 document for a table of operations. Its server is the origin that serves the document. `guides` are the titles of the pages
+ * that explain operations.
+ */
+export function openApiDocument(
+  operations: Operations,
+  examples: Record<string, OperationExample> = {},
+  guides: Record<string, string> = {},
+): Json {
   const paths: Record<string, Json> = {}
   for (const [name, operation] of Object.entries(operations)) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(name, operation, examples[name]) }
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method]: describe(name, operation, guides, examples[name]),
+    }
   }
-  return {
+  const document = {
     openapi: '3.1.1',
     info: {
       title: 'Tonearm',
@@ -206,13 +172,25 @@ export function openApiDocument(operations: Operations, examples: Record<string,
       description: 'Stores, transcodes and delivers audio.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
-    tags: [...new Set(Object.values(operations).map((o) => o.tag))].map((tag) => ({ name: tag })),
+    servers: [
+      { url: '/', description: 'The service that serves this document' },
+      {
+        url: '{origin}',
+        description: 'For a client that is generated from a copy of the document',
+        variables: { origin: { default: 'http://localhost:8787', description: 'The address of the service' } },
+      },
+    ],
+    tags: Object.entries(API_TAGS).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: webhooks(),
     components: {
       schemas: components(),
+      responses: sharedErrors(Object.values(operations)),
+      parameters: Object.fromEntries(PARAMETERS.map((parameter) => [parameter.name, parameter])),
+      headers: HEADERS,
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key' } },
     },
   }
+  inheritDescriptions(document)
+  return document
 }

@@ -13,7 +13,9 @@ import { lexer, type Token, type Tokens, walkTokens } from 'marked'
  * - the name of a page, optionally with the id that GitHub generates for a heading: `docs/architecture.md#inheritance`;
  * - `specification §2`, or `specification §2, Track` for a heading in that section;
  * - a decision: `docs/decisions/0017`, or, in a decision, `(0017)`;
- * - a path from the root that is in backticks or has an extension such as `.ts`: `src/contract`.
+ * - a path from the root that is in backticks or has an extension such as `.ts`: `src/contract`;
+ * - the end of such a path: `contract/track.ts`. It has a folder, an extension, and no quotes, so that the names of modules and of files that
+ *   code writes do not count.
  */
 
 const directory = process.argv[2] ?? '.'
@@ -27,7 +29,9 @@ const SKIPPED = [
   'test/contract/structure.test.ts',
 ]
 const ROOT = '(?:src|scripts|docs|container|test|bench|drizzle|examples)'
+const ROOTS = new RegExp(`^${ROOT}/`)
 const PATH = new RegExp(`\`(${ROOT}/[\\w./-]+)\`|(?<![\\w./-])(${ROOT}/[\\w./-]+\\.(?:tsx?|css|sql|sh))\\b`, 'g')
+const PATH_END = /(?<![\w./@$*'-])([\w-]+(?:\/[\w-]+)*\/[\w.-]+\.(?:tsx?|css|sql|sh))\b(?!')/g
 const PAGE = /(?<![\w./:-])([\w./-]*\w\.md(?:#[\w-]+)?)\b/g
 const SECTION = /§(\d+(?:\.\d+)*)(?:, ([A-Z]\w+(?: \w+)*))?/g
 /** Names of other documents. A § after one of these names refers to that document. */
@@ -38,6 +42,8 @@ const tracked = execFileSync('git', ['-C', directory, 'ls-files', '-co', '--excl
 })
 const paths = new Set(tracked.split('\0').filter((path) => path && existsSync(join(directory, path))))
 const folders = new Set([...paths].flatMap(foldersOf))
+/** The ends of all paths: for `src/contract/track.ts`, also `contract/track.ts`. */
+const pathEnds = new Set([...paths].flatMap((path) => path.split('/').map((_, i, parts) => parts.slice(i).join('/'))))
 const decisions = new Set([...paths].map((path) => /^docs\/decisions\/(\d{4})-/.exec(path)?.[1]))
 const texts = new Map([...paths].filter(isText).map((path) => [path, readFileSync(join(directory, path), 'utf8')]))
 const pages = new Map([...texts].filter(([path]) => path.endsWith('.md')).map(([path, text]) => [path, lexer(text)]))
@@ -124,6 +130,8 @@ function readLine(from: string, line: string, where: string): void {
     const decision = /^docs\/decisions\/(\d{4})$/.exec(path)?.[1]
     if (!decision && !path.endsWith('.md')) cite(where, exists(path) ? null : `there is no ${path}`)
   }
+  for (const [, end] of line.matchAll(PATH_END))
+    if (!ROOTS.test(end!)) cite(where, pathEnds.has(end!) ? null : `no path ends with ${end}`)
   for (const [, page] of line.matchAll(PAGE)) cite(where, missingPage(from, page!, dirname(from), '.'))
   for (const { 1: section, 2: name, index } of line.matchAll(SECTION)) {
     const owner = ownerOf(from, line.slice(0, index))

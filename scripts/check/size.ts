@@ -9,8 +9,8 @@ import { build } from 'esbuild'
 import type { ELEMENTS } from '../build.ts'
 
 /**
- * Prints what browsers and isolates load, in bytes, with the difference to the base commit. Fails only above a ceiling, which a decision raises
- * (docs/decisions/0107). Runs after `npm run build` and a dry run of `wrangler deploy`.
+ * Prints what browsers and isolates load, in bytes, with the difference to the base commit. Fails only above a ceiling, and the message of
+ * the commit that raises one says why (docs/decisions/0107). Runs after `npm run build` and a dry run of `wrangler deploy`.
  *
  * An element is measured as most servers and CDNs send it: its module, which must have no static imports, compressed with gzip at the default
  * level. Languages other than English are loaded on demand and do not count. The Worker's bundle is measured gzipped, and the code in it that

@@ -12,8 +12,8 @@ const directory = process.argv[2] ?? '.'
 const ROOTS = ['src', 'container', 'scripts', 'test', 'bench']
 /** Maximum number of files directly in a folder. */
 const MAX_FOLDER = 25
-/** Folders without that limit: tests, the studio, and the contract, which has one file per noun. */
-const LARGE_FOLDERS = /^(test|src\/studio|src\/contract)(\/|$)/
+/** Folders without that limit: tests, and the contract, which has one file per noun. */
+const LARGE_FOLDERS = /^(test|src\/contract)(\/|$)/
 /** The only files that may define database tables. */
 const TABLES = /^src\/adapters\/db\/schema\//
 

@@ -16,7 +16,7 @@ interface Sections {
 
 /**
  * Runs a function with a temporary copy of the configuration. The copy names the database by its id: without one, wrangler looks up the
- * database that the deployed Worker is bound to, and fails if that database was deleted (docs/decisions/0072). It also contains the image
+ * database that the deployed Worker is bound to, and fails if that database was deleted (docs/decisions/0074). It also contains the image
  * and a `max_instances` that fits `--var TRANSCODER_INSTANCES`; wrangler has no options for these.
  */
 export async function withConfig<T>(

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { MIGRATIONS_TABLE, type Migration, readMigrations, migrationText, triggersOf } from '../shared/migrations.ts'
+import {
+  MIGRATIONS_TABLE,
+  type Migration,
+  readMigrations,
+  migrationText,
+  triggersAgain,
+  triggersOf,
+} from '../shared/migrations.ts'
 import { type Account, ApiError, callApi, Refusal } from './account.ts'
 import type { Plan } from './plan.ts'
 import { runWrangler } from './wrangler.ts'
@@ -17,7 +24,7 @@ export async function migrate(plan: Plan, account: Account, database: string): P
     await query(token, id, database, migrationText(file)).catch(async (error: unknown) => {
       if (!(error instanceof ApiError) || error.status >= 500) throw error
       console.log(`D1 does not take ${file.name} this way (${error.message}); it is imported.`)
-      await importFile(plan, account, file)
+      await importFile(plan, account, file.name, migrationText(file))
     })
     console.log(`applied ${file.name}`)
   }
@@ -28,25 +35,24 @@ async function restoreTriggers(plan: Plan, account: Account, database: string, f
   const missingTriggers = async () => {
     const sql = "select name from sqlite_master where type = 'trigger'"
     const existing = (await query<{ name: string }>(account.token, account.id, database, sql)).map(({ name }) => name)
-    return triggersOf(files).filter((name) => !existing.includes(name))
+    return [...triggersOf(files).keys()].filter((name) => !existing.includes(name))
   }
   const missing = await missingTriggers()
-  for (const file of files.filter((file) => triggersOf([file]).some((name) => missing.includes(name)))) {
-    console.log(`\nThe database lacks triggers of ${file.name}; it is imported again.`)
-    await importFile(plan, account, file)
+  if (missing.length > 0) {
+    console.log(`\nThe database lacks the triggers ${missing.join(', ')}; they are created again.`)
+    await importFile(plan, account, 'triggers.sql', triggersAgain(files, missing))
   }
   const stillMissing = missing.length > 0 ? await missingTriggers() : []
   if (stillMissing.length > 0)
     throw new Refusal(`The database lacks the triggers ${stillMissing.join(', ')} after all migrations.`)
-  console.log(`the database has all ${triggersOf(files).length} triggers`)
+  console.log(`the database has all ${triggersOf(files).size} triggers`)
 }
 
-/** Applies a migration with D1's import, which uses a different SQL parser than queries. The import is atomic. */
-async function importFile(plan: Plan, account: Account, migration: Migration): Promise<void> {
+/** Runs SQL with D1's import, which uses a different SQL parser than queries. The import is atomic. */
+async function importFile(plan: Plan, account: Account, name: string, sql: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tonearm-import-'))
-  const { name } = migration
   const file = join(folder, name)
-  writeFileSync(file, migrationText(migration))
+  writeFileSync(file, sql)
   const done = await runWrangler(
     account.id,
     'd1',

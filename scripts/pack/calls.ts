@@ -1,10 +1,9 @@
 import * as z from 'zod'
 
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import { ERROR_MEANINGS } from '../../src/contract/errors.ts'
-import { operations } from '../../src/contract/index.ts'
 import { Analysis, Loudness } from '../../src/contract/info.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import { TrackStatus } from '../../src/contract/track.ts'
 
 /**
  * Generates the types of all operations as TypeScript without zod. They replace `src/contract` in the packages. Named schemas become
@@ -14,13 +13,16 @@ import { TrackStatus } from '../../src/contract/track.ts'
 type Json = Record<string, unknown>
 
 /** Schemas that have no name in OpenAPI, but that the engines or their users need. */
-const UNNAMED = { Analysis, Loudness, TrackStatus }
+const UNNAMED = { Analysis, Loudness }
 
 /** Returns the declarations that replace `src/contract` in the packages. */
 export function contractTypes(): string {
   const settings = { io: 'output', uri: (id: string) => id, unrepresentable: 'any' } as const
   const { schemas } = z.toJSONSchema(z.globalRegistry, settings)
-  const named = Object.entries(schemas).map(([name, schema]) => declaration(typeName(name), schema))
+  // `ErrorCode` is declared below, with the meanings of the codes.
+  const named = Object.entries(schemas).flatMap(([name, schema]) =>
+    name === 'ErrorCode' ? [] : declaration(name, schema),
+  )
   const unnamed = Object.entries(UNNAMED).map(([name, schema]) => declaration(name, toSchema(schema, 'output')))
   const codes = Object.entries(ERROR_MEANINGS).map(([code, meaning]) => `  /** ${meaning} */\n  ${code}: unknown`)
   const calls = Object.entries(operations).map(([name, operation]) => call(name, operation))
@@ -32,9 +34,6 @@ export function contractTypes(): string {
     `/** Every operation with its request and response. */\nexport interface Calls {\n${calls.join('\n')}\n}\n`,
   ].join('\n\n')
 }
-
-/** The schema `Error` is renamed, because `Error` is already a global type. */
-const typeName = (id: string) => (id === 'Error' ? 'ErrorBody' : id)
 
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   return z.toJSONSchema(schema, { io, unrepresentable: 'any' })
@@ -49,7 +48,10 @@ function declaration(name: string, schema: Json): string {
 function call(name: string, operation: Operation): string {
   const parts = (['params', 'query', 'headers', 'body'] as const).flatMap((part) => {
     const schema = operation[part]
-    return schema ? [`    ${part}: ${typeOf(toSchema(schema, 'input'), 2)}`] : []
+    if (!schema) return []
+    // A client writes the values of a query as text. All of them are optional.
+    const json = part === 'query' ? { ...toSchema(schema, 'output'), required: [] } : toSchema(schema, 'input')
+    return [`    ${part}: ${typeOf(json, 2)}`]
   })
   const response = typeOf(toSchema(operation.response, 'output'), 2)
   return [
@@ -66,7 +68,7 @@ function call(name: string, operation: Operation): string {
 /** Converts a schema to TypeScript. `depth` is the indentation of its first line. */
 function typeOf(schema: Json, depth = 0): string {
   const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema
-  if (typeof $ref === 'string') return typeName($ref.split('/').at(-1)!)
+  if (typeof $ref === 'string') return $ref.split('/').at(-1)!
   if ('const' in schema) return literal(schema.const)
   if (Array.isArray(values)) return values.map(literal).join(' | ')
   const union = (anyOf ?? oneOf) as Json[] | undefined

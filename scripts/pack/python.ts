@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { downloadZip } from 'client-zip'
 import * as z from 'zod'
 
-import { operations } from '../../src/contract/index.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 
 /**
  * Generates the modules `types.py` and `_operations.py` of the Python package from the table of operations, and packs the package as a wheel
- * (docs/decisions/0101).
+ * (docs/decisions/0044).
  */
 
 type Json = Record<string, unknown>
@@ -75,10 +75,7 @@ class Types {
   }
 }
 
-const reference = ($ref: string) => {
-  const id = $ref.split('/').at(-1)!
-  return id === 'Error' ? 'ErrorBody' : id
-}
+const reference = ($ref: string) => $ref.split('/').at(-1)!
 const literals = (values: unknown[]) => {
   const texts = values.map((value) => (typeof value === 'string' ? `"${value}"` : pythonValue(value)))
   return `Literal[${texts.join(', ')}]`
@@ -165,7 +162,7 @@ export function pythonModules(): Record<string, string> {
   const types = new Types()
   const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'output', uri: (id) => id, unrepresentable: 'any' })
   for (const [id, schema] of Object.entries(schemas).toSorted(([a], [b]) => a.localeCompare(b)))
-    types.declare(reference(id), schema)
+    types.declare(id, schema)
   const methods = Object.entries(operations).map(([name, operation]) => methodOf(name, operation, types))
   const sync = methods.map(
     ({ name, signature, returns, summary, request }) =>

@@ -31,17 +31,25 @@ export function replacedMigrations(applied: readonly string[], migrations: reado
 export const migrationText = ({ name, sql }: Migration) =>
   `${sql.trim()}\nINSERT OR IGNORE INTO d1_migrations (name) VALUES ('${name}');\n`
 
-const TRIGGER = /\b(create|drop)\s+trigger\s+(?:if\s+(?:not\s+)?exists\s+)?["'`[]?(\w+)/gi
+const TRIGGER = /^\s*(create|drop)\s+trigger\s+(?:if\s+(?:not\s+)?exists\s+)?["'`[]?(\w+).*$/gim
+const FULL_TEXT = /^\s*create\s+virtual\s+table\s.*$/gim
 
-/** Returns the names of the triggers that a database has after these migrations. */
-export function triggersOf(migrations: Migration[]): string[] {
-  const names = new Set<string>()
+/** Returns the triggers that a database has after these migrations, by name, with the statements that create them. */
+export function triggersOf(migrations: Migration[]): Map<string, string> {
+  const triggers = new Map<string, string>()
   for (const { sql } of migrations)
-    for (const [, verb = '', name = ''] of withoutComments(sql).matchAll(TRIGGER)) {
-      if (verb.toLowerCase() === 'create') names.add(name)
-      else names.delete(name)
+    for (const [statement, verb = '', name = ''] of withoutComments(sql).matchAll(TRIGGER)) {
+      if (verb.toLowerCase() === 'create') triggers.set(name, statement)
+      else triggers.delete(name)
     }
-  return [...names].toSorted()
+  return triggers
+}
+
+/** Returns SQL that creates these triggers again, and before them the full-text tables, which are missing if their triggers are. */
+export function triggersAgain(migrations: Migration[], names: string[]): string {
+  const triggers = triggersOf(migrations)
+  const tables = migrations.flatMap(({ sql }) => [...withoutComments(sql).matchAll(FULL_TEXT)].map(([text]) => text))
+  return [...tables, ...names.map((name) => triggers.get(name)!)].join('\n')
 }
 
 const withoutComments = (sql: string) => sql.replace(/^\s*--.*$/gm, '')

@@ -6,7 +6,7 @@ import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { runPurge } from '../domain/cleanup/purge.ts'
 import { runCoverJob } from '../domain/cover.ts'
-import { runUploadPurge, ingestPath } from '../domain/ingest.ts'
+import { ingestPath } from '../domain/ingest.ts'
 import {
   backoff,
   claim,
@@ -37,7 +37,7 @@ type QueueJobKind = Exclude<JobKind, 'transcode'>
 const runners: { [K in QueueJobKind]: (system: System, job: Job<K>) => Promise<Outcome> } = {
   reprocess: runReprocess,
   cover: runCoverJob,
-  purge: (system, job) => (job.payload.upload ? runUploadPurge(system, job) : runPurge(system, job)),
+  purge: runPurge,
 }
 /** Runs a job with the runner for its kind. The cast is needed because the compiler cannot infer that the two match. */
 const run = (system: System, job: Job<QueueJobKind>) =>

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 
+import type { Vitals } from '../adapters/db/heartbeats.ts'
 import { heartbeats } from '../adapters/db/schema/counters.ts'
 import { events } from '../adapters/db/schema/events.ts'
 import type { System } from '../context.ts'
@@ -11,8 +12,8 @@ const CHUNK = 5000
 
 const startOfDay = (now: number) => now - (now % DAY)
 
-/** Selects a row if old events have already been deleted today. Every sweep runs this query, which reads one row. */
-export const eventsSwept = (now: number) => sql`heartbeats where name = 'events' and at = ${startOfDay(now)}`
+/** Whether old events have not been deleted today. */
+export const areEventsDue = ({ beats }: Vitals, now: number) => beats.events !== startOfDay(now)
 
 /**
  * Deletes old events, in whole days, once a day. The table has no index by age, because such an index would cost an additional row write per event.

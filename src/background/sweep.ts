@@ -14,10 +14,9 @@ import { describeError } from '../core/errors.ts'
 import { log } from '../core/log.ts'
 import { sweepMultipart } from '../domain/cleanup/abandoned_uploads.ts'
 import { dueTrash, sweepTrash } from '../domain/cleanup/trash.ts'
-import { ingestWaiting } from '../domain/ingest.ts'
+import { checkHandles, dueHandles, ingestWaiting } from '../domain/ingest.ts'
 import { forgottenJobs, sendJob } from '../domain/jobs.ts'
 import { endedReservations, endReservations } from '../domain/quota.ts'
-import { isMadeFromSource } from '../domain/stored_files.ts'
 import { cancelUnwanted } from '../domain/transcode/cancel_unwanted.ts'
 import { dispatch } from '../domain/transcode/dispatch.ts'
 import { isQueued } from '../domain/transcode/queue.ts'
@@ -27,7 +26,7 @@ import { expiredDeliveries, sweepWebhooks } from '../domain/webhooks/old_deliver
 import { foldOverdue, overdueFolds } from '../listening/overdue.ts'
 import { fillSearch } from './fill_search.ts'
 import { checkMedia, isMediaDue } from './media_check.ts'
-import { eventsSwept, sweepEvents } from './old_events.ts'
+import { areEventsDue, sweepEvents } from './old_events.ts'
 
 /** Maximum number of rows of each kind that one sweep reads. */
 const LIMIT = 200
@@ -38,7 +37,7 @@ const LAST = 5
 /** Queries that are kept for a phase while the phases before it run. */
 const SHARE = 15
 
-type Due = Awaited<ReturnType<typeof findDueTasks>> & { is_media_due: boolean }
+type Due = Awaited<ReturnType<typeof findDueTasks>> & { is_media_due: boolean; are_events_due: boolean }
 
 interface Phase {
   name: string
@@ -60,10 +59,11 @@ const URGENT: readonly Phase[] = [
 /** The phases that delete and count. Each minute another one of them is the first. */
 const ROTATING: readonly Phase[] = [
   { name: 'multipart', run: (system) => sweepMultipart(system, LIMIT) },
+  { name: 'handles', isDue: (due) => due.is_handle_due, run: (system) => checkHandles(system, LIMIT) },
   { name: 'trash', isDue: (due) => due.is_trash_due, run: sweepTrash },
   { name: 'days', isDue: (due) => due.is_day_old, run: mergeDays },
   { name: 'expired', isDue: (due) => due.is_session_uncounted || due.ended.length > 0, run: deleteExpired },
-  { name: 'events', isDue: (due) => !due.are_events_swept, run: sweepEvents },
+  { name: 'events', isDue: (due) => due.are_events_due, run: sweepEvents },
   { name: 'deliveries', isDue: (due) => due.is_webhook_old, run: sweepWebhooks },
   { name: 'quotas', isDue: (due) => due.is_reservation_ended, run: (system) => endReservations(system, CHUNK) },
   { name: 'media', isDue: (due) => due.is_media_due, run: checkMedia },
@@ -106,7 +106,11 @@ export async function sweep(system: System & { queries: QueryBudget }): Promise<
       log('error', 'database_filling', { bytes: vitals.size, limit: Number(env.DATABASE_LIMIT_BYTES) })
     // Half of the rows may be missing.
     if (vitals.beats.restore === undefined)
-      due = { ...(await findDueTasks(system)), is_media_due: isMediaDue(env, vitals, now) }
+      due = {
+        ...(await findDueTasks(system)),
+        is_media_due: isMediaDue(env, vitals, now),
+        are_events_due: areEventsDue(vitals, now),
+      }
   })
   const phases = due ? duePhases(due, now) : []
   for (const [at, phase] of phases.entries()) {
@@ -158,10 +162,10 @@ async function findDueTasks({ db, now }: System) {
       is_day_old: exists(due.days, 'is_day_old'),
       is_webhook_due: exists(dueWebhooks(now), 'is_webhook_due'),
       is_webhook_old: exists(expiredDeliveries(now), 'is_webhook_old'),
+      is_handle_due: exists(dueHandles(now), 'is_handle_due'),
       is_trash_due: exists(dueTrash(now), 'is_trash_due'),
       overdue_folds: sql<number>`(select count(*) from ${overdueFolds(now)})`.as('overdue_folds'),
       is_reservation_ended: exists(endedReservations(now), 'is_reservation_ended'),
-      are_events_swept: exists(eventsSwept(now), 'are_events_swept'),
       ended: sql`json_array(${sql.join(expiredTables.map(hasRows), sql`, `)})`.mapWith(JSON.parse).as('ended'),
     })
     .from(sql`(select 1)`)
@@ -169,13 +173,6 @@ async function findDueTasks({ db, now }: System) {
 }
 
 type ExpiringTable = typeof playSessions | typeof uploadSessions | typeof idempotencyKeys | typeof jobs
-
-/**
- * Whether a job stores the name of a source from which no files have been made yet: a later reprocess copies this name to the track. The track is
- * looked up by its id. Each sweep reads the few old jobs that are kept for this reason again.
- */
-const hasSourceName = sql`exists (select 1 from tracks where id = jobs.payload ->> '$.upload.track_id' and source_path = jobs.id
-  and files is not null and not ${isMadeFromSource})`
 
 /** Conditions for expired rows of each table, with the column by which the rows are found. */
 function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: SQL }[] {
@@ -185,11 +182,7 @@ function expiredRows(now: number): { table: ExpiringTable; condition: SQL; by: S
     { table: playSessions, condition: purgeablePlaySessions(now), by: sql`id` },
     { table: uploadSessions, condition: expired, by: sql`expires_at` },
     { table: idempotencyKeys, condition: createdBefore(1), by: sql`created_at` },
-    {
-      table: jobs,
-      condition: sql`${createdBefore(7)} and state <> 'open' and not ${hasSourceName}`,
-      by: sql`created_at`,
-    },
+    { table: jobs, condition: sql`${createdBefore(7)} and state <> 'open'`, by: sql`created_at` },
   ]
 }
 

@@ -1,5 +1,5 @@
+import type { Calls } from '../contract/client_operations.ts'
 import { MAX_PAGE } from '../contract/facts.ts'
-import type { Calls } from '../contract/index.ts'
 import type { UploadHandle } from '../contract/media.ts'
 import type { Track } from '../contract/track.ts'
 import {
@@ -27,9 +27,7 @@ export type Path<M extends Method> = Extract<Operation, { method: M }>['path']
 export type OperationAt<M extends Method, P extends string> = Extract<Operation, { method: M; path: P }>
 
 type Field<T, K extends string> = T extends { [P in K]: infer S } ? { [P in K]: S } : unknown
-// A query whose values may also be numbers. They are sent as text, so a number works wherever the schema expects a numeric string.
-type Loose<Q> = { [K in keyof Q]: Q[K] | number }
-type Query<T> = T extends { query: infer Q } ? { query?: Loose<Q> } : unknown
+type Query<T> = T extends { query: infer Q } ? { query?: { [K in keyof Q]: Readonly<Q[K]> } } : unknown
 
 export interface CallOptions {
   signal?: AbortSignal
@@ -96,7 +94,7 @@ export function createClient(options: ClientOptions): Client {
     const pathname = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''))
     const search = new URLSearchParams()
     for (const [name, value] of Object.entries(query ?? {})) {
-      // oxlint-disable-next-line typescript/no-base-to-string -- the types allow only strings, numbers and booleans
+      // oxlint-disable-next-line typescript/no-base-to-string -- the types allow only strings, numbers and lists of them
       if (value !== undefined) search.set(name, String(value))
     }
     // `new URL` would throw if `base_url` is invalid; `fetch` rejects instead, which becomes a failed call.
@@ -185,7 +183,7 @@ export type ListPath = {
  * import { createClient, pages } from '@tonearm/client'
  *
  * const client = createClient({ base_url: 'https://audio.example.com', api_key: process.env.TONEARM_KEY! })
- * for await (const page of pages(client, '/v1/track', { query: { status: 'failed' } })) {
+ * for await (const page of pages(client, '/v1/track', { query: { status: ['failed'] } })) {
  *   if (!page.ok) throw new Error(page.message)
  *   for (const track of page.tracks) console.log(track.file_name)
  * }

@@ -112,7 +112,7 @@ export interface Backoff {
   first: number
   factor: number
   longest: number
-  /** Maximum fraction by which a delay is randomly longer or shorter, so that clients do not all retry at the same time. */
+  /** Jitter: the largest random change of a delay, as a fraction, so that clients do not all retry at the same time. */
   jitter?: number
 }
 

@@ -5,42 +5,56 @@ import { MAX_ORIGINS, MAX_SESSION_VARIANTS, MAX_STRING } from './facts.ts'
 import { defineOperations } from './operation.ts'
 import { Quota, QuotaBytes, QuotaTracks } from './quota.ts'
 
+/** `server` may do everything in its organization. `player` and `uploader` are for browsers and apps, and `signing` signs play sessions (docs/keys.md). */
 export const KeyType = z.enum(['server', 'player', 'uploader', 'signing'])
 export type KeyType = z.infer<typeof KeyType>
 
-/**
- * An API key (specification §5). A `server` key gives full access to its organization. `player` and `uploader` keys are for browsers and apps, and
- * can be restricted to one resource. A `signing` key signs play sessions on your server, within the same restrictions; it may call no operation.
- */
+/** A credential of an organization, without its secret. Other keys than `server` keys can be bound to one resource. */
 export const ApiKey = named('ApiKey', {
+  /** Identifies the key in paths and events. */
   id: z.uuid(),
+  /** The organization to which it gives access. */
   organization_id: z.uuid(),
+  /** Name by which people recognize the key. */
   title: z.string(),
   type: KeyType,
-  /** The first characters of the secret, by which users recognize the key. */
+  /** First characters of the secret. */
   hint: z.string(),
+  /** The only collection that the key may play or upload to; null if it is not bound to one. */
   collection_id: z.uuid().nullable(),
+  /** The only track that the key may play; null if it is not bound to one. */
   track_id: z.uuid().nullable(),
+  /** The only playlist that the key may play; null if it is not bound to one. */
   playlist_id: z.uuid().nullable(),
   /** Indexes of the variants that sessions created with this key may play; null allows all variants. */
   variants: z.array(z.string()).nullable(),
+  /** Whether sessions of a player key may be downloadable. */
   is_downloadable: z.boolean(),
-  /** Accepted values of the `Origin` header; null accepts all. */
+  /** Origins of the pages that may use the key; null for all. */
   allowed_origins: z.array(z.string()).nullable(),
-  /** The bytes and tracks that all sessions of an uploader key may add on one day in UTC; null allows any number. */
+  /** Bytes that all sessions of an uploader key may add on one day in UTC; null allows any number. */
   max_bytes: z.int().nullable(),
+  /** Number of tracks that all sessions of an uploader key may add on one day in UTC; null allows any. */
   max_tracks: z.int().nullable(),
+  /** When the key stops working; null if it never does. */
   expires_at: Timestamp.nullable(),
+  /** When it was issued. */
   created_at: Timestamp,
-  /** The time of the last use, accurate to a few minutes; null if the key was never used. */
+  /** Accurate to a few minutes; null if the key was never used. */
   last_used_at: Timestamp.nullable(),
 })
 export type ApiKey = z.infer<typeof ApiKey>
 
 /** A key in the list. The optional part is the one that `include` names. */
 const ApiKeyInList = ApiKey.extend({
-  /** The resource to which the key is bound; null for a key that is not bound. The title is null if the resource no longer exists. */
-  resource: z.object({ title: z.string().nullable() }).nullable().optional(),
+  /** Only with `include=resource`: the resource to which the key is bound; null for a key that is not bound. */
+  resource: z
+    .object({
+      /** Null if it no longer exists. */
+      title: z.string().nullable(),
+    })
+    .nullable()
+    .optional(),
 })
 
 /** A web origin in the format of the `Origin` header. */
@@ -52,36 +66,56 @@ export const Origin = z
     'must be an origin like https://example.com, in lower case and without a path',
   )
 
-/** Fields that can be changed after the key was created. `null` removes a restriction. */
+/** Omitted fields keep their values, and `null` removes a restriction. */
 export const ApiKeyUpdate = z.strictObject({
+  /** Name by which people recognize the key. */
   title: RequiredTitle.optional(),
+  /** Indexes of the only variants that sessions of the key may play; null, the default, allows all. */
   variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
     .nullable()
     .optional(),
+  /** Whether sessions of a player key may be downloadable; false by default. */
   is_downloadable: z.boolean().optional(),
+  /** Origins of the pages that may use the key, such as `https://www.example.com`; null, the default, allows all. */
   allowed_origins: unique(z.array(Origin).min(1).max(MAX_ORIGINS)).nullable().optional(),
-  /** Only for uploader keys, as in `ApiKey`. By default, a new key has 20 GB and 500 tracks. */
+  /** Only for uploader keys: bytes that they may add on one day in UTC, by default 20 GB. Null allows any number. */
   max_bytes: QuotaBytes.optional(),
+  /** Only for uploader keys: number of tracks that they may add on one day in UTC, by default 500. Null allows any. */
   max_tracks: QuotaTracks.optional(),
+  /** When the key stops working; null, the default, for never. */
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
 })
 
 export const ApiKeyCreate = ApiKeyUpdate.extend({
+  /** Name by which people recognize the key. */
   title: RequiredTitle,
+  /** Determines the permissions of the key, and cannot change. */
   type: KeyType,
+  /** Binds a player or uploader key to this collection. */
   collection_id: Id.nullable().optional(),
+  /** Binds a player key to this track. */
   track_id: Id.nullable().optional(),
+  /** Binds a player key to this playlist. */
   playlist_id: Id.nullable().optional(),
 })
 
 /** Seconds for which the previous secret stays valid after a rotation: an hour by default, a week at most. */
-const GraceSeconds = z.int().min(0).max(604_800).meta({ unit: 'seconds' }).default(3600)
+const GraceSeconds = z.int().min(0).max(604_800).meta({ 'x-unit': 'seconds' }).default(3600)
 
 const tag = 'API keys'
-const params = z.object({ api_key_id: Id })
-const apiKeyResponse = ok({ api_key_id: z.uuid(), api_key: ApiKey })
-/** The response with the secret, which is returned only once because the service stores only its hash. */
-const withSecret = apiKeyResponse.extend({ secret: z.string() })
+const params = z.object({
+  /** As in the list of keys; not the secret. */
+  api_key_id: Id,
+})
+const apiKeyResponse = ok({
+  /** The same as `api_key.id`. */
+  api_key_id: z.uuid(),
+  api_key: ApiKey,
+})
+const withSecret = apiKeyResponse.extend({
+  /** Send it as `Authorization: Bearer …`. It is returned only once, because the service stores only its hash. */
+  secret: z.string(),
+})
 
 export const apiKeyOperations = defineOperations({
   listApiKeys: {
@@ -90,8 +124,17 @@ export const apiKeyOperations = defineOperations({
     summary: 'List API keys, newest first',
     tag,
     access: ['server'],
-    query: Page.extend({ include: including('resource') }),
-    response: ok({ count: z.int(), api_keys: z.array(ApiKeyInList) }),
+    guide: 'keys',
+    query: Page.extend({
+      /** `resource` adds the title of the resource to which each key is bound. */
+      include: including('resource'),
+    }),
+    response: ok({
+      /** Number of keys on all pages together. */
+      count: z.int(),
+      /** The newest first. */
+      api_keys: z.array(ApiKeyInList),
+    }),
   },
   createApiKey: {
     method: 'post',
@@ -100,6 +143,8 @@ export const apiKeyOperations = defineOperations({
     summary: 'Create an API key; its secret is shown this once',
     tag,
     access: ['server'],
+    guide: 'keys',
+    limits: ['uploader_bytes', 'uploader_tracks'],
     body: ApiKeyCreate,
     response: withSecret,
     errors: ['not_found', 'unknown_variant'],
@@ -110,9 +155,12 @@ export const apiKeyOperations = defineOperations({
     summary: 'Get an API key without its secret',
     tag,
     access: ['server'],
+    guide: 'keys',
     params,
-    /** `quota` is null for keys that are not uploader keys. */
-    response: apiKeyResponse.extend({ quota: Quota.nullable() }),
+    response: apiKeyResponse.extend({
+      /** The use of an uploader key today; null for other keys. */
+      quota: Quota.nullable(),
+    }),
   },
   updateApiKey: {
     method: 'put',
@@ -121,6 +169,7 @@ export const apiKeyOperations = defineOperations({
     summary: 'Update an API key; fields left out stay as they are',
     tag,
     access: ['server'],
+    guide: 'keys',
     params,
     body: ApiKeyUpdate,
     response: apiKeyResponse,
@@ -133,6 +182,7 @@ export const apiKeyOperations = defineOperations({
     summary: 'Give an API key a new secret; the old one works for `grace_seconds` more',
     tag,
     access: ['server'],
+    guide: 'keys',
     params,
     body: z.strictObject({ grace_seconds: GraceSeconds }),
     response: withSecret,
@@ -143,8 +193,14 @@ export const apiKeyOperations = defineOperations({
     summary: 'Revoke an API key at once (within 30 seconds everywhere)',
     tag,
     access: ['server'],
+    guide: 'keys',
     params,
-    response: ok({ api_key_id: z.uuid(), deleted_api_key: ApiKey }),
+    response: ok({
+      /** The same as `deleted_api_key.id`. */
+      api_key_id: z.uuid(),
+      /** Its state before it was revoked. */
+      deleted_api_key: ApiKey,
+    }),
     errors: ['last_server_key'],
   },
 })

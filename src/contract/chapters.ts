@@ -1,18 +1,28 @@
 import * as z from 'zod'
 
+import { Chapter } from './chapter.ts'
 import { Id, ok, RequiredTitle, VersionHeaders } from './common.ts'
 import { MAX_BATCH_BYTES, MAX_CHAPTERS } from './facts.ts'
 import { defineOperations } from './operation.ts'
-import { Chapter, Track } from './track.ts'
+import { Track } from './track.ts'
 
-/** The chapters in the format JSON Chapters 1.2. The fields of the document that say nothing about chapters are not accepted. */
+/** A document in the format JSON Chapters 1.2, without the fields that do not belong to chapters. */
 export const Chapters = z.strictObject({
+  /** Version of the format, such as `1.2.0`. */
   version: z
     .string()
     .regex(/^1\.\d{1,3}(\.\d{1,3})?$/, 'must be a version 1 of JSON Chapters, such as 1.2.0')
     .optional(),
+  /** In the order of their start. */
   chapters: z
-    .array(z.strictObject(Chapter.extend({ title: RequiredTitle.optional() }).shape))
+    .array(
+      z.strictObject(
+        Chapter.extend({
+          /** Shown in the list of players, on one line. */
+          title: RequiredTitle.optional(),
+        }).shape,
+      ),
+    )
     .max(MAX_CHAPTERS)
     .superRefine((chapters, context) => {
       for (const [at, { startTime, endTime }] of chapters.entries()) {
@@ -26,8 +36,15 @@ export const Chapters = z.strictObject({
 export type Chapters = z.infer<typeof Chapters>
 
 const tag = 'Tracks'
-const params = z.object({ track_id: Id })
-const response = ok({ track_id: z.uuid(), track: Track })
+const params = z.object({
+  /** As returned when the track was created. */
+  track_id: Id,
+})
+const response = ok({
+  /** The same as `track.id`. */
+  track_id: z.uuid(),
+  track: Track,
+})
 
 export const chapterOperations = defineOperations({
   setChapters: {
@@ -37,6 +54,7 @@ export const chapterOperations = defineOperations({
     summary: "Set a track's chapters, in the format JSON Chapters 1.2; listeners see them instead of those of the file",
     tag,
     access: ['server'],
+    guide: 'edit',
     params,
     headers: VersionHeaders,
     body_size: MAX_BATCH_BYTES,
@@ -50,6 +68,7 @@ export const chapterOperations = defineOperations({
     summary: 'Return to the chapters of the file',
     tag,
     access: ['server'],
+    guide: 'edit',
     params,
     headers: VersionHeaders,
     response,

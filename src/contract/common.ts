@@ -6,13 +6,13 @@ import { oneLine } from './text.ts'
 
 /** Common parts of the schemas of all resources (specification §2 and §4). Their limits are in facts.ts (docs/architecture.md#limits). */
 
-/** Ids are converted to lower case, because UUIDs in requests are case-insensitive (RFC 9562 §4). */
+// Ids are converted to lower case, because UUIDs in requests are case-insensitive (RFC 9562 §4).
 export const Id = z.uuid().toLowerCase()
 export const Timestamp = z.iso.datetime()
 export const Text = z.string().max(MAX_STRING)
 export const RequiredText = Text.min(1)
 
-/** A title, subtitle or name on one line. */
+// A title, subtitle or name on one line.
 export const Title = z.string().overwrite(oneLine).max(MAX_STRING)
 export const RequiredTitle = Title.min(1)
 
@@ -34,7 +34,7 @@ const isWithinDepth = (value: unknown, levels: number): boolean =>
   value === null ||
   (levels > 0 && Object.values(value).every((v) => isWithinDepth(v, levels - 1)))
 
-/** Key/value pairs of any form: at most 16 KB as JSON, nested at most 5 levels deep. */
+/** Your own data, which the service stores as you send it: a JSON object of at most 16 KB, nested at most 5 levels deep. */
 export const Metadata = z
   .record(z.string(), z.unknown())
   .refine((m) => isWithinDepth(m, MAX_METADATA_DEPTH), `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
@@ -50,20 +50,23 @@ export const digits = (least: number, most: number, unit?: string) =>
     .string()
     .regex(/^\d{1,15}$/, `must be a whole number, from ${least} to ${most}${unit ? ` ${unit}` : ''}`)
     .transform(Number)
-    .pipe(z.int().min(least).max(most).meta({ unit }))
+    .pipe(z.int().min(least).max(most).meta({ 'x-unit': unit }))
 
 /** `limit` and `offset` of all lists (specification §4). */
 export const Page = z.strictObject({
+  /** Maximum number of items in the response. */
   limit: digits(1, MAX_PAGE, 'items').default(50),
+  /** Number of items to skip. An offset past the end returns an empty page. */
   offset: digits(0, 999_999_999, 'items').default(0),
 })
 export type Page = z.output<typeof Page>
 
 /**
  * The page of a list of tracks, collections or playlists. `after` is that of the previous page: the id of its last item, a dot, and the value that the list
- * is sorted by (docs/decisions/0115).
+ * is sorted by (docs/decisions/0051).
  */
 export const ListPage = Page.extend({
+  /** `after` of the previous page, to continue behind its last item. It reads further than `offset`, and skips nothing if items are added. */
   after: z
     .string()
     .max(MAX_AFTER)
@@ -75,26 +78,29 @@ export const ListPage = Page.extend({
 export const sortedBy = <const K extends string>(...keys: K[]) =>
   z.enum(keys.flatMap((key): (K | `-${K}`)[] => [key, `-${key}`])).optional()
 
-/** A search query: words or prefixes of words. Case and accents are ignored (docs/decisions/0064). */
+/** A search query: up to 16 words or beginnings of words, all of which must occur. Case and accents are ignored (docs/lists.md). */
 export const Query = RequiredText.optional()
 
-/** Accepts some of these names, separated by commas, and removes duplicates. */
-export const someOf = (names: readonly string[]) => {
-  const name = `(${names.join('|')})`
+/** Accepts some of these names, separated by commas, and returns them without duplicates. */
+export const someOf = <const T extends Record<string, string>>(names: z.ZodEnum<T>) => {
+  const { options } = names
+  const name = `(${options.join('|')})`
   return z
     .string()
     .regex(
-      new RegExp(`^${name}(,${name}){0,${names.length - 1}}$`),
-      `must be some of ${names.join(', ')}, with commas between`,
+      new RegExp(`^${name}(,${name}){0,${options.length - 1}}$`),
+      `must be some of ${options.join(', ')}, with commas between`,
     )
-    .overwrite((list) => [...new Set(list.split(','))].join())
+    .transform((list) => [...new Set(list.split(','))] as T[keyof T][])
+    .pipe(z.array(names))
     .optional()
 }
 
-/** The version of a resource. A change whose `If-Match` has another version is refused with 412 `version_mismatch` (docs/decisions/0091). */
+/** Changes with every change to the resource. An update whose `If-Match` has another version is refused with 412 `version_mismatch`. */
 export const Version = z.int()
 /** The headers of an operation that compares versions. `*` matches every version. */
 export const VersionHeaders = z.object({
+  /** Makes the change only if the resource still has this `version`, and otherwise returns 412 `version_mismatch`. `*` matches every version. */
   'if-match': z
     .string()
     .regex(/^(\*|\d{1,15}|"\d{1,15}")$/, 'must be the version of the resource, or *')
@@ -102,16 +108,17 @@ export const VersionHeaders = z.object({
 })
 
 /** Accepts the names of optional parts of a response, separated by commas. */
-export const including = (...names: string[]) => someOf(names)
+export const including = <const N extends string>(...names: N[]) => someOf(z.enum(names))
 
-/**
- * The total number of items in a list. `is_count_exact` is false if there may be more items than `count` (docs/decisions/0051). `after` reads the next
- * page; it is null at the end. `suggestion` is present if the request has a `q`: a corrected query if it finds nothing and the correction finds something, otherwise null (docs/decisions/0093).
- */
+/** The fields of all lists that can be searched (docs/decisions/0051, docs/decisions/0093). */
 export const counted = {
+  /** Number of items on all pages together; for a search, at most 1,000 are counted. */
   count: z.int(),
+  /** Present if there may be more items than `count`. */
   is_count_exact: z.literal(false).optional(),
+  /** Send it as `after` to get the next page; null if this is the last one. */
   after: z.string().nullable(),
+  /** Only with `q`: another spelling that finds something, if `q` itself finds nothing; otherwise null. */
   suggestion: z.string().nullable().optional(),
 }
 
@@ -119,23 +126,34 @@ export const counted = {
  * The query of a deletion: `trash=true` makes it reversible (docs/decisions/0054). Unknown parameters are refused, so that a misspelled `trash` does
  * not delete permanently.
  */
-export const Deletion = z.strictObject({ trash: z.enum(['true', 'false']).optional() })
+export const Deletion = z.strictObject({
+  /** `true` moves the item to the trash, where it can be restored for seven days. By default, it is deleted permanently. */
+  trash: z.enum(['true', 'false']).optional(),
+})
 
 /** Creates a schema that the OpenAPI document refers to by name. */
 export const named = <const T extends z.ZodRawShape>(id: string, shape: T) => z.object(shape).meta({ id })
 
 /** Adds the fields that all successful responses have (specification §2). */
 export const ok = <const T extends z.ZodRawShape>(shape: T) =>
-  z.object({ ok: z.literal(true), api_request_id: z.uuid().optional(), ...shape })
+  z.object({
+    /** Distinguishes success (`true`) from an error (`false`). */
+    ok: z.literal(true),
+    /** Identifies this request in the log of the service. Quote it when you report a problem. */
+    api_request_id: z.uuid().optional(),
+    ...shape,
+  })
 
 /** The codes of error responses (errors.ts). */
-export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[])
+export const ErrorCode = z.enum(Object.keys(ERROR_STATUS) as Code[]).meta({ id: 'ErrorCode' })
 
 /** The quota that an upload would exceed (docs/upload.md#quotas). */
 export const ExceededQuota = named('ExceededQuota', {
   /** The owner of the quota. */
   scope: z.enum(['upload_session', 'api_key', 'organization']),
+  /** Whether the bytes or the number of tracks would exceed it. */
   name: z.enum(['max_bytes', 'max_tracks']),
+  /** The bytes or tracks that the quota allows. */
   limit: z.int(),
   /** The bytes or tracks that are used without this request. */
   used: z.int(),
@@ -147,20 +165,38 @@ export const ExceededQuota = named('ExceededQuota', {
 export type ExceededQuota = z.infer<typeof ExceededQuota>
 
 /** The body of all error responses (specification §7). `code`, `errors`, `docs_url`, `quota`, `reason` and `current` are not in the specification. */
-export const ErrorBody = named('Error', {
+export const ErrorBody = named('ErrorBody', {
+  /** Distinguishes an error (`false`) from success (`true`). */
   ok: z.literal(false),
+  /** A sentence for people. Its wording may change, so programs should read `code`. */
   message: z.string(),
   code: ErrorCode,
+  /** Identifies this request in the log of the service. Quote it when you report a problem. */
   api_request_id: z.uuid().optional(),
-  /** The invalid fields. `path` is the path from the root of the body, query or URL path, joined with dots. */
-  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-  /** The URL of the paragraph about the code in the documentation of the service. */
+  /** The invalid fields and parameters. */
+  errors: z
+    .array(
+      z.object({
+        /** Path from the root of the body, query or URL path, joined with dots. */
+        path: z.string(),
+        /** The fault of the value, for people. */
+        message: z.string(),
+      }),
+    )
+    .optional(),
+  /** Address of the paragraph about the code in the documentation of the service. */
   docs_url: z.url().optional(),
   /** Only with the code `quota_exceeded`. */
   quota: ExceededQuota.optional(),
   /** Only of a refused listening report: the reason under which the statistics count it. */
   reason: z.string().optional(),
   /** Only with the code `version_mismatch`: the resource as it is now, with its `version`. */
-  current: z.looseObject({ id: z.uuid(), version: Version }).optional(),
+  current: z
+    .looseObject({
+      /** Identifies the resource, as in the path of the request. */
+      id: z.uuid(),
+      version: Version,
+    })
+    .optional(),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>

@@ -7,6 +7,10 @@ import { defineOperations } from './operation.ts'
 import { Track } from './track.ts'
 
 const tag = 'Cover images'
+const collectionParams = z.object({
+  /** As returned when the collection was created. */
+  collection_id: Id,
+})
 
 export type CoverOwner = 'collection' | 'track' | 'playlist'
 
@@ -18,8 +22,13 @@ export const coverOperations = defineOperations({
     summary: "Get a collection's cover, signed; without one its first track's, else a generated one",
     tag,
     access: ['server'],
-    params: z.object({ collection_id: Id }),
-    response: ok({ collection_id: z.uuid(), cover_image: OwnCover }),
+    guide: 'tags',
+    params: collectionParams,
+    response: ok({
+      /** As in the path. */
+      collection_id: z.uuid(),
+      cover_image: OwnCover,
+    }),
   },
   createCollectionCover: {
     method: 'post',
@@ -28,8 +37,17 @@ export const coverOperations = defineOperations({
     summary: "Get a URL to upload a collection's cover to",
     tag,
     access: ['server'],
-    params: z.object({ collection_id: Id }),
-    response: ok({ collection_id: z.uuid(), collection: Collection, collection_cover_upload: UploadHandle }),
+    guide: 'upload',
+    limits: ['cover_size', 'cover_pixels'],
+    recordsNoEvent: 'the uploaded file has its event',
+    params: collectionParams,
+    response: ok({
+      /** The same as `collection.id`. */
+      collection_id: z.uuid(),
+      collection: Collection,
+      /** Where to send the image. The response to the upload contains the collection with its new colors. */
+      collection_cover_upload: UploadHandle,
+    }),
   },
   createTrackCover: {
     method: 'post',
@@ -38,7 +56,19 @@ export const coverOperations = defineOperations({
     summary: "Get a URL to upload a track's cover to",
     tag,
     access: ['server'],
-    params: z.object({ track_id: Id }),
-    response: ok({ track_id: z.uuid(), track: Track, track_cover_upload: UploadHandle }),
+    guide: 'upload',
+    limits: ['cover_size', 'cover_pixels'],
+    recordsNoEvent: 'the uploaded file has its event',
+    params: z.object({
+      /** As returned when the track was created. */
+      track_id: Id,
+    }),
+    response: ok({
+      /** The same as `track.id`. */
+      track_id: z.uuid(),
+      track: Track,
+      /** Where to send the image. */
+      track_cover_upload: UploadHandle,
+    }),
   },
 })

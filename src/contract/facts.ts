@@ -1,6 +1,9 @@
 /** Limits and other constants that several parts of the project share. This file must not import zod, because browsers and the transcoder load it. */
 
 export const MAX_STRING = 255
+/** The languages of the elements, the pages for listeners and the studio. */
+export const LOCALES = ['en', 'ar', 'de', 'es', 'fr', 'ja'] as const
+export type Locale = (typeof LOCALES)[number]
 export const MAX_METADATA_BYTES = 16 * 1024
 export const MAX_METADATA_DEPTH = 5
 export const MAX_BODY_BYTES = 64 * 1024

@@ -16,19 +16,20 @@ const Seconds = z
   .min(0)
   .max(MAX_HEARD_NUMBER)
   .overwrite((seconds) => Math.round(seconds * 10) / 10)
-  .meta({ unit: 'seconds' })
+  .meta({ 'x-unit': 'seconds' })
 const Ranges = z.array(z.array(Seconds).min(2).max(2)).max(MAX_HEARD_RANGES)
 
 /** One pass of one track through the player. */
 const HeardListen = z.strictObject({
+  /** Id of a track of the session. */
   track: Id,
-  /** The seconds that were heard at least once: ordered, disjoint ranges. Seconds that ran muted are not among them. */
+  /** The parts that were heard at least once, each as `[start, end]` in seconds, in order and without overlaps. Muted seconds are not among them. */
   ranges: Ranges,
-  /** The part of `ranges` that was heard at least twice. */
+  /** The parts of `ranges` that were heard at least twice. */
   again: Ranges.optional(),
-  /** Seconds of audio that ran muted. */
+  /** Seconds of the recording that played muted. */
   muted: Seconds.optional(),
-  /** Seconds of audio of `ranges` and `again` that ran faster than recorded. */
+  /** Those seconds of `ranges` and `again` that played faster than recorded. */
   fast: Seconds.optional(),
 })
 
@@ -37,16 +38,17 @@ const HeardListen = z.strictObject({
  * repaired by the next one, and a repeated one changes nothing.
  */
 export const HeardReport = z.strictObject({
-  /** 16 random hexadecimal characters, which are the same in all reports of a visit. */
+  /** 16 random lower-case hexadecimal digits: new for each visit, and the same in all of its reports. */
   visit: z.string().regex(/^[\da-f]{16}$/, 'must be 16 hexadecimal characters in lower case'),
-  /** 1 in the first report of the visit, and then increasing. A report that is not newer than the last one is ignored. */
+  /** 1 in the first report of a visit, then increasing. A report that is not newer than the last one is ignored. */
   sequence: z.int().min(1).max(MAX_HEARD_NUMBER),
-  /** Seconds since the start of the visit, by a clock that is never set. */
+  /** Seconds since the start of the visit, by a clock that is never set back. */
   age: Seconds,
-  /** The index in the visit of the first of `listens`. All earlier ones are finished, and were reported. */
+  /** Index in the visit of the first of `listens`; 0 in a new visit. All earlier ones are finished and acknowledged. */
   first: z.int().min(0).max(MAX_HEARD_NUMBER),
-  /** The host name of the page, or of the page around a frame; for apps, their name. */
+  /** Host name of the page, or of the page around a frame. Apps send their name. */
   source: z.string().overwrite(oneLine).min(1).max(MAX_HEARD_SOURCE).optional(),
+  /** The whole state of each listen from `first` on, so that a lost report is repaired by the next one. */
   listens: z.array(HeardListen).min(1).max(MAX_HEARD_LISTENS),
 })
 export type HeardReport = z.infer<typeof HeardReport>
@@ -59,9 +61,14 @@ export const heardOperations = defineOperations({
     summary: 'Report the seconds that a listener has heard (no key needed); after 400, begin a new visit',
     tag: 'Listening',
     access: [],
+    guide: 'listening',
+    recordsNoEvent: 'sessions are too frequent',
     secret: 'token',
     nouns: { token: 'heard_token' },
-    params: z.object({ token: z.string().max(255) }),
+    params: z.object({
+      /** `heard_token` of a play session. */
+      token: z.string().max(255),
+    }),
     body: HeardReport,
     body_size: MAX_HEARD_BYTES,
     is_text: true,

@@ -1,5 +1,3 @@
-import type * as z from 'zod'
-
 import { apiKeyOperations } from './api_key.ts'
 import { chapterOperations } from './chapters.ts'
 import { collectionOperations } from './collection.ts'
@@ -56,16 +54,3 @@ export const operations = {
 }
 export type OperationTable = typeof operations
 export type OperationName = keyof OperationTable
-
-type InputPart<T, K extends string> = T extends { [P in K]: infer S extends z.ZodType }
-  ? { [P in K]: z.input<S> }
-  : unknown
-/** The types of one operation's input and output for clients. They do not depend on zod. */
-type CallOf<T> = T extends { method: infer M; path: infer P; response: infer R extends z.ZodType }
-  ? { method: M; path: P; response: z.output<R> } & InputPart<T, 'params'> &
-      InputPart<T, 'query'> &
-      InputPart<T, 'headers'> &
-      InputPart<T, 'body'>
-  : never
-/** The types of all operations for clients. The packed client contains the same types as generated text (scripts/pack/calls.ts). */
-export type Calls = { [N in OperationName]: CallOf<OperationTable[N]> }

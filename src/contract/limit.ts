@@ -4,8 +4,17 @@ import { named, ok } from './common.ts'
 import * as limits from './facts.ts'
 import { defineOperations } from './operation.ts'
 
-/** One limit of the service. `applies_to` describes its scope. */
-export const Limit = named('Limit', { name: z.string(), value: z.number(), unit: z.string(), applies_to: z.string() })
+/** One limit of this service (docs/limits.md). */
+export const Limit = named('Limit', {
+  /** As in docs/limits.md. */
+  name: z.string(),
+  /** The amount in `unit`: a maximum, unless `applies_to` says otherwise. */
+  value: z.number(),
+  /** The counted things, such as `bytes` or `requests per minute`. */
+  unit: z.string(),
+  /** Its scope, in words. */
+  applies_to: z.string(),
+})
 
 export type Limit = z.infer<typeof Limit>
 
@@ -113,6 +122,10 @@ export const limitOperations = defineOperations({
     summary: 'List the limits of this service',
     tag: 'Limits',
     access: ['root', 'server', 'player', 'uploader'],
-    response: ok({ limits: z.array(Limit) }),
+    guide: 'limits',
+    response: ok({
+      /** All limits, with those that the operator has set. */
+      limits: z.array(Limit),
+    }),
   },
 })

@@ -4,7 +4,7 @@ import { ok, Timestamp } from './common.ts'
 import { MAX_LISTENER } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
-/** The caller's pseudonym for a listener. It is stored only as an HMAC. */
+/** Your pseudonym for a listener. It is stored only as an HMAC. */
 export const Listener = z
   .string()
   .min(1)
@@ -25,22 +25,25 @@ export const listenerOperations = defineOperations({
     path: '/v1/listener/{listener}/progress',
     summary: 'Get which seconds of tracks a listener has heard, and where to resume',
     ...common,
+    guide: 'counting',
     response: ok({
       /**
-       * The tracks that were heard in sessions with this `listener`, the last one first; without deleted ones, and without those that were not heard for the
-       * `progress_days` of the organization.
+       * The tracks that were heard in sessions with this `listener`, the last one first. Those that were not heard for the `progress_days` of the
+       * organization are left out.
        */
       tracks: z.array(
         z.object({
+          /** A track that still exists. */
           track_id: z.uuid(),
-          /** In seconds, of the recording that was heard. */
+          /** Length in seconds of the recording that was heard. */
           duration: z.number(),
-          /** The parts that were heard, each with its start and end in seconds. */
+          /** The parts that were heard, each as `[start, end]` in seconds. */
           ranges: z.array(z.array(z.number())),
-          /** Share of the track that was heard, from 0 to 1. */
+          /** Fraction of the track that was heard, from 0 to 1. */
           heard: z.number(),
-          /** The second from which to resume; 0 if the end was heard last. */
+          /** The second from which to resume; 0 if it is in the last three seconds. */
           position: z.number(),
+          /** When a report last changed the progress. */
           updated_at: Timestamp,
         }),
       ),
@@ -51,7 +54,12 @@ export const listenerOperations = defineOperations({
     path: '/v1/listener/{listener}/progress',
     summary: 'Delete the progress of a listener',
     ...common,
-    response: ok({ deleted_tracks: z.int() }),
+    guide: 'counting',
+    recordsNoEvent: 'listeners are not resources',
+    response: ok({
+      /** Number of tracks whose progress was deleted. */
+      deleted_tracks: z.int(),
+    }),
     invisibleToListeners: true,
   },
 })

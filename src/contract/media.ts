@@ -3,36 +3,48 @@ import * as z from 'zod'
 import { named, Timestamp } from './common.ts'
 import type { CoverSize } from './facts.ts'
 
-/** The method and URL for an upload (specification §2, UploadHandle). Audio is sent as the body of a `PUT`, a cover with `POST`. */
+/** The request that uploads a file: audio as the body of a `PUT`, a cover with `POST` (docs/upload.md). */
 export const UploadHandle = named('UploadHandle', {
+  /** HTTP method of the upload: `PUT` for audio, `POST` for covers. */
   method: z.enum(['PUT', 'POST']),
+  /** Signed URL to which the file is sent, without an API key. */
   upload_url: z.url(),
   /** Seconds for which the URL is valid. */
   ttl: z.int(),
+  /** When the URL stops working. A new one can be requested. */
   expires_at: Timestamp,
 })
 export type UploadHandle = z.infer<typeof UploadHandle>
 
 const square = <const T extends CoverSize | 'large'>(type: T) =>
-  z.object({ type: z.literal(type), width: z.int(), height: z.int(), url: z.url() })
+  z.object({
+    /** The name of the size, as in the key. */
+    type: z.literal(type),
+    /** Pixels from left to right. */
+    width: z.int(),
+    /** Pixels from top to bottom; the image is square. */
+    height: z.int(),
+    /** Signed URL that expires, so request a new one instead of storing it. */
+    url: z.url(),
+  })
 
 /**
- * A cover in a play view. If the resource neither has nor inherits a cover, the URLs return a PNG that is generated from its title and its waveform.
- * With `.svg` instead of `.png`, they return the same as SVG.
+ * A cover in its sizes for players. If the resource neither has nor inherits a cover, the URLs return a PNG that is generated from its title and
+ * its waveform; with `.svg` instead of `.png`, they return the same as SVG.
  */
 export const CoverImage = named('CoverImage', {
+  /** 80 × 80 pixels. */
   icon: square('icon'),
+  /** 200 × 200 pixels. */
   small: square('small'),
+  /** 400 × 400 pixels. */
   regular: square('regular'),
 })
 export type CoverImage = z.infer<typeof CoverImage>
 
-/**
- * A cover as its owner gets it. In addition to the sizes for listeners, it has a large square image with at most 1,400 pixels per side, for feeds and
- * cards.
- */
+/** A cover as its owner gets it: with a large square image, for feeds and cards. */
 export const OwnCover = CoverImage.extend({
-  /** Null if the uploaded cover has at most 400 pixels per side. */
+  /** At most 1,400 pixels per side; null if the uploaded cover has at most 400. */
   large: square('large').nullable(),
 }).meta({ id: 'OwnCover' })
 export type OwnCover = z.infer<typeof OwnCover>

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 
+import type { ApiTag } from './api_tags.ts'
 import { type ErrorCode, ERROR_STATUS } from './error_status.ts'
 import type { Growth } from './facts.ts'
 
@@ -31,7 +32,9 @@ export interface Table {
 interface Description {
   path: `/v1/${string}`
   summary: string
-  tag: string
+  tag: ApiTag
+  /** The name of the page in `docs` that explains the operation. */
+  guide: string
   access: readonly Access[]
   /** Only for public operations: the name of the parameter that is the secret. The rate limits are per secret. */
   secret?: string
@@ -59,10 +62,14 @@ interface Description {
   is_report?: true
   /** Seconds for which an isolate may cache the response. All callers of the same URL get the cached response (docs/decisions/0028). */
   reuse?: number
+  /** The limits of the operation that do not follow from its fields (limit.ts). The API reference shows them. */
+  limits?: readonly string[]
   /** Set if changes by this operation do not affect cached responses. */
   invisibleToListeners?: true
   /** Set if the operation can record events although it is `invisibleToListeners`. */
   emitsEvents?: true
+  /** Why an operation that writes records no event for its caller (docs/events.md). All others record one. */
+  recordsNoEvent?: string
   /** Error codes in addition to those that `errorsOf` derives. */
   errors?: readonly ErrorCode[]
 }

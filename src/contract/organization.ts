@@ -8,18 +8,23 @@ import { QuotaBytes } from './quota.ts'
 
 export const Theme = z.array(HexColor).max(MAX_THEME_COLORS)
 
-/**
- * The organization, to which all other resources belong (specification §2, Organization). `theme` has the colors that were set; `image_colors` has
- * the same colors in the form for players.
- */
+/** The owner of all other resources, with the defaults of their appearance. */
 export const Organization = named('Organization', {
+  /** Identifies the organization in paths, quotas and statistics. */
   id: z.uuid(),
+  /** Shown in the studio, not to listeners. */
   name: z.string(),
+  /** The colors of `theme` in the form that players use. */
   image_colors: z.array(ImageColor),
+  /** Up to 12 colors that players show instead of those of covers; `[]` for none. */
   theme: z.array(HexColor),
+  /** Whether collections and tracks may have their own color and theme. False makes all look the same. */
   is_theme_overridable: z.boolean(),
+  /** Whether tracks may show their own covers instead of those of their collections. */
   is_cover_overridable: z.boolean(),
+  /** Color of players, unless a collection or track has its own. */
   player_color: HexColor,
+  /** Second line in players for tracks without a subtitle; empty for none. */
   player_subtitle: z.string(),
   /** Whether the tags of files are used for titles, subtitles, order and covers that are not set (docs/tags.md). */
   uses_tags: z.boolean(),
@@ -32,23 +37,38 @@ export const Organization = named('Organization', {
 })
 export type Organization = z.infer<typeof Organization>
 
-/** `null` restores the default color or subtitle. */
+/** Omitted fields keep their values. `null` restores the default color or subtitle. */
 export const OrganizationUpdate = z.strictObject({
+  /** Shown in the studio, not to listeners. */
   name: RequiredTitle.optional(),
+  /** Colors that players show instead of those of covers; `[]` removes them. */
   theme: Theme.optional(),
+  /** Whether collections and tracks may have their own color and theme. */
   is_theme_overridable: z.boolean().optional(),
+  /** Whether tracks may show their own covers instead of those of their collections. */
   is_cover_overridable: z.boolean().optional(),
+  /** Color of players, unless a collection or track has its own; null restores the default. */
   player_color: HexColor.nullable().optional(),
+  /** Second line in players for tracks without a subtitle; null for none. */
   player_subtitle: Title.nullable().optional(),
+  /** Whether the tags of files are used for titles, subtitles, order and covers that are not set (docs/tags.md). */
   uses_tags: z.boolean().optional(),
-  progress_days: z.int().min(1).max(MAX_PROGRESS_DAYS).meta({ unit: 'days' }).optional(),
-  /** Only the operator's root key may change it. */
+  /** Days after which the progress of a listener with a track ends, counted from its last change. */
+  progress_days: z.int().min(1).max(MAX_PROGRESS_DAYS).meta({ 'x-unit': 'days' }).optional(),
+  /** Bytes that the organization may store; null allows any number. Only the root key may change it. */
   max_bytes: QuotaBytes.optional(),
 })
 
 const tag = 'Organizations'
-const params = z.object({ organization_id: Id })
-const organizationResponse = ok({ organization_id: z.uuid(), organization: Organization })
+const params = z.object({
+  /** The organization of your key, or any with the root key. */
+  organization_id: Id,
+})
+const organizationResponse = ok({
+  /** The same as `organization.id`. */
+  organization_id: z.uuid(),
+  organization: Organization,
+})
 
 export const organizationOperations = defineOperations({
   listOrganizations: {
@@ -57,8 +77,14 @@ export const organizationOperations = defineOperations({
     summary: "List organizations, newest first (the operator's root key only)",
     tag,
     access: ['root'],
+    guide: 'keys',
     query: Page,
-    response: ok({ count: z.int(), organizations: z.array(Organization) }),
+    response: ok({
+      /** Number of organizations on all pages together. */
+      count: z.int(),
+      /** The newest first. */
+      organizations: z.array(Organization),
+    }),
   },
   createOrganization: {
     method: 'post',
@@ -67,10 +93,18 @@ export const organizationOperations = defineOperations({
     summary: "Create an organization and its first server key (the operator's root key only)",
     tag,
     access: ['root'],
-    body: z.strictObject({ name: RequiredTitle, max_bytes: QuotaBytes.optional() }),
+    guide: 'keys',
+    body: z.strictObject({
+      /** Shown in the studio, not to listeners. */
+      name: RequiredTitle,
+      /** Bytes that the organization may store; null, the default, allows any number. */
+      max_bytes: QuotaBytes.optional(),
+    }),
     response: ok({
+      /** The same as `organization.id`. */
       organization_id: z.uuid(),
       organization: Organization,
+      /** The first server key, whose secret is `secret`. */
       api_key_id: z.uuid(),
       /** The secret of the server key. It is returned only once, because the service stores only its hash. */
       secret: z.string(),
@@ -82,6 +116,7 @@ export const organizationOperations = defineOperations({
     summary: 'Get an organization',
     tag,
     access: ['server'],
+    guide: 'concepts',
     params,
     response: organizationResponse,
   },
@@ -92,6 +127,8 @@ export const organizationOperations = defineOperations({
     summary: 'Update an organization; fields left out stay as they are',
     tag,
     access: ['root', 'server'],
+    guide: 'concepts',
+    recordsNoEvent: 'receivers do not mirror settings',
     params,
     headers: VersionHeaders,
     body: OrganizationUpdate,
@@ -104,7 +141,14 @@ export const organizationOperations = defineOperations({
     summary: "Delete an organization with everything in it (the operator's root key only)",
     tag,
     access: ['root'],
+    guide: 'keys',
+    recordsNoEvent: 'the events are deleted with their organization',
     params,
-    response: ok({ organization_id: z.uuid(), deleted_organization: Organization }),
+    response: ok({
+      /** The same as `deleted_organization.id`. */
+      organization_id: z.uuid(),
+      /** Its state before the deletion. */
+      deleted_organization: Organization,
+    }),
   },
 })

@@ -15,25 +15,34 @@ import { CoverImage } from './media.ts'
 import { defineOperations } from './operation.ts'
 import { BriefTrack, Levels, Track } from './track.ts'
 
+/** The kind of the resource. */
 export const PlayScope = z.enum(['collection', 'track', 'playlist'])
 export type PlayScope = z.infer<typeof PlayScope>
 
-/** Identifies a play session: the id of one that was created, or a token that was signed (docs/signed_sessions.md). Only ids are converted to lower case. */
+/** Identifies a play session: the id of one that was created, or a signed token (docs/signed_sessions.md). */
 export const PlaySessionId = z
   .string()
   .max(MAX_SESSION_TOKEN)
   .regex(new RegExp(`^([\\da-fA-F]{8}(-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}|${SESSION_TOKEN})$`))
+  // Upper and lower case of a token differ.
   .overwrite((id) => (id.includes('.') ? id : id.toLowerCase()))
   .meta({ id: 'PlaySessionId' })
 
-/** A session for playing one resource for a limited time (specification §2, PlaySession). It never changes. */
+/** A permission to play one collection, track or playlist for a limited time. It never changes. */
 export const PlaySession = named('PlaySession', {
+  /** The secret with which players get play views, without a key. */
   id: PlaySessionId,
+  /** A user of your application, by an id that you choose; null if none is set. */
   creator_id: z.uuid().nullable(),
+  /** Your own identifier of the session; empty if none is set. */
   organization_index: z.string(),
+  /** Your own data, as you have sent it. Listeners do not see it. */
   metadata: z.record(z.string(), z.unknown()),
+  /** Indexes of the variants to play, in the order in which players should try them. */
   variants: z.array(z.string()),
+  /** Whether listeners may download the variants as files. */
   is_downloadable: z.boolean(),
+  /** When the session ends. Requests with it then return 410, and 404 a day later. */
   expires_at: Timestamp,
 })
 export type PlaySession = z.infer<typeof PlaySession>
@@ -41,97 +50,134 @@ export type PlaySession = z.infer<typeof PlaySession>
 /** A play session as listeners get it. They know only its id (specification §4, Play sessions). */
 const ListenersSession = PlaySession.pick({ id: true, variants: true, is_downloadable: true, expires_at: true })
 
-/** A track in the list of a session. The specification allows no other fields (§2, Track). */
+const effective = {
+  /** Title: the track's own, that of the tags, or the file name. */
+  player_title: Track.shape.player_title,
+  /** Second line: the track's own, the artist in the tags, or an inherited one. */
+  player_subtitle: Track.shape.player_subtitle,
+  /** Color of the player: the track's own or an inherited one. */
+  player_color: Track.shape.player_color,
+}
+
+/** A track in the list of a session, with the title and color that listeners see. */
 export const SessionTrack = Track.pick({
   id: true,
   index: true,
   duration: true,
   order: true,
-  player_title: true,
-  player_subtitle: true,
-  player_color: true,
-}).meta({ id: 'SessionTrack' })
+})
+  .extend(effective)
+  .meta({ id: 'SessionTrack' })
 export type SessionTrack = z.infer<typeof SessionTrack>
 
 /**
- * A track as listeners get it, with its effective title, subtitle, color and image colors (docs/architecture.md#inheritance). It has the fields of a
- * track in a list, so everyone who has the id of a play session can see `metadata`.
+ * A track as listeners get it, with its effective title, subtitle and colors (docs/architecture.md#inheritance). Everyone who has the id of a play
+ * session can see it, also `metadata`.
  */
 export const PlayedTrack = BriefTrack.omit({ created_at: true, updated_at: true, version: true })
   .extend({
-    /** Whether the effective `player_color` is so dark that white text is easier to read on it (WCAG 2.2 relative luminance). */
+    ...effective,
+    /** Whether white text is easier to read on `player_color` than black text (WCAG 2.2). */
     is_dark: z.boolean(),
-    /** True if the track is still being processed and only a first file can be played, which the final variants will replace. */
+    /** Whether only a first file can be played until processing has finished. Request the play view again for the final variants. */
     is_preliminary: z.boolean(),
   })
   .meta({ id: 'PlayedTrack' })
 
-/** One file that can be played (specification §2, Playback variant). The specification allows no other fields. */
+/** One file that can be played. */
 export const PlaybackVariant = named('PlaybackVariant', {
+  /** Place of the file in the storage; it changes when the file does. */
   path: z.string(),
+  /** Signed URL that supports range requests. It is valid for 40 to 60 minutes, and never longer than the session. */
   url: z.url(),
-  variant: z.object({ index: z.string() }),
+  /** Names the variant of the file. */
+  variant: z.object({
+    /** As in `GET /v1/variant`. */
+    index: z.string(),
+  }),
 })
 
 /** The collection or playlist of a session, as listeners see it. */
 export const PlayedList = named('PlayedList', {
+  /** Which of the two it is. */
   scope: z.enum(['collection', 'playlist']),
+  /** As listeners see it. */
   title: z.string(),
+  /** Second line; null if there is none. */
   subtitle: z.string().nullable(),
 })
 
-/** All data that a player needs to show and play one track. */
 const playback = {
+  /** The same as `track.id`. */
   track_id: z.uuid(),
   /** Null if the session is for a single track. */
   list: PlayedList.nullable(),
-  /** The chapters that a person has set, otherwise those of the uploaded file. `start` is in seconds. */
+  /** The chapters that a person has set, otherwise those of the uploaded file. */
   chapters: SourceInfo.shape.chapters,
+  /** The effective cover, which may be inherited or generated. */
   cover_image: CoverImage,
   track: PlayedTrack,
   levels: Levels,
+  /** The variants of the session that the track has, in the order in which players should try them. */
   variants: z.array(PlaybackVariant),
 }
+/** All data that a player needs to show and play one track. */
 export const Playback = z.object(playback).meta({ id: 'Playback' })
 export type Playback = z.infer<typeof Playback>
 
 export const PlaySessionCreate = z.strictObject({
+  /** Indexes of the variants to play, in the order in which players should try them; by default AAC, MP3, Opus and FLAC. */
   variants: z.array(z.string().max(64)).max(MAX_SESSION_VARIANTS).optional(),
+  /** Required if the scope is `collection`. */
   collection_id: Id.optional(),
+  /** Required if the scope is `track`. */
   track_id: Id.optional(),
+  /** Required if the scope is `playlist`. */
   playlist_id: Id.optional(),
+  /** Whether listeners may download the variants as files; false by default. */
   is_downloadable: z.boolean().optional(),
-  /** Seconds until the session expires. */
-  expires_in: z.number().min(60).max(MAX_SESSION_TTL).meta({ unit: 'seconds' }).default(3600),
+  /** Seconds until the session ends. */
+  expires_in: z.number().min(60).max(MAX_SESSION_TTL).meta({ 'x-unit': 'seconds' }).default(3600),
+  /** A user of your application, by a UUID that you choose. */
   creator_id: Id.nullable().optional(),
+  /** Your own identifier of the session. */
   organization_index: Text.nullable().optional(),
+  /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Listeners do not see it. */
   metadata: Metadata.optional(),
-  /** Your pseudonym for the listener, whose progress is then kept. It is stored only as an HMAC. Only server keys may set it. */
+  /** Your pseudonym for the listener, whose progress is then kept. Only server keys may set it. */
   listener: Listener.optional(),
-  /** How many play views the response contains, from the first track on. */
-  views: z.int().min(1).max(MAX_VIEWS).meta({ unit: 'play views' }).optional(),
+  /** Number of play views in the response, from the first track on. */
+  views: z.int().min(1).max(MAX_VIEWS).meta({ 'x-unit': 'play views' }).optional(),
 })
 
-/**
- * The query of a session's public view: how many play views the response contains, and the track of the list with which they begin, instead of the first.
- * A query without `views` is ignored. It is parsed by src/http/listen/views_query.ts, before zod is loaded.
- */
+// A query without `views` is ignored. It is parsed by src/http/listen/views_query.ts, before zod is loaded.
 export const ViewsQuery = z.strictObject({
+  /** Number of play views in the response; none by default. Each counts as one request for the rate limit. */
   // One to MAX_VIEWS, written out so that TypeScript knows the values.
   views: z.enum(['1', '2', '3', '4', '5']).optional(),
+  /** The track of the list with which the play views start; the first one by default. */
   from: Id.optional(),
 })
 export type ViewsQuery = z.infer<typeof ViewsQuery>
 
-/** A play view, as the response for its track contains it. */
-const playView = { play_session_id: PlaySessionId, ...playback, play_session: ListenersSession }
+const playView = {
+  /** As in the path of the request. */
+  play_session_id: PlaySessionId,
+  ...playback,
+  /** The part of the session that listeners may see. */
+  play_session: ListenersSession,
+}
+/** A play view: all data that a player needs for one track of a session. */
 export const PlayView = named('PlayView', playView)
 export type PlayView = z.infer<typeof PlayView>
 
 const tag = 'Play sessions'
-/** The token for the listening reports of players: `POST /v1/heard/{token}`. */
-const heard_token = { heard_token: z.string() }
+const heard_token = {
+  /** The secret in the path of listening reports, `POST /v1/heard/{token}`. It can be used only for this. */
+  heard_token: z.string(),
+}
 const session = {
+  /** The same as `play_session.id`. */
   play_session_id: PlaySessionId,
   play_session: PlaySession,
   /** Null if the session is for a single track. */
@@ -146,8 +192,15 @@ const views = {
   /** Only if the request has `views`: the play views of so many tracks of the list. Tracks that cannot be played yet are left out. */
   views: z.array(PlayView).optional(),
 }
-const playParams = z.object({ play_session_id: PlaySessionId, play_track_id: Id })
-/** The codes of errors that only signed sessions cause. */
+const sessionParams = z.object({
+  /** As returned when the session was created, or a session that your server has signed. It is the secret that grants access. */
+  play_session_id: PlaySessionId,
+})
+const playParams = sessionParams.extend({
+  /** A track of the session. */
+  play_track_id: Id,
+})
+// The codes of errors that only signed sessions cause.
 const SIGNED = ['invalid_request', 'unknown_field', 'unauthorized', 'insufficient_scope', 'origin_not_allowed'] as const
 /** Settings of public operations, for which the id of the session grants access. */
 const listeners = { access: [], secret: 'play_session_id', nouns: { play_track_id: 'track' } } as const
@@ -160,10 +213,21 @@ export const playOperations = defineOperations({
     summary: 'Create a play session for a collection, a track or a playlist',
     tag,
     access: ['server', 'player'],
-    params: z.object({ scope: PlayScope }),
+    guide: 'play',
+    limits: ['play_session_ttl', 'session_tracks', 'session_variants', 'listener_length'],
+    recordsNoEvent: 'sessions are too frequent',
+    params: z.object({
+      /** The kind of the resource to play. The body has its id. */
+      scope: PlayScope,
+    }),
     nouns: { scope: null },
     body: PlaySessionCreate,
-    response: ok({ ...session, expires_at: Timestamp, ...views }),
+    response: ok({
+      ...session,
+      /** The same as `play_session.expires_at`. */
+      expires_at: Timestamp,
+      ...views,
+    }),
     invisibleToListeners: true,
     errors: ['not_found', 'unknown_variant'],
   },
@@ -173,7 +237,8 @@ export const playOperations = defineOperations({
     summary: 'Get a play session',
     tag,
     access: ['server', 'player'],
-    params: z.object({ play_session_id: PlaySessionId }),
+    guide: 'play',
+    params: sessionParams,
     response: ok(session),
     errors: ['session_expired', 'invalid_request', 'unknown_field'],
   },
@@ -183,9 +248,16 @@ export const playOperations = defineOperations({
     summary: 'Get what a play session plays: its tracks and the play view of the first (no key needed)',
     tag,
     ...listeners,
-    params: z.object({ play_session_id: PlaySessionId }),
+    guide: 'play',
+    limits: ['playback_ttl', 'session_views'],
+    params: sessionParams,
     query: ViewsQuery,
-    response: ok({ ...session, play_session: ListenersSession, ...views }),
+    response: ok({
+      ...session,
+      /** The part of the session that listeners may see. */
+      play_session: ListenersSession,
+      ...views,
+    }),
     reuse: PLAY_CACHE_SECONDS,
     errors: [...SIGNED, 'session_expired'],
   },
@@ -195,12 +267,29 @@ export const playOperations = defineOperations({
     summary: 'Get a URL that downloads all tracks as a ZIP (no key needed)',
     tag,
     ...listeners,
-    params: z.object({ play_session_id: PlaySessionId }),
-    query: z.strictObject({ variant: z.string().max(64).optional() }),
+    guide: 'play',
+    limits: ['zip_files', 'zip_size'],
+    params: sessionParams,
+    query: z.strictObject({
+      /** Index of one of the session's variants; by default, the first one. */
+      variant: z.string().max(64).optional(),
+    }),
     response: ok({
+      /** As in the path. */
       play_session_id: PlaySessionId,
-      /** `size` is the total size of the files in bytes. The ZIP itself is slightly larger. */
-      download: z.object({ variant: z.string(), url: z.url(), file_name: z.string(), files: z.int(), size: z.int() }),
+      /** The ZIP, which is made while it is downloaded. */
+      download: z.object({
+        /** Index of the variant that it contains. */
+        variant: z.string(),
+        /** Address that needs no key, as long as the session is valid. */
+        url: z.url(),
+        /** Name under which browsers save it. */
+        file_name: z.string(),
+        /** Number of tracks in it. */
+        files: z.int(),
+        /** Sum of their sizes in bytes; the ZIP is slightly larger. */
+        size: z.int(),
+      }),
     }),
     errors: [...SIGNED, 'download_not_allowed', 'track_not_ready', 'session_expired', 'zip_too_large'],
   },
@@ -210,6 +299,8 @@ export const playOperations = defineOperations({
     summary: 'Get the play view of a track: signed URLs, levels, cover (no key needed)',
     tag,
     ...listeners,
+    guide: 'play',
+    limits: ['playback_ttl'],
     params: playParams,
     response: ok({ ...playView, ...heard_token }),
     reuse: PLAY_CACHE_SECONDS,
@@ -221,11 +312,24 @@ export const playOperations = defineOperations({
     summary: 'Get a signed URL that downloads one variant as a file (no key needed)',
     tag,
     ...listeners,
-    params: playParams.extend({ variant_index: z.string().max(64) }),
+    guide: 'play',
+    limits: ['playback_ttl'],
+    params: playParams.extend({
+      /** One of the session's variants, such as `mp3-128`. */
+      variant_index: z.string().max(64),
+    }),
     response: ok({
+      /** As in the path. */
       play_session_id: PlaySessionId,
+      /** As in the path. */
       track_id: z.uuid(),
-      download: z.object({ variant: z.string(), url: z.url() }),
+      /** The file, which browsers save under its own name. */
+      download: z.object({
+        /** As in the path. */
+        variant: z.string(),
+        /** Signed URL, valid for at most an hour. */
+        url: z.url(),
+      }),
     }),
     errors: [...SIGNED, 'download_not_allowed', 'track_not_ready', 'session_expired'],
   },

@@ -10,32 +10,46 @@ import { include, ListedTrack } from './track.ts'
 /** Settings of collections that playlists do not have, because no resource inherits from a playlist. */
 const OVERRIDES = { is_cover_overridable: true, is_theme_overridable: true } as const
 
-/** A list of tracks from any collections of the organization. It has its own order (docs/architecture.md#playlists). */
+/** A list of tracks from any collections of the organization, in its own order. Values that are not set are inherited from the organization. */
 export const Playlist = Collection.omit(OVERRIDES)
   .extend({
+    /** Number of positions; a track may have several. */
     track_count: z.int(),
-    /** Increases with every change to the tracks. A change with this value as `If-Match` is refused if another change came first. */
+    /** Increases with every change to the tracks. A change with another value as `If-Match` is refused with 412 `version_mismatch`. */
     version: Version,
   })
   .meta({ id: 'Playlist' })
 export type Playlist = z.infer<typeof Playlist>
 
-/** A track in a playlist. */
+/** A track at one position of a playlist. */
 export const PlaylistTrack = ListedTrack.extend({
+  /** Identifies the position, because a track may have several. */
   playlist_track_id: z.uuid(),
-  /** The position in the playlist: 0, 1, 2, … */
+  /** 0 for the first, then 1, 2, … */
   position: z.int(),
 }).meta({ id: 'PlaylistTrack' })
 
 export const PlaylistUpdate = CollectionUpdate.omit(OVERRIDES)
 export const PlaylistCreate = CollectionCreate.omit(OVERRIDES)
 
+/** Tracks in playing order. A track may occur more than once. */
 const TrackIds = z.array(Id).max(MAX_PLAYLIST_TRACKS)
+/** 0 is the first place. */
 const Position = z.int().min(0).max(MAX_PLAYLIST_TRACKS)
 const tag = 'Playlists'
-const params = z.object({ playlist_id: Id })
-const entryParams = params.extend({ playlist_track_id: Id })
-const playlistResponse = ok({ playlist_id: z.uuid(), playlist: Playlist })
+const params = z.object({
+  /** As returned when the playlist was created. */
+  playlist_id: Id,
+})
+const entryParams = params.extend({
+  /** The position, as the list of its tracks has it. */
+  playlist_track_id: Id,
+})
+const playlistResponse = ok({
+  /** The same as `playlist.id`. */
+  playlist_id: z.uuid(),
+  playlist: Playlist,
+})
 
 export const playlistOperations = defineOperations({
   listPlaylists: {
@@ -44,8 +58,13 @@ export const playlistOperations = defineOperations({
     summary: 'List or search playlists, newest first unless sorted',
     tag,
     access: ['server'],
+    guide: 'lists',
     query: ListPage.extend(listQuery),
-    response: ok({ ...counted, playlists: z.array(Playlist.extend(listParts)) }),
+    response: ok({
+      ...counted,
+      /** One page, in the requested order. */
+      playlists: z.array(Playlist.extend(listParts)),
+    }),
   },
   createPlaylist: {
     method: 'post',
@@ -54,8 +73,12 @@ export const playlistOperations = defineOperations({
     summary: 'Create a playlist',
     tag,
     access: ['server'],
+    guide: 'playlists',
     body: PlaylistCreate,
-    response: playlistResponse.extend({ playlist_cover_upload: UploadHandle }),
+    response: playlistResponse.extend({
+      /** Where to send a cover. */
+      playlist_cover_upload: UploadHandle,
+    }),
   },
   getPlaylist: {
     method: 'get',
@@ -63,6 +86,7 @@ export const playlistOperations = defineOperations({
     summary: 'Get a playlist',
     tag,
     access: ['server'],
+    guide: 'playlists',
     params,
     response: playlistResponse,
   },
@@ -73,6 +97,7 @@ export const playlistOperations = defineOperations({
     summary: 'Update a playlist; fields left out stay as they are',
     tag,
     access: ['server'],
+    guide: 'playlists',
     params,
     body: PlaylistUpdate,
     response: playlistResponse,
@@ -83,9 +108,16 @@ export const playlistOperations = defineOperations({
     summary: 'Delete a playlist; its tracks stay in their collections. `trash=true` keeps it for seven days',
     tag,
     access: ['server'],
+    guide: 'playlists',
+    limits: ['trash_ttl'],
     params,
     query: Deletion,
-    response: ok({ playlist_id: z.uuid(), deleted_playlist: Playlist }),
+    response: ok({
+      /** The same as `deleted_playlist.id`. */
+      playlist_id: z.uuid(),
+      /** Its state before the deletion. */
+      deleted_playlist: Playlist,
+    }),
   },
   getPlaylistCover: {
     method: 'get',
@@ -93,8 +125,13 @@ export const playlistOperations = defineOperations({
     summary: "Get a playlist's cover, signed; without one, a generated one",
     tag,
     access: ['server'],
+    guide: 'tags',
     params,
-    response: ok({ playlist_id: z.uuid(), cover_image: OwnCover }),
+    response: ok({
+      /** As in the path. */
+      playlist_id: z.uuid(),
+      cover_image: OwnCover,
+    }),
   },
   createPlaylistCover: {
     method: 'post',
@@ -103,8 +140,14 @@ export const playlistOperations = defineOperations({
     summary: "Get a URL to upload a playlist's cover to",
     tag,
     access: ['server'],
+    guide: 'playlists',
+    limits: ['cover_size', 'cover_pixels'],
+    recordsNoEvent: 'the uploaded file has its event',
     params,
-    response: playlistResponse.extend({ playlist_cover_upload: UploadHandle }),
+    response: playlistResponse.extend({
+      /** Where to send a cover. */
+      playlist_cover_upload: UploadHandle,
+    }),
   },
   listPlaylistTracks: {
     method: 'get',
@@ -112,9 +155,17 @@ export const playlistOperations = defineOperations({
     summary: "List a playlist's tracks in playing order",
     tag,
     access: ['server'],
+    guide: 'playlists',
     params,
     query: Page.extend({ include }),
-    response: ok({ count: z.int(), version: z.int(), tracks: z.array(PlaylistTrack) }),
+    response: ok({
+      /** Number of positions on all pages together. */
+      count: z.int(),
+      /** The `version` of the playlist, for `If-Match`. */
+      version: z.int(),
+      /** One page, in playing order. */
+      tracks: z.array(PlaylistTrack),
+    }),
   },
   replacePlaylistTracks: {
     method: 'put',
@@ -123,9 +174,13 @@ export const playlistOperations = defineOperations({
     summary: "Replace all of a playlist's tracks at once",
     tag,
     access: ['server'],
+    guide: 'playlists',
+    limits: ['playlist_tracks'],
     params,
     headers,
-    body: z.strictObject({ track_ids: TrackIds }),
+    body: z.strictObject({
+      track_ids: TrackIds,
+    }),
     response: playlistResponse,
     errors: ['version_mismatch'],
   },
@@ -136,9 +191,15 @@ export const playlistOperations = defineOperations({
     summary: 'Insert tracks at a position, or add them at the end',
     tag,
     access: ['server'],
+    guide: 'playlists',
+    limits: ['playlist_tracks'],
     params,
     headers,
-    body: z.strictObject({ track_ids: TrackIds.min(1), position: Position.optional() }),
+    body: z.strictObject({
+      track_ids: TrackIds.min(1),
+      /** Place of the first of them, from 0; by default, they come last. */
+      position: Position.optional(),
+    }),
     response: playlistResponse,
     errors: ['playlist_full', 'version_mismatch'],
   },
@@ -149,9 +210,13 @@ export const playlistOperations = defineOperations({
     summary: 'Move one track of a playlist to another position',
     tag,
     access: ['server'],
+    guide: 'playlists',
     params: entryParams,
     headers,
-    body: z.strictObject({ position: Position }),
+    body: z.strictObject({
+      /** The new place, from 0. */
+      position: Position,
+    }),
     response: playlistResponse,
     errors: ['version_mismatch'],
   },
@@ -161,6 +226,7 @@ export const playlistOperations = defineOperations({
     summary: 'Take one track out of a playlist',
     tag,
     access: ['server'],
+    guide: 'playlists',
     params: entryParams,
     headers,
     response: playlistResponse,

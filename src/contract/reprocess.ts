@@ -3,24 +3,30 @@ import * as z from 'zod'
 import { Id, named, ok, Timestamp } from './common.ts'
 import { defineOperations } from './operation.ts'
 
-/**
- * The progress of a collection's reprocess. `done` is the number of tracks that are up to date, including those that already were. `failed` is the
- * number of tracks with a variant that could not be generated; the `info` of the track has the reason.
- */
+/** The progress of a collection's reprocess, which brings tracks up to date with the variants of now. */
 export const Reprocess = named('Reprocess', {
+  /** `running` until every track was processed. */
   state: z.enum(['running', 'done']),
-  /** Whether every track is processed again. If false, only tracks with missing or outdated variants are. */
+  /** Whether every track is processed again. Otherwise, only those with missing or outdated variants are. */
   all: z.boolean(),
+  /** Number of tracks in the collection at the start. */
   total: z.int(),
+  /** Number of tracks that are up to date, including those that already were. */
   done: z.int(),
+  /** Number of tracks with a variant that could not be made; their `info` has the reason. */
   failed: z.int(),
+  /** When it was requested. */
   started_at: Timestamp,
+  /** Null while it runs. */
   finished_at: Timestamp.nullable(),
 })
 export type Reprocess = z.infer<typeof Reprocess>
 
 const tag = 'Collections'
-const params = z.object({ collection_id: Id })
+const params = z.object({
+  /** As returned when the collection was created. */
+  collection_id: Id,
+})
 
 export const reprocessOperations = defineOperations({
   reprocessCollection: {
@@ -31,9 +37,18 @@ export const reprocessOperations = defineOperations({
       'Bring the tracks of a collection up to date with the variants of now, in the background; they stay playable',
     tag,
     access: ['server'],
+    guide: 'variants',
+    recordsNoEvent: 'the outcome has its event',
     params,
-    body: z.strictObject({ all: z.boolean().default(false) }),
-    response: ok({ collection_id: z.uuid(), reprocess: Reprocess }),
+    body: z.strictObject({
+      /** Processes every track again, not only those with missing or outdated variants. */
+      all: z.boolean().default(false),
+    }),
+    response: ok({
+      /** As in the path. */
+      collection_id: z.uuid(),
+      reprocess: Reprocess,
+    }),
   },
   getCollectionReprocess: {
     method: 'get',
@@ -41,7 +56,13 @@ export const reprocessOperations = defineOperations({
     summary: "Get the progress of a collection's last reprocess; null when there was none",
     tag,
     access: ['server'],
+    guide: 'variants',
     params,
-    response: ok({ collection_id: z.uuid(), reprocess: Reprocess.nullable() }),
+    response: ok({
+      /** As in the path. */
+      collection_id: z.uuid(),
+      /** Null if there was none. */
+      reprocess: Reprocess.nullable(),
+    }),
   },
 })

@@ -21,21 +21,27 @@ import { severalLines } from './text.ts'
 /** A link on the page of a share. */
 export const PageLink = z
   .strictObject({
+    /** Text of the link. */
     title: RequiredTitle.max(MAX_LINK_TITLE),
+    /** Where the link leads: `https:`, `http:` or `mailto:`. */
     url: urlOf(/^(https?|mailto)$/, 'https:, http: or mailto:', MAX_LINK_URL),
   })
   .meta({ id: 'PageLink' })
 export type PageLink = z.infer<typeof PageLink>
 
-/** A link to a page that plays a collection, a track or a playlist until the link is revoked (docs/decisions/0052). */
+/** A link to a page that plays a collection, a track or a playlist until the link is revoked (docs/share.md). */
 export const Share = named('Share', {
+  /** Identifies the share in paths, events and statistics. */
   id: z.uuid(),
+  /** Last part of the address. */
   slug: z.string(),
-  /** The URL of the page for visitors, and the URL of the same page in a frame. */
+  /** Address of the page for visitors. */
   url: z.url(),
+  /** Address of the same page for frames. */
   embed_url: z.url(),
+  /** Kind of the resource that is shared. */
   scope: PlayScope,
-  /** The id of the collection, track or playlist that is shared. */
+  /** Id of the collection, track or playlist that is shared. */
   resource_id: z.uuid(),
   /** Replaces the title of the resource on the page, on the card and in oEmbed. The player's list and the ZIP keep the original title. */
   title: z.string().nullable(),
@@ -45,20 +51,31 @@ export const Share = named('Share', {
   links: z.array(PageLink),
   /** Indexes of the variants to play; null for the variants that a session has by default. */
   variants: z.array(z.string()).nullable(),
+  /** Whether visitors may download files and ZIPs. */
   is_downloadable: z.boolean(),
   /** Origins of pages that may show the share in a frame or play it with an element; null for all. */
   allowed_origins: z.array(z.string()).nullable(),
+  /** When the page stops working; null if it never does. */
   expires_at: Timestamp.nullable(),
+  /** Whether visitors must enter a password. */
   has_password: z.boolean(),
+  /** When the link was made. */
   created_at: Timestamp,
 })
 export type Share = z.infer<typeof Share>
 
 /** A share in the list. The optional parts are those that `include` names. */
 const ShareInList = Share.extend({
-  /** The title is the one in the trash if the resource is in the trash. */
-  resource: z.object({ title: z.string().nullable(), artwork: CoverImage }).optional(),
-  /** The number of play sessions that the share created today and in the six days before (UTC). Sessions of the last hour may be missing. */
+  /** Only with `include=resource`: the shared collection, track or playlist. */
+  resource: z
+    .object({
+      /** Its own title. An item in the trash still has one. */
+      title: z.string().nullable(),
+      /** The effective cover. */
+      artwork: CoverImage,
+    })
+    .optional(),
+  /** Only with `include=sessions`: the number of play sessions of today and the six days before, in UTC. Those of the last hour may be missing. */
   sessions: z.int().optional(),
 })
 
@@ -76,29 +93,47 @@ const Slug = z
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be letters from a to z, digits and single hyphens between them')
   .refine((slug) => !RESERVED.includes(slug), 'is reserved')
 
-/**
- * Fields that can be changed after the share was created. `null` removes a restriction; a null slug is replaced with a random one that cannot be
- * guessed.
- */
+/** Omitted fields keep their values, and `null` removes a restriction. */
 export const ShareUpdate = z.strictObject({
+  /** Replaces the title of the resource on the page, on the card and in oEmbed. */
   title: RequiredTitle.nullable().optional(),
+  /** Text on the page: paragraphs, `**strong**`, `*emphasis*` and `[links](https://example.com)`. */
   text: z.string().overwrite(severalLines).min(1).max(MAX_SHARE_TEXT).nullable().optional(),
+  /** Up to four links below the text. */
   links: z.array(PageLink).max(MAX_SHARE_LINKS).nullable().optional(),
+  /** Last part of the address: 3 to 64 letters, digits and hyphens. Null, the default, makes a random one that cannot be guessed. */
   slug: Slug.nullable().optional(),
+  /** Indexes of the only variants that play; null, the default, plays those of every session. */
   variants: unique(z.array(z.string().max(64)).min(1).max(MAX_SESSION_VARIANTS))
     .nullable()
     .optional(),
+  /** Whether visitors may download files and ZIPs; false by default. */
   is_downloadable: z.boolean().optional(),
+  /** Origins of the pages that may show the share in a frame or play it with an element; null, the default, allows all. */
   allowed_origins: unique(z.array(Origin).min(1).max(MAX_ORIGINS)).nullable().optional(),
+  /** When the page stops working; null, the default, for never. */
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+  /** 8 to 128 characters that visitors must enter before they see anything; null, the default, for none. */
   password: z.string().min(MIN_PASSWORD).max(MAX_PASSWORD).nullable().optional(),
 })
 
-export const ShareCreate = ShareUpdate.extend({ scope: PlayScope, id: Id })
+export const ShareCreate = ShareUpdate.extend({
+  /** Kind of the resource to share. It cannot change. */
+  scope: PlayScope,
+  /** Id of the collection, track or playlist to share. */
+  id: Id,
+})
 
 const tag = 'Shares'
-const params = z.object({ share_id: Id })
-const shareResponse = ok({ share_id: z.uuid(), share: Share })
+const params = z.object({
+  /** As returned when the share was created; not its slug. */
+  share_id: Id,
+})
+const shareResponse = ok({
+  /** The same as `share.id`. */
+  share_id: z.uuid(),
+  share: Share,
+})
 
 export const shareOperations = defineOperations({
   listShares: {
@@ -107,8 +142,19 @@ export const shareOperations = defineOperations({
     summary: 'List shares, newest first',
     tag,
     access: ['server'],
-    query: Page.extend({ resource_id: Id.optional(), include: including('resource', 'sessions') }),
-    response: ok({ count: z.int(), shares: z.array(ShareInList) }),
+    guide: 'share',
+    query: Page.extend({
+      /** Only shares of this collection, track or playlist. */
+      resource_id: Id.optional(),
+      /** Optional parts of the shares. */
+      include: including('resource', 'sessions'),
+    }),
+    response: ok({
+      /** Number of shares on all pages together. */
+      count: z.int(),
+      /** The newest first. */
+      shares: z.array(ShareInList),
+    }),
   },
   createShare: {
     method: 'post',
@@ -117,6 +163,8 @@ export const shareOperations = defineOperations({
     summary: 'Share a collection, a track or a playlist by a link that lasts',
     tag,
     access: ['server'],
+    guide: 'share',
+    limits: ['share_slug_length', 'share_password_length', 'share_session_ttl'],
     body: ShareCreate,
     response: shareResponse,
     invisibleToListeners: true,
@@ -128,6 +176,7 @@ export const shareOperations = defineOperations({
     summary: 'Get a share',
     tag,
     access: ['server'],
+    guide: 'share',
     params,
     response: shareResponse,
   },
@@ -138,6 +187,8 @@ export const shareOperations = defineOperations({
     summary: 'Update a share; fields left out stay as they are',
     tag,
     access: ['server'],
+    guide: 'share',
+    limits: ['share_slug_length', 'share_password_length', 'share_session_ttl'],
     params,
     body: ShareUpdate,
     response: shareResponse,
@@ -150,8 +201,14 @@ export const shareOperations = defineOperations({
     summary: 'Revoke a share; what plays ends within 15 minutes',
     tag,
     access: ['server'],
+    guide: 'share',
     params,
-    response: ok({ share_id: z.uuid(), deleted_share: Share }),
+    response: ok({
+      /** The same as `deleted_share.id`. */
+      share_id: z.uuid(),
+      /** Its state before it was revoked. */
+      deleted_share: Share,
+    }),
     invisibleToListeners: true,
   },
 })

@@ -5,36 +5,44 @@ import { CoverImage } from './media.ts'
 import { defineOperations, type Table } from './operation.ts'
 import { STATS_SCOPES } from './stats_scope.ts'
 
-/** The sums of listening; docs/counting.md has their rules. */
 const counts = {
-  /** Passes of a track in which 30 s were heard, or half of it if it is shorter than a minute. */
+  /** Listens in which 30 seconds were heard, or half of the track if it is shorter than a minute. */
   plays: z.int(),
-  /** Times that a player on a page was used, with at least one report. */
+  /** Number of times that a player on a page was used. */
   visits: z.int(),
-  /** Seconds of the recording that were heard; a part heard twice counts twice. */
+  /** Seconds of the recording that were heard. A part that was heard twice counts twice. */
   seconds: z.number(),
-  /** Passes of a track of which 90 % was heard. */
+  /** Listens in which 90 % of the track was heard. */
   completions: z.int(),
+  /** Downloads of files and ZIPs, without those by known bots. */
   downloads: z.int(),
-  /** Seconds of the recording that played muted, which are not in `seconds`. */
+  /** Seconds of the recording that played muted. They are not in `seconds`. */
   muted_seconds: z.number(),
   /** Those of `seconds` that were played faster than recorded. */
   fast_seconds: z.number(),
 }
+/** Sums of listening (docs/counting.md). */
 export const ListeningCounts = named('ListeningCounts', counts)
 export type ListeningCounts = z.infer<typeof ListeningCounts>
 
 const COLUMNS = Object.keys(counts)
 
+/** The kind of the resource. */
 export const StatsScope = z.enum(STATS_SCOPES)
 
-/** Days in UTC. By default, the last 30 days until today. */
-const days = { from: z.iso.date().optional(), to: z.iso.date().optional() }
+const days = {
+  /** First day, in UTC. By default, 29 days before `to`. */
+  from: z.iso.date().optional(),
+  /** Last day, in UTC. By default, today. */
+  to: z.iso.date().optional(),
+}
 const range = {
+  /** First day that is covered. */
   from: z.iso.date(),
+  /** Last day that is covered. */
   to: z.iso.date(),
   /**
-   * Whether `from` or `to` is another day than requested: single tracks have days for the last 60 days, everything else for 400, and whole months before
+   * Whether other days are covered than requested: single tracks have days for the last 60 days, everything else for 400, and whole months before
    * (docs/counting.md#days-and-months).
    */
   is_rounded: z.boolean(),
@@ -60,23 +68,50 @@ export const statsOperations = defineOperations({
       'Get what was heard of a resource on at most 400 days, by day, country or source; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
-    params: z.object({ scope: StatsScope, resource_id: Id }),
+    guide: 'counting',
+    limits: ['stats_days'],
+    params: z.object({
+      scope: StatsScope,
+      /** Id of the organization, collection, track, playlist or share. */
+      resource_id: Id,
+    }),
     nouns: { scope: null },
-    query: z.strictObject({ ...days, by: z.enum(['day', 'country', 'source']).default('day') }),
+    query: z.strictObject({
+      ...days,
+      /** The meaning of a row: a day, a country, or a page or app with a player. */
+      by: z.enum(['day', 'country', 'source']).default('day'),
+    }),
     response: ok({
       scope: StatsScope,
+      /** As in the path. */
       resource_id: z.uuid(),
       ...range,
+      /** As requested. */
       by: z.enum(['day', 'country', 'source']),
+      /** Sums of all days. */
       totals: ListeningCounts,
-      /**
-       * Every day of the range (before them the months that are no longer known by day), or the countries or sources with the most plays first. `key` is the
-       * day (`2027-01-31`) or the month (`2027-01`), the code of the country (ISO 3166-1) or the host
-       * name of the page. It is null for everything else: countries with fewer than five visits, unknown countries and sources, and sources beyond the first 100.
-       */
-      rows: z.array(z.object({ key: z.string().nullable(), ...counts })),
-      /** Only for the organization: the reports of players that were not counted, by reason. */
-      refused: z.array(z.object({ reason: z.string(), reports: z.int() })).optional(),
+      /** Every day of the range, before them the months that are no longer known by day; or the countries or sources, those with the most plays first. */
+      rows: z.array(
+        z.object({
+          /**
+           * The day (`2027-01-31`) or month (`2027-01`), the code of the country (ISO 3166-1), or the source. Null for everything else: countries with fewer
+           * than five visits, unknown countries and sources, and sources after the first 100.
+           */
+          key: z.string().nullable(),
+          ...counts,
+        }),
+      ),
+      /** Only for the organization: the reports of players that were not counted. */
+      refused: z
+        .array(
+          z.object({
+            /** One of the reasons in docs/counting.md. */
+            reason: z.string(),
+            /** Number of reports. */
+            reports: z.int(),
+          }),
+        )
+        .optional(),
     }),
     csv: ({ rows, by, ...range }: Table & Range & { by: string }) =>
       by === 'day' ? { columns: ['key', ...COLUMNS], rows } : withRange(['key', ...COLUMNS], rows, range),
@@ -88,18 +123,30 @@ export const statsOperations = defineOperations({
       'List the tracks, collections, playlists or shares with the most plays; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
+    guide: 'counting',
+    limits: ['stats_days'],
     query: z.strictObject({
       ...days,
+      /** The kind of the resources. */
       scope: StatsScope.exclude(['organization']).default('track'),
       limit: Page.shape.limit,
+      /** `artwork` adds covers. */
       include: including('artwork'),
     }),
     response: ok({
       scope: StatsScope,
       ...range,
-      /** `title` is null if the resource was deleted. Shares have no artwork. */
+      /** The resources with plays, those with the most first. */
       rows: z.array(
-        z.object({ id: z.uuid(), title: z.string().nullable(), artwork: CoverImage.optional(), ...counts }),
+        z.object({
+          /** Id of the track, collection, playlist or share. */
+          id: z.uuid(),
+          /** Null if the resource was deleted. */
+          title: z.string().nullable(),
+          /** Only with `include=artwork`. Shares have none. */
+          artwork: CoverImage.optional(),
+          ...counts,
+        }),
       ),
     }),
     csv: ({ rows, ...range }: Table & Range) => withRange(['id', 'title', ...COLUMNS], rows, range),
@@ -110,18 +157,26 @@ export const statsOperations = defineOperations({
     summary: 'Get how many visits heard each part of a track; CSV with `Accept: text/csv` (curl, fetch)',
     tag,
     access: ['server'],
-    params: z.object({ track_id: Id }),
+    guide: 'counting',
+    limits: ['stats_days'],
+    params: z.object({
+      /** As returned when the track was created. */
+      track_id: Id,
+    }),
     query: z.strictObject(days),
     response: ok({
+      /** As in the path. */
       track_id: z.uuid(),
       ...range,
-      /** In seconds. Each step of the curve is at least one second, and at least a thousandth of the track. */
+      /** Length of the track in seconds. */
       duration: z.number(),
+      /** Length of a step of the curve in seconds: 1, or a thousandth of the track if that is longer. */
       step: z.number(),
-      /** The visits that heard the current recording. */
+      /** Number of visits that heard the current recording. */
       visits: z.int(),
-      /** For each step: the visits that heard it, and how often it was heard. */
+      /** For each step, the number of visits that heard it. */
       heard: z.array(z.int()),
+      /** For each step, how often it was heard. */
       times: z.array(z.int()),
     }),
     csv: ({ heard, times, step, ...range }: Range & { heard: number[]; times: number[]; step: number }) => {

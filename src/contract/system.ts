@@ -4,8 +4,8 @@ import { named, ok, Timestamp } from './common.ts'
 import { defineOperations } from './operation.ts'
 import { SERVICE_ERRORS } from './track_errors.ts'
 
+// `/health` lists the same parts except `listening`, without which the service still plays.
 /**
- * The parts that `/v1/system` lists if they fail. `/health` lists the same ones except `listening`, without which the service still plays.
  * `database_full`: requests that add rows are rejected.
  * `configuration`: the Worker lacks a setting, or ROOT_KEY is short. `migrations`: the database lacks a migration. `media`: the domain of the files serves them without a token.
  * `restore`: a restore has not finished. `listening`: folds of listening reports are overdue.
@@ -25,52 +25,96 @@ export type SystemPart = z.infer<typeof SystemPart>
 
 /** The state of the service. Open jobs are all counted; ended jobs and failures are counted only if the job started in the last 24 hours. */
 export const System = named('System', {
+  /** Parts of the service that do not work (docs/operate.md). */
   failing: z.array(SystemPart),
-  /** The names of the settings that the Worker lacks, with the length of ROOT_KEY if it is short, and of the migration that the database lacks. */
+  /** Settings that the Worker lacks, with the length of ROOT_KEY if it is short, and the migration that the database lacks. */
   missing: z.array(z.string()),
+  /** The D1 database. */
   database: z.object({
+    /** Whether it responded in time. */
     answers: z.boolean(),
     /** The response time of the database in milliseconds, as measured by the Worker. */
     milliseconds: z.int().nullable(),
     /** The size of the database without free pages; null if the database does not respond. */
     bytes: z.int().nullable(),
-    /** DATABASE_LIMIT_BYTES. */
+    /** Bytes that it may have: DATABASE_LIMIT_BYTES. */
     limit: z.int(),
     /** `bytes` divided by `limit`. From 0.8 on, make room; from 0.95 on, requests that add rows are rejected. */
     fraction: z.number().nullable(),
   }),
-  /** The maximum number of jobs that can run at the same time, and the number that are running now. */
-  transcoder: z.object({ answers: z.boolean(), slots: z.int(), busy: z.int() }),
+  /** The service that makes the variants. */
+  transcoder: z.object({
+    /** Whether one responded. */
+    answers: z.boolean(),
+    /** Maximum number of jobs at the same time. */
+    slots: z.int(),
+    /** Number of jobs that run now. */
+    busy: z.int(),
+  }),
+  /** Work in the background, by kind and state. */
   jobs: z.array(
     z.object({
+      /** The task of the job, such as `transcode` or `purge`. */
       kind: z.string(),
+      /** `open` until it is done or has finally failed. */
       state: z.enum(['open', 'done', 'failed']),
+      /** Number of such jobs. */
       count: z.int(),
-      /** Age of the oldest open job in seconds; null for other states. */
+      /** Age of the oldest open one in seconds; null for other states. */
       oldest_age: z.int().nullable(),
     }),
   ),
-  /** The failures by code, the most frequent code first. `retryable` is the number of tracks that `retry` would process again. */
-  failures: z.array(z.object({ code: z.string(), count: z.int(), retryable: z.int() })),
+  /** Why tracks failed, the most frequent reason first. */
+  failures: z.array(
+    z.object({
+      /** One of the codes in docs/errors.md#failed-tracks. */
+      code: z.string(),
+      /** Number of failures. */
+      count: z.int(),
+      /** Number of tracks that `POST /v1/system/retry` would process again. */
+      retryable: z.int(),
+    }),
+  ),
   /** When the cron job last ran. It runs every minute. */
   last_sweep_at: Timestamp.nullable(),
-  /**
-   * The D1 queries of the last sweep, the phases that it had to leave to the next sweeps, and the phases that failed; null before the first sweep.
-   */
-  last_sweep: z.object({ queries: z.int(), left: z.array(z.string()), failed: z.array(z.string()) }).nullable(),
-  /**
-   * Where listeners get files (MEDIA_DELIVERY), when the service last requested one from the bucket's domain without a token, and whether that was
-   * served. It is requested once a day; null before the first time.
-   */
-  media: z.object({ delivery: z.enum(['r2', 'zone']), checked_at: Timestamp.nullable(), is_open: z.boolean() }),
-  /**
-   * The number of `Listening` objects whose fold was more than two hours overdue at the end of the last sweep; the size of the largest object, as it was at
-   * its last fold; and `bytes` divided by the limit of Cloudflare, `limit`. From 0.7 on, make room.
-   */
+  /** The last run of the cron job; null before the first one. */
+  last_sweep: z
+    .object({
+      /** Number of D1 queries. */
+      queries: z.int(),
+      /** Phases that were left to the next runs, because the queries were used up. */
+      left: z.array(z.string()),
+      /** Phases that ended with an error. */
+      failed: z.array(z.string()),
+    })
+    .nullable(),
+  /** Where listeners get files (docs/media.md). */
+  media: z.object({
+    /** `r2` for presigned URLs, `zone` for a domain of the bucket (MEDIA_DELIVERY). */
+    delivery: z.enum(['r2', 'zone']),
+    /** When a file was last requested from the domain without a token, which happens once a day; null before. */
+    checked_at: Timestamp.nullable(),
+    /** Whether that request got the file, so that the domain is open to everyone. */
+    is_open: z.boolean(),
+  }),
+  /** The Durable Objects that store listening. */
   listening: z.object({
+    /** Number of objects whose fold was more than two hours overdue at the end of the last sweep. */
     overdue_folds: z.int(),
+    /** The object with the most bytes at its last fold; null before the first one. */
     largest: z
-      .object({ organization_id: z.uuid(), shard: z.int(), bytes: z.int(), limit: z.int(), fraction: z.number() })
+      .object({
+        /** The owner of its data. */
+        organization_id: z.uuid(),
+        /** Its number among those of the organization, from 0. */
+        shard: z.int(),
+        /** Its size. */
+        bytes: z.int(),
+        /** Bytes that Cloudflare allows. */
+        limit: z.int(),
+        /** `bytes` divided by `limit`. From 0.7 on, make room. */
+        fraction: z.number(),
+      })
       .nullable(),
   }),
   /** When R2 last reported an upload, accurate to a minute. Local installations do not receive these events. */
@@ -91,7 +135,10 @@ export const systemOperations = defineOperations({
     summary: 'Get how the service is: database, transcoder, jobs and failures of all organizations',
     tag,
     access: ['root'],
-    response: ok({ system: System }),
+    guide: 'operate',
+    response: ok({
+      system: System,
+    }),
   },
   retryFailedTracks: {
     method: 'post',
@@ -101,12 +148,19 @@ export const systemOperations = defineOperations({
       'Process tracks again that failed for a passing reason, at most 100; by default those of the last 24 hours',
     tag,
     access: ['root'],
+    guide: 'operate',
+    recordsNoEvent: 'the outcome has its event',
     body: z.strictObject({
       /** Only tracks that failed with this code are processed again. */
       code: z.enum(TRANSIENT_ERRORS).optional(),
       /** Only jobs that were started after this time are retried. Jobs are kept for a week. */
       since: Timestamp.optional(),
     }),
-    response: ok({ started: z.int(), left: z.int() }),
+    response: ok({
+      /** Number of tracks that are processed again. */
+      started: z.int(),
+      /** Number of tracks that another request can start. */
+      left: z.int(),
+    }),
   },
 })

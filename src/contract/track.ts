@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { Chapter } from './chapter.ts'
 import { HexColor, ImageColor } from './color.ts'
 import {
   counted,
@@ -17,68 +18,64 @@ import {
   Text,
   Timestamp,
   Title,
-  urlOf,
   Version,
   VersionHeaders,
 } from './common.ts'
-import { MAX_CHAPTER_START, MAX_CHAPTER_URL, MAX_TAG_NUMBER } from './facts.ts'
 import { Loudness, Tags, TrackError, TrackInfo } from './info.ts'
 import { CoverImage, UploadHandle } from './media.ts'
 import { defineOperations } from './operation.ts'
+import { TagsUpdate } from './tags.ts'
 
-/** The states of a track. The transitions between them are in `src/domain` and `src/background` (docs/architecture.md#statuses). */
-export const TrackStatus = z.enum([
-  'initializing',
-  'processing',
-  'fallback_processing',
-  'ready',
-  'incomplete',
-  'failed',
-])
+/**
+ * `initializing`: no file yet. `processing`, `fallback_processing` (the file is damaged): variants are being made. `ready`: all variants exist.
+ * `incomplete`: some could not be made. `failed`: nothing plays (docs/architecture.md#statuses).
+ */
+export const TrackStatus = z
+  .enum(['initializing', 'processing', 'fallback_processing', 'ready', 'incomplete', 'failed'])
+  .meta({ id: 'TrackStatus' })
 export type TrackStatus = z.infer<typeof TrackStatus>
 
-/** Seconds from the start of the audio, rounded to milliseconds. */
-const Seconds = z
-  .number()
-  .min(0)
-  .max(MAX_CHAPTER_START)
-  .overwrite((seconds) => Math.round(seconds * 1000) / 1000)
-  .meta({ unit: 'seconds' })
-const WebAddress = urlOf(/^https?$/, 'https: or http:', MAX_CHAPTER_URL)
-
-/** A chapter in the format JSON Chapters 1.2. */
-export const Chapter = named('Chapter', {
-  startTime: Seconds,
-  endTime: Seconds.optional(),
-  title: z.string().optional(),
-  img: WebAddress.optional(),
-  url: WebAddress.optional(),
-  /** False for a chapter that players do not list. */
-  toc: z.boolean().optional(),
-})
-export type Chapter = z.infer<typeof Chapter>
-
-/** One audio file in a collection (specification §2, Track). `duration` is the length of the decoded audio in seconds, or 0 before it is known. */
+/** One audio file in a collection, and everything that is made from it. Its own settings are null where values are inherited. */
 export const Track = named('Track', {
+  /** Identifies the track in paths, play sessions and events. */
   id: z.uuid(),
+  /** The owner. */
   organization_id: z.uuid(),
+  /** Where the track is. It can be moved. */
   collection_id: z.uuid(),
+  /** A user of your application, by an id that you choose; null if none is set. */
   creator_id: z.uuid().nullable(),
+  /** 12 random letters and digits, which never change. */
   index: z.string(),
+  /** Length of the decoded audio in seconds, with three decimals; 0 before it is known. */
   duration: z.number(),
+  /** Name of the uploaded file on one line, without folders. Downloads have this name, with the extension of their type. */
   file_name: z.string(),
+  /** The same exactly as it was sent. */
   file_name_original: z.string().nullable(),
+  /** Facts about the source, progress and errors of the processing. */
   info: TrackInfo,
+  /** Your own identifier of the track; null if none is set. */
   organization_index: z.string().nullable(),
+  /** Position in the collection, ascending. Positions may have gaps. */
   order: z.number(),
+  /** Your own data. Everyone who has a play session of the track can see it. */
   metadata: z.record(z.string(), z.unknown()),
+  /** Stored as you send it; it changes nothing, because nothing inherits from a track. */
   is_cover_overridable: z.boolean(),
+  /** Stored as you send it; it changes nothing, because nothing inherits from a track. */
   is_theme_overridable: z.boolean(),
+  /** Title that was set by a request; null if listeners see that of the tags or the file name. */
   player_title: z.string().nullable(),
+  /** Second line in players; null if it is inherited. */
   player_subtitle: z.string().nullable(),
+  /** Color of the player; null if it is inherited. */
   player_color: HexColor.nullable(),
+  /** Up to six colors for players, ordered by area: those of the theme, otherwise the palette of the cover. */
   image_colors: z.array(ImageColor),
+  /** The same as `status`. */
   track_status_id: TrackStatus,
+  /** How far the file has been processed. */
   status: TrackStatus,
   /** The tags of the file, with the values that people have set instead. */
   tags: Tags,
@@ -88,6 +85,7 @@ export const Track = named('Track', {
   edited_tags: z.array(z.string()),
   /** The chapters that a person has set, which replace `info.chapters`; null if there are none. */
   chapters: z.array(Chapter).nullable(),
+  /** When the track was added. */
   created_at: Timestamp,
   /** The time of the last change by a request. Processing changes `status`, but not this time. */
   updated_at: Timestamp,
@@ -107,107 +105,127 @@ export const BriefTrack = Track.omit({
   organization_index: true,
 })
 
-/** 320 numbers from 0 to 1: the RMS of each section of the audio, relative to the loudest section. The list is empty before they are known. */
-export const Levels = named('Levels', { levels: z.array(z.number()) })
+/** A waveform to draw: 320 numbers from 0 to 1, the RMS of each section of the audio relative to the loudest one. */
+export const Levels = named('Levels', {
+  /** From the start of the audio to its end; all 0 for silence, and empty before they are known. */
+  levels: z.array(z.number()),
+})
 
 /** The parts of `info` that a list shows. `warnings` also counts the variants that failed. */
 export const TrackState = named('TrackState', {
   /** The fraction of the job that is done, 0–1; 0 while the track is queued. */
   progress: z.number(),
+  /** As in `info`; null if there is none. */
   error: TrackError.nullable(),
+  /** Number of warnings, and of variants that failed. */
   warnings: z.int(),
 })
 export type TrackState = z.infer<typeof TrackState>
 
-/** The optional parts of the tracks in a list. With them, a client needs only one request per page. */
+/** Optional parts of the tracks, which save a request for each track. */
 export const include = including('levels', 'loudness', 'artwork', 'collection', 'state')
+/** A track in a list, with the parts that `include` names. */
 export const ListedTrack = BriefTrack.extend({
+  /** Only with `include=levels`. */
   levels: Levels.optional(),
-  /** Null before it is known. */
+  /** Only with `include=loudness`; null before it is known. */
   loudness: Loudness.nullable().optional(),
-  /** The effective cover: the track's own or the inherited one. */
+  /** Only with `include=artwork`: the effective cover, which may be inherited. */
   artwork: CoverImage.optional(),
+  /** Only with `include=state`. */
   state: TrackState.optional(),
-  collection: z.object({ id: z.uuid(), title: z.string() }).optional(),
+  /** Only with `include=collection`. */
+  collection: z
+    .object({
+      /** The same as `collection_id`. */
+      id: z.uuid(),
+      /** As listeners see it. */
+      title: z.string(),
+    })
+    .optional(),
 }).meta({ id: 'ListedTrack' })
 export type ListedTrack = z.infer<typeof ListedTrack>
 
 /** Query parameters, without `sort`, that are common to all lists of tracks. */
 export const trackFilters = {
   q: Query,
-  /** One or more statuses, separated by commas. */
-  status: someOf(TrackStatus.options),
+  /** Only tracks with one of these statuses. */
+  status: someOf(TrackStatus),
+  /** Only tracks with this `creator_id`. */
   creator_id: Id.optional(),
+  /** Only tracks with exactly this `organization_index`. */
   organization_index: RequiredText.optional(),
   include,
 }
 
-/** `file_size` (in bytes) and `content_type` are not in the specification. The upload URL is signed with those that are given. */
+/** Facts about a file that will be uploaded. The upload URL is signed with those that are given. */
 export const UploadHints = {
-  file_size: z.int().min(1).meta({ unit: 'bytes' }).optional(),
+  /** Exact size of the file that will be sent. Quotas reserve it; without it, they reserve the largest size that is allowed. */
+  file_size: z.int().min(1).meta({ 'x-unit': 'bytes' }).optional(),
+  /** The media type with which the file will be sent, such as `audio/mpeg`. Without it, any is accepted. */
   content_type: Text.regex(/^[\w.+-]+\/[\w.+-]+(;[ \w.+=-]*)?$/, 'must be a media type like audio/mpeg').optional(),
 }
 
-/** `null` returns to the value of the file, and an empty text hides it. */
-const tagText = Title.nullable().optional()
-/** `null` returns to the value of the file, and 0 hides it. */
-const tagNumber = z.int().min(0).max(MAX_TAG_NUMBER).nullable().optional()
-/** The tags that people can set. The title is `player_title`. Omitted tags stay as they are. */
-export const TagsUpdate = z.strictObject({
-  artist: tagText,
-  album: tagText,
-  album_artist: tagText,
-  composer: tagText,
-  genre: tagText,
-  /** `1959`, `1959-08` or `1959-08-17`; it also sets `year`. */
-  date: z
-    .string()
-    .regex(
-      /^(\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?)?$/,
-      'must be a date such as 1959, 1959-08 or 1959-08-17',
-    )
-    .nullable()
-    .optional(),
-  track_number: tagNumber,
-  disc_number: tagNumber,
-})
-export type TagsUpdate = z.infer<typeof TagsUpdate>
-
 const settings = {
+  /** A user of your application, by a UUID that you choose. */
   creator_id: Id.nullable().optional(),
+  /** Your own identifier. It need not be unique, and lists can be filtered by it. */
   organization_index: Text.nullable().optional(),
+  /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Everyone who has a play session can see it. */
   metadata: Metadata.optional(),
+  /** Stored as you send it; it changes nothing, because nothing inherits from a track. */
   is_cover_overridable: z.boolean().optional(),
+  /** Stored as you send it; it changes nothing, because nothing inherits from a track. */
   is_theme_overridable: z.boolean().optional(),
+  /** Title for listeners, on one line; null uses that of the tags or the file name. */
   player_title: Title.nullable().optional(),
+  /** Second line in players; null inherits it. */
   player_subtitle: Title.nullable().optional(),
+  /** Color of the player; null inherits it. */
   player_color: HexColor.nullable().optional(),
 }
 
-export const TrackCreate = z.strictObject({ collection_id: Id, file_name: RequiredText, ...settings, ...UploadHints })
+export const TrackCreate = z.strictObject({
+  /** Where the track is added, at the end. */
+  collection_id: Id,
+  /** Name of the file that will be uploaded. The format is detected from the content, not from the name. */
+  file_name: RequiredText,
+  ...settings,
+  ...UploadHints,
+})
 
-/** `title` sets `player_title`, unless the request also contains `player_title`. */
+/** Omitted fields keep their values, and `null` clears a field. */
 export const TrackUpdate = z.strictObject({
+  /** Another name of `player_title`, which has priority if both are sent. */
   title: Title.nullable().optional(),
   ...settings,
+  /** Values to use instead of those of the file. */
   tags: TagsUpdate.optional(),
 })
 export type TrackUpdate = z.infer<typeof TrackUpdate>
 
 /** The upload to the newest upload URL of a track. Sizes are in bytes. */
 export const UploadState = named('UploadState', {
-  /** The size of the uploaded file that waits to be processed; null if no file is waiting. */
+  /** Bytes of the uploaded file that waits to be processed; null if none is waiting. */
   received_size: z.int().nullable(),
   /** The `file_size` of the request for the URL; null if the request had none, or if nothing is expected. */
   expected_size: z.int().nullable(),
+  /** When the newest upload URL stops working. */
   expires_at: Timestamp,
   /** Instructions for a caller whose file has not arrived; null if nothing is expected. */
   hint: z.string().nullable(),
 })
 
 const tag = 'Tracks'
-const params = z.object({ track_id: Id })
-const trackResponse = ok({ track_id: z.uuid(), track: Track })
+const params = z.object({
+  /** As returned when the track was created. */
+  track_id: Id,
+})
+const trackResponse = ok({
+  /** The same as `track.id`. */
+  track_id: z.uuid(),
+  track: Track,
+})
 
 export const trackOperations = defineOperations({
   listTracks: {
@@ -216,8 +234,17 @@ export const trackOperations = defineOperations({
     summary: 'List or search the tracks of all collections, newest first unless sorted',
     tag,
     access: ['server'],
-    query: ListPage.extend({ ...trackFilters, sort: sortedBy('title', 'created_at', 'updated_at', 'duration') }),
-    response: ok({ ...counted, tracks: z.array(ListedTrack) }),
+    guide: 'lists',
+    query: ListPage.extend({
+      ...trackFilters,
+      /** Key of the order, reversed by a leading `-`. By default, the newest tracks come first. */
+      sort: sortedBy('title', 'created_at', 'updated_at', 'duration'),
+    }),
+    response: ok({
+      ...counted,
+      /** One page, in the requested order. */
+      tracks: z.array(ListedTrack),
+    }),
   },
   createTrack: {
     method: 'post',
@@ -226,8 +253,15 @@ export const trackOperations = defineOperations({
     summary: 'Create a track and get the URLs to upload its audio and cover to',
     tag,
     access: ['server'],
+    guide: 'upload',
+    limits: ['upload_size', 'duration', 'upload_ttl'],
     body: TrackCreate,
-    response: trackResponse.extend({ track_upload: UploadHandle, track_cover_upload: UploadHandle }),
+    response: trackResponse.extend({
+      /** Where to send the audio. */
+      track_upload: UploadHandle,
+      /** Where to send a cover, if the track should have its own. */
+      track_cover_upload: UploadHandle,
+    }),
     errors: ['not_found', 'file_too_large', 'quota_exceeded'],
   },
   getTrack: {
@@ -236,6 +270,7 @@ export const trackOperations = defineOperations({
     summary: 'Get a track with its status',
     tag,
     access: ['server'],
+    guide: 'upload',
     params,
     response: trackResponse,
   },
@@ -246,6 +281,7 @@ export const trackOperations = defineOperations({
     summary: 'Update a track; fields left out stay as they are',
     tag,
     access: ['server'],
+    guide: 'edit',
     params,
     headers: VersionHeaders,
     body: TrackUpdate,
@@ -258,9 +294,16 @@ export const trackOperations = defineOperations({
     summary: 'Delete a track and its files; `trash=true` keeps them for seven days',
     tag,
     access: ['server'],
+    guide: 'playlists',
+    limits: ['trash_ttl'],
     params,
     query: Deletion,
-    response: ok({ track_id: z.uuid(), deleted_track: Track }),
+    response: ok({
+      /** The same as `deleted_track.id`. */
+      track_id: z.uuid(),
+      /** Its state before the deletion. */
+      deleted_track: Track,
+    }),
   },
   completeTrackUpload: {
     method: 'post',
@@ -269,8 +312,13 @@ export const trackOperations = defineOperations({
     summary: 'Say that the upload is done, so that processing starts at once (optional, may be repeated)',
     tag,
     access: ['server'],
+    guide: 'upload',
+    recordsNoEvent: 'the uploaded file has its event',
     params,
-    response: trackResponse.extend({ upload: UploadState }),
+    response: trackResponse.extend({
+      /** The bytes that have arrived. */
+      upload: UploadState,
+    }),
   },
   renewTrackUpload: {
     method: 'post',
@@ -279,9 +327,18 @@ export const trackOperations = defineOperations({
     summary: "Get a new upload URL: for a track whose URL expired, or to replace a track's audio",
     tag,
     access: ['server'],
+    guide: 'upload',
+    limits: ['upload_size', 'duration', 'upload_ttl'],
     params,
-    body: z.strictObject({ file_name: RequiredText.optional(), ...UploadHints }),
-    response: trackResponse.extend({ track_upload: UploadHandle }),
+    body: z.strictObject({
+      /** Name of the track after this file has replaced the previous one. By default, it keeps its name. */
+      file_name: RequiredText.optional(),
+      ...UploadHints,
+    }),
+    response: trackResponse.extend({
+      /** Where to send the audio. Earlier URLs still work; the file at the newest one is used. */
+      track_upload: UploadHandle,
+    }),
     errors: ['file_too_large', 'quota_exceeded'],
   },
   reprocessTrack: {
@@ -291,6 +348,8 @@ export const trackOperations = defineOperations({
     summary: "Make a track's variants again from the uploaded file; it stays playable meanwhile",
     tag,
     access: ['server'],
+    guide: 'variants',
+    recordsNoEvent: 'the outcome has its event',
     params,
     response: trackResponse,
     errors: ['track_not_uploaded'],

@@ -3,14 +3,15 @@ import * as z from 'zod'
 import { Id, named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
 
-/**
- * A file of a track. `index` is that of the variant in `GET /v1/variant`. Sizes are in bytes, bitrates in kbit/s (0 if the file has none), durations
- * in seconds.
- */
+/** A stored file of a track. */
 export const TrackVariant = named('TrackVariant', {
+  /** Short name of the variant, as in `GET /v1/variant`. */
   index: z.string(),
+  /** Bytes in storage. */
   size: z.int(),
+  /** Actual average in kbit/s; 0 if the file has none. */
   bitrate: z.int(),
+  /** Length of the audio in seconds; for data, that of the track. */
   duration: z.number(),
 })
 export type TrackVariant = z.infer<typeof TrackVariant>
@@ -22,7 +23,16 @@ export const trackVariantOperations = defineOperations({
     summary: 'List the files that a track has, with their sizes',
     tag: 'Tracks',
     access: ['server'],
-    params: z.object({ track_id: Id }),
-    response: ok({ track_id: z.uuid(), variants: z.array(TrackVariant) }),
+    guide: 'variants',
+    params: z.object({
+      /** As returned when the track was created. */
+      track_id: Id,
+    }),
+    response: ok({
+      /** As in the path. */
+      track_id: z.uuid(),
+      /** The files that exist now. */
+      variants: z.array(TrackVariant),
+    }),
   },
 })

@@ -6,19 +6,26 @@ import { PlayScope } from './play.ts'
 
 /** A track, collection or playlist that was deleted with `trash=true`. It can be restored until `expires_at` (docs/decisions/0054). */
 export const TrashedItem = named('TrashedItem', {
-  /** The id of the deleted resource. The restored resource has the same id. */
+  /** The same as before the deletion and after a restore. */
   id: z.uuid(),
+  /** The kind of the item. */
   scope: PlayScope,
+  /** As listeners saw it. */
   title: z.string(),
-  /** The collection to which a track is restored; null for other resources. */
+  /** Where a track is restored to; null for collections and playlists. */
   collection_id: z.uuid().nullable(),
+  /** When it was deleted. */
   trashed_at: Timestamp,
+  /** When it will be deleted permanently. */
   expires_at: Timestamp,
 })
 export type TrashedItem = z.infer<typeof TrashedItem>
 
 const tag = 'Trash'
-const params = z.object({ trash_id: Id })
+const params = z.object({
+  /** Id of the deleted track, collection or playlist. */
+  trash_id: Id,
+})
 const nouns = { trash_id: 'item in the trash' }
 
 export const trashOperations = defineOperations({
@@ -28,8 +35,14 @@ export const trashOperations = defineOperations({
     summary: 'List what is in the trash, newest first',
     tag,
     access: ['server'],
+    guide: 'playlists',
     query: Page,
-    response: ok({ count: z.int(), trash: z.array(TrashedItem) }),
+    response: ok({
+      /** Number of items on all pages together. */
+      count: z.int(),
+      /** The items that were deleted last come first. */
+      trash: z.array(TrashedItem),
+    }),
   },
   emptyTrash: {
     method: 'delete',
@@ -37,7 +50,13 @@ export const trashOperations = defineOperations({
     summary: 'Delete what is in the trash for good, up to 100 items at a time; `left` says how many are still there',
     tag,
     access: ['server'],
-    response: ok({ deleted: z.int(), left: z.int() }),
+    guide: 'playlists',
+    response: ok({
+      /** Number of items that this request has deleted permanently. */
+      deleted: z.int(),
+      /** Number of items that are still there. Repeat the request until it is 0. */
+      left: z.int(),
+    }),
     invisibleToListeners: true,
     emitsEvents: true,
   },
@@ -48,9 +67,16 @@ export const trashOperations = defineOperations({
     summary: 'Bring a track, collection or playlist back as it was',
     tag,
     access: ['server'],
+    guide: 'playlists',
+    limits: ['trash_ttl'],
     params,
     nouns,
-    response: ok({ trash_id: z.uuid(), restored_trash: TrashedItem }),
+    response: ok({
+      /** As in the path. */
+      trash_id: z.uuid(),
+      /** The item as it was in the trash. */
+      restored_trash: TrashedItem,
+    }),
     errors: ['collection_in_trash'],
   },
   deleteTrash: {
@@ -59,9 +85,15 @@ export const trashOperations = defineOperations({
     summary: 'Delete one item in the trash for good',
     tag,
     access: ['server'],
+    guide: 'playlists',
     params,
     nouns,
-    response: ok({ trash_id: z.uuid(), deleted_trash: TrashedItem }),
+    response: ok({
+      /** As in the path. */
+      trash_id: z.uuid(),
+      /** The item, which is gone now. */
+      deleted_trash: TrashedItem,
+    }),
     invisibleToListeners: true,
     emitsEvents: true,
   },

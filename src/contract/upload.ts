@@ -7,22 +7,36 @@ import { defineOperations } from './operation.ts'
 import { Quota, QuotaBytes, QuotaTracks } from './quota.ts'
 import { Track, UploadHints } from './track.ts'
 
-/** A session in which tracks can be created in one collection for a limited time (specification §2, UploadSession). */
+/** A permission to create tracks in one collection for an hour, which a browser or app can use. */
 export const UploadSession = named('UploadSession', {
+  /** Identifies the session in paths. */
   id: z.uuid(),
+  /** A user of your application, which tracks of the session get; null if none is set. */
   creator_id: z.uuid().nullable(),
+  /** Where the tracks are added. */
   collection_id: z.uuid(),
+  /** Your own identifier of the session; empty if none is set. */
   organization_index: z.string(),
+  /** Your own data, as you have sent it. */
   metadata: z.record(z.string(), z.unknown()),
+  /** When no more tracks can be created. Uploads that have started may continue. */
   expires_at: Timestamp,
-  /** The bytes and tracks that may be added in the session; null allows any number. */
+  /** Bytes that may be added in the session; null allows any number. */
   max_bytes: z.int().nullable(),
+  /** Number of tracks that may be created; null allows any. */
   max_tracks: z.int().nullable(),
 })
 export type UploadSession = z.infer<typeof UploadSession>
 
 const tag = 'Upload sessions'
-const params = z.object({ upload_session_id: Id })
+const params = z.object({
+  /** As returned when the session was created. */
+  upload_session_id: Id,
+})
+const trackParams = params.extend({
+  /** A track that was created in this session. */
+  track_id: Id,
+})
 
 export const uploadOperations = defineOperations({
   createUploadSession: {
@@ -32,17 +46,29 @@ export const uploadOperations = defineOperations({
     summary: 'Create an upload session for a collection',
     tag,
     access: ['server', 'uploader'],
+    guide: 'upload',
+    limits: ['upload_ttl'],
+    recordsNoEvent: 'sessions are too frequent',
     body: z.strictObject({
+      /** Where the tracks are added. */
       collection_id: Id,
+      /** A user of your application, by a UUID that you choose. Tracks of the session get it. */
       creator_id: Id.nullable().optional(),
+      /** Your own identifier of the session. */
       organization_index: Text.nullable().optional(),
+      /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. */
       metadata: Metadata.optional(),
+      /** Bytes that may be added in the session; null, the default, allows as many as the key. */
       max_bytes: QuotaBytes.optional(),
+      /** Number of tracks that may be created; null, the default, allows as many as the key. */
       max_tracks: QuotaTracks.optional(),
     }),
     response: ok({
+      /** The same as `upload_session.id`. */
       upload_session_id: z.uuid(),
+      /** The part that the client of the upload needs. */
       upload_session: UploadSession.pick({ id: true, collection_id: true, expires_at: true }),
+      /** The same as `upload_session.expires_at`. */
       expires_at: Timestamp,
     }),
     errors: ['not_found'],
@@ -53,35 +79,52 @@ export const uploadOperations = defineOperations({
     summary: 'Get an upload session',
     tag,
     access: ['server', 'uploader'],
+    guide: 'upload',
     params,
-    /** `quota` has the bytes of the quota that leaves the fewest, and the same for tracks: of the session, its uploader key or the organization. */
-    response: ok({ upload_session_id: z.uuid(), upload_session: UploadSession, quota: Quota }),
+    response: ok({
+      /** The same as `upload_session.id`. */
+      upload_session_id: z.uuid(),
+      upload_session: UploadSession,
+      /** The quota that leaves the least: of the session, its uploader key or the organization, separately for bytes and tracks. */
+      quota: Quota,
+    }),
     errors: ['session_expired'],
   },
   createSessionTrack: {
     method: 'post',
+    /** Storage prefix of all files of the track. */
     path: '/v1/upload/{upload_session_id}/track',
     grows: 'content',
     summary: 'Create a track in an upload session and get the URLs to upload to',
     tag,
     access: ['server', 'uploader'],
+    guide: 'upload',
+    limits: ['upload_size', 'duration', 'upload_ttl'],
     params,
     body: z.strictObject({
+      /** Name of the file that will be uploaded. The format is detected from the content, not from the name. */
       file_name: RequiredText,
-      /** The title that listeners see. The default is the title in the file's tags, or the name of the file. */
+      /** Title for listeners, on one line. The default is the title in the tags of the file, or its name. */
       title: Title.nullable().optional(),
+      /** Your own identifier of the track. */
       organization_index: Text.nullable().optional(),
+      /** Your own data: a JSON object of at most 16 KB, nested at most 5 levels deep. Everyone who has a play session can see it. */
       metadata: Metadata.optional(),
       ...UploadHints,
     }),
     response: ok({
+      /** As in the path. */
       upload_session_id: z.uuid(),
+      /** The same as `track.id`. */
       track_id: z.uuid(),
+      /** The part that the client of the upload needs. */
       track: Track.pick({ id: true, index: true }).extend({
         /** The storage prefix of the track's files. */
         path: z.string(),
       }),
+      /** Where to send the audio. */
       track_upload: UploadHandle,
+      /** Where to send a cover, if the track should have its own. */
       track_cover_upload: UploadHandle,
     }),
     errors: ['session_expired', 'file_too_large', 'quota_exceeded'],
@@ -92,10 +135,14 @@ export const uploadOperations = defineOperations({
     summary: 'Get the status of a track that was created in an upload session',
     tag,
     access: ['server', 'uploader'],
-    params: params.extend({ track_id: Id }),
+    guide: 'upload',
+    params: trackParams,
     response: ok({
+      /** As in the path. */
       upload_session_id: z.uuid(),
+      /** The same as `track.id`. */
       track_id: z.uuid(),
+      /** The status, and little else: a key in a browser sees no settings. */
       track: Track.pick({
         id: true,
         index: true,
@@ -104,9 +151,9 @@ export const uploadOperations = defineOperations({
         track_status_id: true,
         status: true,
       }).extend({
-        /** The fraction of the job that is done, 0–1; null if the track is not being processed. */
+        /** Fraction of the processing that is done, from 0 to 1; null if the track is not being processed. */
         progress: z.number().nullable(),
-        /** The reason why the track failed; null if it has not failed. */
+        /** Why the track failed; null if it has not failed. */
         error: TrackError.omit({ attempt: true }).nullable(),
       }),
     }),
@@ -118,10 +165,14 @@ export const uploadOperations = defineOperations({
     summary: 'Discard a track of an upload session that never got a file; also after the session has ended',
     tag,
     access: ['server', 'uploader'],
-    params: params.extend({ track_id: Id }),
+    guide: 'upload',
+    params: trackParams,
     response: ok({
+      /** As in the path. */
       upload_session_id: z.uuid(),
+      /** The same as `deleted_track.id`. */
       track_id: z.uuid(),
+      /** Its state before the deletion. */
       deleted_track: Track.pick({ id: true, index: true, file_name: true }),
     }),
     errors: ['track_uploaded'],

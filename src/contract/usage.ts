@@ -4,28 +4,49 @@ import { named, ok } from './common.ts'
 import { defineOperations } from './operation.ts'
 import { Quota } from './quota.ts'
 
-/** The storage of an organization, and its activity on each day in UTC (docs/operate.md#usage). */
+/** The files of an organization, and its activity on each day in UTC (docs/operate.md#usage). */
 export const Usage = named('Usage', {
-  /** The number of tracks that were processed. */
+  /** Number of tracks that were processed. */
   tracks: z.int(),
-  /** The total duration of all tracks in seconds. */
+  /** Seconds of all tracks together. */
   duration: z.number(),
-  /** The size in bytes of all files, and of the uploaded files alone. */
-  bytes: z.object({ total: z.int(), original: z.int() }),
-  /** The size of all other files by the `index` of their variant, the largest first. */
-  variants: z.array(z.object({ variant: z.string(), bytes: z.int(), files: z.int() })),
+  /** Size of the stored files. */
+  bytes: z.object({
+    /** All files. */
+    total: z.int(),
+    /** The uploaded files alone. */
+    original: z.int(),
+  }),
+  /** The other files by variant, the largest first. */
+  variants: z.array(
+    z.object({
+      /** Index of the variant. */
+      variant: z.string(),
+      /** Size of its files. */
+      bytes: z.int(),
+      /** Number of tracks that have it. */
+      files: z.int(),
+    }),
+  ),
   /**
-   * An upload is counted on the day on which it was processed. A play session is counted after its end, on the day on which it was created. `tracks`,
-   * `duration` and `bytes` are what was stored at the end of the day.
+   * Every day of the range. An upload is counted on the day on which it was processed, and a play session on that on which it was created, after
+   * its end.
    */
   days: z.array(
     z.object({
+      /** The day, in UTC. */
       date: z.iso.date(),
+      /** Number of files that were processed. */
       uploads: z.int(),
+      /** Size of these files. */
       upload_bytes: z.int(),
+      /** Number of play sessions. */
       sessions: z.int(),
+      /** Number of tracks at the end of the day. */
       tracks: z.int(),
+      /** Seconds of all tracks at the end of the day. */
       duration: z.number(),
+      /** Size of all files at the end of the day. */
       bytes: z.int(),
     }),
   ),
@@ -39,8 +60,18 @@ export const usageOperations = defineOperations({
       'Get what the organization stores, and its uploads and play sessions by day; by default of the last 30 days',
     tag: 'Organizations',
     access: ['server'],
-    query: z.strictObject({ from: z.iso.date().optional(), to: z.iso.date().optional() }),
-    /** `quota.used_bytes` also contains files that are not processed yet, tracks in the trash, and open upload handles. */
-    response: ok({ usage: Usage, quota: Quota.pick({ max_bytes: true, used_bytes: true }) }),
+    guide: 'operate',
+    limits: ['usage_days'],
+    query: z.strictObject({
+      /** First day, in UTC. By default, 29 days before `to`. */
+      from: z.iso.date().optional(),
+      /** Last day, in UTC. By default, today. */
+      to: z.iso.date().optional(),
+    }),
+    response: ok({
+      usage: Usage,
+      /** The use of the organization's quota, including files that are not processed yet, the trash, and open upload URLs. */
+      quota: Quota.pick({ max_bytes: true, used_bytes: true }),
+    }),
   },
 })

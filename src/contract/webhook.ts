@@ -4,8 +4,9 @@ import { Id, named, ok, Page, RequiredTitle, Timestamp, unique } from './common.
 import { EventPattern } from './event.ts'
 import { MAX_WEBHOOK_URL } from './facts.ts'
 import { defineOperations } from './operation.ts'
+import { WebhookDelivery, WebhookDeliveryDetails, WebhookDeliveryState } from './webhook_delivery.ts'
 
-/** Webhook endpoints, and the deliveries of events to them (docs/decisions/0057). */
+/** Webhook endpoints, and the operations on the deliveries of events to them (docs/decisions/0057). */
 
 /**
  * An `active` endpoint receives events. It becomes `paused` by request, or after all attempts have failed for three days. It becomes `disabled` when
@@ -16,17 +17,24 @@ export type WebhookEndpointState = z.infer<typeof WebhookEndpointState>
 
 /** The number of deliveries in one hour, by their state. */
 export const WebhookHour = named('WebhookHour', {
-  /** The start of the hour. */
+  /** Start of the hour. */
   at: Timestamp,
+  /** Number of deliveries that the endpoint accepted with 2xx. */
   delivered: z.int(),
+  /** Number of deliveries whose last attempt has failed. */
   failed: z.int(),
+  /** Number of deliveries that will be attempted now or later. */
   pending: z.int(),
 })
 export type WebhookHour = z.infer<typeof WebhookHour>
 
+/** A URL of yours to which the service sends events (docs/webhooks.md). */
 export const WebhookEndpoint = named('WebhookEndpoint', {
+  /** Identifies the endpoint in paths and events. */
   id: z.uuid(),
+  /** Where events are sent with `POST`. */
   url: z.url(),
+  /** Name to display; the host name by default. */
   title: z.string(),
   /** The subscribed types of events: `*` for all types, groups such as `track.*`, or single types. */
   events: z.array(z.string()),
@@ -36,106 +44,46 @@ export const WebhookEndpoint = named('WebhookEndpoint', {
   is_ordered: z.boolean(),
   state: WebhookEndpointState,
   /**
-   * Why the endpoint is not active: `failing` (its attempts have failed), `gone` (it responded with 410), `requested` (a request has paused it) or
-   * `restored` (the service was restored from a backup, and its operator has not resumed the webhooks yet).
+   * Why the endpoint is not active, and null if it is: `failing` (its attempts have failed), `gone` (it responded with 410), `requested` (a request
+   * has paused it) or `restored` (the service was restored from a backup, and its operator has not resumed the webhooks yet).
    */
   reason: z.enum(['failing', 'gone', 'requested', 'restored']).nullable(),
   /** The time since which all attempts have failed; null if the last one succeeded. */
   failing_since: Timestamp.nullable(),
-  /** The time of the last successful delivery, accurate to a minute. */
+  /** When a delivery was last accepted, accurate to a minute; null if none was. */
   last_success_at: Timestamp.nullable(),
-  /** Until this time, deliveries are also signed with the previous secret. */
+  /** Until this time, deliveries are also signed with the previous secret. Null if there is none. */
   previous_secret_expires_at: Timestamp.nullable(),
+  /** When it was added. */
   created_at: Timestamp,
   /**
-   * The last 24 hours, with `include=day`. Only hours with deliveries are listed, the oldest first. Only the newest 5,000 deliveries of all endpoints
-   * in the response are counted.
+   * Only with `include=day`: the last 24 hours, the oldest first. Hours without deliveries are left out, and only the newest 5,000 deliveries of
+   * all endpoints in the response are counted.
    */
   day: z.array(WebhookHour).optional(),
 })
 export type WebhookEndpoint = z.infer<typeof WebhookEndpoint>
 
-/** Why an attempt failed. */
-export const AttemptError = z
-  .enum(['status', 'redirect', 'timed_out', 'unreachable', 'url_refused', 'secret_unreadable'])
-  .describe(
-    [
-      '- `status`: the answer was neither 2xx nor 3xx',
-      '- `redirect`: the answer was 3xx, which is never followed',
-      '- `timed_out`: no answer in time',
-      '- `unreachable`: no connection, no TLS, or it was closed before an answer',
-      '- `url_refused`: this service does not send to such a URL (any more)',
-      '- `secret_unreadable`: the secret cannot be decrypted, as `SIGNING_SECRET` was changed; rotate it',
-    ].join('\n'),
-  )
-export type AttemptError = z.infer<typeof AttemptError>
-
-export const WebhookAttempt = named('WebhookAttempt', {
-  at: Timestamp,
-  duration_ms: z.int(),
-  /** The status of the response; null if there was no response. */
-  status: z.int().nullable(),
-  /** Null if the attempt succeeded. */
-  error: AttemptError.nullable(),
-  /** The start of the response's body, at most 1 KB. */
-  answer: z.string().nullable(),
-  /** The headers that were sent with the request. */
-  headers: z.record(z.string(), z.string()),
-})
-export type WebhookAttempt = z.infer<typeof WebhookAttempt>
-
-/**
- * `pending`: the delivery will be sent now or later. `sending`: an attempt is in progress. `delivered`: the endpoint responded with 2xx. `failed`:
- * the last attempt has failed.
- */
-export const WebhookDeliveryState = z.enum(['pending', 'sending', 'delivered', 'failed'])
-export type WebhookDeliveryState = z.infer<typeof WebhookDeliveryState>
-
-const deliveryFields = {
-  id: z.uuid(),
-  endpoint_id: z.uuid(),
-  /** The value of the header `webhook-id`. It is the same in all attempts and replays. */
-  event_id: z.uuid(),
-  type: z.string(),
-  subject: z.string(),
-  seq: z.int(),
-  state: WebhookDeliveryState,
-  /** The number of attempts since the delivery was created or last replayed. */
-  attempt: z.int(),
-  /** The status and the error of the last attempt. */
-  status: z.int().nullable(),
-  error: AttemptError.nullable(),
-  /** Null if no attempt is scheduled, or if the delivery waits for an earlier delivery of the same subject. */
-  next_attempt_at: Timestamp.nullable(),
-  /** The time of the event. */
-  created_at: Timestamp,
-}
-
-export const WebhookDelivery = named('WebhookDelivery', deliveryFields)
-export type WebhookDelivery = z.infer<typeof WebhookDelivery>
-
-export const WebhookDeliveryDetails = named('WebhookDeliveryDetails', {
-  ...deliveryFields,
-  /** The last thirty attempts, the oldest first. */
-  attempts: z.array(WebhookAttempt),
-  /** The body, exactly as it was sent. */
-  body: z.string(),
-})
-export type WebhookDeliveryDetails = z.infer<typeof WebhookDeliveryDetails>
-
 /** Fields that can be changed after the endpoint was created. */
 const endpointFields = {
-  /** An https URL on port 443 or 8443 of a public host (docs/webhooks.md). */
+  /** An `https:` URL on port 443 or 8443 of a public host (docs/webhooks.md). */
   url: z.string().min(1).max(MAX_WEBHOOK_URL),
+  /** Name to display. */
   title: RequiredTitle,
+  /** Types of events to send: `*` for all, groups such as `track.*`, or single types. */
   events: unique(z.array(EventPattern).min(1).max(50)),
+  /** Whether an event is sent only after the previous one of its subject was delivered or has finally failed. */
   is_ordered: z.boolean(),
 }
 
 export const WebhookEndpointCreate = z.strictObject({
+  /** An `https:` URL on port 443 or 8443 of a public host (docs/webhooks.md). */
   url: endpointFields.url,
+  /** Name to display; the host name by default. */
   title: endpointFields.title.optional(),
+  /** Types of events to send: `*` for all, groups such as `track.*`, or single types. */
   events: endpointFields.events.default(['*']),
+  /** Whether an event is sent only after the previous one of its subject was delivered or has finally failed. */
   is_ordered: endpointFields.is_ordered.default(false),
 })
 export const WebhookEndpointUpdate = z
@@ -147,16 +95,33 @@ export const WebhookEndpointUpdate = z
   .partial()
 
 /** Seconds for which deliveries are also signed with the previous secret: a day by default, a week at most. */
-const GraceSeconds = z.int().min(0).max(604_800).meta({ unit: 'seconds' }).default(86_400)
+const GraceSeconds = z.int().min(0).max(604_800).meta({ 'x-unit': 'seconds' }).default(86_400)
 
 const tag = 'Webhooks'
 const access = ['server'] as const
-const params = z.object({ webhook_endpoint_id: Id })
-const deliveryParams = z.object({ webhook_delivery_id: Id })
-const endpointResponse = ok({ webhook_endpoint_id: z.uuid(), webhook_endpoint: WebhookEndpoint })
-/** The response with the secret. The secret is stored encrypted and is returned only once. */
-const withSecret = endpointResponse.extend({ secret: z.string() })
-const deliveryResponse = ok({ webhook_delivery_id: z.uuid(), webhook_delivery: WebhookDelivery })
+const params = z.object({
+  /** As returned when the endpoint was created. */
+  webhook_endpoint_id: Id,
+})
+const deliveryParams = z.object({
+  /** As in the list of deliveries. */
+  webhook_delivery_id: Id,
+})
+const endpointResponse = ok({
+  /** The same as `webhook_endpoint.id`. */
+  webhook_endpoint_id: z.uuid(),
+  webhook_endpoint: WebhookEndpoint,
+})
+const withSecret = endpointResponse.extend({
+  /** The key of the signatures, starting with `whsec_`. It is returned only once. */
+  secret: z.string(),
+})
+const deliveryResponse = ok({
+  /** The same as `webhook_delivery.id`. */
+  webhook_delivery_id: z.uuid(),
+  webhook_delivery: WebhookDelivery,
+})
+/** `day` adds the deliveries of the last 24 hours, by hour. */
 const include = z.enum(['day']).optional()
 
 export const webhookOperations = defineOperations({
@@ -166,8 +131,14 @@ export const webhookOperations = defineOperations({
     summary: 'List webhook endpoints, newest first',
     tag,
     access,
+    guide: 'webhooks',
     query: Page.extend({ include }),
-    response: ok({ count: z.int(), webhook_endpoints: z.array(WebhookEndpoint) }),
+    response: ok({
+      /** Number of endpoints on all pages together. */
+      count: z.int(),
+      /** The newest first. */
+      webhook_endpoints: z.array(WebhookEndpoint),
+    }),
   },
   createWebhookEndpoint: {
     method: 'post',
@@ -176,6 +147,8 @@ export const webhookOperations = defineOperations({
     summary: 'Create a webhook endpoint; its secret is shown this once',
     tag,
     access,
+    guide: 'webhooks',
+    limits: ['webhook_endpoints', 'webhook_url_length'],
     body: WebhookEndpointCreate,
     response: withSecret,
     invisibleToListeners: true,
@@ -187,6 +160,7 @@ export const webhookOperations = defineOperations({
     summary: 'Get a webhook endpoint without its secret',
     tag,
     access,
+    guide: 'webhooks',
     params,
     query: z.strictObject({ include }),
     response: endpointResponse,
@@ -198,6 +172,8 @@ export const webhookOperations = defineOperations({
     summary: 'Update a webhook endpoint; fields left out stay as they are',
     tag,
     access,
+    guide: 'webhooks',
+    limits: ['webhook_url_length'],
     params,
     body: WebhookEndpointUpdate,
     response: endpointResponse,
@@ -209,8 +185,14 @@ export const webhookOperations = defineOperations({
     summary: 'Delete a webhook endpoint and its deliveries; nothing more is sent',
     tag,
     access,
+    guide: 'webhooks',
     params,
-    response: ok({ webhook_endpoint_id: z.uuid(), deleted_webhook_endpoint: WebhookEndpoint }),
+    response: ok({
+      /** The same as `deleted_webhook_endpoint.id`. */
+      webhook_endpoint_id: z.uuid(),
+      /** Its state before the deletion. */
+      deleted_webhook_endpoint: WebhookEndpoint,
+    }),
     invisibleToListeners: true,
   },
   rotateWebhookEndpoint: {
@@ -220,6 +202,7 @@ export const webhookOperations = defineOperations({
     summary: 'Give a webhook endpoint a new secret; the old one signs too for `grace_seconds` more',
     tag,
     access,
+    guide: 'webhooks',
     params,
     body: z.strictObject({ grace_seconds: GraceSeconds }),
     response: withSecret,
@@ -232,6 +215,7 @@ export const webhookOperations = defineOperations({
     summary: 'Send a `webhook.test` event to this endpoint alone',
     tag,
     access,
+    guide: 'webhooks',
     params,
     response: deliveryResponse,
     invisibleToListeners: true,
@@ -244,6 +228,8 @@ export const webhookOperations = defineOperations({
     summary: 'Send to a paused or disabled endpoint again, first what was pending',
     tag,
     access,
+    guide: 'webhooks',
+    recordsNoEvent: 'an active endpoint does not change',
     params,
     response: endpointResponse,
     invisibleToListeners: true,
@@ -255,10 +241,19 @@ export const webhookOperations = defineOperations({
     summary: 'Send again all that has happened since and did not arrive; resumes the endpoint',
     tag,
     access,
+    guide: 'webhooks',
+    recordsNoEvent: 'an active endpoint does not change',
     params,
-    body: z.strictObject({ since: z.iso.datetime({ offset: true }) }),
-    /** `next_since` is the time from which to continue with another request, if this one could not recover all deliveries. */
-    response: endpointResponse.extend({ recovered: z.int(), next_since: Timestamp.nullable() }),
+    body: z.strictObject({
+      /** Start of the outage. Later events that were not delivered are sent again. */
+      since: z.iso.datetime({ offset: true }),
+    }),
+    response: endpointResponse.extend({
+      /** Number of deliveries that will be sent. */
+      recovered: z.int(),
+      /** Repeat the request with this time as `since`, because there are more deliveries; null if these were all. */
+      next_since: Timestamp.nullable(),
+    }),
     invisibleToListeners: true,
   },
   listWebhookDeliveries: {
@@ -267,18 +262,23 @@ export const webhookOperations = defineOperations({
     summary: 'List deliveries, newest first; `before` of an answer goes on behind it',
     tag,
     access,
+    guide: 'webhooks',
+    limits: ['event_window'],
     query: z.strictObject({
+      /** Only deliveries to this endpoint. */
       endpoint_id: Id.optional(),
+      /** Only deliveries in this state. */
       state: WebhookDeliveryState.optional(),
-      /** The id of a delivery: the `before` of the previous response. */
+      /** `before` of the previous response, to read older deliveries. */
       before: Id.optional(),
       limit: Page.shape.limit,
     }),
-    /**
-     * `before` is null on the last page. For a page with a filter, at most 5,000 deliveries of all endpoints together are scanned, so the page may be
-     * empty.
-     */
-    response: ok({ webhook_deliveries: z.array(WebhookDelivery), before: z.uuid().nullable() }),
+    response: ok({
+      /** The newest first. With a filter, at most 5,000 deliveries of all endpoints are scanned, so a page may be empty. */
+      webhook_deliveries: z.array(WebhookDelivery),
+      /** Send it as `before` to get older deliveries; null if there are none. */
+      before: z.uuid().nullable(),
+    }),
     errors: ['not_found'],
   },
   getWebhookDelivery: {
@@ -287,8 +287,14 @@ export const webhookOperations = defineOperations({
     summary: 'Get a delivery with its body and attempts',
     tag,
     access,
+    guide: 'webhooks',
+    limits: ['webhook_answer_size'],
     params: deliveryParams,
-    response: ok({ webhook_delivery_id: z.uuid(), webhook_delivery: WebhookDeliveryDetails }),
+    response: ok({
+      /** The same as `webhook_delivery.id`. */
+      webhook_delivery_id: z.uuid(),
+      webhook_delivery: WebhookDeliveryDetails,
+    }),
   },
   replayWebhookDelivery: {
     method: 'post',
@@ -297,6 +303,8 @@ export const webhookOperations = defineOperations({
     summary: 'Send a delivery again, with the same `webhook-id`',
     tag,
     access,
+    guide: 'webhooks',
+    recordsNoEvent: 'the delivery records its outcome',
     params: deliveryParams,
     response: deliveryResponse,
     invisibleToListeners: true,

@@ -5,7 +5,7 @@ import { MAX_VARIANT_INDEX, MAX_ZIP_SELECTION } from './facts.ts'
 import { defineOperations } from './operation.ts'
 
 export const ZipCreate = z.strictObject({
-  /** The tracks in the order in which they are numbered. */
+  /** Tracks of any collections, in the order in which the files are numbered. */
   track_ids: unique(z.array(Id).min(1).max(MAX_ZIP_SELECTION)),
   /** The variant of each track. A track without it, and every track by default, is included as it was uploaded. */
   variant: z.string().min(1).max(MAX_VARIANT_INDEX).optional(),
@@ -22,12 +22,17 @@ export const zipOperations = defineOperations({
     summary: 'Get a URL that downloads tracks of any collections as one ZIP; it needs no key',
     tag: 'Tracks',
     access: ['server'],
+    guide: 'lists',
+    recordsNoEvent: 'nothing changes',
     body: ZipCreate,
     response: ok({
+      /** Address that needs no key. */
       url: z.url(),
+      /** When the address stops working, 15 minutes after the request. */
       expires_at: Timestamp,
+      /** Number of files in the ZIP. */
       files: z.int(),
-      /** The sum of the files' sizes in bytes. */
+      /** Sum of the files' sizes in bytes; the ZIP is slightly larger. */
       size: z.int(),
     }),
     invisibleToListeners: true,

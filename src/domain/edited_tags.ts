@@ -3,10 +3,10 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { EditedTags } from '../adapters/db/column_types.ts'
 import { foldedUpdate } from '../adapters/db/search.ts'
 import type { Tags } from '../contract/info.ts'
-import type { TagsUpdate } from '../contract/track.ts'
+import type { TagsUpdate } from '../contract/tags.ts'
 
 /**
- * The tags that people set (docs/decisions/0092). The column `tags` has the effective tags, so that nothing that reads tags has to know the others.
+ * The tags that people set (docs/decisions/0050). The column `tags` has the effective tags, so that nothing that reads tags has to know the others.
  */
 
 export interface TagColumns {

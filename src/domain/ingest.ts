@@ -1,23 +1,23 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { deleteFiles, findFile, findUploads, readObject } from '../adapters/bucket/media.ts'
-import { uploadSuffix } from '../adapters/bucket/track_storage.ts'
+import { runBatch } from '../adapters/db/database.ts'
 import { tracks } from '../adapters/db/schema/library.ts'
-import { trash } from '../adapters/db/schema/trash.ts'
-import { jobs } from '../adapters/db/schema/work.ts'
+import { type UploadHandleRow, uploadHandles } from '../adapters/db/schema/upload_handles.ts'
 import { wakeIfSubscribed } from '../adapters/queue/wake_webhooks.ts'
 import type { System } from '../context.ts'
 import { sniff } from '../contract/sniff.ts'
 import { HEAD_BYTES } from '../contract/text.ts'
 import { purgeLaterFrom } from './cleanup/purge.ts'
-import { DONE, endJob, type Job, LATER, type Outcome } from './jobs.ts'
 import { countUploaded, fitsQuotas, quotaExceeded, type Upload } from './quota.ts'
 import { isMadeFrom } from './stored_files.ts'
 import { startTranscode } from './transcode/start.ts'
 import { failure } from './transcode/track_job.ts'
 import {
+  CHECK_AFTER,
   discardUpload,
   findUnchecked,
+  isHandleNeeded,
   isUnchecked,
   canTakeFile,
   replacedPaths,
@@ -112,11 +112,10 @@ async function useAsSource(system: System, track: Waiting, source: { path: strin
           .update(tracks)
           .set({ awaiting_upload: true })
           .where(and(eq(tracks.id, track.id), isOwner, sql`upload_path > source_path`)),
-        // The row of the track stores the path now.
         db
-          .update(jobs)
-          .set({ state: 'done' })
-          .where(and(eq(jobs.id, source.path), isOwner)),
+          .update(uploadHandles)
+          .set({ state: 'used' })
+          .where(sql`track_id = ${track.id} and path = ${source.path} and ${isOwner}`),
       ],
     }),
   })
@@ -174,7 +173,7 @@ export async function ingestPath(system: System, path: string): Promise<void> {
   else if (track.awaiting_upload && (await ingest(system, track))) await wakeIfSubscribed(system, track.organization_id)
 }
 
-/** Deletes a file that arrived late at an older handle, even if the handle's purge job has already run. */
+/** Deletes a file that arrived late at an older handle, even if the handle's row was already deleted. */
 async function dropLate(system: System, track: Pick<Waiting, 'id' | 'organization_id' | 'source_path'>, path: string) {
   if (await discardReplaced(system, track, path)) return
   const unused = sql`tracks where id = ${track.id} and source_path > ${path} and not ${isMadeFrom(path)}`
@@ -192,36 +191,11 @@ export async function discardReplaced(
 ): Promise<boolean> {
   // A path without a suffix belongs to the oldest handle.
   if (!source_path?.includes('.')) return false
-  const paths = (await replacedPaths(system, source_path)).filter((path) => only === undefined || path === only)
+  const paths = (await replacedPaths(system, id, source_path)).filter((path) => only === undefined || path === only)
   const files = await Promise.all(paths.map((path) => findFile(system.env, path)))
   const replacedFiles = files.filter((file) => file !== null)
   for (const file of replacedFiles) await discardUpload(system, id, file)
   return replacedFiles.length > 0
-}
-
-/** Runs the purge job of an upload handle after its URLs have expired: deletes the file, or uses it if every check before has missed it. */
-export async function runUploadPurge(system: System, job: Job<'purge'>): Promise<Outcome> {
-  const { db, env } = system
-  const path = job.id
-  const { track_id } = job.payload.upload!
-  const find = () => db.select().from(tracks).where(eq(tracks.id, track_id)).get()
-  const waitingTrack = await find()
-  if (waitingTrack?.awaiting_upload) await ingest(system, waitingTrack)
-  const track = await find()
-  // A track in the trash may be restored, so its file is kept.
-  if (!track && (await db.select({ id: trash.id }).from(trash).where(eq(trash.id, track_id)).get())) {
-    return LATER
-  }
-  const isKept =
-    track &&
-    (track.source_path === path ||
-      track.files?.source === uploadSuffix(path) ||
-      (track.awaiting_upload && track.upload_path === path))
-  const file = isKept ? null : await findFile(env, path)
-  const isDeleted = !file || (await (track ? discardUpload(system, track.id, file) : deleteFiles(env, path)))
-  if (!isDeleted) return LATER
-  await endJob(system, job)
-  return DONE
 }
 
 /** Checks uploads for which no event has arrived. Resolves to true if more of them may be waiting. */
@@ -240,4 +214,40 @@ export async function ingestWaiting(system: System, limit: number): Promise<bool
     }
   }
   return waiting.length === limit
+}
+
+/** Selects the upload handles that are due for a check. */
+export const dueHandles = (now: number) => sql`upload_handles where check_at <= ${now}`
+
+/** Checks upload handles whose URLs have expired. Resolves to true if more of them may be due. */
+export async function checkHandles(system: System, limit: number): Promise<boolean> {
+  const { db, now } = system
+  const due = await db
+    .select()
+    .from(uploadHandles)
+    .where(sql`check_at <= ${now}`)
+    .orderBy(uploadHandles.check_at)
+    .limit(limit)
+  for (const handle of due) await checkHandle(system, handle)
+  return due.length === limit
+}
+
+/**
+ * Uses the file at a handle if every check before has missed it, or deletes a file that cannot be used. Then deletes the handle, or checks it again later if
+ * it is still needed or a bucket lock rule protects the file.
+ */
+async function checkHandle(system: System, { track_id, path, expires_at }: UploadHandleRow): Promise<void> {
+  const { db, env, now } = system
+  const track = await db.select().from(tracks).where(eq(tracks.id, track_id)).get()
+  if (track?.awaiting_upload) await ingest(system, track)
+  const file = await findFile(env, path)
+  const isDone = !file || (await discardUpload(system, track_id, file))
+  const isHandle = and(eq(uploadHandles.track_id, track_id), eq(uploadHandles.path, path))
+  await runBatch(db, [
+    ...(isDone ? [db.delete(uploadHandles).where(sql`${isHandle} and not ${isHandleNeeded(track_id, path)}`)] : []),
+    db
+      .update(uploadHandles)
+      .set({ check_at: now + Math.max(CHECK_AFTER, now - expires_at) })
+      .where(isHandle),
+  ])
 }

@@ -119,7 +119,7 @@ function quotasAfter(now: number, upload: Upload | QuotaOwner): SQL {
     from (${sql.join(scopes.map(selectScope), sql` union all `)})`
 }
 
-/** Whether the level of a quota has to be reported, or that of an organization starts at 0 again. */
+/** Whether to report the level of a quota, or to reset an organization's level to 0. */
 const CHANGES = sql.raw(
   `(level > quota_level and level % 4 > 0 or scope = 'organization' and level = 0 and quota_level > 0)`,
 )

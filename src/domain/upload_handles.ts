@@ -1,21 +1,24 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 
 import { deleteFiles } from '../adapters/bucket/media.ts'
-import { runBatch } from '../adapters/db/database.ts'
+import { insertFrom, runBatch } from '../adapters/db/database.ts'
 import { folded } from '../adapters/db/fold.ts'
 import { tracks } from '../adapters/db/schema/library.ts'
-import { jobs, type MultipartRow } from '../adapters/db/schema/work.ts'
+import { uploadHandles } from '../adapters/db/schema/upload_handles.ts'
+import type { MultipartRow } from '../adapters/db/schema/work.ts'
 import { withFolded } from '../adapters/db/search.ts'
 import type { System } from '../context.ts'
-import { UPLOAD_TTL } from '../contract/facts.ts'
-import { AFTER_URLS, insertJobFrom } from './jobs.ts'
+import { HOUR } from '../contract/time.ts'
+import { AFTER_URLS } from './jobs.ts'
 import { hasFinalFiles, isMadeFrom, isMadeFromSource, suffixOf } from './stored_files.ts'
 
 /**
  * The upload handles of a track (docs/decisions/0063). Each handle has its own path, and the file of the newest handle with a complete upload is
- * used. As soon as a track has a second handle, each path gets a purge job whose id is the path, so that every object is either used by the track or
- * deleted.
+ * used. As soon as a track has a second handle, each of them has a row in `upload_handles`, so that every object is either used by the track or deleted.
  */
+
+/** Milliseconds from the end of a handle's URLs to its check: an upload that started in time may end later. */
+export const CHECK_AFTER = HOUR
 
 /** A new upload handle. */
 interface Handle {
@@ -27,30 +30,41 @@ interface Handle {
 }
 
 /**
- * Returns the statements that insert the purge job of a new handle and, if it is missing, that of the previous handle. They must run before the
- * track's update.
+ * Returns the statements that insert a new handle and, if it is missing, the previous handle of the track (`tracks where …`), with the names of the track.
+ * They must run before the track's update.
  */
-export function insertHandlePurges(system: System, organization_id: string, track: SQL, handle: Handle) {
-  const insert = (path: SQL, expires_at: SQL, names: SQL, source: SQL, seconds: number) => {
-    const upload = sql`json_object('track_id', id, 'expires_at', ${expires_at}, ${names})`
-    const json = sql`json_object('kind', 'purge', 'prefixes', json('[]'), 'paths', json_array(${path}), 'upload', ${upload})`
-    return insertJobFrom(system, organization_id, { kind: 'purge', json }, source, seconds, { id: path })
+export function insertHandles({ db, now }: System, track: SQL, { path, expires_at, ...names }: Handle) {
+  const { file_name = null, file_name_original = null } = names
+  const previous = {
+    track_id: sql`id`,
+    path: sql`upload_path`,
+    expires_at: sql`upload_expires_at`,
+    check_at: sql`max(upload_expires_at, ${now}) + ${CHECK_AFTER}`,
+    file_name: sql`file_name`,
+    file_name_original: sql`file_name_original`,
+    folded_name: sql`folded ->> '$.file_name'`,
+    listed_name: sql`file_name`,
   }
-  const { path, expires_at, file_name = null, file_name_original = null } = handle
-  const folded_name = file_name === null ? null : folded(file_name)
-  const names = sql`'file_name', ${file_name}, 'file_name_original', ${file_name_original}, 'folded_name', ${folded_name}`
-  const namesAndListedName = file_name === null ? sql`${names}, 'listed_name', file_name` : names
-  const namesOfTrack = sql`'file_name', file_name, 'file_name_original', file_name_original, 'folded_name', folded ->> '$.file_name'`
-  const previousHandle = sql`${track} and coalesce(source_path, '') < upload_path`
-  const seconds = Math.ceil((expires_at - system.now) / 1000) + UPLOAD_TTL
+  const added = {
+    track_id: sql`id`,
+    path,
+    expires_at,
+    check_at: expires_at + CHECK_AFTER,
+    file_name,
+    file_name_original,
+    folded_name: file_name === null ? null : folded(file_name),
+    listed_name: file_name ?? sql`file_name`,
+  }
   return [
-    insert(sql`upload_path`, sql`upload_expires_at`, namesOfTrack, previousHandle, AFTER_URLS),
-    insert(sql`${path}`, sql`${expires_at}`, namesAndListedName, track, seconds),
+    insertFrom(
+      db,
+      uploadHandles,
+      previous,
+      sql`${track} and coalesce(source_path, '') < upload_path`,
+    ).onConflictDoNothing(),
+    insertFrom(db, uploadHandles, added, track).onConflictDoNothing(),
   ] as const
 }
-
-/** A condition for the purge job of an abandoned path. */
-export const isAbandoned = (path: string) => sql`id = ${path} and payload -> '$.upload' is null`
 
 /** Whether the parts at a path may have been joined and their total size has not been checked yet. */
 export const isUnchecked = (track_id: string, path: string) =>
@@ -69,23 +83,31 @@ export const canTakeFile = (track_id: string, path: string) =>
     eq(tracks.awaiting_upload, true),
     sql`coalesce(source_path, '') < ${path} and upload_path >= ${path}`,
     sql`not ${isUnchecked(track_id, path)}`,
-    sql`not exists (select 1 from jobs where ${isAbandoned(path)})`,
+    sql`not exists (select 1 from upload_handles where track_id = tracks.id and path = ${path} and state = 'abandoned')`,
   )!
 
-const uploadField = (field: string, path: SQL) =>
-  sql`(select payload ->> ${`$.upload.${field}`} from jobs where id = ${path})`
+/**
+ * A condition for a handle whose row is still needed: its file may be used later, or is the track's source from which no files have been made yet, so that
+ * its name is needed. The file of a track in the trash is kept, because the track may be restored.
+ */
+export const isHandleNeeded = (track_id: string, path: string) => sql`(
+  exists (select 1 from tracks where ${eq(tracks.id, track_id)} and not ${isMadeFrom(path)}
+    and (source_path = ${path} or (${canTakeFile(track_id, path)})))
+  or ${isUnchecked(track_id, path)} or exists (select 1 from trash where id = ${track_id}))`
+
+const handleColumn = (column: 'file_name' | 'file_name_original' | 'folded_name' | 'listed_name', path: SQL) =>
+  sql`(select ${sql.raw(column)} from upload_handles where track_id = tracks.id and path = ${path})`
 
 /** The file name given for a path's handle; if there is none, the name in the track's row. */
 const nameOf = (column: 'file_name' | 'file_name_original', path: SQL) =>
-  sql<string>`coalesce(${uploadField(column, path)}, tracks.${sql.raw(column)})`
+  sql<string>`coalesce(${handleColumn(column, path)}, tracks.${sql.raw(column)})`
 
 /** The name with which the file at a path is listed after it was replaced. */
-const listedName = (path: SQL) =>
-  sql<string>`coalesce(${uploadField('listed_name', path)}, ${nameOf('file_name', path)})`
+const listedName = (path: SQL) => sql<string>`coalesce(${handleColumn('listed_name', path)}, tracks.file_name)`
 
 /** The column `folded` for the names of a path's handle. */
 const foldedOf = (path: SQL) =>
-  sql<string>`iif(${uploadField('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${uploadField('folded_name', path)})`)})`
+  sql<string>`iif(${handleColumn('file_name', path)} is null, folded, ${withFolded(sql`json_object('file_name', ${handleColumn('folded_name', path)})`)})`
 
 /** The names of the track's source, and the value of `folded` that matches them. */
 export const namesOfSource = {
@@ -96,7 +118,7 @@ export const namesOfSource = {
 
 /**
  * The columns that change when a track uses a new file. A track with final files keeps them and its names until the new files are ready; an early file
- * of the previous source plays no longer, because the track has the name of the new one. If the previous source was still being processed, it is added
+ * of the previous source no longer plays, because the track has the name of the new one. If the previous source was still being processed, it is added
  * to `info.replaced_uploads`.
  */
 export function columnsOfTakenFile(path: string) {
@@ -126,73 +148,57 @@ function withReplaced(info: SQL, file_name: SQL, size: SQL): SQL {
 }
 
 /**
- * Deletes the file at a handle that is older than that of the track's source, unless the track uses it, and lists it in `info` once. Returns false if
- * a bucket lock rule protects the file.
+ * Deletes the file at a path unless the track uses it or may still use it. If it was replaced by the file of a newer handle, lists it in `info` once.
+ * Returns false if a bucket lock rule protects the file.
  */
 export async function discardUpload(
   { db, env }: System,
   track_id: string,
   { path, size }: { path: string; size: number },
 ): Promise<boolean> {
-  const isUnlisted = sql`id = ${path} and state = 'open' and payload -> '$.upload' is not null
-    and payload ->> '$.upload.is_replaced' is null and not ${isUnchecked(track_id, path)}`
-  const file_name = listedName(sql`${path}`)
-  const usingTrack = db
-    .select({ id: tracks.id })
-    .from(tracks)
-    .where(
-      sql`id = ${track_id} and (source_path = ${path} or ${isUnchecked(track_id, path)}
-        or ${isMadeFrom(path)})`,
-    )
+  const isUnlisted = sql`track_id = ${track_id} and path = ${path} and state = 'open' and not ${isUnchecked(track_id, path)}`
+  const isUsed = sql<number>`exists (select 1 from tracks where id = ${track_id} and ${isMadeFrom(path)}) or ${isHandleNeeded(track_id, path)}`
+  const use = db.select({ isUsed: isUsed.as('is_used') }).from(sql`(select 1)`)
   const resultOf = await runBatch(db, [
     db
       .update(tracks)
-      .set({ info: withReplaced(sql`info`, file_name, sql`${size}`) })
-      .where(sql`id = ${track_id} and source_path > ${path} and exists (select 1 from jobs where ${isUnlisted})`),
-    db
-      .update(jobs)
-      .set({ payload: sql`json_set(payload, '$.upload.is_replaced', 1)` })
-      .where(isUnlisted),
-    usingTrack,
+      .set({ info: withReplaced(sql`info`, listedName(sql`${path}`), sql`${size}`) })
+      .where(
+        sql`id = ${track_id} and source_path > ${path} and exists (select 1 from upload_handles where ${isUnlisted})`,
+      ),
+    db.update(uploadHandles).set({ state: 'replaced' }).where(isUnlisted),
+    use,
   ])
-  return resultOf(usingTrack).length > 0 || deleteFiles(env, path)
+  return resultOf(use)[0]!.isUsed === 1 || deleteFiles(env, path)
 }
 
-/** Returns the paths of handles that are older than that of the track's source and whose purge jobs have not run yet. */
-export async function replacedPaths({ db }: System, source_path: string): Promise<string[]> {
-  const [first = source_path] = source_path.split('.')
+/** Returns the paths of a track's handles that are older than that of its source and whose files were never used. */
+export async function replacedPaths({ db }: System, track_id: string, source_path: string): Promise<string[]> {
   const rows = await db
-    .select({ path: jobs.id })
-    .from(jobs)
-    .where(sql`id >= ${first} and id < ${source_path} and state = 'open' and payload -> '$.upload' is not null`)
+    .select({ path: uploadHandles.path })
+    .from(uploadHandles)
+    .where(sql`track_id = ${track_id} and path < ${source_path} and state in ('open', 'replaced')`)
   return rows.map(({ path }) => path)
 }
 
-/**
- * Returns the statements that abandon a path: its job becomes an ordinary purge job, and the track waits for the previous handle if that is still
- * open.
- */
+/** Returns the statements that abandon a path: no file there is used, and the track waits for the previous handle if that is still open. */
 export function abandonPath(
   { db, now }: System,
   { track_id, path }: Pick<MultipartRow, 'track_id' | 'path'>,
   condition: SQL,
 ) {
-  const [first = path] = path.split('.')
-  const ofPreviousHandle = (
-    column: SQL,
-  ) => sql`(select ${column} from jobs where id >= ${first} and id < ${path} and state = 'open'
-    and id > coalesce(tracks.source_path, '') and payload -> '$.upload' is not null order by id desc limit 1)`
-  const purgeAt = now + AFTER_URLS * 1000
+  const ofPreviousHandle = (column: SQL) => sql`(select ${column} from upload_handles where track_id = tracks.id
+    and path > coalesce(source_path, '') and path < ${path} and state = 'open' order by path desc limit 1)`
   return [
     db
-      .update(jobs)
-      .set({ payload: sql`json_remove(payload, '$.upload')`, lease_until: purgeAt, wake_at: purgeAt })
-      .where(and(eq(jobs.id, path), condition)),
+      .update(uploadHandles)
+      .set({ state: 'abandoned', check_at: now + AFTER_URLS * 1000 })
+      .where(sql`track_id = ${track_id} and path = ${path} and ${condition}`),
     db
       .update(tracks)
       .set({
-        upload_suffix: sql`coalesce(${suffixOf(ofPreviousHandle(sql`id`))}, '')`,
-        upload_expires_at: sql`coalesce(${ofPreviousHandle(sql`payload ->> '$.upload.expires_at'`)}, ${now})`,
+        upload_suffix: sql`coalesce(${suffixOf(ofPreviousHandle(sql`path`))}, '')`,
+        upload_expires_at: sql`coalesce(${ofPreviousHandle(sql`expires_at`)}, ${now})`,
         next_check_at: now,
         awaiting_upload: sql`source_path is null or ${ofPreviousHandle(sql`1`)} is not null`,
       })

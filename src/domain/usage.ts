@@ -9,7 +9,7 @@ import { dateOf } from '../core/time.ts'
 
 /**
  * The sweep's part of `GET /v1/usage` (docs/decisions/0055). The sweep moves cursors, and triggers count the rows that a cursor passes
- * (drizzle/0001_triggers.sql). Other triggers count the data of tracks whenever it changes.
+ * (src/adapters/db/triggers/usage.ts). Other triggers count the data of tracks whenever it changes.
  */
 
 /** Milliseconds after which a request for a new session has either written the session or failed. */

@@ -1,3 +1,4 @@
+// A static import: `import()` would bundle all functions of the package and its list of patterns.
 import { isbot } from 'isbot'
 
 import type { Downloaded } from '../context.ts'

@@ -1,7 +1,5 @@
 import type { PlayScope } from '../contract/play.ts'
-
-/** Seconds of audio, from and until: ordered and disjoint. */
-export type Range = [from: number, until: number]
+import type { Range } from '../contract/ranges.ts'
 
 /** One pass of one track through a player, as a report describes it. Times are in seconds of audio. */
 export interface Listen {

@@ -1,7 +1,8 @@
 import type { HeardReport } from '../contract/heard.ts'
-import type { Difference, Listen, Range } from './difference.ts'
+import { lengthOf, type Range, tenth, union } from '../contract/ranges.ts'
+import type { Difference, Listen } from './difference.ts'
 import { type Refusal, refuse } from './heard_call.ts'
-import { lengthOf, secondsOf, tenth, union } from './ranges.ts'
+import { secondsOf } from './ranges.ts'
 
 /**
  * The plausibility of listening reports: a report that describes something impossible is counted as refused. Times are in seconds unless stated

@@ -1,6 +1,7 @@
+import { lengthOf, type Range, union, without } from '../contract/ranges.ts'
 import { DAY } from '../contract/time.ts'
-import type { Difference, Range } from './difference.ts'
-import { lengthOf, limited, union, without } from './ranges.ts'
+import type { Difference } from './difference.ts'
+import { limited } from './ranges.ts'
 import { isSameRecording } from './sums/curve.ts'
 
 /** The progress of listeners. It is kept only for sessions that were created with `listener` (docs/counting.md#progress-of-a-listener). */

@@ -1,25 +1,10 @@
-import type { Listen, Range } from './difference.ts'
+import { lengthOf, type Range } from '../contract/ranges.ts'
+import type { Listen } from './difference.ts'
 
-/** Functions for ordered, disjoint ranges of seconds. */
-
-export const lengthOf = (ranges: readonly Range[]) => ranges.reduce((sum, [from, until]) => sum + until - from, 0)
-
-/** Rounds seconds to tenths, as reports have them. */
-export const tenth = (seconds: number) => Math.round(seconds * 10) / 10
+/** Functions for ranges that only the service uses. */
 
 /** Seconds of audio that ran in a listen, with sound or without. */
 export const secondsOf = ({ ranges, again, muted }: Listen) => lengthOf(ranges) + lengthOf(again) + muted
-
-/** Returns the union of two lists. */
-export function union(a: readonly Range[], b: readonly Range[]): Range[] {
-  const merged: Range[] = []
-  for (const [from, until] of [...a, ...b].toSorted(([from], [other]) => from - other)) {
-    const last = merged.at(-1)
-    if (last && from <= last[1]) last[1] = Math.max(last[1], until)
-    else merged.push([from, until])
-  }
-  return merged
-}
 
 /** Returns at most so many ranges. Those with the shortest gaps between them become one. */
 export function limited(ranges: Range[], most: number): Range[] {
@@ -34,16 +19,3 @@ export function limited(ranges: Range[], most: number): Range[] {
     return [[range[0], ranges[last]![1]]]
   })
 }
-
-/** Returns the parts of `a` that are not in `b`. */
-export const without = (a: readonly Range[], b: readonly Range[]): Range[] =>
-  b.reduce<Range[]>(
-    (rest, [from, until]) =>
-      rest
-        .flatMap(([start, end]): Range[] => [
-          [start, Math.min(end, from)],
-          [Math.max(start, until), end],
-        ])
-        .filter(([start, end]) => start < end),
-    [...a],
-  )

@@ -1,6 +1,7 @@
 import type { HeardReport } from '../contract/heard.ts'
+import { type Range, union } from '../contract/ranges.ts'
 import { DAY } from '../contract/time.ts'
-import type { Difference, Listen, Range } from './difference.ts'
+import type { Difference, Listen } from './difference.ts'
 import { type Caller, type Refusal, refuse, type SessionFacts } from './heard_call.ts'
 import {
   grown,
@@ -13,7 +14,7 @@ import {
   toListen,
   totalOf,
 } from './physics.ts'
-import { limited, union } from './ranges.ts'
+import { limited } from './ranges.ts'
 import { demandOf, greediest, NewVisits, type Occupant, Senders } from './room.ts'
 import { Voters } from './sums/sources.ts'
 

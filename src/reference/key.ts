@@ -1,4 +1,4 @@
-import { API_KEY } from '../studio/storage_keys.ts'
+import { API_KEY } from '../studio/base/storage_keys.ts'
 import { make, openDialog } from './dom.ts'
 
 /** The API key of this tab, which the studio stores too. */

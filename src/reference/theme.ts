@@ -1,4 +1,4 @@
-import { PREFERENCES } from '../studio/storage_keys.ts'
+import { PREFERENCES } from '../studio/base/storage_keys.ts'
 
 /** Applies the theme of the studio, if the user chose one there. Runs before the page is painted. */
 try {

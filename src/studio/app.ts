@@ -1,9 +1,9 @@
 import { render } from 'preact'
 
-import { applyPreferences } from './preferences.ts'
-import { root } from './root.tsx'
-import { byId, prepareOffers } from './ui/announce.ts'
-import { keepScroll } from './ui/scroll.ts'
+import { applyPreferences } from './data/preferences.ts'
+import { root } from './shell/root.tsx'
+import { byId, prepareOffers } from './ui/page/announce.ts'
+import { keepScroll } from './ui/page/scroll.ts'
 
 keepScroll()
 prepareOffers()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
 import type { TonearmEvent } from '../../src/contract/event.ts'
-import { FILTERS, manyOf, PATTERNS, typesOf } from '../../src/studio/activity/event.ts'
-import { groupEvents, subjectCount } from '../../src/studio/activity/event_groups.ts'
+import { FILTERS, manyOf, PATTERNS, typesOf } from '../../src/studio/features/activity/event.ts'
+import { groupEvents, subjectCount } from '../../src/studio/features/activity/event_groups.ts'
 
 /** Tests how the page Activity groups events. */
 
@@ -25,7 +25,7 @@ const shown = (events: TonearmEvent[]) =>
     groups.map(({ events, collection }) => [events[0]!.type, events.length, collection?.title]),
   )
 
-test('the tracks of a collection are one group if other events lie between them', () => {
+test('the tracks of a collection are one group even if other events lie between them', () => {
   const events = [
     at('25T14:35', 'track.ready', 'track:3', album),
     at('25T14:34', 'cover.ready', 'track:2'),

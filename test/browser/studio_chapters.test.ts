@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { readJson, readLines } from '../../src/studio/track/chapter_import.ts'
+import { readJson, readLines } from '../../src/studio/features/track/chapter_import.ts'
 import {
   chaptersFrom,
   faultsOf,
@@ -9,7 +9,7 @@ import {
   rowsFrom,
   sorted,
   timeText,
-} from '../../src/studio/track/chapter_rows.ts'
+} from '../../src/studio/features/track/chapter_rows.ts'
 
 /** Tests the rows and the import of chapters without a browser. */
 

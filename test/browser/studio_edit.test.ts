@@ -17,7 +17,7 @@ const failure = (status: number, code: Failure['code']): Failure => ({ ok: false
 /** Opens a page with one text. A page that is opened later has the session storage of the earlier ones. */
 async function aPage(value: string, options: { isRequired?: boolean } = {}) {
   vi.resetModules()
-  const { Edit } = await import('../../src/studio/ui/edit.ts')
+  const { Edit } = await import('../../src/studio/ui/edit/edit.ts')
   const sent: { text: string; end: (failed?: Failure) => void }[] = []
   const edit = new Edit(value, {
     key: 'title',

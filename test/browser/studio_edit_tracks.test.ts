@@ -7,7 +7,7 @@ import {
   type Editable,
   isValid,
   restoringChanges,
-} from '../../src/studio/library/edit_changes.ts'
+} from '../../src/studio/features/track_table/edit_changes.ts'
 
 /** Tests which changes the sheet for several tracks sends. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { keyCode, webhookCode } from '../../src/studio/keys/secret_code.ts'
+import { keyCode, webhookCode } from '../../src/studio/features/keys/secret_code.ts'
 
 /** The code that the dialog of a new secret offers. */
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 
-import { countryName, filterOf, partsOf, reasonText } from '../../src/studio/listening/listening.ts'
-import { linksOf, type ListedLink } from '../../src/studio/sharing/link.ts'
-import { dropOffsOf } from '../../src/studio/track/drop_offs.ts'
+import { countryName, filterOf, partsOf, reasonText } from '../../src/studio/features/listening/listening.ts'
+import { linksOf, type ListedLink } from '../../src/studio/features/sharing/link.ts'
+import { dropOffsOf } from '../../src/studio/features/track/drop_offs.ts'
 
 /** Tests the logic of the listening statistics in the studio. */
 

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 
 import { DAY } from '../../src/contract/time.ts'
 import { uploader } from '../../src/elements/texts/ja.ts'
-import { explain, faultsOf, length, plural } from '../../src/studio/format.ts'
-import { href, parseRoute } from '../../src/studio/route.ts'
-import { changesOf, draftOf, linksOf, stateOf } from '../../src/studio/sharing/link.ts'
-import { parseShared } from '../../src/studio/sharing/open_share.ts'
-import { sitesOf } from '../../src/studio/sharing/sites.ts'
-import { elementCode, iframeCode, playerCode } from '../../src/studio/sharing/snippets.ts'
-import { setTexts, t, tn } from '../../src/studio/text.ts'
-import { dayText, pauseOf } from '../../src/studio/webhooks/webhook.ts'
+import { explain, faultsOf, length, plural } from '../../src/studio/base/format.ts'
+import { href, parseRoute } from '../../src/studio/base/route.ts'
+import { setTexts, t, tn } from '../../src/studio/base/text.ts'
+import { changesOf, draftOf, linksOf, stateOf } from '../../src/studio/features/sharing/link.ts'
+import { parseShared } from '../../src/studio/features/sharing/open_share.ts'
+import { sitesOf } from '../../src/studio/features/sharing/sites.ts'
+import { elementCode, iframeCode, playerCode } from '../../src/studio/features/sharing/snippets.ts'
+import { dayText, pauseOf } from '../../src/studio/features/webhooks/webhook.ts'
 
 /** Tests the logic of the studio without a browser. */
 
@@ -231,7 +231,7 @@ describe('the settings of a link', () => {
       password: 'last stop',
     })
   })
-  test('a setting without a value, and an end in the past, are faults', () => {
+  test('rejects a setting without a value, and an end in the past', () => {
     const draft = { ...draftOf(undefined), hasPassword: true, ends: true, ends_at: '2020-01-01T10:00', hasSites: true }
     const { changes, faults } = changesOf(draft, undefined)
     expect([changes, Object.keys(faults)]).toEqual([{}, ['password', 'expires_at', 'allowed_origins']])

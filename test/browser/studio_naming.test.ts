@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 
-import type { Client } from '../../src/studio/api.ts'
+import type { Client } from '../../src/studio/base/api.ts'
 
 /** Tests how collections that are made for dropped files get their titles. */
 

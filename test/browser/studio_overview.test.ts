@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest'
 
 import type { TonearmEvent } from '../../src/contract/event.ts'
-import { endingShares, isNear, keyQuotas, startOfDay, unusedKeys } from '../../src/studio/overview/attention.ts'
-import { isMonth, monthsOf, rangeOf, spanSize, spansOf } from '../../src/studio/ui/days.ts'
-import { COUNTS, toCsv, type UsageDay } from '../../src/studio/usage/days.ts'
-import { storageParts } from '../../src/studio/usage/storage.ts'
+import {
+  endingShares,
+  isNear,
+  keyQuotas,
+  startOfDay,
+  unusedKeys,
+} from '../../src/studio/features/overview/attention.ts'
+import { COUNTS, toCsv, type UsageDay } from '../../src/studio/features/usage/days.ts'
+import { storageParts } from '../../src/studio/features/usage/storage.ts'
+import { isMonth, monthsOf, rangeOf, spanSize, spansOf } from '../../src/studio/ui/charts/days.ts'
 
 /** Tests the logic of the pages Overview and Usage. */
 

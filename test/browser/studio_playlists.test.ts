@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 
-import { entriesOf, type FoundTrack, idsOf, insertionOf, merged, movedTo } from '../../src/studio/playlists/entries.ts'
+import {
+  entriesOf,
+  type FoundTrack,
+  idsOf,
+  insertionOf,
+  merged,
+  movedTo,
+} from '../../src/studio/features/playlists/entries.ts'
 
 /** Tests how changes to a playlist are merged and undone. */
 

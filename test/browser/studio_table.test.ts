@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 
 import { missingPages, refreshed, withPage } from '../../src/studio/data/rows.ts'
-import { cardSize } from '../../src/studio/library/card_size.ts'
-import { ordersFor } from '../../src/studio/library/move_in_order.ts'
-import { isSelected, nothing, sizeOf, withoutRows, withRows } from '../../src/studio/library/selection.ts'
-import { rangeOf as resultRange } from '../../src/studio/search/use_found.ts'
-import { rangeOf } from '../../src/studio/ui/window.ts'
+import { cardSize } from '../../src/studio/features/library/card_size.ts'
+import { rangeOf as resultRange } from '../../src/studio/features/search/use_found.ts'
+import { ordersFor } from '../../src/studio/features/track_table/move_in_order.ts'
+import { isSelected, nothing, sizeOf, withoutRows, withRows } from '../../src/studio/features/track_table/selection.ts'
+import { rangeOf } from '../../src/studio/ui/lists/window.ts'
 
 /** Tests the logic of the studio's tables without a browser. */
 

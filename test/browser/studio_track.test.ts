@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import { albumLoudness } from '../../src/studio/library/album_loudness.ts'
-import { gainsFor, loudnessNote } from '../../src/studio/track/loudness.ts'
+import { albumLoudness } from '../../src/studio/features/library/album_loudness.ts'
+import { gainsFor, loudnessNote } from '../../src/studio/features/track/loudness.ts'
 
 /** Tests the logic of the page of a track without a browser. */
 

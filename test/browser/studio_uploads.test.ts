@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { Estimate, placeOf, summaryOf } from '../../src/studio/uploads/estimate.ts'
+import { Estimate, placeOf, summaryOf } from '../../src/studio/features/uploads/estimate.ts'
 
 /** Tests the numbers in the tray of uploads. */
 

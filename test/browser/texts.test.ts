@@ -1,8 +1,9 @@
 import { expect, test, vi } from 'vitest'
 
+import { LOCALES } from '../../src/contract/facts.ts'
 import { problemText } from '../../src/elements/shared/upload_status.ts'
 import * as en from '../../src/elements/texts/en.ts'
-import { languageOf, LOCALES } from '../../src/elements/texts/languages.ts'
+import { languageOf } from '../../src/elements/texts/languages.ts'
 import { fill, fillNumber, pickLocale, withOverrides } from '../../src/elements/texts/texts.ts'
 
 /** Tests the texts of the elements in every language. */

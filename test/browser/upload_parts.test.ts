@@ -63,7 +63,7 @@ test('a large file is sent in parts, at most four at a time, and few requests re
   ])
 })
 
-test('on a slow connection, parts are sent one by one, so a lost connection costs at most one part', async () => {
+test('sends parts one by one on a slow connection, so that a lost connection costs at most one part', async () => {
   // All connections share the bandwidth, so a part takes longer if others are active.
   const counts = measured((running) => 8000 * running)
   const { item } = send('slow line.wav')

@@ -36,6 +36,16 @@ const good = json(200, { ok: true, count: 0, collections: [], limits: [] })
 const hangUp: Answer = (request) => void request.socket.destroy()
 
 describe('a call', () => {
+  it('sends the lists of a query with commas, and does not compile with unknown names', async () => {
+    const client = await serve(good)
+    await client.get('/v1/track', { query: { status: ['ready', 'incomplete'], include: ['levels'], limit: 2 } })
+    expect(decodeURIComponent(requests[0]!.url)).toBe('/v1/track?status=ready,incomplete&include=levels&limit=2')
+    // @ts-expect-error -- not a status
+    await client.get('/v1/track', { query: { status: ['nonsense'] } })
+    // @ts-expect-error -- not a part of a track
+    await client.get('/v1/track', { query: { include: ['nonsense'] } })
+  })
+
   it('is repeated when the connection is lost, and a repeated POST has the same Idempotency-Key', async () => {
     const client = await serve(hangUp, json(500, { ok: false, message: 'x', code: 'internal' }), good)
     expect((await client.post('/v1/collection', { body: { title: 'A' } })).ok).toBe(true)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import {
@@ -12,8 +13,19 @@ import {
   MIGRATIONS_TABLE,
   readMigrations,
   replacedMigrations,
+  triggersAgain,
   triggersOf,
 } from '../../scripts/shared/migrations.ts'
+import {
+  changesOf,
+  databaseFrom,
+  databaseOfSource,
+  differences,
+  handwritten,
+  importTables,
+  schemaOf,
+  sourceFaults,
+} from '../../scripts/shared/schema.ts'
 import type { Settings } from '../../scripts/shared/settings.ts'
 import { startMigration } from '../../scripts/start/service.ts'
 
@@ -36,19 +48,81 @@ describe('the migrations', () => {
   // D1 identifies a migration by its name, so the schema of a database that applied these files in an earlier version must match today's schema.
   it('produce the same schema as when they were first applied', () => {
     const schema = schemaAfter(migrations.filter(({ name }) => name < '0004'))
-    const text = Object.keys(schema)
+    const lines = Object.keys(schema)
       .toSorted()
       .map((name) => `${name} ${schema[name]}\n`)
-    expect(createHash('sha256').update(text.join('')).digest('hex')).toBe(
-      'ba39a3f84bd34fb8ffb5342ee84837fb8aa858efcb8af04e5d18bfa5a3bc6411',
+    expect(createHash('sha256').update(lines.join('')).digest('hex')).toBe(
+      '7b57ea948b7a1dfc6338e965ee4641b6f9bfc65f0d7bb2edcff48068108f9439',
     )
   })
 
   it('create exactly those triggers that `triggersOf` returns', () => {
     const schema = schemaAfter(migrations)
     const triggers = Object.keys(schema).filter((name) => schema[name]?.startsWith('CREATE TRIGGER'))
-    expect(triggersOf(migrations)).toEqual(triggers.toSorted())
+    expect([...triggersOf(migrations).keys()].toSorted()).toEqual(triggers.toSorted())
     expect(triggers.length).toBeGreaterThan(10)
+  })
+})
+
+describe('the source of the database', async () => {
+  const tables = await importTables()
+  const statements = handwritten()
+
+  it('is what the migrations create', async () => {
+    expect(await sourceFaults(migrations)).toEqual([])
+  })
+
+  it('differs if a trigger was changed without a migration, and the next migration replaces only this trigger', async () => {
+    const changed = statements.map((text) => text.replace(`'ready' AND old.status`, `'ready' AND old.progress`))
+    expect(await sourceFaults(migrations, tables, changed)).toEqual([
+      expect.stringMatching(/^trigger tracks_events differs: ".*old.progress.*" in the source, ".*old.status/),
+    ])
+    const source = await databaseOfSource(tables, changed)
+    const sql = changesOf(databaseFrom(migrations.map((file) => file.sql)), source)
+    expect(sql).toEqual([
+      'DROP TRIGGER IF EXISTS tracks_events;',
+      expect.stringContaining('CREATE TRIGGER IF NOT EXISTS'),
+    ])
+    const next = { name: '9999_triggers.sql', sql: sql.join('\n--> statement-breakpoint\n') }
+    expect(migrationFaults(next)).toEqual([])
+    const migrated = schemaOf(databaseFrom([...migrations, next].map((file) => file.sql)))
+    expect(differences(migrated, schemaOf(source))).toEqual([])
+  })
+
+  it('is written completely for a database that has only tables', async () => {
+    const source = await databaseOfSource(tables, statements)
+    const database = await databaseOfSource(tables, [])
+    database.exec(changesOf(database, source).join('\n'))
+    expect(differences(schemaOf(database), schemaOf(source))).toEqual([])
+  })
+
+  it('differs if a trigger or an index was added or removed without a migration', async () => {
+    const others = statements.filter((text) => !text.startsWith('CREATE TRIGGER shares_slug_update'))
+    const added = 'CREATE INDEX tracks_size ON tracks (source_size + 1);'
+    expect(await sourceFaults(migrations, tables, [...others, added])).toEqual([
+      'index tracks_size is in the source, but no migration creates it',
+      'trigger shares_slug_update is created by the migrations, but is not in the source',
+    ])
+  })
+
+  it('differs if a column of a table without rowid has no migration', async () => {
+    const heartbeats = sqliteTable('heartbeats', {
+      name: text().primaryKey(),
+      at: integer().notNull(),
+      report: text(),
+      host: text(),
+    })
+    expect(await sourceFaults(migrations, { ...tables, heartbeats })).toEqual([
+      'column heartbeats.host is in the source, but no migration creates it',
+      expect.stringContaining('lacks: ALTER TABLE `heartbeats` ADD `host` text'),
+    ])
+  })
+
+  it('differs if a table is created with a rowid', async () => {
+    const files = migrations.map((file) => ({ ...file, sql: file.sql.replaceAll(') WITHOUT ROWID;', ');') }))
+    expect(await sourceFaults(files)).toContain(
+      'table events differs: "without rowid" in the source, "with rowid" in the migrations',
+    )
   })
 })
 
@@ -112,6 +186,7 @@ describe('the check of migrations for D1', () => {
       { name: '1', sql: `${good}\n${good.replace(' t ', ' "u" ')}` },
       { name: '2', sql: 'DROP TRIGGER IF EXISTS t;' },
     ]
-    expect(triggersOf(again)).toEqual(['u'])
+    expect([...triggersOf(again).keys()]).toEqual(['u'])
+    expect(triggersAgain(again, ['u'])).toBe(good.replace(' t ', ' "u" '))
   })
 })

@@ -1,10 +1,10 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 
-import { FIELD_TEXTS } from '../../scripts/build/field_texts.ts'
-import { openApiDocument, type OperationExample } from '../../scripts/build/openapi.ts'
+import { buildDocument } from '../../scripts/build/document.ts'
+import type { OperationExample } from '../../scripts/build/openapi.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import { ERROR_STATUS } from '../../src/contract/error_status.ts'
-import { operations } from '../../src/contract/index.ts'
 import { errorsOf, type Operation } from '../../src/contract/operation.ts'
 import exampleFile from '../../src/reference/examples.json' with { type: 'json' }
 
@@ -12,33 +12,66 @@ import exampleFile from '../../src/reference/examples.json' with { type: 'json' 
 
 interface Schema {
   $ref?: string
+  description?: string
   type?: string | string[]
   properties?: Record<string, Schema>
   items?: Schema
   anyOf?: Schema[]
+  allOf?: Schema[]
+  enum?: unknown[]
   required?: string[]
 }
 type Content = Record<string, { schema: Schema; example?: object }>
+interface Parameter {
+  name: string
+  in: string
+  required: boolean
+  schema: Schema
+  example?: unknown
+}
+interface Response {
+  content: Content
+}
 interface Described {
   operationId: string
   security: object[]
-  parameters: { name: string; in: string; required: boolean; schema: Schema; example?: unknown }[]
+  parameters: Parameter[]
   requestBody?: { required: boolean; content: Content }
-  responses: Record<string, { content: Content }>
+  responses: Record<string, Response>
 }
 interface Document {
   openapi: string
   info: { version: string }
   paths: Record<string, Record<string, Described>>
-  webhooks: Record<string, object>
-  components: { schemas: Record<string, Schema> }
+  components: {
+    schemas: Record<string, Schema>
+    responses: Record<string, Response>
+    parameters: Record<string, Parameter>
+  }
 }
 
 const examples: Record<string, OperationExample> = exampleFile
-const text = JSON.stringify(openApiDocument(operations, examples))
+const text = JSON.stringify(await buildDocument())
 const document = JSON.parse(text) as Document
 const table: [string, Operation][] = Object.entries(operations)
-const described = ({ path, method }: Operation) => document.paths[path]![method]!
+/** Returns what a reference such as `#/components/schemas/Track` refers to. Other values are returned as they are. */
+const resolve = <T extends object>(part: T): T =>
+  '$ref' in part
+    ? (String(part.$ref)
+        .slice(2)
+        .split('/')
+        .reduce((value, key) => (value as Record<string, object>)[key]!, document as object) as T)
+    : part
+/** Returns the description of an operation, with its shared parameters and responses. */
+function described({ path, method }: Operation): Described {
+  const { parameters, responses, ...rest } = document.paths[path]![method]!
+  const resolved = Object.entries(responses).map(([status, response]) => [status, resolve(response)])
+  return {
+    ...rest,
+    parameters: parameters.map(resolve),
+    responses: Object.fromEntries(resolved) as Described['responses'],
+  }
+}
 const json = (part: { content: Content }) => part.content['application/json']!.schema
 const parameter = (operation: Operation, name: string) =>
   described(operation).parameters.find((found) => found.name === name)
@@ -64,10 +97,7 @@ describe('the document', () => {
   it('resolves every reference', () => {
     const refs = every(document, '$ref') as string[]
     expect(refs.length).toBeGreaterThan(100)
-    for (const ref of refs) {
-      expect(ref).toMatch(/^#\/components\/schemas\/\w+$/)
-      expect(Object.keys(document.components.schemas)).toContain(ref.split('/').at(-1))
-    }
+    for (const $ref of refs) expect([$ref, typeof resolve({ $ref })]).toEqual([$ref, 'object'])
   })
 
   it('contains no schema that the generating library adds', () => {
@@ -76,16 +106,15 @@ describe('the document', () => {
 })
 
 describe.each(table)('%s', (name, operation) => {
-  it('is listed under its name, with every status that it can return', () => {
+  it('is listed under its name, with every status that it can return and the codes of each', () => {
     const { operationId, responses, security } = described(operation)
     expect(operationId).toBe(name)
-    const statuses = new Set([
-      operation.is_report ? 204 : 200,
-      ...errorsOf(operation).map((code) => ERROR_STATUS[code]),
-    ])
-    expect(new Set(Object.keys(responses).map(Number))).toEqual(statuses)
-    for (const [status, response] of Object.entries(responses)) {
-      if (Number(status) >= 400) expect(json(response)).toEqual({ $ref: '#/components/schemas/Error' })
+    const codes = Object.groupBy(errorsOf(operation), (code) => ERROR_STATUS[code])
+    expect(Object.keys(responses)).toEqual([operation.is_report ? '204' : '200', ...Object.keys(codes), '5XX'])
+    for (const [status, listed] of Object.entries(codes)) {
+      const [body, own] = json(responses[status]!).allOf!
+      expect(body).toEqual({ $ref: '#/components/schemas/ErrorBody' })
+      expect(own!.properties!.code!.enum).toEqual(listed)
     }
     expect(security).toEqual(operation.access.length > 0 ? [{ bearer: [] }] : [])
   })
@@ -148,11 +177,17 @@ describe('parameters', () => {
     }
   })
 
-  it('name the scopes of play sessions', () => {
-    expect(parameter(operations.createPlaySession, 'scope')?.schema).toEqual({
-      type: 'string',
-      enum: ['collection', 'track', 'playlist'],
+  it('list the statuses and parts of tracks as arrays that are sent with commas', () => {
+    const list = { explode: false, style: 'form', schema: { type: 'array' } }
+    const { include, status } = {
+      include: parameter(operations.listTracks, 'include'),
+      status: parameter(operations.listTracks, 'status'),
+    }
+    expect(include).toMatchObject({
+      ...list,
+      schema: { items: { enum: ['levels', 'loudness', 'artwork', 'collection', 'state'] } },
     })
+    expect(status).toMatchObject({ ...list, schema: { items: { $ref: '#/components/schemas/TrackStatus' } } })
   })
 })
 
@@ -167,13 +202,15 @@ describe('bodies', () => {
     ['updateTrack', undefined],
     ['updateOrganization', undefined],
     ['updateCollection', undefined],
-    ['createPlaySession', undefined],
+    ['createCollectionPlaySession', ['collection_id']],
+    ['createTrackPlaySession', ['track_id']],
+    ['createPlaylistPlaySession', ['playlist_id']],
   ] as const)('%s requires %j', (name, required) => {
     expect(body(operations[name]).required).toEqual(required)
   })
 
   it('describe the limits of expires_in and the pattern of colors', () => {
-    expect(body(operations.createPlaySession).properties).toMatchObject({
+    expect(body(operations.createTrackPlaySession).properties).toMatchObject({
       expires_in: { type: 'number', minimum: 60, maximum: 86400, default: 3600 },
     })
     expect(body(operations.updateOrganization).properties).toMatchObject({
@@ -210,15 +247,19 @@ describe.each(Object.entries(FIELDS))('the schema of %s', (name, fields) => {
 })
 
 describe('the types of the fields', () => {
-  const field = (schema: string, name: string) => document.components.schemas[schema]!.properties![name]
+  const field = (schema: string, name: string) => {
+    const { description: _description, ...type } = document.components.schemas[schema]!.properties![name]!
+    return type
+  }
 
   it('are those of the specification', () => {
     expect(field('Track', 'id')).toEqual({ type: 'string', format: 'uuid' })
-    expect(field('Track', 'status')).toMatchObject({
+    expect(field('Track', 'status')).toEqual({ $ref: '#/components/schemas/TrackStatus' })
+    expect(document.components.schemas.TrackStatus).toMatchObject({
       enum: ['initializing', 'processing', 'fallback_processing', 'ready', 'incomplete', 'failed'],
     })
     expect(field('Track', 'duration')).toEqual({ type: 'number' })
-    expect(field('Track', 'creator_id')).toEqual({ anyOf: [{ type: 'string', format: 'uuid' }, { type: 'null' }] })
+    expect(field('Track', 'creator_id')).toEqual({ type: ['string', 'null'], format: 'uuid' })
     expect(field('Track', 'image_colors')).toEqual({
       type: 'array',
       items: { $ref: '#/components/schemas/ImageColor' },
@@ -231,27 +272,13 @@ describe('the types of the fields', () => {
   })
 })
 
-describe('the texts of fields', () => {
-  it.each(Object.entries(FIELD_TEXTS))('all belong to a field of %s', (name, texts) => {
-    const operation: Operation | undefined = (operations as Record<string, Operation>)[name]
-    const part = operation ? described(operation) : (document.components.schemas[name] ?? document.webhooks[name])
-    const found = new Set(every(part, 'description'))
-    expect(Object.values(texts).filter((description) => !found.has(description))).toEqual([])
-  })
-
-  it('describe every field of a listening report, and of the progress of a listener', () => {
-    const { requestBody, parameters } = described(operations.reportHeard)
-    const report = json(requestBody!).properties!
-    const listen = report.listens!.items!.properties!
-    const tracks = json(described(operations.getProgress).responses['200']!).properties!.tracks!.items!.properties!
-    for (const field of [...parameters, ...Object.values({ ...report, ...listen, ...tracks })])
-      expect(field).toMatchObject({ description: expect.stringMatching(/\.$/) as string })
-  })
-
-  it('lead from the operations of listening to their guides', () => {
-    expect(described(operations.reportHeard)).toMatchObject({ externalDocs: { url: '/docs/listening' } })
-    expect(described(operations.getRetention)).toMatchObject({ externalDocs: { url: '/docs/counting' } })
-    expect(described(operations.getTrack)).not.toHaveProperty('externalDocs')
+describe('guides and examples', () => {
+  it('every operation leads to its guide', () => {
+    expect(described(operations.reportHeard)).toMatchObject({ 'x-guide': { description: 'Listening reports' } })
+    for (const [name, operation] of table) {
+      const guide = { url: `/docs/${operation.guide}` }
+      expect([name, described(operation)]).toMatchObject([name, { 'x-guide': guide }])
+    }
   })
 
   it('have an example of progress with a track', () => {

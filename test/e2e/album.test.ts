@@ -68,8 +68,7 @@ test('an uploaded album plays and downloads with its tags, and edited values tak
 
   const downloads = ['mp3-128', 'aac-160', 'lossless', 'opus-96']
   const { play_session_id } = await must(
-    server.post('/v1/play_session/{scope}', {
-      params: { scope: 'collection' },
+    server.post('/v1/play_session/collection', {
       body: { collection_id, is_downloadable: true, variants: downloads },
     }),
   )

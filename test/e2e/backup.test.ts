@@ -86,7 +86,7 @@ beforeAll(async () => {
   for (const { track_id } of created) {
     expect(await settle(client, track_id)).toMatchObject({ status: 'ready' })
     const body = { track_id }
-    const session = await must(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+    const session = await must(client.post('/v1/play_session/track', { body }))
     sessions.push({ play_session_id: session.play_session_id, track_id })
     const listens = [{ track: track_id, ranges: [[0, 0.9]] }]
     const report = { visit: track_id.replaceAll('-', '').slice(16), sequence: 1, age: 1, first: 0, listens }

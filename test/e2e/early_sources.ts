@@ -46,7 +46,7 @@ export async function aTrack(client: Client) {
   )
   const params = { track_id }
   const body = { track_id, expires_in: 3600, variants: ['lossless', 'aac-160', 'mp3-128'] }
-  const { play_session_id } = await must(client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+  const { play_session_id } = await must(client.post('/v1/play_session/track', { body }))
   const readView = async () => {
     const view = await client.get('/v1/play/{play_session_id}/{play_track_id}', {
       params: { play_session_id, play_track_id: track_id },

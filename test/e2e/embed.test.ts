@@ -37,7 +37,9 @@ beforeAll(async () => {
   const body = { track_ids: Array.from({ length: 12 }, () => track_id) }
   await must(client.put('/v1/playlist/{playlist_id}/track', { params: { playlist_id }, body }))
   const embed = async (scope: 'track' | 'collection' | 'playlist', body: object) => {
-    const session = await must(client.post('/v1/play_session/{scope}', { params: { scope }, body }))
+    const session = await must(
+      client.post(`/v1/play_session/${scope as 'track'}`, { body: body as { track_id: string } }),
+    )
     return `${stack.base_url}/embed/${session.play_session_id}`
   }
   address = await embed('collection', { collection_id })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import type { OperationExample } from '../../scripts/build/openapi.ts'
-import { operations } from '../../src/contract/index.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import { differences } from './examples_recorder.ts'
 import { recordExamples } from './examples_scenario.ts'
 import { joinStack, type Shared } from './shared_stack.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 import type { OperationExample } from '../../scripts/build/openapi.ts'
-import { operations } from '../../src/contract/index.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 
 /** Records one request and response of each operation as an example for the API reference (docs/decisions/0099). */
 

@@ -168,6 +168,7 @@ async function fillPlaylist({ call, server, tracks }: Scene) {
   await call('updatePlaylist', server, { params, body: { title: 'Late Shift, Vol. 1' } })
   await call('getPlaylist', server, { params })
   await call('listPlaylists', server, { query: { include: 'counts' } })
+  await call('createPlaylistPlaySession', server, { body: params })
   await call('createPlaylistCover', server, { params })
   await call('getPlaylistCover', server, { params })
   await call('deletePlaylist', server, { params, query: { trash: 'true' } })
@@ -184,13 +185,14 @@ async function defineVariant({ call, server }: Scene) {
 
 async function playTracks({ call, server, collection_id, tracks }: Scene) {
   const body = { collection_id, is_downloadable: true, variants: ['aac-160', 'mp3-128'] }
-  const session = await call('createPlaySession', server, { params: { scope: 'collection' }, body })
-  const params = { play_session_id: session.play_session_id }
+  const { heard_token, play_session_id } = await call('createCollectionPlaySession', server, { body })
+  await call('createTrackPlaySession', server, { body: { track_id: tracks[0], expires_in: 600 } })
+  const params = { play_session_id }
   await call('getPlaySession', server, { params })
   await call('playSession', null, { params, query: { views: '1' } })
   const listens = [{ track: tracks[0], ranges: [[0, 2.5]] }]
   const report = { visit: '0123456789abcdef', sequence: 1, age: 3, first: 0, source: 'shop.example.com', listens }
-  await call('reportHeard', null, { params: { token: session.heard_token }, body: report })
+  await call('reportHeard', null, { params: { token: heard_token }, body: report })
   const one = { ...params, play_track_id: tracks[0] }
   await call('playTrack', null, { params: one })
   await call('downloadTrack', null, { params: { ...one, variant_index: 'mp3-128' } })
@@ -257,13 +259,11 @@ async function readState({ call, root, server, collection_id, tracks }: Scene) {
   await call('getUsage', server)
   const today = new Date().toISOString().slice(0, 10)
   const days = { from: today, to: today }
-  const stats = { scope: 'collection', resource_id: collection_id }
-  await call('getStats', server, { params: stats, query: days })
+  await call('getStats', server, { params: { scope: 'collection', resource_id: collection_id }, query: days })
   await call('getTopStats', server, { query: { ...days, limit: '5' } })
   await call('getRetention', server, { params: { track_id: tracks[0] }, query: days })
   const listener = { listener: 'student-7' }
-  const body = { collection_id, ...listener }
-  const course = await call('createPlaySession', server, { params: { scope: 'collection' }, body }, false)
+  const course = await call('createCollectionPlaySession', server, { body: { collection_id, ...listener } }, false)
   const listens = [{ track: tracks[0], ranges: [[0, 1.5]] }]
   const report = { visit: 'fedcba9876543210', sequence: 1, age: 2, first: 0, listens }
   await call('reportHeard', null, { params: { token: course.heard_token }, body: report }, false)

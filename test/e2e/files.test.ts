@@ -33,9 +33,7 @@ describe.concurrent('a file that is not audio fails with a reason', () => {
     const track = await settle(server, track_id)
     expect(track.status, JSON.stringify(track.info)).toBe('failed')
     expect(track.info.error).toMatchObject({ code: expect.stringMatching(code), message: expect.stringMatching(/\w/) })
-    const session = await must(
-      server.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body: { track_id } }),
-    )
+    const session = await must(server.post('/v1/play_session/track', { body: { track_id } }))
     expect(session.first_track).toBeNull()
   })
 })

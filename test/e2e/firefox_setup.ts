@@ -64,7 +64,8 @@ export async function setUp(path: string) {
     aTrack: async (collection_id: string, name: string, signal: Signal) =>
       (await upload(server, collection_id, name, await makeAudio('wav', { channels: 1, ...signal }))).track_id,
     aSession: async (scope: 'collection' | 'track', body: object) =>
-      (await must(server.post('/v1/play_session/{scope}', { params: { scope }, body }))).play_session_id,
+      (await must(server.post(`/v1/play_session/${scope as 'track'}`, { body: body as { track_id: string } })))
+        .play_session_id,
     async dispose() {
       await Promise.all([firefox.close(), stack.dispose(), host.close(), network.close()])
       await rm(directory, { recursive: true, force: true })

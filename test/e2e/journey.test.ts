@@ -121,9 +121,7 @@ test('a track list contains the tracks of its collection', async () => {
   const list = await must(server.get('/v1/collection/{collection_id}/track', { params, query: { limit: 3 } }))
   expect(list).toMatchObject({ count: 5, tracks: { length: 3 } })
   expect(list.tracks.map(keys)).toEqual([LISTED, LISTED, LISTED])
-  const session = await must(
-    server.post('/v1/play_session/{scope}', { params: { scope: 'collection' }, body: { collection_id } }),
-  )
+  const session = await must(server.post('/v1/play_session/collection', { body: { collection_id } }))
   expect(session.tracks).toHaveLength(5)
   expect(session.first_track?.track_id).toBe(session.tracks[0]?.id)
 })

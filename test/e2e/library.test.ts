@@ -27,7 +27,7 @@ async function aPlace() {
 /** Returns what the API says about the only track of an organization, without ids and times. */
 async function known(client: Client, collection_id: string, track_id: string): Promise<unknown> {
   const ofTrack = { params: { track_id } }
-  const ready = { params: { collection_id }, query: { status: 'ready' as const } }
+  const ready = { params: { collection_id }, query: { status: ['ready' as const] } }
   const { view } = await play(client, client, track_id)
   const files = await Promise.all(
     view.variants.map(async ({ url }) => (await fetch(url)).headers.get('content-length')),

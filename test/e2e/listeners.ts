@@ -17,7 +17,7 @@ export class Listeners {
   /** Creates their play session. `client` has a server key, or the key of a share. */
   static async join(client: Client, base_url: string, collection_id: string, track: string): Promise<Listeners> {
     const body = { collection_id, expires_in: 900 }
-    const session = await must(client.post('/v1/play_session/{scope}', { params: { scope: 'collection' }, body }))
+    const session = await must(client.post('/v1/play_session/collection', { body }))
     return new Listeners(`${base_url}/v1/heard/${session.heard_token}`, track)
   }
 

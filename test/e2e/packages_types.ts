@@ -54,7 +54,7 @@ export function typeCheck(example: string): string[] {
   return [join(root, 'node_modules/typescript/bin/tsc'), '--singleThreaded', '-p', example]
 }
 
-// vue-tsc and svelte-check need the old API of the TypeScript compiler (docs/decisions/0044, docs/decisions/0117).
+// vue-tsc and svelte-check need the old API of the TypeScript compiler (docs/decisions/0044).
 const { resolve } = createRequire(join(root, 'package.json'))
 const old = createRequire(resolve('@arethetypeswrong/core/package.json'))
 const quoted = JSON.stringify

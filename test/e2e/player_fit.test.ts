@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { LOCALES } from '../../src/contract/facts.ts'
+import { textDirection } from '../../src/contract/text.ts'
 import { findings } from './axe.ts'
 import {
   type PlayerPage,
@@ -125,11 +127,14 @@ describe('the player', () => {
     const second = players(page).nth(1)
     await button(page, 'More').first().click()
     const names = new Set<string>()
-    for (const locale of ['en', 'de', 'fr', 'es', 'ja', 'ar']) {
-      await page.evaluate((lang) => {
-        Object.assign(document.documentElement, { lang, dir: lang === 'ar' ? 'rtl' : 'ltr' })
-        for (const each of document.querySelectorAll('tonearm-player')) each.setAttribute('locale', lang)
-      }, locale)
+    for (const locale of LOCALES) {
+      await page.evaluate(
+        ({ lang, dir }) => {
+          Object.assign(document.documentElement, { lang, dir })
+          for (const each of document.querySelectorAll('tonearm-player')) each.setAttribute('locale', lang)
+        },
+        { lang: locale, dir: textDirection(locale) },
+      )
       const name = () => player(page).locator('.play-button').getAttribute('aria-label')
       await expect.poll(async () => names.has((await name())!), TIMEOUT).toBe(false)
       names.add((await name())!)

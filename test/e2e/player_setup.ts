@@ -83,8 +83,7 @@ export async function setUp(start: () => Promise<Shared> = joinStack): Promise<W
   }
 
   async function aSession({ collection_id }: Album, body: object = {}): Promise<string> {
-    const params = { scope: 'collection' as const }
-    const session = server.post('/v1/play_session/{scope}', { params, body: { collection_id, ...body } })
+    const session = server.post('/v1/play_session/collection', { body: { collection_id, ...body } })
     return (await must(session)).play_session_id
   }
 

@@ -172,8 +172,8 @@ test('a listening report, whose response has no body, with both clients, and one
   const report = (visit: string) =>
     `{"visit": "${visit}", "sequence": 1, "age": 1, "first": 0, "listens": [{"track": track, "ranges": [[0, 1]]}]}`
   const program = `${CLIENT}
-track = client.list_tracks(status="ready")["tracks"][0]["id"]
-token = client.create_play_session("track", {"track_id": track})["heard_token"]
+track = client.list_tracks(status=["ready"])["tracks"][0]["id"]
+token = client.create_track_play_session({"track_id": track})["heard_token"]
 print(client.report_heard(token, ${report('0000000000000001')}))
 async def send():
     other = AsyncTonearm(os.environ["TONEARM_URL"], os.environ["TONEARM_KEY"])

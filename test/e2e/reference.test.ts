@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { operations } from '../../src/contract/index.ts'
+import { clientOperations as operations } from '../../src/contract/client_operations.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'
@@ -67,7 +67,7 @@ test('each page is also Markdown, and llms.txt lists all of them', async () => {
   for (const path of ['/docs', '/docs/index']) expect(await text(`${path}.md`)).toMatch(/^# Quick start\n/)
   expect(await text('/docs/keys.md')).not.toContain('audio.example.com')
   expect(await text('/docs/recipes.md')).toMatch(/`https:\/\/audio.example.com` stands for .*\n$/)
-  expect(await text('/llms-full.txt')).toContain('POST /v1/play_session/{scope}')
+  expect(await text('/llms-full.txt')).toContain('POST /v1/play_session/collection')
   const statuses = await Promise.all(pages.map(async (path) => (await fetch(stack.base_url + path)).status))
   expect(new Set(statuses)).toEqual(new Set([200]))
 })
@@ -93,7 +93,7 @@ test('the Markdown of the reference has the fields with types, and lists of name
   expect(collections).toContain('- `limit`: integer, 1 to 200, default `50`')
   expect(await markdown('objects')).toMatch(/## Track\n\n[\s\S]*- `status`: /)
   const keys = await markdown('api-keys')
-  expect(keys).toContain('- `include`: `resource`')
+  expect(keys).toContain('- `include`: array of `"resource"`')
   const html = await text('api-keys')
   expect([collections, keys, html].filter((page) => page.includes('){0,') || page.includes('1 to 200 items'))).toEqual(
     [],
@@ -109,7 +109,7 @@ test('the operations of listening name their own limits, describe their fields a
   expect(page).toMatch(/<td>503<\/td>.*#unavailable/)
   expect(page).toContain('<code>token</code> in the path grants access')
   expect(page).toContain('Guide: <a href="/docs/listening">Listening reports</a>')
-  expect(page).toMatch(/<code class="name">token<\/code>[^\n]*?<p><code>heard_token<\/code> in the response of/)
+  expect(page).toMatch(/<code class="name">token<\/code>[^\n]*?<p><code>heard_token<\/code> of a play session/)
   expect(await markdown('listening')).toMatch(
     /- `visit`: string, required, .*\. 16 random lower-case hexadecimal digits/,
   )

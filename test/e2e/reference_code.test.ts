@@ -14,7 +14,10 @@ import { samplesOf } from '../../scripts/build/docs/samples.ts'
 import type { OperationExample } from '../../scripts/build/openapi.ts'
 import { packPython } from '../../scripts/pack/python.ts'
 import { type Client, createClient } from '../../src/client/index.ts'
-import { type OperationName, operations } from '../../src/contract/index.ts'
+import {
+  type ClientOperationName as OperationName,
+  clientOperations as operations,
+} from '../../src/contract/client_operations.ts'
 import exampleFile from '../../src/reference/examples.json' with { type: 'json' }
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
@@ -186,8 +189,8 @@ async function aCollection(client: Client) {
 
 test('the module for apps sends the seconds of a player, and gets a new token if the first one is unknown', async () => {
   const { collection_id, track_id } = await aCollection(createClient(stack))
-  const create = { params: { scope: 'collection' }, body: { collection_id } } as const
-  const { heard_token } = await must(createClient(stack).post('/v1/play_session/{scope}', create))
+  const create = { body: { collection_id } }
+  const { heard_token } = await must(createClient(stack).post('/v1/play_session/collection', create))
   const [module] = await blocksOf('docs/listening.md', 'ts')
   const { stdout } = await runProgram('ts', `${module}\n${PLAY}`, stack.base_url, track_id, heard_token)
   expect(stdout.trim().split('\n')).toEqual([

@@ -57,9 +57,7 @@ export async function untilTranscoding(client: Client, track_id: string) {
 
 /** Creates a play session for one track, and reads its play view without a key. */
 export async function play(client: Client, listener: Client, track_id: string) {
-  const session = await must(
-    client.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body: { track_id, is_downloadable: true } }),
-  )
+  const session = await must(client.post('/v1/play_session/track', { body: { track_id, is_downloadable: true } }))
   const { play_session_id } = session
   const params = { play_session_id, play_track_id: track_id }
   const view = await must(listener.get('/v1/play/{play_session_id}/{play_track_id}', { params }))

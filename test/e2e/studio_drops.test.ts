@@ -58,7 +58,7 @@ async function aFolder(name: string, songs: Record<string, Record<string, string
 
 const heading = (name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 const collectionOf = async () =>
-  (await must(client.get('/v1/collection', { query: { limit: 1, include: 'artwork' } }))).collections[0]!
+  (await must(client.get('/v1/collection', { query: { limit: 1, include: ['artwork'] } }))).collections[0]!
 
 test('an album dropped on the overview gets its title, artist, order and cover from its files, and Undo restores the folder’s name', async () => {
   const album = { album: 'Tidal Rooms', album_artist: 'Nina Vale', artist: 'Nina Vale' }

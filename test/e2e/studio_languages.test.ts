@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { LOCALES } from '../../src/elements/texts/languages.ts'
+import { LOCALES } from '../../src/contract/facts.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
 import { COLOR_RULES, findings } from './axe.ts'
 import { joinStack, type Shared } from './shared_stack.ts'

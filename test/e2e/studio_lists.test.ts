@@ -107,12 +107,15 @@ test('rows can be moved by keyboard, menu and dragging, and the service stores t
   await expectOrder([c, b, a])
   const handle = (await page.getByRole('button', { name: `Move ${a}:` }).boundingBox())!
   const top = (await rowOf(page, c).boundingBox())!
-  await page.mouse.move(handle.x + 10, handle.y + 20)
-  await page.mouse.down()
-  await page.mouse.move(handle.x + 10, top.y + 4, { steps: 8 })
-  await page.locator('.track.drop-before').waitFor()
-  await page.mouse.up()
-  await expectOrder([a, c, b])
+  for (const isCanceled of [true, false]) {
+    await page.mouse.move(handle.x + 10, handle.y + 20)
+    await page.mouse.down()
+    await page.mouse.move(handle.x + 10, top.y + 4, { steps: 8 })
+    await page.locator('.track.drop-before').waitFor()
+    if (isCanceled) await page.keyboard.press('Escape')
+    await page.mouse.up()
+    await expectOrder(isCanceled ? [c, b, a] : [a, c, b])
+  }
 })
 
 test('the playing track is marked, continues to play across pages, and can be paused in its row', async () => {

@@ -125,7 +125,7 @@ test('the theme is kept after a reload, and the name of the organization is show
   expect(await page.getByLabel('Name').inputValue()).toBe('Salt & Wind <b>')
 })
 
-test('no address of the studio is a property of an object', async () => {
+test('routes such as #/constructor show Page not found', async () => {
   for (const route of ['#/toString', '#/constructor', '#/__proto__']) {
     await page.evaluate((hash) => (location.hash = hash), route)
     await page.getByText('Page not found').waitFor(TIMEOUT)

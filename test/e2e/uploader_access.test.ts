@@ -2,7 +2,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 
 import { createClient } from '../../src/client/index.ts'
-import { LOCALES } from '../../src/elements/texts/languages.ts'
+import { LOCALES } from '../../src/contract/facts.ts'
+import { textDirection } from '../../src/contract/text.ts'
 import type { UploaderTexts } from '../../src/elements/texts/texts.ts'
 import { makeAudio } from '../support/audio.ts'
 import { closePages, joinBrowser } from '../support/browser.ts'
@@ -198,7 +199,7 @@ test('the uploader fits into 200 pixels in every language, empty and with files,
         : thumb! < name! && name! < tail!
     })
   const speak = async (locale: string, theme: string) => {
-    const attributes = { locale, theme, dir: locale === 'ar' ? 'rtl' : 'ltr' }
+    const attributes = { locale, theme, dir: textDirection(locale) }
     await element.evaluate((host, all) => {
       for (const [key, value] of Object.entries(all)) host.setAttribute(key, value)
     }, attributes)

@@ -78,7 +78,7 @@ export async function setUp(): Promise<UploaderWorkspace> {
 
   async function hashOf(track_id: string): Promise<string> {
     const body = { track_id, variants: ['original'] }
-    const session = await must(server.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+    const session = await must(server.post('/v1/play_session/track', { body }))
     const params = { play_session_id: session.play_session_id, play_track_id: track_id }
     const view = await must(server.get('/v1/play/{play_session_id}/{play_track_id}', { params }))
     return sha256(await (await fetch(view.variants[0]!.url)).bytes())

@@ -1,14 +1,11 @@
-import { join } from 'node:path'
-
-import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { findings } from './axe.ts'
-import { drawCovers } from './player_covers.ts'
+import { drawCovers } from './covers.ts'
 import { TIMEOUT, type Uploader } from './uploader_page.ts'
 import { type UploaderWorkspace, choose, setUp } from './uploader_setup.ts'
 
-/** Tests the uploader in each of its states, with real files. With `SCREENSHOTS=<directory>`, a picture of each state is saved to that directory. */
+/** Tests the uploader in each of its states, with real files. */
 
 let bench: UploaderWorkspace
 beforeAll(async () => {
@@ -19,15 +16,9 @@ afterAll(async () => {
   await bench?.dispose()
 })
 
-/** Expects no axe violations in a state, and saves its picture. */
-async function checkState({ page, element }: Uploader, name: string): Promise<void> {
+/** Expects no axe violations in a state. */
+async function checkState({ page }: Uploader, name: string): Promise<void> {
   expect([name, await findings(page)]).toEqual([name, []])
-  const { SCREENSHOTS } = process.env
-  if (!SCREENSHOTS) return
-  const picture = await element.screenshot({ omitBackground: true })
-  await sharp(picture)
-    .png({ palette: true, quality: 90 })
-    .toFile(join(SCREENSHOTS, `uploader-${name}.png`))
 }
 
 test('every state is accessible: empty, drag, uploading, paused, failed and done', async () => {

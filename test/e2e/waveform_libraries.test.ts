@@ -90,7 +90,7 @@ async function aPlayView(audio: Buffer) {
   const { track_id } = await upload(server, collection_id, 'steps.flac', audio)
   expect(await settle(server, track_id)).toMatchObject({ status: 'ready', duration: SOURCE.seconds })
   const body = { track_id, variants: ['aac-160', 'waveform'] }
-  const session = await must(server.post('/v1/play_session/{scope}', { params: { scope: 'track' }, body }))
+  const session = await must(server.post('/v1/play_session/track', { body }))
   const params = { play_session_id: session.play_session_id, play_track_id: track_id }
   return must(createClient({ base_url: stack.base_url }).get('/v1/play/{play_session_id}/{play_track_id}', { params }))
 }

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { HAS_FINAL_FILES, indexSql } from '../../src/adapters/bucket/track_storage.ts'
 
-/** Steps of a restore drill, for the test and the bench: a service is backed up and restored into an empty one, and the two are compared. */
+/** Steps of a restore drill: a service is backed up and restored into an empty one, and the two are compared. */
 
 const root = join(import.meta.dirname, '../..')
 
@@ -24,21 +24,19 @@ export async function runCommand(
   command: 'backup' | 'restore',
   { base_url, root_key }: Target,
   args: string[],
-  { killAt, killAfter, env = {} }: { killAt?: RegExp; killAfter?: number; env?: NodeJS.ProcessEnv } = {},
+  { killAt, env = {} }: { killAt?: RegExp; env?: NodeJS.ProcessEnv } = {},
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [join(root, `scripts/${command}.ts`), '--url', base_url, ...args], {
     env: { ...process.env, ROOT_KEY: root_key, ...env },
     cwd: root,
   })
   let output = ''
-  const timer = killAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfter)
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
       if (killAt?.test(output)) child.kill('SIGKILL')
     })
   const [code] = (await once(child, 'close')) as [number | null]
-  clearTimeout(timer)
   return { code, output }
 }
 
@@ -54,12 +52,12 @@ interface Page {
   [list: string]: { id: string }[] | number | boolean
 }
 
-/** Reads everything of an organization, and the play views of these sessions with all their files. `skips` leaves out tracks that are not compared. */
+/** Reads everything of an organization, and the play views of these sessions with all their files. `isCompared` leaves out tracks. */
 export async function readEverything(
   base_url: string,
   api_key: string,
   sessions: { play_session_id: string; track_id: string }[],
-  isCompared: (track_id: string) => boolean = () => true,
+  isCompared: (track_id: string) => boolean,
 ): Promise<Seen> {
   const seen: Seen = { answers: {}, files: {} }
   const read = async <T>(path: string, key?: string): Promise<T> => {

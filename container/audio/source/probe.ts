@@ -88,7 +88,7 @@ export type Source = {
 
 /**
  * Decoders for codecs that ffmpeg's built-in decoders get wrong. That of Speex in version 7.1 inserts as many zeros as there are samples into a 16 kHz file.
- * That of Opus plays tones up to 8 dB too loud or too soft in SILK frames, which encoders use up to 56 kbit/s (docs/decisions/0116).
+ * That of Opus plays tones up to 8 dB too loud or too soft in SILK frames, which encoders use up to 56 kbit/s (docs/decisions/0009).
  */
 const DECODERS: Record<string, string> = { speex: 'libspeex', opus: 'libopus' }
 

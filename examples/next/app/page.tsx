@@ -9,10 +9,7 @@ export const dynamic = 'force-dynamic'
 export default async function Page() {
   const { TONEARM_URL: service = '', TONEARM_KEY: api_key = '', COLLECTION_ID: collection_id = '' } = process.env
   const client = createClient({ base_url: service, api_key })
-  const session = await client.post('/v1/play_session/{scope}', {
-    params: { scope: 'collection' },
-    body: { collection_id },
-  })
+  const session = await client.post('/v1/play_session/collection', { body: { collection_id } })
   return (
     <main>
       <h1>Our new record</h1>

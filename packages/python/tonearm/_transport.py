@@ -131,6 +131,8 @@ class Transport:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(_text(each) for each in value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 
-import type { operations } from '../../../src/contract/index.ts'
+import type { clientOperations as operations } from '../../../src/contract/client_operations.ts'
 import { escapeHtml } from './html.ts'
 
 /**

@@ -23,6 +23,9 @@ export const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (sign) => EN
 
 /** Converts text with `code` in backticks. */
 export const inlineCode = (text: string) => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+/** Converts a description with `code` in backticks and addresses of guides. */
+export const describedHtml = (text: string) =>
+  inlineCode(text).replace(/\/docs\/[\w-]+(?:#[\w-]+)?/g, '<a href="$&">$&</a>')
 
 /** One piece of code. Pieces in a group are alternatives in other languages, and the reader chooses one. */
 export interface Sample {

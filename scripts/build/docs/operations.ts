@@ -1,9 +1,11 @@
+import { API_TAGS, type ApiTag } from '../../../src/contract/api_tags.ts'
+import type { ClientOperationName as OperationName } from '../../../src/contract/client_operations.ts'
 import { ERROR_STATUS } from '../../../src/contract/error_status.ts'
 import { ERROR_MEANINGS } from '../../../src/contract/errors.ts'
-import type { OperationName } from '../../../src/contract/index.ts'
+import { eventName, type EventType } from '../../../src/contract/event.ts'
 import { errorsOf, type Operation, type Operations } from '../../../src/contract/operation.ts'
 import type { OperationExample } from '../openapi.ts'
-import { codeBlock, escapeHtml, inlineCode } from './html.ts'
+import { codeBlock, describedHtml, escapeHtml, inlineCode } from './html.ts'
 import { limitsOfOperation } from './limits.ts'
 import { samplesOf } from './samples.ts'
 import { type Field, fieldList, fieldMarkdown, fieldsOf, type Schema } from './schema.ts'
@@ -19,9 +21,9 @@ interface Parameter {
   schema: Schema
 }
 type Content = { content: { 'application/json': { schema: Schema } } }
-interface DescribedOperation {
-  parameters: Parameter[]
-  externalDocs?: { description: string; url: string }
+interface DescribedOperation<P = Parameter | { $ref: string }> {
+  parameters: P[]
+  'x-guide': { description: string; url: string }
   requestBody?: Content
   responses: { 200: Content }
 }
@@ -29,14 +31,14 @@ interface DescribedOperation {
 /** The parts of the OpenAPI document that the pages show. */
 export interface Document {
   paths: Record<string, Record<string, DescribedOperation>>
-  webhooks: Record<string, { post: { summary: string; requestBody: Content } }>
-  components: { schemas: Record<string, Schema> }
+  webhooks: Record<string, { post: { summary: string } }>
+  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> }
 }
 
 export interface Entry {
   name: OperationName
   operation: Operation
-  described: DescribedOperation
+  described: DescribedOperation<Parameter>
   example: OperationExample
 }
 
@@ -53,18 +55,24 @@ export function entriesOf(
   examples: Record<string, OperationExample>,
 ): Entry[] {
   return Object.entries(operations).map(([name, operation]) => {
-    const example = examples[name]
+    // `npm run examples` builds the pages before it records the examples of new operations.
+    const example = examples[name] ?? (process.env.RECORD_EXAMPLES ? { response: {} } : undefined)
     if (!example) throw new Error(`src/reference/examples.json has no example of ${name}: run npm run examples`)
     const described = document.paths[operation.path]![operation.method]!
-    return { name: name as OperationName, operation, described, example }
+    const parameters = described.parameters.map((parameter) =>
+      '$ref' in parameter ? document.components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter,
+    )
+    return { name: name as OperationName, operation, described: { ...described, parameters }, example }
   })
 }
 
 const method = (name: string) => `<span class="method ${name}">${name.toUpperCase()}</span>`
 const path = (text: string) => escapeHtml(text).replace(/[/_]/g, '$&<wbr>')
 
-const part = (title: string, fields: Field[], marksRequired = true) =>
-  fields.length > 0 ? `<h3>${title}</h3>${fieldList(fields, marksRequired)}` : ''
+const part = (title: string, fields: Field[], marksRequired = true, description = '') =>
+  fields.length > 0
+    ? `<h3>${title}</h3>${description && `<p>${describedHtml(description)}</p>`}${fieldList(fields, marksRequired)}`
+    : ''
 
 const details = (title: string, content: string) =>
   content && `<details><summary>${title}</summary><div class="details">${content}</div></details>`
@@ -78,7 +86,7 @@ function errorTable(operation: Operation): string {
 }
 
 function limitTable(entry: Entry): string {
-  const rows = limitsOfOperation(entry.name, entry.operation).map(
+  const rows = limitsOfOperation(entry.operation).map(
     ([name, amount, scope]) =>
       `<tr><td><a href="/docs/limits#${name}"><code>${name}</code></a></td><td>${amount}</td><td>${escapeHtml(scope!)}</td></tr>`,
   )
@@ -117,8 +125,9 @@ export const requestOf = ({ name, operation, example }: Entry) => ({
 
 function section(entry: Entry): string {
   const { name, operation, described, example } = entry
-  const guide = described.externalDocs
+  const guide = described['x-guide']
   const title = titleOf(operation.summary)
+  const body = schemaOf(described.requestBody)
   const of = (place: Parameter['in']) => described.parameters.filter((parameter) => parameter.in === place)
   const data = `data-method="${operation.method}" data-path="${operation.path}"${isDestructive(entry) ? ' data-destructive' : ''}`
   return `<section class="operation" id="${name}" ${data} aria-labelledby="${name}-title">
@@ -127,8 +136,8 @@ function section(entry: Entry): string {
 <p class="path">${method(operation.method)} <code>${path(operation.path)}</code></p>
 ${title === operation.summary ? '' : `<p>${inlineCode(operation.summary)}.</p>`}
 <p class="soft">Access: ${keysOf(operation)}</p>
-${guide ? `<p class="soft">Guide: <a href="${guide.url}">${guide.description}</a></p>` : ''}
-${part('Path', of('path'))}${part('Query', of('query'))}${part('Body', fieldsOf(schemaOf(described.requestBody)))}${part('Headers', of('header'))}
+<p class="soft">Guide: <a href="${guide.url}">${guide.description}</a></p>
+${part('Path', of('path'))}${part('Query', of('query'))}${part('Body', fieldsOf(body), true, body.description)}${part('Headers', of('header'))}
 ${details('Response fields', fieldList(responseFields(entry), false))}
 ${details(`Errors (${errorsOf(operation).length})`, errorTable(operation))}
 ${details('Limits', limitTable(entry))}
@@ -146,7 +155,7 @@ const partMarkdown = (title: string, fields: Field[], marksRequired = true) =>
 
 function markdownOf(entry: Entry): string {
   const { operation, described, example } = entry
-  const guide = described.externalDocs
+  const guide = described['x-guide']
   const of = (place: Parameter['in']) => described.parameters.filter((parameter) => parameter.in === place)
   const [curl] = samplesOf(requestOf(entry))
   const errors = errorsOf(operation).map((code) => `${ERROR_STATUS[code]} \`${code}\``)
@@ -154,7 +163,7 @@ function markdownOf(entry: Entry): string {
 
 \`${operation.method.toUpperCase()} ${operation.path}\`
 
-${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}.${guide ? ` Guide: [${guide.description}](${guide.url}.md).` : ''}
+${operation.summary}. Keys: ${operation.access.join(', ') || 'none'}. Errors: ${errors.join(', ')}. Guide: [${guide.description}](${guide.url}.md).
 
 ${partMarkdown('Path', of('path'))}${partMarkdown('Query', of('query'))}${partMarkdown('Body', fieldsOf(schemaOf(described.requestBody)))}${partMarkdown('Headers', of('header'))}${partMarkdown('Response', responseFields(entry), false)}\`\`\`bash
 ${curl!.code}
@@ -167,17 +176,19 @@ ${JSON.stringify(example.response, null, 2)}
 }
 
 /** Returns the page of a tag. The page of the events also has the bodies of webhooks. */
-export function operationPage(tag: string, entries: Entry[], { webhooks }: Document): Page {
+export function operationPage(tag: ApiTag, entries: Entry[], { webhooks, components }: Document): Page {
   const url = pageOfTag(tag)
   const events = tag === 'Events' ? Object.entries(webhooks) : []
   const sections = entries.map(({ name, operation }) => ({ title: titleOf(operation.summary), url: `#${name}` }))
-  const webhookSections = events.map(([type, { post }]) => eventSection(type, post.summary, schemaOf(post.requestBody)))
+  const webhookSections = events.map(([type, { post }]) =>
+    eventSection(type, post.summary, components.schemas[eventName(type as EventType)]!),
+  )
   return {
     url,
     title: tag,
-    description: `The API reference of Tonearm: ${tag}`,
-    content: `<h1>${tag}</h1>${entries.map(section).join('')}${webhookSections.join('')}`,
-    markdown: `# ${tag}\n\n${entries.map(markdownOf).join('\n')}`,
+    description: `The API reference of Tonearm: ${tag}. ${API_TAGS[tag]}`,
+    content: `<h1>${tag}</h1><p>${API_TAGS[tag]}</p>${entries.map(section).join('')}${webhookSections.join('')}`,
+    markdown: `# ${tag}\n\n${API_TAGS[tag]}\n\n${entries.map(markdownOf).join('\n')}`,
     sections: [...sections, ...events.map(([type]) => ({ title: type, url: `#${type}` }))],
     kind: 'api',
   }
@@ -199,14 +210,14 @@ export function objectPage({ components }: Document): Page {
     schema.properties ? fieldsOf(schema) : [{ name: 'value', schema, required: true }]
   const sections = objects.map(([name, schema]) => {
     const shown = shownOf(schema)
-    return `<section class="operation" id="${name}" aria-labelledby="${name}-title"><div class="text"><h2 id="${name}-title"><a class="anchor" href="#${name}">${name}</a></h2>${fieldList(shown, false)}</div></section>`
+    return `<section class="operation" id="${name}" aria-labelledby="${name}-title"><div class="text"><h2 id="${name}-title"><a class="anchor" href="#${name}">${name}</a></h2>${schema.properties ? `<p>${describedHtml(schema.description ?? '')}</p>` : ''}${fieldList(shown, false)}</div></section>`
   })
   return {
     url: '/docs/api/objects',
     title: 'Objects',
     description: 'The objects in the responses of the Tonearm API, with all fields',
     content: `<h1>Objects</h1>${sections.join('')}`,
-    markdown: `# Objects\n\nThe schemas are in /openapi.json under \`components.schemas\`.\n\n${objects.map(([name, schema]) => `## ${name}\n\n${fieldMarkdown(shownOf(schema), false)}`).join('\n')}`,
+    markdown: `# Objects\n\nThe schemas are in /openapi.json under \`components.schemas\`.\n\n${objects.map(([name, schema]) => `## ${name}\n\n${schema.properties ? `${schema.description}\n\n` : ''}${fieldMarkdown(shownOf(schema), false)}`).join('\n')}`,
     sections: objects.map(([name]): Link => ({ title: name, url: `#${name}` })),
     kind: 'api',
   }

@@ -1,7 +1,11 @@
-import { type OperationName, operations } from '../../../src/contract/index.ts'
+import {
+  type ClientOperationName as OperationName,
+  clientOperations as operations,
+} from '../../../src/contract/client_operations.ts'
 import type { Operation } from '../../../src/contract/operation.ts'
 import { propertiesOf, safe, snake } from '../../pack/python.ts'
 import type { OperationExample } from '../openapi.ts'
+import { queryValue } from '../openapi_schema.ts'
 import { EXAMPLE_ORIGIN, type Sample } from './html.ts'
 
 /** The request of an operation's example as code. */
@@ -64,6 +68,13 @@ function urlOf({ path, params, query }: Request, withQuery: boolean): string {
   return EXAMPLE_ORIGIN + pathname + search
 }
 
+/** Returns the values of a query as our clients take them: numbers and lists. */
+function typedQuery(name: OperationName, query: Record<string, string> = {}): Record<string, unknown> {
+  const operation: Operation = operations[name]
+  const schemas = Object.fromEntries(propertiesOf(operation.query))
+  return Object.fromEntries(Object.entries(query).map(([field, text]) => [field, queryValue(schemas[field]!, text)]))
+}
+
 function curl(request: Request): string {
   const { method, isPublic, headers = {}, body } = request
   const lines = [`curl '${urlOf(request, true)}'`]
@@ -77,8 +88,8 @@ function curl(request: Request): string {
   return lines.join(' \\\n  ')
 }
 
-function typescript({ method, path, isPublic, params, query, headers, body }: Request): string {
-  const parts = Object.entries({ params, query, headers, body }).filter(
+function typescript({ name, method, path, isPublic, params, query, headers, body }: Request): string {
+  const parts = Object.entries({ params, query: typedQuery(name, query), headers, body }).filter(
     ([name, part]) => (name === 'body' && part) || !isEmpty(part),
   )
   const rest = parts.map(([name, part]) => `  ${name}: ${literal(part, TYPESCRIPT, 2)},\n`).join('')
@@ -94,12 +105,9 @@ console.log(result)`
 
 function python({ name, isPublic, params, query, headers, body }: Request): string {
   const operation: Operation = operations[name]
-  const numbers = new Set(
-    propertiesOf(operation.query).flatMap(([field, { type }]) => (type === 'integer' ? field : [])),
-  )
   const values = Object.keys(operation.params?.shape ?? {}).map((param) => JSON.stringify(params?.[param] ?? param))
-  const options = Object.entries({ ...query, ...headers }).map(
-    ([field, value]) => `${safe(field)}=${numbers.has(field) ? value : JSON.stringify(value)}`,
+  const options = Object.entries({ ...typedQuery(name, query), ...headers }).map(
+    ([field, value]) => `${safe(field)}=${literal(value, PYTHON, 4)}`,
   )
   const sent = (depth: number) => [...values, ...(body ? [literal(body, PYTHON, depth)] : []), ...options]
   const call = `client.${snake(name)}(`

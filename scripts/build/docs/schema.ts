@@ -1,4 +1,4 @@
-import { escapeHtml, inlineCode } from './html.ts'
+import { describedHtml, escapeHtml } from './html.ts'
 
 /** Lists of fields, made from JSON Schema. */
 
@@ -23,8 +23,8 @@ export interface Schema {
   maxLength?: number
   minItems?: number
   maxItems?: number
-  /** Not a keyword of JSON Schema: the unit of a number. */
-  unit?: string
+  /** The unit of a number. */
+  'x-unit'?: string
 }
 
 export interface Field {
@@ -32,18 +32,20 @@ export interface Field {
   schema: Schema
   required: boolean
   description?: string
+  /** False for a parameter whose value is a list with commas. */
+  explode?: boolean
 }
 
 export const fieldsOf = ({ properties = {}, required = [] }: Schema): Field[] =>
   Object.entries(properties).map(([name, schema]) => ({ name, schema, required: required.includes(name) }))
 
 const code = (value: unknown) => `<code>${escapeHtml(JSON.stringify(value))}</code>`
-/** The names that a list such as `include` accepts, if the schema is one (`including` in src/contract/common.ts). */
-function listedNames({ pattern }: Schema): { names: string[]; isList: boolean } | null {
-  const [, names, , more] = /^\^\(([\w|]+)\)\(,\((.+)\)\)\{0,(\d+)\}\$$/.exec(pattern ?? '') ?? []
-  return names ? { names: names.split('|'), isList: more !== '0' } : null
-}
 const alternatives = ({ anyOf, oneOf }: Schema) => anyOf ?? oneOf ?? []
+
+const withType = (schema: Schema, type: string): Schema =>
+  type === 'null'
+    ? { type }
+    : { ...schema, type, ...(schema.enum && { enum: schema.enum.filter((each) => each !== null) }) }
 
 /** Returns the type of a schema as HTML. Named schemas are links to the page of objects. */
 export function typeOf(schema: Schema): string {
@@ -53,26 +55,19 @@ export function typeOf(schema: Schema): string {
     return `<a href="/docs/api/objects#${name}">${name}</a>`
   }
   if (schema.const !== undefined) return code(schema.const)
-  const listed = listedNames(schema)
-  if (listed) {
-    const names = listed.names.map((name) => `<code>${name}</code>`).join(' or ')
-    return listed.isList ? `${names}, separated by commas` : names
-  }
+  if (Array.isArray(type)) return type.map((each) => typeOf(withType(schema, each))).join(' or ')
   if (schema.enum) return schema.enum.map(code).join(' or ')
   const options = alternatives(schema)
   if (options.length > 0) return [...new Set(options.map(typeOf))].join(' or ')
   if (type === 'array') return schema.items ? `array of ${typeOf(schema.items)}` : 'array'
-  if (Array.isArray(type)) return type.join(' or ')
   return format === 'uuid' ? 'UUID' : format === 'date-time' ? 'time (ISO 8601)' : (type ?? 'any JSON')
 }
 
 /** Patterns longer than this are left out, because the errors of the service explain them better. */
 const LONGEST_PATTERN = 32
 
-/** Bounds of a number, or of the length of a text or list. The largest safe integer is not a limit of ours. */
-function bounds(least: number | undefined, most: number | undefined, unit: string): string[] {
-  const from = least !== undefined && least > Number.MIN_SAFE_INTEGER ? least : undefined
-  const to = most !== undefined && most < Number.MAX_SAFE_INTEGER ? most : undefined
+/** Bounds of a number, or of the length of a text or list. 0 as the only one is not shown: it is the least size or count. */
+function bounds(from: number | undefined, to: number | undefined, unit: string): string[] {
   const format = (value: number) => value.toLocaleString('en')
   if (from !== undefined && to !== undefined) return [`${format(from)} to ${format(to)}${unit}`]
   if (to !== undefined) return [`at most ${format(to)}${unit}`]
@@ -81,11 +76,12 @@ function bounds(least: number | undefined, most: number | undefined, unit: strin
 
 /** Returns what a value must satisfy, and its default. */
 function rules(schema: Schema): string[] {
+  const unit = schema['x-unit']
   const own = [
-    ...bounds(schema.minimum, schema.maximum, schema.unit && schema.unit !== 'items' ? ` ${schema.unit}` : ''),
+    ...bounds(schema.minimum, schema.maximum, unit && unit !== 'items' ? ` ${unit}` : ''),
     ...bounds(schema.minLength, schema.maxLength, ' characters'),
     ...bounds(schema.minItems, schema.maxItems, ' items'),
-    ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN && !listedNames(schema)
+    ...(schema.pattern && schema.pattern.length <= LONGEST_PATTERN
       ? [`matches <code>${escapeHtml(schema.pattern)}</code>`]
       : []),
     ...(schema.default === undefined ? [] : [`default ${code(schema.default)}`]),
@@ -100,8 +96,9 @@ function nested(schema: Schema): Field[] {
 }
 
 /** Returns the type of a field, its limits and its default. `marksRequired` is for input: output always has the required fields. */
-const notesOf = ({ schema, required }: Field, marksRequired: boolean) => [
+const notesOf = ({ schema, required, explode }: Field, marksRequired: boolean) => [
   `<span class="type">${typeOf(schema)}</span>`,
+  ...(explode === false ? ['separated by commas'] : []),
   ...(marksRequired && required ? ['<strong class="required">required</strong>'] : []),
   ...(!marksRequired && !required ? ['may be absent'] : []),
   ...new Set(rules(schema)),
@@ -137,7 +134,7 @@ export function fieldList(fields: Field[], marksRequired: boolean): string {
     const notes = notesOf(field, marksRequired)
     const inner = nested(schema)
     return `<li><code class="name">${escapeHtml(name)}</code> <span class="notes">${notes.join('<span class="dot"> · </span>')}</span>${
-      description ? `<p>${inlineCode(description)}</p>` : ''
+      description ? `<p>${describedHtml(description)}</p>` : ''
     }${inner.length > 0 ? fieldList(inner, marksRequired) : ''}</li>`
   })
   return `<ul class="fields">${items.join('')}</ul>`

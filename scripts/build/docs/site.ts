@@ -3,6 +3,7 @@ import { join } from 'node:path'
 
 import { build } from 'esbuild'
 
+import { API_TAGS, type ApiTag } from '../../../src/contract/api_tags.ts'
 import type { Operations } from '../../../src/contract/operation.ts'
 import { root } from '../../shared/settings.ts'
 import type { OperationExample } from '../openapi.ts'
@@ -117,10 +118,11 @@ const withOrigin = (markdown: string) =>
     : markdown
 
 /** Groups operations by their tag. */
-function byTag(entries: Entry[]): Map<string, Entry[]> {
+function byTag(entries: Entry[]): Map<ApiTag, Entry[]> {
   const tags = Map.groupBy(entries, ({ operation }) => operation.tag)
   const rank = (tag: string) => LAST_TAGS.indexOf(tag)
-  return new Map([...tags].toSorted(([a], [b]) => rank(a) - rank(b)))
+  const order = (Object.keys(API_TAGS) as ApiTag[]).toSorted((a, b) => rank(a) - rank(b))
+  return new Map(order.map((tag) => [tag, tags.get(tag)!]))
 }
 
 /** Builds the files of the documentation, with their paths below dist/public. */

@@ -17,7 +17,7 @@ import { type PathOwner, trackPath, uploadPath } from './track_paths.ts'
  *   media/{organization}/{collection}/{track index}/cover-{job}/…  the cover of a track
  *   media/{organization}/{collection}/cover-{job}/…                the cover of the collection
  *
- * A track that has moved keeps its files in the folder of its first collection (docs/decisions/0051).
+ * A track that has moved keeps its files in the folder of its first collection (docs/decisions/0001).
  */
 export const collectionPrefixes = (organization_id: string, collection_id: string) => [
   `uploads/${organization_id}/${collection_id}/`,

@@ -33,7 +33,7 @@ export async function verifyCoverGrant(env: Env, token: string): Promise<CoverGr
   }
 }
 
-/** The contents of the token in the URL of a ZIP of selected tracks (docs/decisions/0089). */
+/** The contents of the token in the URL of a ZIP of selected tracks (docs/decisions/0053). */
 export interface ZipGrant {
   organization_id: string
   track_ids: string[]

@@ -34,6 +34,7 @@ export const WALKS: Record<string, Walk> = {
   shares: table('shares', 'id'),
   retired_slugs: table('retired_slugs', 'slug'),
   upload_sessions: table('upload_sessions', 'id'),
+  upload_handles: table('upload_handles', 'track_id', 'path'),
   playlist_tracks: table('playlist_tracks', 'playlist_id', 'position', 'id'),
   reservations: table('reservations', 'organization_id', 'track_id'),
   tracks: withTrash('tracks', 'track'),

@@ -1,8 +1,8 @@
 import type { Column } from 'drizzle-orm'
 import { customType, integer, text } from 'drizzle-orm/sqlite-core'
 
+import type { Chapter } from '../../contract/chapter.ts'
 import type { Tags, TrackInfo } from '../../contract/info.ts'
-import type { Chapter } from '../../contract/track.ts'
 import { packLevels, unpackLevels } from './levels.ts'
 import { packInfo, type StoredInfo, unpackInfo } from './track_info.ts'
 

@@ -2,20 +2,7 @@ import { is, SQL, sql } from 'drizzle-orm'
 
 import type { EventType } from '../../contract/event.ts'
 import { type Database, insertFrom } from './database.ts'
-import { events } from './schema/events.ts'
-
-/** The columns of a row that its events include. */
-const EVENT_COLUMNS = {
-  track: ['track_id', 'collection_id', 'organization_index', 'status'],
-  collection: ['collection_id', 'organization_index'],
-  playlist: ['playlist_id', 'organization_index', 'version'],
-  api_key: ['api_key_id', 'type'],
-  share: ['share_id', 'scope', 'resource_id'],
-  webhook_endpoint: ['webhook_endpoint_id'],
-  quota: [],
-  stats: [],
-}
-type Scope = keyof typeof EVENT_COLUMNS
+import { type EventScope, events, fieldsOf, nextSeq } from './schema/events.ts'
 
 /** The database, and the actor of the change; both a `System` and a `Context` are recorders. */
 export interface Recorder {
@@ -30,21 +17,19 @@ export interface Recorder {
  */
 export function recordEvents(
   { db, actor }: Recorder,
-  type: EventType & (`${Scope}.${string}` | 'webhook.test'),
+  type: EventType & (`${EventScope}.${string}` | 'webhook.test'),
   source: SQL,
   extraFields: Record<string, unknown> = {},
   subject?: string,
 ) {
-  const scope = (type === 'webhook.test' ? 'webhook_endpoint' : type.split('.')[0]) as Scope
-  const columns = EVENT_COLUMNS[scope].map((name) => [name, sql.raw(name === `${scope}_id` ? 'id' : name)])
+  const scope = (type === 'webhook.test' ? 'webhook_endpoint' : type.split('.')[0]) as EventScope
+  const columns = Object.entries(fieldsOf(scope)).map(([name, column]) => [name, sql.raw(column)])
   const fields = Object.entries({ ...(Object.fromEntries(columns) as object), ...extraFields }).map(
     ([name, value]) => sql`${name}, ${is(value, SQL) ? value : sql`json(${JSON.stringify(value)})`}`,
   )
-  const lastSeq = sql`coalesce((select max(seq) from events where events.organization_id = row_of.organization_id), 0)`
   const event = {
     organization_id: sql`organization_id`,
-    // The same expression as in drizzle/0001_triggers.sql.
-    seq: sql`max(${lastSeq} + 1, cast(unixepoch('subsec') * 1000 as integer)) + row_number() over () - 1`,
+    seq: sql.raw(nextSeq('row_of.organization_id', 'row_number() OVER ()')),
     type,
     subject: sql`${`${subject ?? scope}:`} || id`,
     actor,

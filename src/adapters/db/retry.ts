@@ -1,4 +1,4 @@
-/** Transient errors of D1, and how statements are retried after them (docs/decisions/0031, docs/decisions/0075). */
+/** Transient errors of D1, and how statements are retried after them (docs/decisions/0075). */
 
 import { intercept } from './intercept.ts'
 

@@ -5,7 +5,7 @@ import { toHex } from '../crypto/secret.ts'
 import { folded } from './fold.ts'
 
 /**
- * Full-text search: one FTS5 table for tracks, collections and playlists, which triggers keep up to date (drizzle/0001_triggers.sql). D1 cannot
+ * Full-text search: one FTS5 table for tracks, collections and playlists, which the triggers below keep up to date. D1 cannot
  * export a database with a virtual table, so an operator may drop it for an export; the sweep then recreates it (docs/decisions/0051).
  *
  * A row also contains words for its organization, collection, creator and index. They are matched like other words, so these filters need no

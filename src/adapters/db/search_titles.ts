@@ -2,8 +2,8 @@ import { lettersOf } from './fold.ts'
 import { KINDS, type Kind, numberOf, read } from './search.ts'
 
 /**
- * The trigrams of titles, by which the search finds the middle of a word (docs/decisions/0093): one FTS5 table, which triggers keep up to date
- * (drizzle/0007_titles.sql). It stores no positions, so a title matches if it contains all trigrams of a word, in any order.
+ * The trigrams of titles, by which the search finds the middle of a word (docs/decisions/0093): one FTS5 table, which the triggers below keep up to
+ * date. It stores no positions, so a title matches if it contains all trigrams of a word, in any order.
  */
 
 /** Minimum number of letters of a word that is searched by its trigrams. */

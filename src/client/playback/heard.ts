@@ -1,12 +1,13 @@
 import type { HeardReport } from '../../contract/heard.ts'
+import { lengthOf, type Range, tenth, union, without } from '../../contract/ranges.ts'
 
 /**
  * Measures which seconds of tracks were heard. Knows no browser: the caller passes positions and the readings of a clock, both in seconds.
- * docs/listening.md describes the reports. Imports nothing at run time (docs/decisions/0038).
+ * docs/listening.md describes the reports. Imports nothing that an element imports (docs/decisions/0038).
  */
 
 /** Ranges of a track's time in seconds, ordered and disjoint. */
-export type Ranges = [from: number, to: number][]
+export type Ranges = Range[]
 
 /** One pass of one track through the player, as in a report. */
 export interface Listen {
@@ -87,48 +88,22 @@ const PLAY = 30
 /** Number of finished listens that the service has not acknowledged after which a report is sent. */
 const FINISHED = 5
 
-const ordered = (ranges: Ranges): Ranges => ranges.toSorted(([a], [b]) => a - b)
-const lengthOf = (ranges: Ranges) => ranges.reduce((sum, [from, to]) => sum + to - from, 0)
-
-/** Returns the parts of ranges that are not in `others`. */
-const without = (ranges: Ranges, others: Ranges): Ranges =>
-  others.reduce(
-    (rest, [from, to]) =>
-      rest
-        .flatMap(([a, b]): Ranges => [
-          [a, Math.min(b, from)],
-          [Math.max(a, to), b],
-        ])
-        .filter(([a, b]) => a < b),
-    ranges,
-  )
-
 const common = (ranges: Ranges, others: Ranges): Ranges => without(ranges, without(ranges, others))
 
-/** Returns the union of ranges, joined where they touch. */
-const union = (ranges: Ranges, others: Ranges): Ranges =>
-  ordered([...ranges, ...others]).reduce<Ranges>((joined, [from, to]) => {
-    const last = joined.at(-1)
-    if (last && last[1] >= from) last[1] = Math.max(last[1], to)
-    else joined.push([from, to])
-    return joined
-  }, [])
-
-const round = (seconds: number) => Math.round(seconds * 10) / 10
 const rounded = (ranges: Ranges): Ranges =>
   union(
     [],
     ranges
       .filter(([from, to]) => to - from >= SHORTEST)
-      .map(([from, to]): [number, number] => [round(from), round(to)])
+      .map(([from, to]): Range => [tenth(from), tenth(to)])
       .filter(([from, to]) => from < to),
   )
 
 /** Returns a listen with tenths of seconds. */
 function encode({ track, muted, ...listen }: Listen): Listen {
   const [ranges, again] = [rounded(listen.ranges), rounded(listen.again)]
-  const fast = Math.min(round(listen.fast), round(lengthOf(ranges) + lengthOf(again)))
-  return { track, ranges, again, muted: round(muted), fast }
+  const fast = Math.min(tenth(listen.fast), tenth(lengthOf(ranges) + lengthOf(again)))
+  return { track, ranges, again, muted: tenth(muted), fast }
 }
 
 /** Returns what was heard in a listen after its last report. */
@@ -280,7 +255,7 @@ export class Heard {
       const report: HeardReport = {
         visit: visit.id,
         sequence: visit.sequence,
-        age: round(now - visit.began),
+        age: tenth(now - visit.began),
         first: visit.first + from,
         ...(this.#source && { source: this.#source }),
         listens,

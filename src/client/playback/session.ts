@@ -162,8 +162,8 @@ export class SessionClient {
 const STORAGE_TIMEOUT = 10_000
 
 /**
- * Requests the first byte of a file from the storage. Resolves to null if the storage returns it, otherwise to the refusal, whose status is
- * 0 if there is no readable response.
+ * Requests the first byte of a file from the storage. Resolves to null if it arrives, otherwise to the refusal, with status 0 if there is no
+ * readable response.
  */
 export async function storageFault(url: string): Promise<Refusal | null> {
   try {
@@ -187,10 +187,9 @@ async function create(client: Client, source: Source, signal: AbortSignal): Prom
     return { ok: false, message, code: 'invalid_request', status: 400 }
   }
   const open = (names: string[]) =>
-    client.post('/v1/play_session/{scope}', {
-      params: { scope: scope as 'track' },
+    client.post(`/v1/play_session/${scope as 'track'}`, {
       body: {
-        [`${scope}_id`]: resourceId,
+        ...({ [`${scope}_id`]: resourceId } as { track_id: string }),
         is_downloadable: isDownloadable,
         views: VIEWS,
         ...(names.length > 0 && { variants: names }),

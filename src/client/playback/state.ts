@@ -1,4 +1,4 @@
-import type { Calls } from '../../contract/index.ts'
+import type { Calls } from '../../contract/client_operations.ts'
 import type { Success } from '../client.ts'
 
 /** The state of playback, the store that holds it, and functions that compute changes to it. */

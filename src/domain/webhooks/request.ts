@@ -1,7 +1,7 @@
 import { unseal } from '../../adapters/crypto/seal.ts'
 import type { RecordedAttempt } from '../../adapters/db/schema/webhooks.ts'
 import { MAX_WEBHOOK_ANSWER } from '../../contract/facts.ts'
-import type { AttemptError } from '../../contract/webhook.ts'
+import type { AttemptError } from '../../contract/webhook_delivery.ts'
 import { refusalOf } from './url.ts'
 
 /** Sends one request to a receiver, as defined by Standard Webhooks 1.0 (docs/webhooks.md). */

@@ -1,17 +1,17 @@
+import type { Locale } from '../../contract/facts.ts'
 import type * as english from './en.ts'
 
 /** A language, which contains the texts of each element. */
 export type Language = typeof english
 
 /** The languages other than English. Each is loaded when it is needed. */
-const LOADERS: Record<string, () => Promise<Language>> = {
+const LOADERS: Record<Exclude<Locale, 'en'>, () => Promise<Language>> = {
   ar: () => import('./ar.ts'),
   de: () => import('./de.ts'),
   es: () => import('./es.ts'),
   fr: () => import('./fr.ts'),
   ja: () => import('./ja.ts'),
 }
-export const LOCALES = ['en', ...Object.keys(LOADERS)]
 const loaded: Record<string, Language | null> = {}
 const loading: Record<string, Promise<void>> = {}
 
@@ -21,7 +21,7 @@ const loading: Record<string, Promise<void>> = {}
  */
 export function languageOf(locale: string, onLoad: () => void): Language | undefined {
   const name = locale.split('-')[0]!
-  const loader = LOADERS[name]
+  const loader = Object.hasOwn(LOADERS, name) ? LOADERS[name as keyof typeof LOADERS] : undefined
   if (loader && loaded[name] === undefined) {
     // If a language fails to load, it is not requested again.
     loading[name] ??= loader()

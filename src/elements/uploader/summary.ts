@@ -5,7 +5,7 @@ import { formatPercent, type Language, problemText } from '../shared/upload_stat
 import { fill, fillNumber } from '../texts/texts.ts'
 import { createBar, keepFocus } from './controls.ts'
 
-/** Whether nothing remains to be done for a file, by the queue or the user. */
+/** Whether a file needs nothing more from the queue or the user. */
 const isDone = (item: UploadItem) => item.isSettled && item.state !== 'interrupted'
 const canRetry = ({ state, retriable }: UploadItem) => state === 'failed' && retriable
 

@@ -22,7 +22,7 @@ const MAX_SHOWN = 60
 
 /**
  * Returns the bounds of the field of an issue with their unit, such as `between 60 and 86400 seconds` or `at least 1 byte`; an empty text if it has
- * none. The unit is the `unit` in the metadata of the schema.
+ * none. The unit is the `x-unit` in the metadata of the schema.
  */
 function rangeOf(issue: z.core.$ZodRawIssue): string {
   const { schema } = issue
@@ -40,8 +40,8 @@ function rangeOf(issue: z.core.$ZodRawIssue): string {
   const [hasLeast, hasMost] = [least, most].map(Number.isFinite)
   if (!hasLeast && !hasMost) return ''
   const bounds = !hasLeast ? `at most ${most}` : hasMost ? `between ${least} and ${most}` : `at least ${least}`
-  const metadata = z.globalRegistry.get(schema) as { unit?: string } | undefined
-  const unit = metadata?.unit ?? UNITS[schema._zod.def.type] ?? ''
+  const metadata = z.globalRegistry.get(schema) as { 'x-unit'?: string } | undefined
+  const unit = metadata?.['x-unit'] ?? UNITS[schema._zod.def.type] ?? ''
   const isOne = (hasMost ? most : least) === 1
   return `${bounds} ${isOne ? unit.replace(/ies$/, 'y').replace(/s$/, '') : unit}`.trim()
 }
@@ -63,7 +63,7 @@ export function ruleOf(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined
 }
 
-/** Returns what was sent, as a part of a message: the length of a text or list that is too short or too long, and otherwise the value. */
+/** Describes the rejected value for a message: its length if that is the problem, otherwise the value. */
 function sent({ code, input }: z.core.$ZodIssue): string {
   if (code === 'too_small' || code === 'too_big')
     return typeof input === 'string'

@@ -7,6 +7,7 @@ import { contextOf } from '../context.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
 import { readNearest } from '../listen/read_nearest.ts'
 import { html } from './html.ts'
+import { readLanguage } from './language.ts'
 import {
   answerPage,
   attributesOf,
@@ -36,14 +37,22 @@ export async function answerEmbed(request: ListenerRequest, cache: IsolateCache,
       }),
     )
     const { title, allowed_origins } = embed
+    const language = await readLanguage(req.raw)
     const base = baseUrl(env, req.url)
     const attributes = attributesOf({ 'base-url': base, 'play-session-id': id, ...appearance })
     return answerPage({
+      language,
       status: 200,
       title,
       theme,
       head: html`${view ? preconnect(env) : ''}${previewOf(embed, base, `${base}/embed/${id}`)}${scripts(true)}`,
-      body: framed(title, attributes, view ? await sessionBlock(request, view) : '', allowed_origins ?? undefined),
+      body: framed(
+        title,
+        language.texts.needsScript,
+        attributes,
+        view ? await sessionBlock(request, view) : '',
+        allowed_origins ?? undefined,
+      ),
       ...(allowed_origins && { ancestors: ["'self'", ...allowed_origins].join(' ') }),
     })
   } catch (error) {

@@ -3,6 +3,8 @@ import { ApiError } from '../../core/errors.ts'
 import type { Embed } from '../../resources/share/embed.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
 import { dataBlock, type Html, html } from './html.ts'
+import { type PageLanguage, readLanguage } from './language.ts'
+import type { PageTexts } from './texts/en.ts'
 
 /** HTML pages with a player, and the error pages for them. A new isolate loads this file when it starts (docs/decisions/0029). */
 
@@ -64,6 +66,7 @@ interface PageStyle {
   style?: string
 }
 interface Page extends PageStyle {
+  language: PageLanguage
   status: number
   title: string
   head?: Html
@@ -81,10 +84,20 @@ interface Page extends PageStyle {
  * no referrer.
  */
 export function answerPage(page: Page): Response {
-  const { status, title, head = '', body, theme = 'auto', style = '', ancestors = '*', form = "'none'" } = page
+  const {
+    language,
+    status,
+    title,
+    head = '',
+    body,
+    theme = 'auto',
+    style = '',
+    ancestors = '*',
+    form = "'none'",
+  } = page
   const nonce = crypto.randomUUID()
   const text = html`<!doctype html>
-    <html lang="en" data-theme="${theme}">
+    <html lang="${language.locale}" dir="${language.direction}" data-theme="${theme}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -169,15 +182,21 @@ export async function sessionBlock({ env, id: api_request_id }: ListenerRequest,
 }
 
 /**
- * Returns the body of a frame. The title is for screen readers and for browsers without scripts. `session` is a data block with
+ * Returns the body of a frame. `note` is the text for browsers without scripts. The title is for screen readers and for browsers without scripts. `session` is a data block with
  * the player's session. The frame sends titles and ids only to pages from
  * `origins`, or to all pages if that is undefined.
  */
-export const framed = (title: string, attributes: Html[], session: Html | '', origins?: readonly string[]) =>
+export const framed = (
+  title: string,
+  note: string,
+  attributes: Html[],
+  session: Html | '',
+  origins?: readonly string[],
+) =>
   html`<main${attributesOf({ class: 'frame', ...(origins && { 'data-origins': origins.join(' ') }) })}>
     <h1>${title}</h1>
     <tonearm-player${attributes}>${session}</tonearm-player>
-    <noscript><p>The player needs JavaScript.</p></noscript>
+    <noscript><p>${note}</p></noscript>
   </main>`
 
 interface Problem {
@@ -187,22 +206,11 @@ interface Problem {
 }
 
 /** Returns the text that a visitor sees if nothing can be played. */
-export function problemOf(error: ApiError): Problem {
-  if (error.status === 410)
-    return {
-      status: 410,
-      title: 'This player has expired',
-      text: 'Links to listen end after a while. Ask for a new one where you found it.',
-    }
-  if (error.status === 429)
-    return { status: 429, title: 'Too many listeners at once', text: 'Please try again in a minute.' }
-  if (error.status === 503)
-    return { status: 503, title: 'This is not available right now', text: 'Please try again in a moment.' }
-  return {
-    status: error.status === 401 ? 401 : 404,
-    title: 'There is nothing to play here',
-    text: 'The link may be incomplete, or the music is gone.',
-  }
+export function problemOf({ status }: ApiError, texts: PageTexts): Problem {
+  if (status === 410) return { status, ...texts.expired }
+  if (status === 429) return { status, ...texts.busy }
+  if (status === 503) return { status, ...texts.unavailable }
+  return { status: status === 401 ? 401 : 404, ...texts.missing }
 }
 
 /** Responds with an error page. Rethrows errors that are neither refusals nor transient. */
@@ -213,12 +221,13 @@ export async function problemPage(
   describe = problemOf,
 ): Promise<Response> {
   const fault = error instanceof ApiError ? error : await transientFault(error, request)
-  const { status, title, text } = describe(fault)
+  const language = await readLanguage(request.req.raw)
+  const { status, title, text } = describe(fault, language.texts)
   const body = html`<main class="message">
     <h1>${title}</h1>
     <p>${text}</p>
   </main>`
-  return answerPage({ ...pageStyle, status, title, body, headers: fault.headers })
+  return answerPage({ ...pageStyle, language, status, title, body, headers: fault.headers })
 }
 
 /** Returns the error that the visitor sees instead of a transient one. Rethrows any other error. */

@@ -22,8 +22,7 @@ import { readNearest } from '../listen/read_nearest.ts'
 import { answerCover } from './cover.ts'
 import { answerEmbed } from './embed.ts'
 import { problemPage } from './page.ts'
-import { qrCode } from './qr_code.ts'
-import { answerShare, LINK_ENDED, normalizeSlug, STYLE } from './share_page.ts'
+import { answerShare, normalizeSlug, STYLE } from './share_page.ts'
 
 /**
  * The routes of a share: the page `/s/{slug}`, the same page for frames at `/embed/s/{slug}` (docs/decisions/0052), the image of the card, a QR code,
@@ -115,9 +114,8 @@ export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
   })
   // The QR code is generated for any valid slug, so it does not reveal whether a share exists.
   app.get('/s/:slug/qr.svg', async (c) => {
-    const drawing = qrCode(`${baseUrl(c.env, c.req.url)}/s/${slugParam(c)}`)
-    if (!drawing) throw notFound('share')
-    return c.body(drawing, 200, {
+    const { qrCode } = await import('./qr_code.ts')
+    return c.body(qrCode(`${baseUrl(c.env, c.req.url)}/s/${slugParam(c)}`), 200, {
       'content-type': 'image/svg+xml',
       'cache-control': 'public, max-age=86400',
       'content-security-policy': "default-src 'none'",
@@ -127,9 +125,9 @@ export function mountPages(app: Hono<AppEnv>, cache: IsolateCache): void {
     try {
       return c.redirect(`/zip/${await sessionForZip(c, cache, await formField(c, 'key'))}`, 303)
     } catch (error) {
-      return problemPage(listenerOf(c), error, { style: STYLE }, ({ status, message }) => ({
+      return problemPage(listenerOf(c), error, { style: STYLE }, ({ status, message }, texts) => ({
         status,
-        ...(status === 401 ? LINK_ENDED : { title: 'This cannot be downloaded', text: message }),
+        ...(status === 401 ? texts.linkEnded : { title: texts.noDownload, text: message }),
       }))
     }
   })

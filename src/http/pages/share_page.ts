@@ -14,6 +14,7 @@ import { contextOf } from '../context.ts'
 import type { ListenerRequest } from '../listen/answer_listener.ts'
 import { readNearest, readPrimary } from '../listen/read_nearest.ts'
 import { type Html, html } from './html.ts'
+import { readLanguage } from './language.ts'
 import {
   answerPage,
   type AppearanceParameters,
@@ -28,6 +29,7 @@ import {
   scripts,
   sessionBlock,
 } from './page.ts'
+import type { PageTexts } from './texts/en.ts'
 
 /**
  * The page of a share, and the same page in a frame (docs/decisions/0052). A new isolate loads this file when it starts (docs/decisions/0029).
@@ -43,7 +45,7 @@ export const STYLE = `
   .share > img { grid-area: 1 / 1 / 4; width: 100%; height: auto; aspect-ratio: 1; border-radius: 12px; object-fit: cover }
   .share h1 { font-size: clamp(1.375rem, 4vw, 2rem); line-height: 1.15 }
   .share :is(h1, p, a, footer) { overflow-wrap: anywhere; unicode-bidi: plaintext }
-  .share :is(h1, .by) { text-align: left }
+  .share :is(h1, .by) { text-align: match-parent }
   .share .by { color: var(--text); font-size: 1.125rem }
   .share tonearm-player { height: auto; --tonearm-cover-size: 0px; --tonearm-waveform-height: 56px;
     --tonearm-list-height: none }
@@ -74,15 +76,12 @@ export const STYLE = `
 /** Maximum number of tracks in the list for browsers without scripts. */
 const PAGE_ROWS = 100
 
-/** The word for the shared item. A collection may be an album, a podcast or a sample pack, so it has no name. */
-const KINDS = { track: 'Track', collection: '', playlist: 'Playlist' }
-
 /** Returns the form for the password. In a frame, its field has no `autofocus`, because browsers block it across origins and log a warning. */
-export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
+export const passwordForm = (texts: PageTexts, isFrame: boolean, isWrong: boolean) =>
   html`<main class="message">
-    <h1>This is protected by a password</h1>
+    <h1>${texts.protected}</h1>
     <form method="post">
-      <label for="password">Password</label>
+      <label for="password">${texts.password}</label>
       <input
         id="password"
         name="password"
@@ -93,21 +92,21 @@ export const passwordForm = (isFrame: boolean, isWrong: boolean) =>
         autocomplete="current-password"
         ${isWrong ? html` aria-invalid="true" aria-describedby="wrong"` : ''}
       />
-      ${isWrong ? html`<p class="wrong" id="wrong" role="alert">This is not the password.</p>` : ''}
-      <button>Open</button>
+      ${isWrong ? html`<p class="wrong" id="wrong" role="alert">${texts.wrongPassword}</p>` : ''}
+      <button>${texts.open}</button>
     </form>
   </main>`
 
 /** Returns the button that requests the ZIP. It is a form and not a link, because each download creates a session. */
-const zipForm = (slug: string, secret: string) =>
+const zipForm = (slug: string, secret: string, label: string) =>
   html`<form method="post" action="/s/${slug}/zip">
     <input type="hidden" name="key" value="${secret}" />
-    <button>Download all (ZIP)</button>
+    <button>${label}</button>
   </form>`
 
 /** Returns the button that shares the address. It is shown by its module, because it does nothing without scripts. */
-const shareButton = (address: string) =>
-  html`<button type="button" hidden data-share="${address}" data-copied="Link copied">Share</button>`
+const shareButton = (address: string, { share, linkCopied }: PageTexts) =>
+  html`<button type="button" hidden data-share="${address}" data-copied="${linkCopied}">${share}</button>`
 
 /** Returns the text and the links of the maker. */
 async function aboutOf({ text, links }: ShareRow): Promise<Html | ''> {
@@ -128,6 +127,7 @@ async function showShare(
   { share, tracks, isComplete, view }: Omit<Opened, 'embed'>,
   embed: Embed,
   appearance: AppearanceParameters | null,
+  texts: PageTexts,
 ) {
   const { slug } = share
   const base = context.base_url
@@ -154,12 +154,14 @@ async function showShare(
     ...appearance,
   })
   const session = view ? await sessionBlock(request, view) : ''
-  if (appearance) return { title, head, body: framed(title, attributes, session, share.allowed_origins ?? []) }
+  if (appearance)
+    return { title, head, body: framed(title, texts.needsScript, attributes, session, share.allowed_origins ?? []) }
   const isLong = tracks.length > PAGE_ROWS
   const total = isComplete ? tracks.length : await storedTrackCount(context, share)
   const seconds = isLong ? 0 : tracks.reduce((sum, { duration }) => sum + duration, 0)
-  const count = total === 1 ? '1 track' : `${total} tracks`
-  const details = [KINDS[share.scope], share.scope === 'track' ? '' : count, seconds > 0 ? clock(seconds) : ''].filter(
+  // A collection may be an album, a podcast or a sample pack, so it has no name.
+  const kind = { track: texts.track, collection: '', playlist: texts.playlist }[share.scope]
+  const details = [kind, share.scope === 'track' ? '' : texts.tracks(total), seconds > 0 ? clock(seconds) : ''].filter(
     Boolean,
   )
   const { url } = cover_image.regular
@@ -172,14 +174,14 @@ async function showShare(
         <p>${details.join(' · ')}</p>
       </header>
       <tonearm-player${attributes}>${session}</tonearm-player>
-      <div class="acts">${shareButton(address)}${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret) : ''}</div>
+      <div class="acts">${shareButton(address, texts)}${share.is_downloadable && tracks.length > 1 ? zipForm(slug, secret, texts.downloadAll) : ''}</div>
       ${await aboutOf(share)}
       <noscript>
-        <p>The player needs JavaScript.</p>
+        <p>${texts.needsScript}</p>
         <ol>
           ${tracks.slice(0, PAGE_ROWS).map((track) => html`<li>${track.player_title} (${clock(track.duration)})</li>`)}
         </ol>
-        ${isLong ? html`<p>and ${total - PAGE_ROWS} more</p>` : ''}
+        ${isLong ? html`<p>${texts.more(total - PAGE_ROWS)}</p>` : ''}
       </noscript>
       <footer>${maker}</footer>
     </main>
@@ -200,10 +202,6 @@ export function normalizeSlug(text = ''): string | null {
 }
 const SHAPE = new RegExp(`^${SLUG}$`)
 
-/** The texts for a link that cannot be opened, and for a visitor who has entered too many passwords. */
-export const LINK_ENDED = { title: 'This link has ended', text: 'Ask for a new one where you found it.' }
-const TOO_MANY_ATTEMPTS = { title: 'Too many attempts', text: 'Please try again in a minute.' }
-
 /** Returns the origins whose pages may show a share in a frame. A password form may be shown only by the sites that the share lists. */
 const ancestorsOf = ({ allowed_origins, password_hash }: ShareRow) =>
   allowed_origins === null && password_hash === null ? '*' : ["'self'", ...(allowed_origins ?? [])].join(' ')
@@ -221,13 +219,15 @@ export async function answerShare(
 ): Promise<Response> {
   const { env, req } = request
   const appearance = isFrame ? appearanceOf(req.url) : null
+  const language = await readLanguage(req.raw)
+  const { texts } = language
   const pageStyle = { theme: appearance?.theme, style: STYLE }
   const ask = (share: ShareRow, isWrong: boolean) => ({
     share,
-    title: 'Protected',
+    title: texts.protected,
     // The color of the cover would reveal something of it.
     style: styleOf(tintOf(hueOf(share.slug))),
-    body: passwordForm(isFrame, isWrong),
+    body: passwordForm(texts, isFrame, isWrong),
     status: isWrong ? 403 : 200,
   })
 
@@ -239,7 +239,7 @@ export async function answerShare(
     const { share } = found
     request.set('organization_id', share.organization_id)
     if (!embed) return ask(share, false)
-    return { ...(await showShare(request, context, found, embed, appearance)), share, status: 200 }
+    return { ...(await showShare(request, context, found, embed, appearance, texts)), share, status: 200 }
   }
 
   async function answer(slug: string) {
@@ -266,6 +266,7 @@ export async function answerShare(
     if (!slug) throw notFound('share')
     const { share, ...page } = await limitReading(request, cache, `share:${slug}`, () => answer(slug))
     return answerPage({
+      language,
       ...pageStyle,
       ...page,
       ancestors: ancestorsOf(share),
@@ -274,10 +275,12 @@ export async function answerShare(
     })
   } catch (error) {
     return problemPage(request, error, pageStyle, (error) => {
-      const problem = problemOf(error)
+      const problem = problemOf(error, texts)
       return {
         ...problem,
-        ...(problem.status === 410 ? LINK_ENDED : problem.status === 429 && isRight !== undefined && TOO_MANY_ATTEMPTS),
+        ...(problem.status === 410
+          ? texts.linkEnded
+          : problem.status === 429 && isRight !== undefined && texts.tooManyAttempts),
       }
     })
   }

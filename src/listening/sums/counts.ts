@@ -1,5 +1,6 @@
+import type { Range } from '../../contract/ranges.ts'
 import type { ListeningCounts } from '../../contract/stats.ts'
-import type { Difference, Listen, Range } from '../difference.ts'
+import type { Difference, Listen } from '../difference.ts'
 
 /** The columns of all sums. Seconds are whole tenths, so that sums are exact. */
 export const COLUMNS = ['plays', 'visits', 'tenths', 'completions', 'downloads', 'muted', 'fast'] as const

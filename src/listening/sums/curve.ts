@@ -1,4 +1,4 @@
-import type { Range } from '../difference.ts'
+import type { Range } from '../../contract/ranges.ts'
 
 /** Maximum number of steps of a curve, and their minimum length in seconds. */
 const MAX_STEPS = 1000

@@ -1,6 +1,6 @@
+import { type Range, union } from '../../contract/ranges.ts'
 import { STATS_SCOPES, type StatsScope } from '../../contract/stats_scope.ts'
-import type { Difference, Range } from '../difference.ts'
-import { union } from '../ranges.ts'
+import type { Difference } from '../difference.ts'
 import { Cells, keysBetween } from './cells.ts'
 import { COLUMNS, type Counts, countsOfDifference } from './counts.ts'
 import { type Curve, isSameRecording, stepsOf, toSteps } from './curve.ts'
@@ -68,7 +68,7 @@ export class Memory {
   readonly #totals = new Cells(COLUMNS.length)
   readonly #often = new Cells(OFTEN)
   readonly #rare = new Cells(COLUMNS.length - OFTEN)
-  /** The differences between neighboring steps: of the visits that heard a step, and of how often it was heard more than once in a visit. */
+  /** Deltas between neighboring steps: of the visits that heard a step, and of its repeats within a visit. */
   readonly #curves = new Cells(2)
   readonly #refused = new Map<number, Record<string, number>>()
   readonly #votesOf: (day: number, source: string) => number

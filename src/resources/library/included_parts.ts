@@ -7,6 +7,7 @@ import type { ShownCover } from './cover_image.ts'
 import {
   collectionCovers,
   covers,
+  type Include,
   isIncluded,
   playlistCovers,
   toCollectionCovers,
@@ -15,7 +16,6 @@ import {
 
 /** The parts that `include` adds to lists of collections and playlists (docs/decisions/0090). One trip reads all of them. */
 
-type Include = string | undefined
 interface Row {
   id: string
   cover_path: string | null

@@ -43,9 +43,10 @@ export const toListedTrack = (row: ListedRow) => ({
   tags: row.tags ?? {},
 })
 
-type Include = string | undefined
+/** The value of `include` in a query. */
+export type Include = readonly string[] | undefined
 /** Whether a list's `include` has this name. */
-export const isIncluded = (include: Include, name: string) => include?.split(',').includes(name) === true
+export const isIncluded = (include: Include, name: string) => include?.includes(name) === true
 
 /** Returns a function for the URLs of a cover's squares. */
 export async function covers({ env, now, base_url }: Context) {

@@ -12,7 +12,7 @@ import type { Page } from '../../contract/common.ts'
 import { MAX_PLAYLIST_TRACKS } from '../../contract/facts.ts'
 import { Playlist } from '../../contract/playlist.ts'
 import { ApiError, invalid, notFound } from '../../core/errors.ts'
-import { columnsFor, toTracks } from './list_items.ts'
+import { columnsFor, type Include, toTracks } from './list_items.ts'
 import { findOrganization } from './organization.ts'
 import { withInherited } from './resource_fields.ts'
 import { expectedVersion, versionMismatch } from './version.ts'
@@ -29,7 +29,7 @@ import { expectedVersion, versionMismatch } from './version.ts'
 export async function listTracks(
   context: Context,
   playlist_id: string,
-  { limit, offset, include }: Page & { include?: string | undefined },
+  { limit, offset, include }: Page & { include?: Include },
 ) {
   const { db, principal } = context
   // The column has an alias, because a batch returns only one of two columns with the same name.

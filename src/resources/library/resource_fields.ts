@@ -1,6 +1,6 @@
 import type { StoredChapter } from '../../adapters/db/column_types.ts'
+import type { Chapter } from '../../contract/chapter.ts'
 import { DEFAULT_COLOR } from '../../contract/facts.ts'
-import type { Chapter } from '../../contract/track.ts'
 import { timestamp } from '../../core/time.ts'
 import { imageColors, type Settings } from './appearance.ts'
 

@@ -226,7 +226,7 @@ export async function renewUpload(
   const upload = { organization_id: row.organization_id, track_id: id, bytes: bytesOf(env, facts) }
   const reservation = reserveUpload(context, upload, handle.expires_at, sql`tracks where ${isOwned}`)
   const condition = sql`${isOwned} and ${reservation.isReserved}`
-  const { statements, update } = addHandle(context, row.organization_id, condition, handle)
+  const { statements, update } = addHandle(context, condition, handle)
   const resultOf = await retrying(() => runBatch(db, [reservation.statement, ...statements]))
   const [updated] = resultOf(update)
   if (!updated) throw (await quotaExceeded(context, upload)) ?? notFound('track')

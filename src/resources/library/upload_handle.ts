@@ -14,7 +14,7 @@ import type { UploadHandle } from '../../contract/media.ts'
 import { oneLine } from '../../contract/text.ts'
 import { ApiError } from '../../core/errors.ts'
 import { timestamp } from '../../core/time.ts'
-import { insertHandlePurges } from '../../domain/upload_handles.ts'
+import { insertHandles } from '../../domain/upload_handles.ts'
 import { nextVersion } from './version.ts'
 
 /** Size and type of the file, as stated by the client. Both are signed into the URL, so that R2 refuses any other file. */
@@ -106,13 +106,13 @@ export const firstUpload = (now: number) => ({
   awaiting_upload: true,
 })
 
-type Handle = Parameters<typeof insertHandlePurges>[3]
+type Handle = Parameters<typeof insertHandles>[2]
 
 /**
  * Returns the statements that add a newer upload handle to the track that meets a condition. A track without a source becomes `initializing` again;
  * any other track can still be played under its current name until the new file is ready. `update` returns the row.
  */
-export function addHandle(context: Context, organization_id: string, condition: SQL, handle: Handle) {
+export function addHandle(context: Context, condition: SQL, handle: Handle) {
   const { db, now } = context
   const { path, expires_at, file_name, file_name_original } = handle
   const track = sql`tracks where ${condition}`
@@ -136,7 +136,7 @@ export function addHandle(context: Context, organization_id: string, condition: 
     .where(condition)
     .returning()
   const statements = [
-    ...insertHandlePurges(context, organization_id, track, handle),
+    ...insertHandles(context, track, handle),
     // The upload of a new track's first file is not an update of the track.
     recordEvents(context, 'track.updated', sql`${track} and source_path is not null`, { changed: ['upload'] }),
     update,

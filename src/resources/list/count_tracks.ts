@@ -8,11 +8,11 @@ import { collections } from '../../adapters/db/schema/library.ts'
 const MAX_COLLECTIONS = 1000
 
 /**
- * Returns a query for the number of an organization's tracks with one of some statuses, or of all, by adding the counts of its collections; null if
- * there are too many collections.
+ * Returns a query for the number of an organization's tracks, with `status` only of those with one of its statuses. The query adds the counts of the
+ * collections, and gives null if there are too many of them.
  */
-export function countTracks(organization_id: string, status?: string): SQL {
-  const filters = inJsonList(status ? status.split(',').map((name) => `?status=${name}`) : [''])
+export function countTracks(organization_id: string, status?: string[]): SQL {
+  const filters = inJsonList(status?.map((name) => `?status=${name}`) ?? [''])
   const list = `collections:${organization_id}`
   const count = sql`(select count from ${listCounts} where list = ${list} and level = 0 and bucket = 0)`
   return sql`(

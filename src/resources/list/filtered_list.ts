@@ -30,7 +30,7 @@ import { correct, similarTexts, unknownWords } from './suggestion.ts'
 /**
  * Lists that are searched, sorted, or filtered by several columns (docs/decisions/0051). All of them are read in the same way: a limited number of
  * candidates is read from one index or from the search, and then filtered, sorted and paged. Each needs at most three trips to D1, with those for
- * `include` (docs/decisions/0115).
+ * `include`.
  */
 
 /** Maximum `count` that is exact in lists without a stored count. */

@@ -91,13 +91,23 @@ export async function listRows<C extends SelectedFields>(
   const { kind, organization_id, collection_id, q, filters, sort } = search
   const { key, usual: defaultSort } = DEFAULT_ORDER[kind]
   const name = `${kind}:${collection_id ?? organization_id}`
-  const values = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : valuesOf(name, value)))
+  const values = Object.entries(filters).flatMap(([name, value]) =>
+    value === undefined ? [] : valuesOf(value).map((each) => [name, each] as const),
+  )
   if (q !== undefined || values.length > 1 || sort !== defaultSort)
     return find(batches, { ...search, counted: name }, columns, page)
   const table = TABLES[kind]
   const of = collection_id ? eq(tracks.collection_id, collection_id) : eq(table.organization_id, organization_id)
   const after = search.after === undefined ? undefined : numberAfter(search.after)
-  const list = { name, table, key, descending: defaultSort.startsWith('-'), of, filters, after }
+  const list = {
+    name,
+    table,
+    key,
+    descending: defaultSort.startsWith('-'),
+    of,
+    filters: Object.fromEntries(values),
+    after,
+  }
   const position = sql<string>`${table.id} || '.' || ${key}`.as('position')
   const { rows, count } = await readPage(batches, list, page, { ...columns, position })
   return { ...withoutPositions<C>(rows, page.limit), count }

@@ -28,7 +28,7 @@ export interface Search {
   counted: string | null
   q?: string | undefined
   /** Columns with the values that they must have. */
-  filters: Record<string, string | undefined>
+  filters: Record<string, FilterValue | undefined>
   /** Whether the words of `q`, which all have trigrams, are also searched in the middle of the words of titles. */
   inTitles?: boolean
   /** The sort key, with a minus for descending order: `title`, `-title`, … */
@@ -50,7 +50,7 @@ const listKeys = (kind: Kind): Keys => ({
   created_at: { by: sql`seq`, index: `${kind}_list` },
   updated_at: { by: updated_at, index: `${kind}_updated` },
 })
-/** The sort keys of each kind, with the expressions of their indexes (drizzle/0001_triggers.sql). */
+/** The sort keys of each kind, with the expressions of their indexes (src/adapters/db/schema/expression_indexes.sql). */
 export const KEYS: Record<Kind, Keys> = {
   tracks: {
     order: { by: sql`"order"`, index: 'tracks_list', next: sql`id` },
@@ -84,19 +84,20 @@ export interface Sizes {
   exact?: number
 }
 
-/** Returns the values of a filter. Only `status` takes several, separated by commas. */
-export const valuesOf = (name: string, value: string): string[] => (name === 'status' ? value.split(',') : [value])
+/** The value of a filter. Only `status` takes several. */
+export type FilterValue = string | string[]
+export const valuesOf = (value: FilterValue): string[] => (typeof value === 'string' ? [value] : value)
 
 /** Returns the condition of a filter. */
-function isMatch(name: string, value: string): SQL {
-  const [first, ...others] = valuesOf(name, value)
+function isMatch(name: string, value: FilterValue): SQL {
+  const [first, ...others] = valuesOf(value)
   const column = sql.raw(`"${name}"`)
   return others.length > 0 ? sql`${column} in ${inJsonList([first, ...others])}` : sql`${column} = ${first}`
 }
 
 /** Returns the filters of a list that have a value. */
 const filtersOf = ({ filters }: Search) =>
-  Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  Object.entries(filters).filter((entry): entry is [string, FilterValue] => entry[1] !== undefined)
 
 /** Returns the conditions that the candidates of a list do not match yet. */
 export function remainingFilters(search: Search, { passed }: Pick<Candidates, 'passed'>): SQL[] {
@@ -236,7 +237,7 @@ function shortSources(search: Search) {
   return {
     named: (isNamed && counted === null) || isBoth ? chooseMatches(search, []) : null,
     failed:
-      kind === 'tracks' && !collection_id && status !== undefined && valuesOf('status', status).every(isFailed)
+      kind === 'tracks' && !collection_id && status !== undefined && valuesOf(status).every(isFailed)
         ? failures(search)
         : null,
   }
@@ -257,7 +258,7 @@ export async function planSource(batches: Batches, search: Search) {
   const { named, failed } = shortSources(search)
   const names: Record<string, string[]> = counted === null ? {} : { list: [counted] }
   if (counted !== null)
-    for (const [name, value] of filters) names[name] = valuesOf(name, value).map((each) => `${counted}?${name}=${each}`)
+    for (const [name, value] of filters) names[name] = valuesOf(value).map((each) => `${counted}?${name}=${each}`)
   const { list, count } = listCounts
   const stored = db
     .select({ list, count })

@@ -25,7 +25,7 @@ export const clientHash = async (env: Env, organization_id: string, address: str
 
 /**
  * The last token of each session. Sessions are cached, so the play view of another track does not sign again, which took a fifth of its time
- * (docs/decisions/0106).
+ * (docs/decisions/0029).
  */
 const lastTokens = new WeakMap<PlayedSession, string>()
 

@@ -11,7 +11,7 @@ import { timestamp } from '../../core/time.ts'
 import { trackTitle } from '../library/appearance.ts'
 import { fileName, findEntries } from './zip.ts'
 
-/** A ZIP of selected tracks. Its signed URL contains the ids, so nothing is stored (docs/decisions/0089). */
+/** A ZIP of selected tracks. Its signed URL contains the ids, so nothing is stored (docs/decisions/0053). */
 
 /** Returns the files of the selected tracks. Throws 404 if the organization does not have one of them. */
 async function findFiles(context: Context, { organization_id, track_ids, variant }: ZipGrant) {

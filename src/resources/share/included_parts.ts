@@ -2,7 +2,7 @@ import type { shares } from '../../adapters/db/schema/shares.ts'
 import type { Context } from '../../context.ts'
 import { DAY } from '../../contract/time.ts'
 import { dateOf } from '../../core/time.ts'
-import { isIncluded } from '../library/list_items.ts'
+import { type Include, isIncluded } from '../library/list_items.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
 
@@ -18,7 +18,7 @@ function recentSessions({ session_days }: ShareRow, now: number): number {
 }
 
 /** Returns the parts of shares that `include` asks for, in the order of the rows. */
-export async function includedParts(context: Context, include: string | undefined, rows: ShareRow[]) {
+export async function includedParts(context: Context, include: Include, rows: ShareRow[]) {
   const parts = rows.map((row) =>
     isIncluded(include, 'sessions') ? { sessions: recentSessions(row, context.now) } : {},
   )

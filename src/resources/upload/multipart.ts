@@ -10,7 +10,8 @@ import {
 } from '../../adapters/bucket/media.ts'
 import { newId } from '../../adapters/crypto/id.ts'
 import { insertFrom, insertOnce } from '../../adapters/db/database.ts'
-import { jobs, multipartUploads, type MultipartRow } from '../../adapters/db/schema/work.ts'
+import { uploadHandles } from '../../adapters/db/schema/upload_handles.ts'
+import { multipartUploads, type MultipartRow } from '../../adapters/db/schema/work.ts'
 import type { Context, Handlers } from '../../context.ts'
 import { MAX_PARTS, MULTIPART_TTL, PART_SIZE, PART_URLS, UPLOAD_TTL } from '../../contract/facts.ts'
 import type { MultipartUpload, multipartOperations, PartUpload } from '../../contract/multipart.ts'
@@ -19,7 +20,6 @@ import { timestamp } from '../../core/time.ts'
 import { endMultipart } from '../../domain/cleanup/abandoned_uploads.ts'
 import { discardReplaced } from '../../domain/ingest.ts'
 import { quotaExceeded, reportLevels, reserveUpload } from '../../domain/quota.ts'
-import { isAbandoned } from '../../domain/upload_handles.ts'
 import { findTrack, refreshTrack } from '../library/track.ts'
 import { checkUploadHints, addHandle, namesOf } from '../library/upload_handle.ts'
 import { findSessionTrack, findUploadSession } from './upload.ts'
@@ -122,7 +122,7 @@ async function start(
   const insert = insertFrom(db, multipartUploads, row, sql`(select 1) where ${reservation.isReserved}`)
     .onConflictDoNothing()
     .returning({ id: multipartUploads.id, changes_level: reservation.changesLevel })
-  const { statements } = addHandle(context, row.organization_id, isInserted, handle)
+  const { statements } = addHandle(context, isInserted, handle)
   // Without a row, the upload in the bucket would stay until the bucket itself removes it.
   const find = () =>
     db
@@ -222,12 +222,15 @@ async function join(context: Context, row: UploadRow): Promise<void> {
 }
 
 /** Marks an upload as complete. Returns true if this call or another one completed it; false when it was abandoned. */
-async function isCompleted({ db }: Context, { id, path }: UploadRow): Promise<boolean> {
-  const [, givenUp] = await db.batch([
+async function isCompleted({ db }: Context, { id, track_id, path }: UploadRow): Promise<boolean> {
+  const [, abandoned] = await db.batch([
     db.update(multipartUploads).set({ state: 'complete' }).where(eq(multipartUploads.id, id)),
-    db.select({ id: jobs.id }).from(jobs).where(isAbandoned(path)),
+    db
+      .select({ path: uploadHandles.path })
+      .from(uploadHandles)
+      .where(sql`track_id = ${track_id} and path = ${path} and state = 'abandoned'`),
   ])
-  return givenUp.length === 0
+  return abandoned.length === 0
 }
 
 async function cancel(context: Context, row: UploadRow) {

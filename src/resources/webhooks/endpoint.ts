@@ -60,7 +60,7 @@ export async function hoursOf({ db, now }: Context, endpoints: EndpointRow[]): P
 }
 
 /**
- * Whether an endpoint receives an event, as defined by the trigger on `events` (drizzle/0001_triggers.sql). The alias is needed because `json_each`
+ * Whether an endpoint receives an event, as defined by the trigger on `events` (src/adapters/db/triggers/webhooks.sql). The alias is needed because `json_each`
  * also has a column `type`.
  */
 const isSubscribed = ({

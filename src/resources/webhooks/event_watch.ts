@@ -4,7 +4,7 @@ import { openDatabase } from '../../adapters/db/database.ts'
 import type { Context } from '../../context.ts'
 
 /**
- * The newest event of each organization for which requests of this isolate wait (docs/decisions/0077). One of these requests reads it for all of
+ * The newest event of each organization for which requests of this isolate wait (docs/decisions/0056). One of these requests reads it for all of
  * them, once a second. They share numbers and not a promise, because in workerd a promise belongs to the request that created it.
  */
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { TonearmEvent } from '../../contract/event.ts'
 import type { PlayScope } from '../../contract/play.ts'
-import { isIncluded } from '../library/list_items.ts'
+import { type Include, isIncluded } from '../library/list_items.ts'
 import { artworkOf } from '../library/resource_artwork.ts'
 import { titlesOf } from '../library/titles.ts'
 
@@ -13,7 +13,7 @@ const PICTURED: readonly Kind[] = ['track', 'collection', 'playlist'] satisfies 
  * Adds the parts that `include` asks for to the events of a page: titles, the collections of tracks, and covers. Stored events have none
  * (docs/decisions/0056).
  */
-export async function withParts(context: Context, include: string, events: TonearmEvent[]): Promise<TonearmEvent[]> {
+export async function withParts(context: Context, include: Include, events: TonearmEvent[]): Promise<TonearmEvent[]> {
   const resources = events.map(({ subject, data }) => {
     const [kind, id] = subject.split(':') as [Kind, string]
     const collection_id = kind === 'track' && 'collection_id' in data ? data.collection_id : null

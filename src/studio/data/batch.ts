@@ -2,8 +2,8 @@ import { type OperationAt, randomKey, type Success } from '../../client/client.t
 import { isTransient, sleep } from '../../client/retry.ts'
 import { MAX_BATCH } from '../../contract/facts.ts'
 import type { TrackChange } from '../../contract/track_batch.ts'
-import type { Client, Failure } from '../api.ts'
-import { failureText } from '../text.ts'
+import type { Client, Failure } from '../base/api.ts'
+import { failureText } from '../base/text.ts'
 
 /** Changes many tracks with several requests. */
 

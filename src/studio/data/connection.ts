@@ -1,7 +1,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 
-import type { Client } from '../api.ts'
+import type { Client } from '../base/api.ts'
 
 /** The key with which the user is signed in, and the client that uses it. */
 export interface Connection {

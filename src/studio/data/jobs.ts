@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { sleep } from '../../client/retry.ts'
 import { MAX_PAGE } from '../../contract/facts.ts'
 import type { ListedTrack } from '../../contract/track.ts'
-import type { Client, Listed, Track } from '../api.ts'
+import type { Client, Listed, Track } from '../base/api.ts'
 import type { Connection } from './connection.ts'
 import { names, nameFromTags } from './naming.ts'
 import { createStore } from './store.ts'
@@ -66,7 +66,7 @@ const inProcess = ({ status }: Pick<JobTrack, 'status'>) => status === 'processi
 
 /** Reads the tracks of this tab that are no longer processed. */
 async function readEnded(client: Client, ids: ReadonlySet<string>, signal: AbortSignal): Promise<JobTrack[]> {
-  const query = { include: 'state,collection', limit: RECENT } as const
+  const query = { include: ['state', 'collection'], limit: RECENT } as const
   const recent = await client.get('/v1/track', { query, signal })
   if (!recent.ok) return []
   const found = recent.tracks.filter(({ id }) => ids.has(id))
@@ -105,8 +105,8 @@ function end(client: Client, tracks: readonly JobTrack[]): void {
 async function look(client: Client, signal: AbortSignal): Promise<void> {
   const list = await client.get('/v1/track', {
     query: {
-      status: 'processing,fallback_processing',
-      include: 'state,collection',
+      status: ['processing', 'fallback_processing'],
+      include: ['state', 'collection'],
       sort: 'created_at',
       limit: MAX_PAGE,
     },

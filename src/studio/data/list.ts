@@ -1,5 +1,5 @@
 import { type Arguments, type ListPath, type OperationAt, pages, type Success } from '../../client/client.ts'
-import type { Failure } from '../api.ts'
+import type { Failure } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { useQuery } from './query.ts'
 

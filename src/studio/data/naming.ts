@@ -1,8 +1,8 @@
 import { DEFAULT_ACCEPT, findCovers, isAccepted } from '../../client/upload/accept.ts'
 import { MAX_STRING, withoutExtension } from '../../contract/facts.ts'
-import type { Client, Listed } from '../api.ts'
-import { t } from '../text.ts'
-import { draftOf } from '../ui/drafts.ts'
+import type { Client, Listed } from '../base/api.ts'
+import { t } from '../base/text.ts'
+import { draftOf } from '../ui/edit/drafts.ts'
 import { usesTags } from './organization.ts'
 import { createStore } from './store.ts'
 import { renewCollection } from './views.ts'
@@ -138,7 +138,7 @@ export async function nameFromTags(client: Client, id: string, isComplete: boole
   const [list, read] = await Promise.all([
     client.get('/v1/collection/{collection_id}/track', {
       params,
-      query: { status: 'ready,incomplete', limit: TAGS_READ },
+      query: { status: ['ready', 'incomplete'], limit: TAGS_READ },
     }),
     client.get('/v1/collection/{collection_id}', { params }),
   ])

@@ -1,6 +1,6 @@
-import type { Client, PlayScope } from '../api.ts'
-import { explain } from '../format.ts'
-import { announce } from '../ui/announce.ts'
+import type { Client, PlayScope } from '../base/api.ts'
+import { explain } from '../base/format.ts'
+import { announce } from '../ui/page/announce.ts'
 import { createStore } from './store.ts'
 import { sessionFor } from './views.ts'
 

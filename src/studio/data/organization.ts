@@ -1,4 +1,4 @@
-import type { Client, Failure, Organization } from '../api.ts'
+import type { Client, Failure, Organization } from '../base/api.ts'
 import { useConnection } from './connection.ts'
 import { peekQuery, useQuery } from './query.ts'
 

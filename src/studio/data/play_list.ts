@@ -1,7 +1,7 @@
-import type { Client } from '../api.ts'
-import { explain } from '../format.ts'
-import { t } from '../text.ts'
-import { announce } from '../ui/announce.ts'
+import type { Client } from '../base/api.ts'
+import { explain } from '../base/format.ts'
+import { t } from '../base/text.ts'
+import { announce } from '../ui/page/announce.ts'
 import { playTrack } from './now_playing.ts'
 import { isPlayable } from './views.ts'
 
@@ -18,7 +18,7 @@ export async function playList(client: Client, scope: 'collection' | 'playlist',
 
 async function firstTrack(client: Client, scope: 'collection' | 'playlist', id: string) {
   if (scope === 'collection') {
-    const query = { status: 'ready,incomplete', limit: 1 }
+    const query = { status: ['ready', 'incomplete'], limit: 1 } as const
     const answer = await client.get('/v1/collection/{collection_id}/track', { params: { collection_id: id }, query })
     return answer.ok ? (answer.tracks[0]?.id ?? null) : answer
   }

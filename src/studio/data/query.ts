@@ -1,7 +1,7 @@
 import { useEffect, useReducer, useRef } from 'preact/hooks'
 
 import { isTransient, sleep } from '../../client/retry.ts'
-import type { Failure } from '../api.ts'
+import type { Failure } from '../base/api.ts'
 
 /**
  * The query layer of the studio (docs/decisions/0085). Components with equal keys share a request and its answer. A new read of a

@@ -2,7 +2,7 @@ import { useCallback } from 'preact/hooks'
 
 import { pages } from '../../client/index.ts'
 import { sleep } from '../../client/retry.ts'
-import type { Client, Failure, Reprocess } from '../api.ts'
+import type { Client, Failure, Reprocess } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { useQuery } from './query.ts'
 import { forgetViews } from './views.ts'

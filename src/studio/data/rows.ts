@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks'
 
 import { MAX_PAGE } from '../../contract/facts.ts'
-import type { Failure } from '../api.ts'
+import type { Failure } from '../base/api.ts'
 import { invalidate, useQuery } from './query.ts'
 
 /**
  * Long lists, of which only the pages near the visible rows are read. The other rows are holes in a sparse array, so that every row keeps its
- * place (docs/decisions/0095).
+ * place (docs/decisions/0085).
  */
 
 /** The number of rows of a page. */
@@ -61,7 +61,7 @@ function viewOf(key: readonly unknown[]): View {
   return view
 }
 
-/** Returns the offsets of the pages between two rows that have a hole. */
+/** Returns the offsets of the pages in a range of rows that are not fully loaded. */
 export function missingPages(rows: readonly unknown[], from: number, to: number): number[] {
   const offsets = new Set<number>()
   for (let at = Math.max(0, from); at < Math.min(to, rows.length); at++) {

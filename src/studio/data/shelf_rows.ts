@@ -1,4 +1,4 @@
-import type { Collection, CoverImage, Failure, Playlist } from '../api.ts'
+import type { Collection, CoverImage, Failure, Playlist } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { type PageRead, type ReadPage, useRows } from './rows.ts'
 
@@ -35,7 +35,12 @@ const toItem = ({ id, title, player_subtitle, updated_at, artwork, counts }: InL
 export function useShelfRows({ kind, q, sort }: ShelfList) {
   const client = useClient()
   async function read({ signal, ...page }: PageRead): Promise<ReadPage<ShelfItem> | Failure> {
-    const query = { ...page, include: 'artwork,counts', ...(q && { q }), ...(sort && { sort: sort as 'title' }) }
+    const query = {
+      ...page,
+      include: ['artwork', 'counts'] as const,
+      ...(q && { q }),
+      ...(sort && { sort: sort as 'title' }),
+    }
     const answer =
       kind === 'collection'
         ? await client.get('/v1/collection', { query, signal })

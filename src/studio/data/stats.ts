@@ -1,5 +1,5 @@
-import type { Client, StatsScope } from '../api.ts'
-import { firstDay } from '../ui/days.ts'
+import type { Client, StatsScope } from '../base/api.ts'
+import { firstDay } from '../ui/charts/days.ts'
 import { useClient } from './connection.ts'
 import { useQuery } from './query.ts'
 

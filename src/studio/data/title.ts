@@ -1,7 +1,7 @@
-import type { Client, StatsScope } from '../api.ts'
-import { nameOf } from '../format.ts'
+import type { Client, StatsScope } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { useQuery } from './query.ts'
+import { nameOf } from './track_text.ts'
 
 /** The kinds of resources that have statistics, without the organization. */
 export type ResourceScope = Exclude<StatsScope, 'organization'>

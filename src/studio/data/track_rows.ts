@@ -1,9 +1,9 @@
 import { useCallback } from 'preact/hooks'
 
 import { isFinal } from '../../client/index.ts'
-import type { ListedTrack } from '../../contract/track.ts'
+import type { ListedTrack, TrackStatus } from '../../contract/track.ts'
 import { barHeights } from '../../elements/shared/draw.ts'
-import type { Failure, Track } from '../api.ts'
+import type { Failure, Track } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { type PageRead, type ReadPage, useRows } from './rows.ts'
 
@@ -39,15 +39,16 @@ export interface TrackList {
   /** Without it, the tracks of all collections. */
   collection_id: string | undefined
   q: string
+  /** One or more statuses with commas between; empty for all. */
   status: string
   /** Empty for the order of the list itself: a collection's own, or the newest first. */
   sort: string
 }
 
-const INCLUDE = 'artwork,levels,loudness,state,collection'
+const INCLUDE = ['artwork', 'levels', 'loudness', 'state', 'collection'] as const
 
 /** Returns the function that reads a page of a list of tracks. */
-export function usePageOf({ collection_id, q, status, sort }: TrackList, include: string | undefined = INCLUDE) {
+export function usePageOf({ collection_id, q, status, sort }: TrackList, include: typeof INCLUDE | null = INCLUDE) {
   const client = useClient()
   return useCallback(
     async ({ signal, ...page }: PageRead): Promise<ReadPage<ListedTrack> | Failure> => {
@@ -55,7 +56,7 @@ export function usePageOf({ collection_id, q, status, sort }: TrackList, include
         ...page,
         ...(include && { include }),
         ...(q && { q }),
-        ...(status && { status }),
+        ...(status && { status: status.split(',') as TrackStatus[] }),
         ...(sort && { sort: sort as 'title' }),
       }
       const answer = collection_id

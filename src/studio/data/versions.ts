@@ -1,4 +1,4 @@
-import type { Failure } from '../api.ts'
+import type { Failure } from '../base/api.ts'
 
 /** Changes of resources that several people may edit at the same time (docs/decisions/0091). */
 

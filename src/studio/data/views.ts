@@ -1,11 +1,11 @@
-import { type Client, type Listed, type PlayScope, type PlayView, readPlayView } from '../api.ts'
+import { type Client, type Listed, type PlayScope, type PlayView, readPlayView } from '../base/api.ts'
 import { useClient } from './connection.ts'
 import { fetchQuery, invalidate, useQuery } from './query.ts'
 import { createStore } from './store.ts'
 
 /** The play sessions of the studio, and the play views of tracks, which are kept until the status of the track changes. */
 
-/** Counts the calls of `forgetViews`, after which a player of the page loads its tracks again. */
+/** The number of calls of `forgetViews`. When it changes, the player of the page loads its tracks again. */
 export const viewChanges = createStore(0)
 /** Seconds until a session expires. */
 const LIFETIME = 86_400
@@ -21,9 +21,13 @@ export const sessionFor = (client: Client, scope: PlayScope, id: string, variant
     key: ['session', scope, id, variants],
     version: String(Math.floor(Date.now() / PERIOD)),
     load: () =>
-      client.post('/v1/play_session/{scope}', {
-        params: { scope },
-        body: { [`${scope}_id`]: id, is_downloadable: true, expires_in: LIFETIME, ...(variants && { variants }) },
+      client.post(`/v1/play_session/${scope as 'track'}`, {
+        body: {
+          ...({ [`${scope}_id`]: id } as { track_id: string }),
+          is_downloadable: true,
+          expires_in: LIFETIME,
+          ...(variants && { variants }),
+        },
       }),
   })
 

@@ -1,4 +1,4 @@
-import type { Texts } from '../text.ts'
+import type { Texts } from '../base/text.ts'
 
 export { uploader } from '../../elements/texts/ar.ts'
 
@@ -365,7 +365,6 @@ export const texts: Texts = {
     many: 'استُعيد {n} مقطعًا',
     other: 'استُعيد {n} مقطع',
   },
-  'Edit “{name}”': 'تعديل «{name}»',
   'Edit {n} tracks': {
     one: 'تعديل مقطع واحد',
     two: 'تعديل مقطعين',
@@ -504,7 +503,6 @@ export const texts: Texts = {
   'In the queue': 'في قائمة الانتظار',
   'Processing {percent} · plays already': 'المعالجة {percent} · يمكن تشغيله الآن',
   'Processing {percent}': 'المعالجة {percent}',
-  'Failed.': 'فشل.',
   'Choose the file: {file}': 'اختيار الملف: {file}',
   'Choose the file': 'اختيار الملف',
   'Replace file': 'استبدال الملف',

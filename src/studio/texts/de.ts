@@ -1,4 +1,4 @@
-import type { Texts } from '../text.ts'
+import type { Texts } from '../base/text.ts'
 
 export { uploader } from '../../elements/texts/de.ts'
 
@@ -269,7 +269,6 @@ export const texts: Texts = {
   Genre: 'Genre',
   Undo: 'Rückgängig',
   '{n} tracks restored': { one: '{n} Titel wiederhergestellt', other: '{n} Titel wiederhergestellt' },
-  'Edit “{name}”': '„{name}“ bearbeiten',
   'Edit {n} tracks': { one: '{n} Titel bearbeiten', other: '{n} Titel bearbeiten' },
   'Save mine': 'Eigene speichern',
   'Try again': 'Noch einmal versuchen',
@@ -376,7 +375,6 @@ export const texts: Texts = {
   'In the queue': 'In der Warteschlange',
   'Processing {percent} · plays already': 'Wird verarbeitet, {percent} · schon abspielbar',
   'Processing {percent}': 'Wird verarbeitet, {percent}',
-  'Failed.': 'Fehlgeschlagen.',
   'Choose the file: {file}': 'Datei auswählen: {file}',
   'Choose the file': 'Datei auswählen',
   'Replace file': 'Datei ersetzen',

@@ -1,4 +1,4 @@
-import type { Texts } from '../text.ts'
+import type { Texts } from '../base/text.ts'
 
 export { uploader } from '../../elements/texts/es.ts'
 
@@ -267,7 +267,6 @@ export const texts: Texts = {
   Genre: 'Género',
   Undo: 'Deshacer',
   '{n} tracks restored': { one: '{n} pista restaurada', other: '{n} pistas restauradas' },
-  'Edit “{name}”': 'Editar «{name}»',
   'Edit {n} tracks': { one: 'Editar {n} pista', other: 'Editar {n} pistas' },
   'Save mine': 'Guardar lo mío',
   'Try again': 'Reintentar',
@@ -371,7 +370,6 @@ export const texts: Texts = {
   'In the queue': 'En cola',
   'Processing {percent} · plays already': 'Procesando {percent} · ya se puede reproducir',
   'Processing {percent}': 'Procesando {percent}',
-  'Failed.': 'Error.',
   'Choose the file: {file}': 'Elegir el archivo: {file}',
   'Choose the file': 'Elegir el archivo',
   'Replace file': 'Sustituir archivo',

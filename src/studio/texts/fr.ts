@@ -1,4 +1,4 @@
-import type { Texts } from '../text.ts'
+import type { Texts } from '../base/text.ts'
 
 export { uploader } from '../../elements/texts/fr.ts'
 
@@ -268,7 +268,6 @@ export const texts: Texts = {
   Genre: 'Genre',
   Undo: 'Annuler',
   '{n} tracks restored': { one: '{n} piste restaurée', other: '{n} pistes restaurées' },
-  'Edit “{name}”': 'Modifier « {name} »',
   'Edit {n} tracks': { one: 'Modifier {n} piste', other: 'Modifier {n} pistes' },
   'Save mine': 'Enregistrer les miens',
   'Try again': 'Réessayer',
@@ -378,7 +377,6 @@ export const texts: Texts = {
   'In the queue': 'Dans la file d’attente',
   'Processing {percent} · plays already': 'Traitement {percent} · déjà lisible',
   'Processing {percent}': 'Traitement {percent}',
-  'Failed.': 'Échec.',
   'Choose the file: {file}': 'Choisir le fichier : {file}',
   'Choose the file': 'Choisir le fichier',
   'Replace file': 'Remplacer le fichier',

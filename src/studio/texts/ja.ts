@@ -1,4 +1,4 @@
-import type { Texts } from '../text.ts'
+import type { Texts } from '../base/text.ts'
 
 export { uploader } from '../../elements/texts/ja.ts'
 
@@ -266,7 +266,6 @@ export const texts: Texts = {
   Genre: 'ジャンル',
   Undo: '元に戻す',
   '{n} tracks restored': { other: '{n}件のトラックを復元しました' },
-  'Edit “{name}”': '「{name}」を編集',
   'Edit {n} tracks': { other: '{n}件のトラックを編集' },
   'Save mine': '自分の内容を保存',
   'Try again': '再試行',
@@ -368,7 +367,6 @@ export const texts: Texts = {
   'In the queue': 'キューで待機中',
   'Processing {percent} · plays already': '処理中 {percent}・再生できます',
   'Processing {percent}': '処理中 {percent}',
-  'Failed.': '失敗しました。',
   'Choose the file: {file}': 'ファイルを選択：{file}',
   'Choose the file': 'ファイルを選択',
   'Replace file': 'ファイルを差し替え',

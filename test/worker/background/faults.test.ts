@@ -18,7 +18,7 @@ import {
 } from '../support/fixtures.ts'
 import { eventStream, completeResult, openStream, lossyResult, startTranscoder } from '../support/transcoder.ts'
 
-/** Jobs with a database that has intermittent transient faults (docs/decisions/0031). */
+/** Jobs with a database that has intermittent transient faults (docs/decisions/0075). */
 
 /** The transcode queue drops its messages: the test delivers each message itself, with the faulty database. */
 const silenced = { ...env, TRANSCODE_QUEUE: silentQueue }

@@ -46,6 +46,8 @@ async function fillAll() {
     ${numbers(300)} select 'job' || i, '${organization_id}', '{"kind":"purge","prefixes":[]}', 0, 0, ${Date.now()} from n`)
   await query(`insert into multipart_uploads (id, organization_id, track_id, path, upload_id, file_size, part_size, part_count, parts, state, expires_at, created_at)
     ${numbers(250)} select 'upload' || i, '${organization_id}', 'track' || i, '', '', 1, 1, 1, '[]', 'complete', 1, 1 from n`)
+  await query(`insert into upload_handles (track_id, path, expires_at, check_at, listed_name)
+    ${numbers(250)} select 'track' || i, 'uploads/' || i, 1, 1, '' from n`)
   const endOf = Math.floor((Date.now() - 30 * DAY) / HOUR)
   await query(`insert into play_sessions
     (id, organization_id, scope, resource_id, metadata, variants, is_downloadable, expires_at, created_at)
@@ -59,6 +61,7 @@ async function fillAll() {
     jobs: await count('jobs where wake_at = 0'),
     ingest: await count(`tracks where status = 'initializing'`),
     multipart: await count('multipart_uploads'),
+    handles: await count('upload_handles'),
     trash: await count('trash'),
     expired: await count(
       `play_sessions where id >= coalesce((select at from usage_cursors where name = 'sessions'), '')`,
@@ -88,7 +91,7 @@ describe('the queries of a sweep', () => {
       expect((await countRows(() => runSweep(quiet))).trips).toBeLessThanOrEqual(700)
     }
     expect(await lastSweep()).toMatchObject({ left: [], failed: [] })
-    const done = { ingest: 0, multipart: 0, trash: 0, expired: 0, deliveries: 0, search: 0 }
+    const done = { ingest: 0, multipart: 0, handles: 0, trash: 0, expired: 0, deliveries: 0, search: 0 }
     expect(await remaining()).toMatchObject(done)
     expect(await query('select 1 from play_sessions union all select 1 from events where seq < 20000')).toEqual([])
     const [{ sessions }] = (await query('select sum(sessions) as sessions from usage_days')) as [{ sessions: number }]

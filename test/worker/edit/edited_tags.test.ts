@@ -8,7 +8,7 @@ import { uploadAndProcess } from '../support/processed_track.ts'
 import { countCallRows } from '../support/row_counter.ts'
 import { completeResult, serveTranscoder } from '../support/transcoder.ts'
 
-/** The tags that people set (docs/decisions/0092). */
+/** The tags that people set (docs/decisions/0050). */
 
 const TAGS = {
   title: 'Blue',

@@ -197,7 +197,7 @@ describe('a batch', () => {
     // deleted track also costs its row in `reservations`.
     expect(perTrack).toEqual([
       [18, 6],
-      [54, 20],
+      [54, 19],
       [45, 10],
     ])
   })

@@ -232,7 +232,7 @@ describe('a deletion into the trash in a batch', () => {
       expect(trips).toBeLessThanOrEqual(6)
       perTrack.push(Math.ceil(written / 200))
     }
-    expect(perTrack).toEqual([17, 22])
+    expect(perTrack).toEqual([16, 21])
     expect(await idsOf(key, `/v1/collection/${collection_id}/track?limit=200`)).toEqual(ids)
     await eventually(async () => (await ok('GET', '/v1/trash', { key })).count === 0)
   })

@@ -29,32 +29,6 @@ const sorted = (keys: string[]) => keys.toSorted((a, b) => a.localeCompare(b)).j
 const isHarmless = ({ method }: Operation) => method === 'get'
 const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** Operations that record no event for the caller, by reason (docs/events.md). All other operations record one. */
-const WITHOUT_EVENT: Record<string, OperationName[]> = {
-  'settings that receivers do not mirror': ['updateOrganization', 'createVariant', 'updateVariant', 'deleteVariant'],
-  'the events are deleted with their organization': ['deleteOrganization'],
-  'sessions are too frequent': ['createPlaySession', 'createUploadSession', 'reportHeard'],
-  'listeners are not resources': ['deleteProgress'],
-  'nothing changes': ['createZip'],
-  'a cover or a file has its event once it is uploaded': [
-    'createCollectionCover',
-    'createTrackCover',
-    'createPlaylistCover',
-    'completeTrackUpload',
-    'signTrackParts',
-    'completeTrackMultipart',
-    'deleteTrackMultipart',
-    'createSessionMultipart',
-    'signSessionParts',
-    'completeSessionMultipart',
-    'deleteSessionMultipart',
-  ],
-  'the outcome of reprocessing has its event': ['reprocessTrack', 'reprocessCollection', 'retryFailedTracks'],
-  'the delivery records its outcome': ['replayWebhookDelivery'],
-  // webhook.test.ts covers the event of resuming or recovering an endpoint that was not active.
-  'the endpoint is already active': ['resumeWebhookEndpoint', 'recoverWebhookEndpoint'],
-}
-const withoutEvent = new Set(Object.values(WITHOUT_EVENT).flat())
 const eventsByCallers = async () => (await query('select 1 from events where actor is not null')).length
 
 async function expectSpecified(name: OperationName, operation: Operation, workspace: Workspace): Promise<void> {
@@ -63,7 +37,7 @@ async function expectSpecified(name: OperationName, operation: Operation, worksp
   const before = await eventsByCallers()
   const body = await ok(...send(operation, path, keyOf(name, workspace), bodyOf?.(workspace)))
   const hasEvent = (await eventsByCallers()) > before
-  expect.soft(`${name} ${hasEvent}`).toBe(`${name} ${!isHarmless(operation) && !withoutEvent.has(name)}`)
+  expect.soft(`${name} ${hasEvent}`).toBe(`${name} ${!isHarmless(operation) && !operation.recordsNoEvent}`)
   for (const [where, expected] of Object.entries(keys)) {
     const found = sorted(Object.keys(at(body, where) as object))
     expect.soft(`${name} ${where}: ${found}`).toBe(`${name} ${where}: ${sorted(expected.split(' '))}`)

@@ -12,7 +12,7 @@ import { keyOf, requestOf } from '../support/requests.ts'
 
 interface Schema {
   type?: string
-  unit?: string
+  'x-unit'?: string
   pattern?: string
   format?: string
   enum?: unknown[]
@@ -54,7 +54,7 @@ const isBound = (bound: number | undefined): bound is number =>
 
 /** Values below and above the bounds of a field. `name` is its path without the places in lists. */
 function outside(schema: Schema, name: string): Omit<Attempt, 'path'>[] {
-  const { type, unit, minimum, maximum, minLength, maxLength, minItems, maxItems } = schema
+  const { type, 'x-unit': unit, minimum, maximum, minLength, maxLength, minItems, maxItems } = schema
   const attempts = (
     least: number | undefined,
     most: number | undefined,
@@ -122,7 +122,9 @@ async function faultOf(
   const url = request.path.split('?')[0] + search
   const answer = await call(operation.method.toUpperCase(), url, { key: keyOf(name, workspace), body })
   const { errors = [] } = answer.body as { errors?: { path: string; message: string }[] }
-  const messages = errors.filter((error) => error.path === path).map(({ message }) => message)
+  // A list in a query is one text.
+  const field = part === 'query' ? path.replace(/\.0$/, '') : path
+  const messages = errors.filter((error) => error.path === field).map(({ message }) => message)
   const isGood = messages.some(
     (message) => words.every((word) => message.includes(word)) && !/^(Invalid|Too) /.test(message),
   )

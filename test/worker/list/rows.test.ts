@@ -7,32 +7,23 @@ import { deliveryIdOf } from '../../../src/resources/webhooks/delivery.ts'
 import { CREATOR, HOUR, itemsOf, ok } from '../support/api.ts'
 import { stopTime } from '../support/fixtures.ts'
 import { aLargeTenant, seedTables } from '../support/large_tenant.ts'
-import { keyOf } from '../support/requests.ts'
+import { keyOf, operationNames } from '../support/requests.ts'
 import { countRows, countCallRows } from '../support/row_counter.ts'
 import { seedDeliveries, seededId, seedEvents } from '../support/seed.ts'
 import { aShare, openPage } from '../support/share_visitor.ts'
 
 type Request = [path: string, query?: string]
+type Ids = Awaited<ReturnType<typeof aLargeTenant>> & { endpoint_id: string; since: number }
 const FILTERS = [`?creator_id=${CREATOR}`, '?organization_index=a']
 
-/** The requests that are measured, for each operation that reads. */
-const readRequests = (
-  ids: Awaited<ReturnType<typeof aLargeTenant>> & { endpoint_id: string; since: number },
-): Partial<Record<OperationName, Request[]>> => ({
-  listOrganizations: [['/v1/organization']],
-  getOrganization: [[`/v1/organization/${ids.organization_id}`]],
+/** The measured requests to operations that read, if they are not the path with the ids of the tenant. */
+const ownRequests = (ids: Ids): Partial<Record<OperationName, Request[]>> => ({
   listCollections: ['', ...FILTERS].map((filter) => ['/v1/collection', filter]),
-  getCollection: [[`/v1/collection/${ids.collection_id}`]],
   listCollectionTracks: ['', '?status=ready', ...FILTERS].map((filter) => [
     `/v1/collection/${ids.collection_id}/track`,
     filter,
   ]),
-  listTracks: [['/v1/track']],
   getTrack: [[`/v1/track/${ids.track_id}`], [`/v1/track/${ids.session_track_id}`]],
-  getTrackVariants: [[`/v1/track/${ids.track_id}/variant`]],
-  getCollectionCover: [[`/v1/collection/${ids.collection_id}/cover`]],
-  getPlaylistCover: [[`/v1/playlist/${ids.playlist_id}/cover`]],
-  getUploadSession: [[`/v1/upload_session/${ids.upload_session_id}`]],
   getSessionTrack: [[`/v1/upload/${ids.upload_session_id}/track/${ids.session_track_id}`]],
   getTrackMultipart: [[`/v1/track/${ids.session_track_id}/multipart/${ids.multipart_upload_id}`]],
   getSessionMultipart: [
@@ -43,19 +34,11 @@ const readRequests = (
   playTrack: [ids.ofCollection, ids.ofTrack, ids.ofPlaylist].map((id) => [`/v1/play/${id}/${ids.track_id}`]),
   downloadTrack: [[`/v1/play/${ids.ofTrack}/${ids.track_id}/aac-160/download`]],
   downloadAll: [[`/v1/play/${ids.ofTrack}/download`]],
-  getCollectionReprocess: [[`/v1/collection/${ids.collection_id}/reprocess`]],
-  listVariants: [['/v1/variant']],
   getVariant: [[`/v1/variant/${CATALOG[0]!.id}`]],
   listPlaylists: ['', ...FILTERS].map((filter) => ['/v1/playlist', filter]),
-  getPlaylist: [[`/v1/playlist/${ids.playlist_id}`]],
-  listPlaylistTracks: [[`/v1/playlist/${ids.playlist_id}/track`]],
-  listApiKeys: [['/v1/api_key']],
-  listTrash: [['/v1/trash']],
   getApiKey: [[`/v1/api_key/${seededId('api_keys', 1)}`]],
   listShares: ['', `?resource_id=${ids.collection_id}`].map((filter) => ['/v1/share', filter]),
   getShare: [[`/v1/share/${seededId('shares', 1)}`]],
-  listLimits: [['/v1/limits']],
-  getUsage: [['/v1/usage']],
   listEvents: ['', `?after=${ids.since + 400}&type=api_key.*`].map((filter) => ['/v1/event', filter]),
   listWebhookEndpoints: ['', '?include=day'].map((filter) => ['/v1/webhook_endpoint', filter]),
   getWebhookEndpoint: ['', '?include=day'].map((filter) => [`/v1/webhook_endpoint/${ids.endpoint_id}`, filter]),
@@ -64,12 +47,21 @@ const readRequests = (
     filter,
   ]),
   getWebhookDelivery: [[`/v1/webhook_delivery/${deliveryIdOf(ids.endpoint_id, ids.since + 500)}`]],
-  getSystem: [['/v1/system']],
   getStats: [[`/v1/stats/track/${ids.track_id}`], [`/v1/stats/organization/${ids.organization_id}`]],
-  getTopStats: [['/v1/stats/top']],
-  getRetention: [[`/v1/track/${ids.track_id}/retention`]],
   getProgress: [['/v1/listener/anyone/progress']],
 })
+
+/** Returns the measured requests to each operation that reads. */
+function readRequests(ids: Ids): [OperationName, Request[]][] {
+  const own = ownRequests(ids)
+  const pathOf = (path: string) =>
+    path.replace(/\{(\w+)\}/g, (_, name: string) => {
+      if (!(name in ids)) throw new Error(`${path} needs a request in ownRequests`)
+      return String(ids[name as keyof Ids])
+    })
+  const reads = operationNames.filter((name) => operations[name].method === 'get')
+  return reads.map((name) => [name, own[name] ?? [[pathOf(operations[name].path)]]])
+}
 
 /**
  * Maximum number of rows that a page may read: its rows, its count, and the list's owner. Playlist entries join their tracks; the list of all tracks
@@ -98,8 +90,6 @@ describe('rows', () => {
     const since = (Math.floor(Date.now() / HOUR) - 2) * HOUR
     const ids = { ...tenant, endpoint_id, since }
     const cases = readRequests(ids)
-    const readOperations = Object.entries(operations).flatMap(([name, { method }]) => (method === 'get' ? [name] : []))
-    expect(Object.keys(cases).toSorted()).toEqual(readOperations.toSorted())
     // The first use of a key reads it and records the use. Afterwards, authentication reads no rows for 30 s. The clock is stopped so
     // that these 30 s do not end during the test.
     stopTime()
@@ -124,7 +114,7 @@ describe('rows', () => {
         expect(read, `rows that ${path} reads`).toBeLessThanOrEqual(limit)
         rows[path] = read
       }
-      for (const [name, requests] of Object.entries(cases) as [OperationName, Request[]][]) {
+      for (const [name, requests] of cases) {
         for (const [path, filter = ''] of requests) {
           const request = ['GET', `${path}${filter}`, { key: keyOf(name, ids) }] as const
           await countCallRows(...request)

@@ -82,7 +82,7 @@ describe('a deep page', () => {
     expect(body).toMatchObject({ count: 1000, tracks: [] })
   })
 
-  it('uses counts that the triggers update on insertion, deletion and reordering', async () => {
+  it('uses counts that the triggers update on insertion, deletion and reordering, and on a move with other changes in the same statement', async () => {
     const tenant = await aTenant()
     await seed('tracks', 1, 2000, tenant)
     await thin('tracks', '"order"')
@@ -91,6 +91,9 @@ describe('a deep page', () => {
       `update tracks set status = 'failed', creator_id = null, organization_index = 'b' where "order" % 3 = 0`,
     )
     await query('update tracks set creator_id = id where "order" % 11 = 0')
+    await query(
+      `update tracks set collection_id = 'other', "order" = "order" + 300, status = 'failed', creator_id = null where "order" % 7 = 0`,
+    )
     const maintained = await query(`select * from list_counts where list like 'tracks:%' order by list, level, bucket`)
     const counted = await Promise.all(countedLists('tracks').map((counts) => query(counts)))
     const text = (row: object) => JSON.stringify(row)

@@ -60,7 +60,7 @@ describe('the middle of a word in a title', () => {
     expect(await find(key, 'рамваи')).toEqual([])
   })
 
-  it('is not searched if words of 20 rows start with the query', async () => {
+  it('is not searched if 20 rows have a word that starts with the query', async () => {
     const tenant = await aTenant()
     await track(tenant, 'Harbour')
     await seed('tracks', 1, 19, tenant)

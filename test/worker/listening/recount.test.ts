@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
+import type { Range } from '../../../src/contract/ranges.ts'
 import type { StatsScope } from '../../../src/contract/stats_scope.ts'
-import type { Difference, Listen, Range } from '../../../src/listening/difference.ts'
+import type { Difference, Listen } from '../../../src/listening/difference.ts'
 import { accumulated } from '../../../src/listening/sums/curve.ts'
 import { Sums } from '../../../src/listening/sums/sums.ts'
 import { randomFrom } from '../../support/random.ts'

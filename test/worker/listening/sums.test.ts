@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 
+import type { Range } from '../../../src/contract/ranges.ts'
 import { STATS_SCOPES } from '../../../src/contract/stats_scope.ts'
-import type { Difference, Range } from '../../../src/listening/difference.ts'
+import type { Difference } from '../../../src/listening/difference.ts'
 import { accumulated, stepsOf } from '../../../src/listening/sums/curve.ts'
 import { Sums } from '../../../src/listening/sums/sums.ts'
 import { randomFrom } from '../../support/random.ts'

@@ -29,7 +29,7 @@ const OWN_COVER = { cover_image: 'icon small regular large', 'cover_image.small'
 interface Case {
   /** Values for the parameters of the path, which replace those of the workspace. */
   names?: (workspace: Workspace) => Partial<Workspace>
-  body?: (workspace: Workspace) => object
+  body?: (ids: { collection_id: string; track_id: string }) => object
   /** The exact keys of the response and of its nested objects, as listed in the specification (§2, §4). */
   keys: Record<string, string>
 }

@@ -1,10 +1,9 @@
 import { COUNTS, ENVELOPE, TRACK } from './contract_keys.ts'
-import type { Workspace } from './contract_workspace.ts'
 
 /** Valid calls to the operations for chapters, ZIPs of selected tracks, and statistics. */
 export const editCases = {
   createZip: {
-    body: ({ track_id }: Workspace) => ({ track_ids: [track_id] }),
+    body: ({ track_id }: { track_id: string }) => ({ track_ids: [track_id] }),
     keys: { '': `${ENVELOPE} url expires_at files size` },
   },
   setChapters: {

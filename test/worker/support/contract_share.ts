@@ -1,5 +1,4 @@
 import { ENVELOPE } from './contract_keys.ts'
-import type { Workspace } from './contract_workspace.ts'
 
 const SHARE =
   'id slug url embed_url scope resource_id title text links variants is_downloadable allowed_origins expires_at has_password created_at'
@@ -11,7 +10,7 @@ export const shareCases = {
   },
   listShares: { keys: { '': `${ENVELOPE} count shares`, 'shares.0': SHARE } },
   createShare: {
-    body: ({ track_id }: Workspace) => ({ scope: 'track', id: track_id }),
+    body: ({ track_id }: { track_id: string }) => ({ scope: 'track', id: track_id }),
     keys: { '': `${ENVELOPE} share_id share`, share: SHARE },
   },
   getShare: { keys: { '': `${ENVELOPE} share_id share`, share: SHARE } },

@@ -124,10 +124,11 @@ export async function settle(workspace: FaultWorld, isOver = () => false): Promi
   throw new Error(`not settled: ${JSON.stringify(await query(`select * from jobs where state = 'open'`))}`)
 }
 
-/** Returns the objects without a row, the rows without an object, and the open jobs that remain after all purges. */
+/** Returns the objects without a row, the rows without an object, and the open jobs and upload handles that remain after all purges. */
 async function remains(workspace: FaultWorld) {
-  const open = () => query(`select * from jobs where state = 'open'`)
-  for (let round = 0; round < 3 && (await open()).length > 0; round++) {
+  const open = () =>
+    query(`select id, payload from jobs where state = 'open' union all select path, state from upload_handles`)
+  for (let round = 0; round < 4 && (await open()).length > 0; round++) {
     advanceHours(8)
     await runSweep(workspace.bindings).catch(() => undefined)
     await settle(workspace)

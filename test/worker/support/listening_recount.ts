@@ -1,7 +1,8 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 
-import type { Difference, Listen, Range } from '../../../src/listening/difference.ts'
+import type { Range } from '../../../src/contract/ranges.ts'
+import type { Difference, Listen } from '../../../src/listening/difference.ts'
 
 /** A naive count of listens, from their whole state: it looks at every tenth of a second and at every step. */
 

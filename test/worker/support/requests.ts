@@ -3,8 +3,7 @@ import { env } from 'cloudflare:workers'
 import { CATALOG } from '../../../src/contract/catalog.ts'
 import { type OperationName, operations } from '../../../src/contract/index.ts'
 import type { Workspace } from './callers.ts'
-import { heardReport } from './heard.ts'
-import { UNREACHABLE_URL } from './webhooks.ts'
+import { cases } from './contract_cases.ts'
 
 interface Sent {
   path: string
@@ -12,44 +11,30 @@ interface Sent {
   headers?: Record<string, string>
 }
 
-/** A valid body for each operation that has one. */
+/** Bodies of operations. Others have that of their contract case. */
 const bodies = (workspace: Workspace): Partial<Record<OperationName, object>> => ({
   createOrganization: { name: 'New' },
   updateOrganization: { name: 'Renamed' },
   createCollection: { title: 'New' },
   updateCollection: { title: 'Renamed' },
-  orderCollectionTracks: { track_ids: [workspace.track_id] },
   createTrack: { collection_id: workspace.collection_id, file_name: 'new.mp3' },
   updateTrack: { title: 'Renamed' },
   changeTracks: { changes: [{ action: 'update', track_id: workspace.track_id, title: 'Renamed' }] },
-  createZip: { track_ids: [workspace.track_id] },
-  setChapters: { chapters: [{ startTime: 0, title: 'Opening' }] },
   renewTrackUpload: {},
-  createUploadSession: { collection_id: workspace.collection_id },
   createSessionTrack: { file_name: 'new.mp3' },
   createTrackMultipart: { file_size: 10, fingerprint: 'the file' },
-  signTrackParts: { next: [1] },
-  completeTrackMultipart: {},
   createSessionMultipart: { file_size: 10, fingerprint: 'the file' },
-  signSessionParts: { next: [1] },
-  completeSessionMultipart: {},
   createPlaySession: { track_id: workspace.track_id },
-  reportHeard: heardReport(workspace.track_id),
   createPlaylist: { title: 'New' },
   updatePlaylist: { title: 'Renamed' },
   replacePlaylistTracks: { track_ids: [workspace.track_id] },
   insertPlaylistTracks: { track_ids: [workspace.track_id] },
-  movePlaylistTrack: { position: 0 },
   createVariant: { name: 'New', codec: 'aac', bitrate: 96 },
   updateVariant: { name: 'Renamed' },
   reprocessCollection: { all: false },
   createApiKey: { title: 'New', type: 'player' },
   updateApiKey: { title: 'Renamed' },
-  rotateApiKey: { grace_seconds: 60 },
-  createShare: { scope: 'track', id: workspace.track_id },
   updateShare: { title: 'Renamed' },
-  retryFailedTracks: {},
-  createWebhookEndpoint: { url: UNREACHABLE_URL },
   updateWebhookEndpoint: { title: 'Renamed' },
   rotateWebhookEndpoint: { grace_seconds: 60 },
   recoverWebhookEndpoint: { since: '2026-11-01T00:00:00Z' },
@@ -75,7 +60,7 @@ export const pathValues = (name: OperationName, workspace: Workspace): Record<st
 
 /** A request for this operation that refers to the resources of the workspace. */
 export function requestOf(name: OperationName, workspace: Workspace, values = pathValues(name, workspace)): Sent {
-  const body = bodies(workspace)[name]
+  const body = bodies(workspace)[name] ?? cases[name].body?.(workspace)
   return {
     path: operations[name].path.replace(/\{(\w+)\}/g, (_, part: string) => encodeURIComponent(values[part]!)),
     ...(body && { body }),

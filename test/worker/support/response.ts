@@ -1,10 +1,11 @@
+import type { CallOf } from '../../../src/contract/client_operations.ts'
 import type { ExceededQuota } from '../../../src/contract/common.ts'
 import type { ErrorCode } from '../../../src/contract/error_status.ts'
-import type { Calls } from '../../../src/contract/index.ts'
+import type { OperationName, OperationTable } from '../../../src/contract/index.ts'
 
 /** The body of a response, typed by the operation with this method and path. */
 
-type Operation = Calls[keyof Calls]
+type Operation = { [N in OperationName]: CallOf<OperationTable[N]> }[OperationName]
 
 type WithoutQuery<P extends string> = P extends `${infer Path}?${string}` ? Path : P
 

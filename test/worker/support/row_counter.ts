@@ -27,9 +27,9 @@ const session = Object.getPrototypeOf(env.DB.withSession()) as {
   _send: (...args: unknown[]) => Promise<Meta | Meta[]>
 }
 const send = session._send
-let onRequest: (request: string) => void = () => undefined
+let onRequest: (args: unknown[]) => void = () => undefined
 session._send = async function metered(...args) {
-  onRequest(JSON.stringify(args))
+  onRequest(args)
   const result = await send.apply(this, args)
   if (recordingUse.getStore()) return result
   for (const count of [total, ofRun.getStore() ?? { ...zero }]) {
@@ -75,8 +75,24 @@ export async function countAllRows<T>(run: () => Promise<T>) {
 /** Counts the requests to D1 whose text contains `part`, from now on until the next call. Unlike `countAllRows`, it ignores other background work. */
 export function countRequestsWith(part: string) {
   const count = { requests: 0 }
-  onRequest = (request) => void (request.includes(part) && count.requests++)
+  onRequest = (args) => void (JSON.stringify(args).includes(part) && count.requests++)
   return count
+}
+
+export interface SentStatement {
+  sql: string
+  params: unknown[]
+}
+
+/** Returns the list of all statements that are sent to D1 from now on until the next call of this function or of `countRequestsWith`. */
+export function recordStatements(): SentStatement[] {
+  const sent: SentStatement[] = []
+  onRequest = ([, sql, params]) => {
+    if (typeof sql === 'string') sent.push({ sql, params: params as unknown[] })
+    else
+      for (const [at, one] of (sql as string[]).entries()) sent.push({ sql: one, params: (params as unknown[][])[at]! })
+  }
+  return sent
 }
 
 /** Resolves when no background work that would be counted is running. */

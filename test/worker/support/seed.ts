@@ -3,35 +3,18 @@ import { env } from 'cloudflare:workers'
 import { newHourlyId } from '../../../src/adapters/crypto/id.ts'
 import { fillText, type Kind } from '../../../src/adapters/db/search.ts'
 import { fillTitles } from '../../../src/adapters/db/search_titles.ts'
+import { LISTS } from '../../../src/adapters/db/triggers/counts.ts'
 import { CREATOR, query } from './api.ts'
 
 /** Inserts many rows in seconds, with the values that the API would have written one by one. */
 
 type Column = string | number
-export type Table = 'organizations' | 'api_keys' | 'collections' | 'playlists' | 'tracks' | 'shares' | 'trash'
-
-/** The name of the list that counts a table's rows, and the column that orders the list (drizzle/0001_triggers.sql). */
-const LISTS: Record<Table, { name: string; key: string; filters: string[] }> = {
-  organizations: { name: `'organizations'`, key: 'seq', filters: [] },
-  api_keys: { name: `'api_keys:' || organization_id`, key: 'seq', filters: [] },
-  trash: { name: `'trash:' || organization_id`, key: 'seq', filters: [] },
-  collections: {
-    name: `'collections:' || organization_id`,
-    key: 'seq',
-    filters: ['creator_id', 'organization_index'],
-  },
-  playlists: { name: `'playlists:' || organization_id`, key: 'seq', filters: ['creator_id', 'organization_index'] },
-  tracks: {
-    name: `'tracks:' || collection_id`,
-    key: '"order"',
-    filters: ['status', 'creator_id', 'organization_index'],
-  },
-  shares: { name: `'shares:' || organization_id`, key: 'seq', filters: ['resource_id'] },
-}
+export type Table = keyof typeof LISTS
 
 /** Queries that compute the counts which triggers maintain for a table's lists. D1 allows at most five terms in one `union`. */
 export function countedLists(table: Table): string[] {
-  const { name, key, filters } = LISTS[table]
+  const { owner, order: key, filters } = LISTS[table]
+  const name = owner ? `'${table}:' || ${owner}` : `'${table}'`
   return [
     `select ${name} as list, 0 as level, 0 as bucket, count(*) as count from ${table} group by 1`,
     `select ${name} as list, 1 as level, ${key} >> 8 as bucket, count(*) as count from ${table} group by 1, 3`,

@@ -3,9 +3,9 @@ import { eq, sql } from 'drizzle-orm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { tracks } from '../../../src/adapters/db/schema/library.ts'
-import { jobs, multipartUploads } from '../../../src/adapters/db/schema/work.ts'
+import { multipartUploads } from '../../../src/adapters/db/schema/work.ts'
 import { partSizeOf } from '../../../src/resources/upload/multipart.ts'
-import { aTrack, db, HOUR, ok, readTrack, expectError, UNKNOWN_ID, errorPaths } from '../support/api.ts'
+import { aTrack, db, HOUR, ok, query, readTrack, expectError, UNKNOWN_ID, errorPaths } from '../support/api.ts'
 import { aTenant, advanceHours, runSweep, trackRow } from '../support/fixtures.ts'
 import { aMultipart, multipartRow, sendPart } from '../support/multipart_uploads.ts'
 import { isSignedFor, signedParts } from '../support/signature.ts'
@@ -230,18 +230,16 @@ describe('a concurrent deletion', () => {
       .set({ source_suffix: sql`upload_suffix`, awaiting_upload: false })
       .where(eq(tracks.id, track_id))
     await ok('POST', `/v1/track/${track_id}/upload`, { key, body: {} })
-    const { upload_path } = (await db.select().from(tracks).where(eq(tracks.id, track_id)).get())!
+    const { upload_path, upload_expires_at } = await trackRow(track_id)
     const { multipart_upload } = await createUpload()
-    const { path } = await multipartRow(multipart_upload.id)
-    const purges = await db
-      .select()
-      .from(jobs)
-      .where(sql`payload ->> 'kind' = 'purge'`)
-    // Each path has its own purge, which is scheduled when the URL is issued.
-    expect(purges.map(({ id, payload }) => [id, 'paths' in payload && payload.paths])).toEqual(
-      [upload_path, path].map((path) => [path, [path]]),
-    )
-    expect(upload_path < path).toBe(true)
+    const { path, expires_at } = await multipartRow(multipart_upload.id)
+    // The first handle needs no row, because its file is the track's source.
+    const handles = await query('select path, check_at from upload_handles order by path')
+    expect(handles).toEqual([
+      { path: upload_path, check_at: upload_expires_at + HOUR },
+      { path, check_at: expires_at + HOUR },
+    ])
+    expect(await query(`select id from jobs where payload ->> 'kind' = 'purge'`)).toEqual([])
   })
 })
 

@@ -85,7 +85,7 @@ describe('a reservation', () => {
     await query('update reservations set expires_at = 1')
     const again = await start(50)
     expect((await own.quotaOfKey(id)).used_bytes).toBe(50)
-    await query(`delete from jobs where id <> ?`, (await trackRow(body.track_id)).upload_path)
+    await query('delete from upload_handles where path <> ?', (await trackRow(body.track_id)).upload_path)
     await ok('DELETE', `${path}/${again.body.multipart_upload.id}`, { key: secret })
     expect((await own.quotaOfKey(id)).used_bytes).toBe(0)
   })

@@ -176,7 +176,7 @@ describe('a file that replaces the file of a playing track', () => {
     await eventually(async () => (await trackRow(track.track_id)).status === 'incomplete')
     expect(await track.read()).toMatchObject({ file_name: 'a.wav', file_name_original: 'a.wav', duration: 9 })
     expect(jobs.map(({ tags }) => tags!.defaults.title)).toEqual(['b'])
-    // The sweep deletes old jobs, but not the job that contains the name of the failed file.
+    // The sweep checks the handle, but keeps it, because it has the name of the failed file.
     advanceHours(8 * 24)
     await runSweep()
     serveSources()
@@ -184,7 +184,7 @@ describe('a file that replaces the file of a playing track', () => {
     await track.isOnly(12, 'b.wav', [])
     advanceHours(24 * 24)
     await runSweep()
-    expect(await query(`select id from jobs where payload -> '$.upload' is not null`)).toEqual([])
+    expect(await query('select * from upload_handles')).toEqual([])
   })
 })
 
@@ -216,8 +216,7 @@ describe('an upload handle', () => {
       advanceHours(3)
       await runSweep()
       await eventually(
-        async () =>
-          (await query(`select 1 from jobs where id = ? and state = 'open'`, pathOf(track.first))).length === 0,
+        async () => (await query('select 1 from upload_handles where path = ?', pathOf(track.first))).length === 0,
       )
       await putFile(track.first, 12)
       await deliver('ingest', uploadEvent(pathOf(track.first)))
@@ -236,13 +235,8 @@ describe('an upload handle', () => {
     await runSweep()
     await eventually(
       async () =>
-        (
-          await query(
-            `select 1 from jobs where id = ? and attempt = 0 and holder is null and lease_until > ?`,
-            pathOf(renewed),
-            Date.now() - 60_000,
-          )
-        ).length === 1,
+        (await query('select 1 from upload_handles where path = ? and check_at > ?', pathOf(renewed), Date.now()))
+          .length === 1,
     )
     expect(await storedFiles('uploads/')).toEqual([pathOf(renewed)])
     await ok('POST', `/v1/trash/${track.track_id}/restore`, { key })

@@ -35,8 +35,7 @@ describe('a multipart upload', () => {
     await expectError(404, 'not_found', 'POST', `${at}/complete`, { key, body, bindings })
     expect(await storedFiles('uploads/')).toEqual([])
     expect((await track.read()).status).toBe('initializing')
-    const [job] = await query<{ payload: string }>('select payload from jobs where id = ?', path)
-    expect(JSON.parse(job!.payload)).toEqual({ kind: 'purge', prefixes: [], paths: [path] })
+    expect(await query('select state from upload_handles where path = ?', path)).toEqual([{ state: 'abandoned' }])
   })
 
   it('is used when it is complete, until another upload is complete', async () => {

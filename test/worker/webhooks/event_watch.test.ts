@@ -7,7 +7,7 @@ import { aTenant } from '../support/fixtures.ts'
 import { countAllRows, countRequestsWith, untilIdle } from '../support/row_counter.ts'
 import { eventsOf, typesOf } from '../support/tenant_events.ts'
 
-/** Requests that wait for an event share what one of them has read (docs/decisions/0077). */
+/** Requests that wait for an event share what one of them has read (docs/decisions/0056). */
 
 /** Requests the feed like a client: each request has its own context in workerd, which must not use the promises of another one. */
 async function read(key: string, query: string): Promise<TonearmEvent[]> {

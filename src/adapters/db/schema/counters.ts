@@ -1,12 +1,12 @@
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * Small tables that consist mostly of their key. They are WITHOUT ROWID, so each is a single B-tree. drizzle-kit does not support such tables, so
- * they are defined in drizzle/0001_triggers.sql.
+ * Small tables that consist mostly of their key. They are WITHOUT ROWID (without_rowid.ts), so each is a single B-tree.
  */
 
 /**
- * The length of each list, which triggers keep up to date, so that neither `count` nor a high `offset` needs a scan. `list` is a name such as
+ * The length of each list, which triggers (src/adapters/db/triggers/counts.ts) keep up to date, so that neither `count` nor a high `offset` needs a scan. `list` is a name such as
  * `tracks:{collection}`, or with a filter `tracks:{collection}?status=ready`. Level 0 has the total; levels 1 and 2 have the counts for ranges of 256
  * and 16,384 of the number that orders the list (`order` or `seq`).
  */
@@ -65,5 +65,11 @@ export const listeningFolds = sqliteTable(
     /** The size of the object's database in bytes at its last fold; null before that. */
     bytes: integer(),
   },
-  (t) => [primaryKey({ columns: [t.organization_id, t.shard] })],
+  (t) => [
+    primaryKey({ columns: [t.organization_id, t.shard] }),
+    index('listening_folds_due')
+      .on(t.due_at)
+      .where(sql`due_at > 0`),
+    index('listening_folds_bytes').on(t.bytes),
+  ],
 )

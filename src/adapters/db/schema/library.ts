@@ -190,7 +190,7 @@ export const tracks = sqliteTable(
     id: text().primaryKey(),
     organization_id: text().notNull(),
     collection_id: text().notNull(),
-    /** The collection whose folder holds the files, if the track has moved (docs/decisions/0051); null if it never moved. */
+    /** The collection whose folder holds the files, if the track has moved (docs/decisions/0001); null if it never moved. */
     folder_id: text(),
     upload_session_id: text(),
     creator_id: text(),
@@ -242,7 +242,7 @@ export const tracks = sqliteTable(
     chapters: json<StoredChapter[]>(),
     /** The path of the upload that is being processed or was processed last, which is the variant `original`. */
     source_path: text().generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || source_suffix`)),
-    /** The path of the newest upload handle. For each older handle, a purge job exists (src/domain/upload_handles.ts). */
+    /** The path of the newest upload handle. If the track has had others, each has a row in `upload_handles`. */
     upload_path: text()
       .notNull()
       .generatedAlwaysAs(sql.raw(`${uploadPathSql(quoted)} || upload_suffix`)),

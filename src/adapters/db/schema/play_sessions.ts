@@ -6,8 +6,7 @@ import { firstKeptId } from '../session_id.ts'
 
 /**
  * Play sessions, ordered by id. An id starts with the hour in which its session ends (docs/decisions/0027), so the table needs neither a rowid nor an
- * index: a session costs one row written when it is created and one when it is deleted. The migration is handwritten, because drizzle-kit does not
- * support WITHOUT ROWID. A session never changes.
+ * index: a session costs one row written when it is created and one when it is deleted. A session never changes.
  */
 export const playSessions = sqliteTable('play_sessions', {
   id: text().primaryKey(),

@@ -1,9 +1,10 @@
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
  * The bytes that tracks use besides the stored files in `usage_days` (docs/decisions/0078): open upload handles, files that wait to be processed, and
- * tracks in the trash. A track has at most one row. Triggers delete a row that counts nothing, so the migration is handwritten
- * (drizzle/0003_quotas.sql).
+ * tracks in the trash. A track has at most one row. Triggers delete a row that counts nothing
+ * (src/adapters/db/triggers/reservations.sql).
  */
 export const reservations = sqliteTable(
   'reservations',
@@ -27,5 +28,13 @@ export const reservations = sqliteTable(
     /** Whether the last reservation has changed the level of a quota. */
     changes_level: integer().notNull().default(0),
   },
-  (t) => [primaryKey({ columns: [t.organization_id, t.track_id] })],
+  (t) => [
+    primaryKey({ columns: [t.organization_id, t.track_id] }),
+    index('reservations_key')
+      .on(t.day, t.api_key_id)
+      .where(sql`upload_session_id IS NOT NULL`),
+    index('reservations_session')
+      .on(t.upload_session_id)
+      .where(sql`upload_session_id IS NOT NULL`),
+  ],
 )

@@ -4,7 +4,7 @@ import type { PlayScope } from '../../../contract/play.ts'
 import type { PageLink } from '../../../contract/share.ts'
 
 /**
- * Public links. Triggers (drizzle/0001_triggers.sql) delete a share together with the collection, track or playlist that it shares. They also keep
+ * Public links. Triggers (src/adapters/db/triggers/shares.sql) delete a share together with the collection, track or playlist that it shares. They also keep
  * every slug that a share has ever had in the table `retired_slugs`.
  */
 export const shares = sqliteTable(
@@ -30,7 +30,7 @@ export const shares = sqliteTable(
     expires_at: integer(),
     /** A hash in the format of src/adapters/crypto/password.ts; null if the share has no password. */
     password_hash: text(),
-    /** The number of play sessions by day (UTC), of the last days that have any; null if there were none. A trigger counts them (drizzle/0006_share_counts.sql). */
+    /** The number of play sessions by day (UTC), of the last days that have any; null if there were none. A trigger counts them (src/adapters/db/triggers/usage.ts). */
     session_days: text({ mode: 'json' }).$type<Record<string, number>>(),
     seq: integer().notNull(),
     created_at: integer().notNull(),
@@ -41,5 +41,9 @@ export const shares = sqliteTable(
     index('shares_resource').on(t.resource_id, t.seq),
   ],
 )
+
+/** Slugs that a share once had. A slug is never given to another share, so an old link cannot lead to something else. */
+export const retiredSlugs = sqliteTable('retired_slugs', { slug: text().primaryKey(), share_id: text().notNull() })
+
 /** The columns of a share that its page and its key need. */
 export type ShareRow = Omit<typeof shares.$inferSelect, 'session_days'>

@@ -24,22 +24,6 @@ export type StoredVariant = Pick<
   'id' | 'index' | 'name' | 'type' | 'codec' | 'bitrate' | 'channels' | 'start' | 'length'
 >
 
-/** An upload handle, which is stored until its URLs have expired. */
-export interface StoredHandle {
-  track_id: string
-  /** When the URLs expire, in milliseconds since 1970. */
-  expires_at: number
-  /** The names that the track gets when it accepts the file of this handle; null leaves its names unchanged. */
-  file_name: string | null
-  file_name_original: string | null
-  /** The name of the track when the handle was created without a name. It is used only in `info.replaced_uploads`. */
-  listed_name?: string
-  /** The folded `file_name` for the search; null if it equals the name (fold.ts). */
-  folded_name: string | null
-  /** Set after the file was listed in `info.replaced_uploads`. */
-  is_replaced?: 1
-}
-
 /** A multipart upload for the file of a variant that may be large. */
 export interface OutputUpload {
   index: string
@@ -58,7 +42,7 @@ export type JobPayload =
       track_id: string
       source_path: string
       source_size: number
-      /** The length of the audio in seconds, as far as a transcoder that handed the job back knows it (`HandBack`). */
+      /** The decoded length in seconds, if a transcoder reported it when it handed the job back (`HandBack`). */
       seconds?: number
       /** The organization's variants when the job first ran. Later changes to them do not affect the job. */
       custom_variants?: StoredVariant[]
@@ -78,8 +62,6 @@ export type JobPayload =
       folder_id?: string
       /** The deleted variant. `after`: the `created_at` and the rowid of the last track from which its files were removed. */
       variant?: { id: string; index: string; after?: [created_at: number, rowid: number] }
-      /** Set if the job deletes only the object of an upload handle. The object is kept if the track uses it (src/domain/upload_handles.ts). */
-      upload?: StoredHandle
       /** The actor that deleted the collection. It is the actor in the events of the collection's tracks. */
       actor?: string | null
     }

@@ -1,1 +1,0 @@
-ALTER TABLE `shares` ADD `session_days` text;

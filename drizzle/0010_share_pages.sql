@@ -1,2 +1,0 @@
-ALTER TABLE `shares` ADD `text` text;--> statement-breakpoint
-ALTER TABLE `shares` ADD `links` text;

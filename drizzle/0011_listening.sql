@@ -1,1 +1,0 @@
-ALTER TABLE `organizations` ADD `listening_shards` integer DEFAULT 1 NOT NULL;

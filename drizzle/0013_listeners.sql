@@ -1,1 +1,0 @@
-ALTER TABLE `play_sessions` ADD `listener` text;

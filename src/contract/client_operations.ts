@@ -1,0 +1,57 @@
+import type * as z from 'zod'
+
+import { Id } from './common.ts'
+import { operations } from './index.ts'
+import { type PlayScope, PlaySessionCreate } from './play.ts'
+
+/**
+ * The operations as the OpenAPI document and all clients have them; the service does not import this file. It has one operation that creates play
+ * sessions, but to OpenAPI its path is the same as that of `getPlaySession`, and its body requires a different id for each scope. Here, it is
+ * three operations.
+ */
+
+const { createPlaySession, ...others } = operations
+const { params: _params, nouns: _nouns, ...creation } = createPlaySession
+const settings = PlaySessionCreate.omit({ collection_id: true, track_id: true, playlist_id: true })
+
+const creationOf = <const S extends PlayScope, const T extends z.ZodRawShape>(scope: S, target: T) => ({
+  ...creation,
+  path: `/v1/play_session/${scope}` as const,
+  summary: `Create a play session for a ${scope}`,
+  body: settings.extend(target),
+})
+
+export const clientOperations = {
+  createCollectionPlaySession: creationOf('collection', {
+    /** The collection whose tracks the session plays, in their order. */
+    collection_id: Id,
+  }),
+  createTrackPlaySession: creationOf('track', {
+    /** The only track of the session. */
+    track_id: Id,
+  }),
+  createPlaylistPlaySession: creationOf('playlist', {
+    /** The playlist whose tracks the session plays, in their order. */
+    playlist_id: Id,
+  }),
+  ...others,
+}
+export type ClientOperations = typeof clientOperations
+export type ClientOperationName = keyof ClientOperations
+
+type InputPart<T, K extends string> = T extends { [P in K]: infer S extends z.ZodType }
+  ? { [P in K]: z.input<S> }
+  : unknown
+/** Every part of a query is optional. Clients convert the values to text, lists with commas. */
+type QueryPart<T> = T extends { query: infer S extends z.ZodType }
+  ? { query: { [K in keyof z.output<S>]?: z.output<S>[K] | undefined } }
+  : unknown
+/** The types of one operation's input and output for clients. They do not depend on zod. */
+export type CallOf<T> = T extends { method: infer M; path: infer P; response: infer R extends z.ZodType }
+  ? { method: M; path: P; response: z.output<R> } & InputPart<T, 'params'> &
+      QueryPart<T> &
+      InputPart<T, 'headers'> &
+      InputPart<T, 'body'>
+  : never
+/** The types of all operations for clients. The packed client contains the same types as generated text (scripts/pack/calls.ts). */
+export type Calls = { [N in ClientOperationName]: CallOf<ClientOperations[N]> }

@@ -1,0 +1,95 @@
+import type { Collection, Failure, ShareLink } from '../../base/api.ts'
+import { t, tn } from '../../base/text.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { copyText } from '../../ui/controls/copy.ts'
+import { Fold } from '../../ui/controls/fold.tsx'
+import { announce } from '../../ui/page/announce.ts'
+import { Copyable } from '../../ui/page/copyable.tsx'
+import { Problem } from '../../ui/page/states.tsx'
+import { useVisible } from '../../ui/page/visible.ts'
+import { hasEnded, stateOf } from '../sharing/link.ts'
+import { openShare } from '../sharing/open_share.ts'
+import { type Look, LookForm } from './look_form.tsx'
+
+type Link = ShareLink & { sessions?: number | undefined }
+
+interface Properties {
+  collection: Collection
+  /** A track that can be played, for the preview: a player with all tracks would repeat their list. */
+  track_id: string | undefined
+  links: { entries: Link[]; problem: Failure | undefined; reload: () => void }
+  save: (changes: Look) => Promise<Failure | undefined>
+}
+
+/** The parts next to the tracks of a collection: its appearance in players, its links, and its ids. */
+export function CollectionAside({ collection, track_id, links, save }: Properties) {
+  const [look, isVisible] = useVisible<HTMLDivElement>()
+  const { id, title, organization_index } = collection
+  return (
+    <>
+      <Fold title={t('Look')} isOpen>
+        <div ref={look}>
+          {isVisible && (
+            <LookForm
+              scope="collection"
+              id={id}
+              values={collection}
+              preview={track_id ? { scope: 'track', id: track_id } : null}
+              save={save}
+            />
+          )}
+        </div>
+      </Fold>
+      <section class="part" aria-labelledby="links-title">
+        <h2 id="links-title">{t('Links')}</h2>
+        {links.problem && <Problem failure={links.problem} retry={links.reload} />}
+        {links.entries.length === 0 && !links.problem && <p class="soft">{t('Nobody can listen with a link yet.')}</p>}
+        <ul class="collection-links" aria-label={t('Links')}>
+          {links.entries.map((link) => (
+            <LinkRow
+              key={link.id}
+              link={link}
+              onEdit={() => openShare({ scope: 'collection', id, title, share_id: link.id })}
+            />
+          ))}
+        </ul>
+      </section>
+      <Fold title={t('Ids for developers')}>
+        <div class="ids">
+          <Copyable label={t('Id of the collection')} value={id} />
+          {organization_index && <Copyable label={t('Your own id')} value={organization_index} />}
+          <Copyable
+            label={t('Request')}
+            value={`curl -H 'Authorization: Bearer KEY' ${location.origin}/v1/collection/${id}`}
+          />
+        </div>
+      </Fold>
+    </>
+  )
+}
+
+function LinkRow({ link, onEdit }: { link: Link; onEdit: () => void }) {
+  const { slug, url, has_password, sessions = 0 } = link
+  async function copy() {
+    const copied = await copyText(url)
+    announce(copied ? t('Link copied') : t('The browser did not copy the link. Open it, and copy its address.'))
+  }
+  const facts = [
+    has_password ? t('{state}, with password', { state: stateOf(link) }) : stateOf(link),
+    tn({ one: '{n} session in 7 days', other: '{n} sessions in 7 days' }, sessions),
+  ]
+  return (
+    <li class={hasEnded(link) ? 'ended' : ''}>
+      <span class="line-text">
+        <a href={url} target="_blank" rel="noopener">
+          /s/{slug}
+        </a>
+        <span class="soft">{facts.join(' · ')}</span>
+      </span>
+      <Button small label={t('Copy /s/{slug}', { slug })} onClick={copy}>
+        {t('Copy')}
+      </Button>
+      <Button small kind="quiet" icon="edit" label={t('Edit /s/{slug}', { slug })} onClick={onEdit} />
+    </li>
+  )
+}

@@ -1,0 +1,103 @@
+import { useState } from 'preact/hooks'
+
+import { MAX_PAGE } from '../../../contract/facts.ts'
+import { href, type PageProperties, setQuery } from '../../base/route.ts'
+import { t, text, tn } from '../../base/text.ts'
+import { useClient } from '../../data/connection.ts'
+import { useList } from '../../data/list.ts'
+import { useQuery } from '../../data/query.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { Choice } from '../../ui/controls/choice.tsx'
+import { SelectField } from '../../ui/controls/field.tsx'
+import { SearchField } from '../../ui/controls/search_field.tsx'
+import { Empty, Loading, Problem } from '../../ui/page/states.tsx'
+import { useTitle } from '../../ui/page/title.ts'
+import { FILTERS, linksOf, SORTS } from './link.ts'
+import { ShareTable } from './share_table.tsx'
+import { useQueryField } from './use_query_field.ts'
+
+/** The number of rows that are shown at first, and that the button adds. */
+const ROWS = 100
+
+/** The page Shares: the links of the organization. The address has the search, the filter and the order. */
+export function SharesPage({ query }: PageProperties) {
+  useTitle(t('Shares'))
+  const { entries, loading, problem, reload } = useList('/v1/share', (page) => page.shares, {
+    query: { include: ['resource', 'sessions'] },
+  })
+  const [words, onWords] = useQueryField(query.q ?? '')
+  const [most, setMost] = useState(ROWS)
+  const plays = useSharePlays()
+  const found = linksOf(
+    entries.map((link) => ({ ...link, plays: plays(link.id) })),
+    query,
+  )
+  const isEmpty = !loading && !problem && entries.length === 0
+  return (
+    <>
+      <div class="page-head">
+        <div>
+          <h1>{t('Shares')}</h1>
+          {entries.length > 0 && <p class="soft">{tn({ one: '{n} link', other: '{n} links' }, entries.length)}</p>}
+        </div>
+        {entries.length > 0 && (
+          <SearchField label={t('Search links')} placeholder={t('Search')} value={words} onInput={onWords} />
+        )}
+      </div>
+      {problem && <Problem failure={problem} retry={reload} />}
+      {loading && entries.length === 0 && <Loading rows={6} />}
+      {isEmpty && (
+        <Empty title={t('No links yet')} action={<a href={href('')}>{t('Go to the start page')}</a>}>
+          {t('Share a collection, a track or a playlist from its page. Its links are then listed here.')}
+        </Empty>
+      )}
+      {entries.length > 0 && (
+        <>
+          <div class="share-tools">
+            <Choice
+              label={t('Show')}
+              value={query.state ?? ''}
+              options={[
+                ['', text('All')],
+                ...Object.entries(FILTERS).map(([state, { label }]) => [state, label] as const),
+              ]}
+              onChange={(state) => setQuery({ state })}
+            />
+            <SelectField
+              label={t('Order')}
+              value={query.sort ?? 'new'}
+              options={Object.entries(SORTS).map(([sort, { label }]) => [sort, t(label)] as const)}
+              onChange={(sort) => setQuery({ sort: sort === 'new' ? '' : sort })}
+            />
+          </div>
+          <p class="soft" role="status">
+            {found.length === 0
+              ? t('No link matches.')
+              : found.length < entries.length
+                ? tn({ one: '{n} link matches.', other: '{n} links match.' }, found.length)
+                : ''}
+          </p>
+          {found.length > 0 && <ShareTable links={found.slice(0, most)} />}
+          {found.length > most && (
+            <div class="actions">
+              <Button onClick={() => setMost(most + ROWS)}>{t('Show more')}</Button>
+            </div>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+/** Returns a function that returns the plays of a link in the last 30 days. One request reads those of the most played links. */
+function useSharePlays() {
+  const client = useClient()
+  const { answer } = useQuery({
+    key: ['top shares'],
+    load: () => client.get('/v1/stats/top', { query: { scope: 'share', limit: MAX_PAGE } }),
+  })
+  const plays = new Map(answer?.rows.map((row) => [row.id, row.plays]))
+  // If the list is not full, links that are not in it have no plays.
+  const least = answer && answer.rows.length < MAX_PAGE ? 0 : undefined
+  return (share_id: string) => plays.get(share_id) ?? least
+}

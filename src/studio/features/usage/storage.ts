@@ -1,0 +1,24 @@
+import { t } from '../../base/text.ts'
+import type { UsageDay } from './days.ts'
+
+/** The part of `GET /v1/usage` that the studio shows. */
+export interface Usage {
+  tracks: number
+  duration: number
+  bytes: { total: number; original: number }
+  variants: readonly { variant: string; bytes: number; files: number }[]
+  days: readonly UsageDay[]
+}
+
+/** Returns the stored bytes of the uploaded files and of each variant, the largest first. Those after the first `count` are added up. */
+export function storageParts({ bytes, tracks, variants }: Usage, count = Infinity) {
+  const parts = [
+    { name: t('Uploaded files'), value: bytes.original, files: tracks },
+    ...variants.map(({ variant, bytes: value, files }) => ({ name: variant, value, files })),
+  ].toSorted((a, b) => b.value - a.value)
+  const rest = parts.slice(count)
+  if (rest.length < 2) return parts
+  const value = rest.reduce((sum, part) => sum + part.value, 0)
+  const files = rest.reduce((sum, part) => sum + part.files, 0)
+  return [...parts.slice(0, count), { name: t('Other variants'), value, files }]
+}

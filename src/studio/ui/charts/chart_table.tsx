@@ -1,0 +1,68 @@
+import { t } from '../../base/text.ts'
+
+export interface Series {
+  label: string
+  /** The text that sums up all values. */
+  summary: string
+  /** One number for each span of time; none until they are read. */
+  values: readonly number[]
+  format: (value: number) => string
+  /** Whether the values are a level, which is drawn as an area, and not counts, which are drawn as bars. */
+  isLevel?: boolean
+}
+
+/** Returns the value of a series in a span, as text. */
+export function valueText({ values, format }: Series, span: number): string {
+  const value = values[span]
+  return value === undefined ? '–' : format(value)
+}
+
+interface Properties {
+  label: string
+  /** The name of the column of the spans. */
+  head: string
+  spans: readonly string[]
+  series: readonly Series[]
+}
+
+/** The most rows of a table. Of more spans, some are left out. */
+const ROWS = 100
+
+/** The numbers of a chart as a table, which is closed at first. */
+export const ChartTable = ({ label, head, spans, series }: Properties) => {
+  const every = Math.ceil(spans.length / ROWS)
+  return (
+    <details class="chart-table">
+      <summary>{t('Show as a table')}</summary>
+      <div class="table-box">
+        <table aria-label={label}>
+          <thead>
+            <tr>
+              <th>{head}</th>
+              {series.map((one) => (
+                <th key={one.label} class="number">
+                  {one.label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {spans.map(
+              (span, at) =>
+                at % every === 0 && (
+                  <tr key={span}>
+                    <th scope="row">{span}</th>
+                    {series.map((one) => (
+                      <td key={one.label} class="number">
+                        {valueText(one, at)}
+                      </td>
+                    ))}
+                  </tr>
+                ),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}
