@@ -26,7 +26,6 @@ export const PlaySessionId = z
   .regex(new RegExp(`^([\\da-fA-F]{8}(-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}|${SESSION_TOKEN})$`))
   // Upper and lower case of a token differ.
   .overwrite((id) => (id.includes('.') ? id : id.toLowerCase()))
-  .meta({ id: 'PlaySessionId' })
 
 /** A permission to play one collection, track or playlist for a limited time. It never changes. */
 export const PlaySession = named('PlaySession', {

@@ -5,6 +5,7 @@ select
   play_sessions."scope" as "session_scope",
   play_sessions."resource_id" as "session_resource_id",
   coalesce(play_sessions.expires_at, 9e15) as "session_expires_at",
+  null as "session_allowed_origins",
   tracks."file_name" as "track_file_name",
   tracks."player_title" as "track_player_title",
   tracks."tags" as "track_tags",
